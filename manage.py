@@ -10,7 +10,9 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as problem:  # a setting that is wrong or missing: one line says which
+    except (
+        ImproperlyConfigured
+    ) as problem:  # a setting that is wrong or missing: one line says which
         sys.exit(f"dialeval: {problem}")
 
 

@@ -44,7 +44,8 @@ class NameTaken(Exception):
 def open_account(username: str, password: str, email: str = "") -> Any:
     """A new user without a role: who makes or joins a team becomes a participant.
 
-    The form has checked name and password. Raises ``NameTaken`` where a user has this name in whatever case.
+    The form has checked name and password. Raises ``NameTaken`` where a user has this name in
+    whatever case.
     """
     users = get_user_model().objects
     with transaction.atomic():

@@ -25,7 +25,8 @@ class CorpusExists(Exception):
 
 
 class CorpusHasResults(Exception):
-    """The corpus has metric runs, which would be deleted with it, or rating campaigns, which keep it."""
+    """The corpus has metric runs, which would be deleted with it, or rating campaigns, which keep
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class ImportOutcome:
     created: bool
     survey: PartSurvey
     newest: CorpusVersion
-    """Another one where the file's content is that of an older version: importing it is no way back."""
+    """Another one where the file's content is that of an older version: importing it is no way
+    back."""
 
 
 def import_corpus(
@@ -49,17 +51,20 @@ def import_corpus(
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
-    The whole file is checked before the database is touched, so a file with a problem stores nothing. Its rows are
-    stored in short transactions, between which others write, as versions that nobody sees; the last transaction makes
-    them versions of their corpora, all or none. Raises ``ImportFailed`` with up to 100 problems, and, unless the corpus
-    ``may_exist``, ``CorpusExists`` where it does and the content is new. ``language``: of all corpora in the file,
-    whatever it says itself; the same content in another language is another version.
+    The whole file is checked before the database is touched, so a file with a problem stores
+    nothing. Its rows are stored in short transactions, between which others write, as versions that
+    nobody sees; the last transaction makes them versions of their corpora, all or none. Raises
+    ``ImportFailed`` with up to 100 problems, and, unless the corpus ``may_exist``, ``CorpusExists``
+    where it does and the content is new. ``language``: of all corpora in the file, whatever it says
+    itself; the same content in another language is another version.
     """
     _refuse_oversize(path)
     if language:
         importer = importer.in_language(language)
     surveys = survey(importer, path)
-    if problems := [problem for part in surveys for problem in _naming_problems(path, slug, name, part)]:
+    if problems := [
+        problem for part in surveys for problem in _naming_problems(path, slug, name, part)
+    ]:
         raise ImportFailed(problems)
     staging.remove_left_behind()
     staged: dict[str, CorpusVersion] = {}
@@ -68,9 +73,17 @@ def import_corpus(
             if _known_version(_slug_of(slug, part), part, may_exist) is None:
                 staged[part.part] = _staged(importer, path, part)
         with transaction.atomic():
-            outcomes = [_attached(staged, slug, name, is_public, part, may_exist) for part in surveys]
+            outcomes = [
+                _attached(staged, slug, name, is_public, part, may_exist) for part in surveys
+            ]
             for version in (outcome.version for outcome in outcomes if outcome.created):
-                audit.record(by, "corpus.imported", version.corpus, version=version.label, format=version.format)
+                audit.record(
+                    by,
+                    "corpus.imported",
+                    version.corpus,
+                    version=version.label,
+                    format=version.format,
+                )
     except staging.LeaseLost:
         stood_still = "the import stood still for too long and was given up; try again"
         raise ImportFailed([Problem(path.name, "", "", stood_still)]) from None
@@ -83,7 +96,16 @@ def import_corpus(
 def _refuse_oversize(path: Path) -> None:
     if path.is_file() and path.stat().st_size > settings.MAX_IMPORT_BYTES:
         limit = settings.MAX_IMPORT_BYTES // 1_000_000
-        raise ImportFailed([Problem(path.name, "", "", f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)")])
+        raise ImportFailed(
+            [
+                Problem(
+                    path.name,
+                    "",
+                    "",
+                    f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)",
+                )
+            ]
+        )
 
 
 def _naming_problems(path: Path, slug: str, name: str, part: PartSurvey) -> list[Problem]:
@@ -95,7 +117,9 @@ def _naming_problems(path: Path, slug: str, name: str, part: PartSurvey) -> list
         rule = f"letters, figures, hyphens and underscores only, at most {most_slug}"
         found.append(f"the corpus cannot have the slug {part_slug!r}: {rule}")
     if part_slug == "new":
-        found.append("the corpus cannot have the slug 'new': the page that adds corpora has this address")
+        found.append(
+            "the corpus cannot have the slug 'new': the page that adds corpora has this address"
+        )
     if fault := text_fault(part_name, most_name):
         found.append(f"the corpus's name {fault}")
     return [Problem(path.name, "", "", message) for message in found]
@@ -137,21 +161,36 @@ def _staged(importer: Importer, path: Path, part: PartSurvey) -> CorpusVersion:
     )
     if digest.hexdigest() != part.digest:
         staging.remove(version)
-        raise ImportFailed([Problem(path.name, "", "", "the file changed while it was read; try again")])
+        raise ImportFailed(
+            [Problem(path.name, "", "", "the file changed while it was read; try again")]
+        )
     return version
 
 
 def _attached(
-    staged: dict[str, CorpusVersion], slug: str, name: str, is_public: bool, part: PartSurvey, may_exist: bool
+    staged: dict[str, CorpusVersion],
+    slug: str,
+    name: str,
+    is_public: bool,
+    part: PartSurvey,
+    may_exist: bool,
 ) -> ImportOutcome:
     part_slug, part_name = _slug_of(slug, part), _name_of(slug, name, part)
-    Corpus.objects.get_or_create(slug=part_slug, defaults={"name": part_name, "is_public": is_public})
-    corpus = Corpus.objects.select_for_update().get(slug=part_slug)  # one import of a corpus at a time
+    Corpus.objects.get_or_create(
+        slug=part_slug, defaults={"name": part_name, "is_public": is_public}
+    )
+    corpus = Corpus.objects.select_for_update().get(
+        slug=part_slug
+    )  # one import of a corpus at a time
     known = _known_version(part_slug, part, may_exist)
     if known is not None:
-        return ImportOutcome(known, created=False, survey=part, newest=corpus.versions.latest("number"))
+        return ImportOutcome(
+            known, created=False, survey=part, newest=corpus.versions.latest("number")
+        )
     if part.part not in staged:
-        raise ImportFailed([Problem("", "", "", f"{part_slug} was deleted while the file was read; try again")])
+        raise ImportFailed(
+            [Problem("", "", "", f"{part_slug} was deleted while the file was read; try again")]
+        )
     last = corpus.versions.aggregate(last=Max("number"))["last"] or 0
     version = staging.attach(staged[part.part], corpus, last + 1)
     return ImportOutcome(version, created=True, survey=part, newest=version)
@@ -177,12 +216,13 @@ def show_to(corpus: Corpus, everybody: bool, by: Any = None) -> bool:
 
 
 def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
-    """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and, forced or not, while
-    campaigns rate it, rounds of challenges ask for it or submissions answer it: what people said, and what teams handed
-    in, must keep what it is about.
+    """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and,
+    forced or not, while campaigns rate it, rounds of challenges ask for it or submissions answer
+    it: what people said, and what teams handed in, must keep what it is about.
 
-    All in short transactions. First what was computed goes, then the corpus with all its versions in one moment, then
-    their rows, which nobody sees any more. Stopped before that moment, it is a corpus without (some) results."""
+    All in short transactions. First what was computed goes, then the corpus with all its versions
+    in one moment, then their rows, which nobody sees any more. Stopped before that moment, it is a
+    corpus without (some) results."""
     had_runs = False
     while True:
         with transaction.atomic():
@@ -193,7 +233,8 @@ def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
             has_runs = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
             if has_runs and not force:
                 raise CorpusHasResults(
-                    f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to do so."
+                    f"{corpus.slug} has metric runs; deleting it deletes them too. Use --force to "
+                    "do so."
                 )
             had_runs = had_runs or has_runs
             computed = [rows for rows in _referring(versions, CASCADE) if rows.exists()]
@@ -210,20 +251,28 @@ def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
 
 
 def _referring(versions: list[CorpusVersion], on_delete: Any) -> list[QuerySet[Any]]:
-    """Rows of other apps that refer to these versions or their systems, and would go or forbid the deletion."""
+    """Rows of other apps that refer to these versions or their systems, and would go or forbid the
+    deletion."""
     systems = System.objects.filter(version__in=versions)
     return [
         key.related_model._base_manager.filter(**{f"{key.field.name}__in": targets})
         for model, targets in ((CorpusVersion, versions), (System, systems))
         for key in model._meta.related_objects
-        if getattr(key, "on_delete", None) is on_delete and key.related_model._meta.app_label != "annotations"
+        if getattr(key, "on_delete", None) is on_delete
+        and key.related_model._meta.app_label != "annotations"
     ]
 
 
 _KEEPERS = {
     "campaign": ("is what these rating campaigns are about", "Delete the campaigns first"),
-    "round": ("is what these rounds of challenges ask for", "Delete the rounds, or give them another corpus, first"),
-    "submission": ("is what these submissions answer", "What was handed in is kept, and the corpus with it"),
+    "round": (
+        "is what these rounds of challenges ask for",
+        "Delete the rounds, or give them another corpus, first",
+    ),
+    "submission": (
+        "is what these submissions answer",
+        "What was handed in is kept, and the corpus with it",
+    ),
 }
 
 
@@ -233,7 +282,8 @@ def _why_kept(slug: str, keepers: Iterable[Model]) -> str:
         by_kind.setdefault(keeper._meta.model_name or "", set()).add(str(keeper))
     return (
         " ".join(
-            f"{slug} {_KEEPERS[kind][0]}: {', '.join(sorted(by_kind[kind])[:5])}. {_KEEPERS[kind][1]}."
+            f"{slug} {_KEEPERS[kind][0]}: {', '.join(sorted(by_kind[kind])[:5])}. "
+            f"{_KEEPERS[kind][1]}."
             for kind in _KEEPERS
             if kind in by_kind
         )
@@ -242,18 +292,22 @@ def _why_kept(slug: str, keepers: Iterable[Model]) -> str:
 
 
 def data_changed(version_ids: Iterable[int]) -> None:
-    """Tell stored statistics and counts of these versions that they are out of date. Call it in the transaction of the
-    write."""
-    CorpusVersion.objects.filter(pk__in=list(version_ids)).update(revision=F("revision") + 1, counted=None)
+    """Tell stored statistics and counts of these versions that they are out of date. Call it in the
+    transaction of the write."""
+    CorpusVersion.objects.filter(pk__in=list(version_ids)).update(
+        revision=F("revision") + 1, counted=None
+    )
 
 
 def scores_changed(version_ids: Iterable[int]) -> None:
-    """The same where metrics' scores changed and nothing that is counted did: runs end by the thousand."""
+    """The same where metrics' scores changed and nothing that is counted did: runs end by the
+    thousand."""
     CorpusVersion.objects.filter(pk__in=list(version_ids)).update(revision=F("revision") + 1)
 
 
 def keep_counts(version: CorpusVersion, counted: dict[str, int]) -> None:
-    """Unless the data have changed since ``version`` was read: then they may be counts of before."""
+    """Unless the data have changed since ``version`` was read: then they may be counts of
+    before."""
     CorpusVersion.objects.filter(pk=version.pk, revision=version.revision).update(counted=counted)
 
 

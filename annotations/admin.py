@@ -1,4 +1,5 @@
-"""What organisers who are staff may look at and set in the admin site. Corpora are immutable: they come from files."""
+"""What organisers who are staff may look at and set in the admin site. Corpora are immutable: they
+come from files."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from annotations.roles import is_organiser
 
 
 class OrganisersAdmin(admin.ModelAdmin):
-    """Seen by organisers, whatever single rights they hold; the admin site itself lets in nobody but staff."""
+    """Seen by organisers, whatever single rights they hold; the admin site itself lets in nobody
+    but staff."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return is_organiser(request.user)

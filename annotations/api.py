@@ -26,7 +26,9 @@ class CorpusPlace(Schema):
 
 
 class VersionWish(Schema):
-    version: int | None = Field(None, ge=1, lt=2**31, description="Number of the version; default: the newest.")
+    version: int | None = Field(
+        None, ge=1, lt=2**31, description="Number of the version; default: the newest."
+    )
 
 
 class CorpusOut(Schema):
@@ -59,7 +61,9 @@ class CorpusOut(Schema):
     name: str = Field(description="Its name on pages.")
     version: str = Field(description="Number and start of the content's digest.")
     is_public: bool = Field(description="Whether everybody sees it.")
-    simulated: bool = Field(description="True where the raters were programs: the ratings say nothing about people.")
+    simulated: bool = Field(
+        description="True where the raters were programs: the ratings say nothing about people."
+    )
     description: str = Field(description="What the file says of itself.")
     aspects: list[str] = Field(description="Names of the human scores.")
     main_aspect: str = Field(description="The aspect that stands for the whole judgement.")
@@ -74,7 +78,9 @@ class CorpusOut(Schema):
 
 class SystemOut(Schema):
     name: str = Field(description="As the file or its team calls it.")
-    position: int = Field(description="Its place in the file, from 0; it fixes the colour on pages.")
+    position: int = Field(
+        description="Its place in the file, from 0; it fixes the colour on pages."
+    )
     kind: Kind = Field(description="Who answered.")
     description: str = Field(description="What it is.")
 
@@ -91,7 +97,9 @@ class ResponseOut(Schema):
 
 class TurnOut(Schema):
     number: int = Field(description="As files number it.")
-    context: list[UtteranceOut] = Field(description="Gold utterances before the answer, oldest first.")
+    context: list[UtteranceOut] = Field(
+        description="Gold utterances before the answer, oldest first."
+    )
     references: list[str] = Field(description="Gold answers.")
     responses: list[ResponseOut] = Field(description="What systems answered, in their order.")
 
@@ -115,7 +123,9 @@ def version_of(request: HttpRequest, slug: str, wish: VersionWish) -> CorpusVers
     try:
         return queries.visible_version(request.user, slug, wish.version)
     except queries.NotFound:
-        raise Refused(404, "There is no such corpus, or you may not see it.", code="corpus") from None
+        raise Refused(
+            404, "There is no such corpus, or you may not see it.", code="corpus"
+        ) from None
 
 
 def aspect_of(version: CorpusVersion, wish: str | None) -> str:
@@ -123,12 +133,17 @@ def aspect_of(version: CorpusVersion, wish: str | None) -> str:
         return queries.resolve_aspect(version, wish)
     except queries.NotFound as unknown:
         raise Refused(
-            422, str(unknown), code="aspect", errors=[{"field": "query.aspect", "message": str(unknown)}]
+            422,
+            str(unknown),
+            code="aspect",
+            errors=[{"field": "query.aspect", "message": str(unknown)}],
         ) from None
 
 
 class AspectWish(VersionWish):
-    aspect: Text | None = Field(None, max_length=100, description="Name of a human score; default: the main one.")
+    aspect: Text | None = Field(
+        None, max_length=100, description="Name of a human score; default: the main one."
+    )
 
 
 @router.get(
@@ -157,7 +172,9 @@ def _newest(corpus: Corpus) -> dict[str, Any]:
     operation_id="get_corpus",
     summary="A corpus",
 )
-def get_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish]) -> dict[str, Any]:
+def get_corpus(
+    request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish]
+) -> dict[str, Any]:
     return _document(version_of(request, place.slug, wish))
 
 
@@ -207,7 +224,9 @@ def list_dialogues(
     request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish], paging: Query[Paging]
 ) -> dict[str, Any]:
     version = version_of(request, place.slug, wish)
-    return page_of(queries.dialogues_with_counts(version), "position", paging, _dialogue_line, version.number)
+    return page_of(
+        queries.dialogues_with_counts(version), "position", paging, _dialogue_line, version.number
+    )
 
 
 def _dialogue_line(one: Dialogue) -> dict[str, Any]:
@@ -225,7 +244,9 @@ class DialoguePlace(CorpusPlace):
     operation_id="get_dialogue",
     summary="A dialogue with the systems' responses",
 )
-def get_dialogue(request: HttpRequest, place: Path[DialoguePlace], wish: Query[VersionWish]) -> dict[str, Any]:
+def get_dialogue(
+    request: HttpRequest, place: Path[DialoguePlace], wish: Query[VersionWish]
+) -> dict[str, Any]:
     version = version_of(request, place.slug, wish)
     dialogue = queries.dialogue_at(version, place.position)
     if dialogue is None:
@@ -245,7 +266,9 @@ def _whole(dialogue: Dialogue) -> dict[str, Any]:
                 "number": turn.number,
                 "context": [{"speaker": speaker, "text": text} for speaker, text in turn.context],
                 "references": turn.references,
-                "responses": [{"system": name, "text": text} for name, text in responses.get(turn.pk, ())],
+                "responses": [
+                    {"system": name, "text": text} for name, text in responses.get(turn.pk, ())
+                ],
             }
             for turn in dialogue.turns.all()
         ],

@@ -16,8 +16,8 @@ AT_A_TIME = 1000
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which entries; an empty field asks for all. ``action`` is one (``round.changed``) or all of a kind (``round``);
-    ``words`` stand in the actor's name or the subject."""
+    """Which entries; an empty field asks for all. ``action`` is one (``round.changed``) or all of a
+    kind (``round``); ``words`` stand in the actor's name or the subject."""
 
     action: str = ""
     actor: str = ""
@@ -32,7 +32,8 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Entries, newest first; ``older`` and ``newer`` are keys to go on from, None where there is nothing there."""
+    """Entries, newest first; ``older`` and ``newer`` are keys to go on from, None where there is
+    nothing there."""
 
     entries: list[AuditEntry]
     older: int | None
@@ -51,9 +52,11 @@ def entries(wish: Wish) -> QuerySet[AuditEntry]:
     return found
 
 
-def stretch(wish: Wish, before: int | None = None, after: int | None = None, size: int = A_PAGE) -> Stretch:
-    """The newest entries; or those before an entry, or the nearest after one. New entries move no page: a page hangs
-    on its keys, not on a count from the top."""
+def stretch(
+    wish: Wish, before: int | None = None, after: int | None = None, size: int = A_PAGE
+) -> Stretch:
+    """The newest entries; or those before an entry, or the nearest after one. New entries move no
+    page: a page hangs on its keys, not on a count from the top."""
     found = entries(wish)
     if after is not None:
         rows = list(found.filter(pk__gt=after).order_by("pk")[:size])[::-1]
@@ -67,8 +70,8 @@ def stretch(wish: Wish, before: int | None = None, after: int | None = None, siz
 
 
 def every_entry(wish: Wish) -> Iterator[AuditEntry]:
-    """Newest first, a thousand at a time: however long the log is, memory holds a thousand, and no transaction stays
-    open while a slow reader takes the file."""
+    """Newest first, a thousand at a time: however long the log is, memory holds a thousand, and no
+    transaction stays open while a slow reader takes the file."""
     last: int | None = None
     while True:
         found = entries(wish) if last is None else entries(wish).filter(pk__lt=last)
@@ -92,11 +95,18 @@ class Choices:
 def choices() -> Choices:
     actions = _values("action")
     kinds = {action.partition(".")[0] for action in actions}
-    return Choices(sorted({*actions, *kinds}), _values("actor"), _values("challenge"), _values("campaign"))
+    return Choices(
+        sorted({*actions, *kinds}), _values("actor"), _values("challenge"), _values("campaign")
+    )
 
 
 def _values(name: str) -> list[str]:
-    return list(AuditEntry.objects.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
+    return list(
+        AuditEntry.objects.exclude(**{name: ""})
+        .order_by(name)
+        .values_list(name, flat=True)
+        .distinct()
+    )
 
 
 def document_of(entry: AuditEntry) -> dict[str, Any]:

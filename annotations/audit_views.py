@@ -52,7 +52,12 @@ def vars_of(wish: Wish) -> dict[str, str]:
 
 def _wish(request: HttpRequest) -> Wish:
     """What cannot stand in the log finds nothing; a NUL would be an error of the database."""
-    return Wish(**{name: request.GET.get(name, "").replace("\0", "\ufffd")[:LONGEST_WISH] for name in Wish.__slots__})
+    return Wish(
+        **{
+            name: request.GET.get(name, "").replace("\0", "\ufffd")[:LONGEST_WISH]
+            for name in Wish.__slots__
+        }
+    )
 
 
 def _key(request: HttpRequest, name: str) -> int | None:

@@ -15,7 +15,8 @@ NOTHING = "–"
 
 
 def detail_lines(details: Any) -> list[tuple[str, str]]:
-    """(what, words) of each detail; of changes, a line for each field with what it was and what it became."""
+    """(what, words) of each detail; of changes, a line for each field with what it was and what it
+    became."""
     if not isinstance(details, dict):
         return [("", _words(details))] if details not in (None, [], "") else []
     lines: list[tuple[str, str]] = []
@@ -23,7 +24,11 @@ def detail_lines(details: Any) -> list[tuple[str, str]]:
         if name == "changes" and isinstance(value, dict):
             lines += [(_name(field), _change(change)) for field, change in value.items()]
         elif name == "settings" and isinstance(value, dict):
-            lines += [(_name(field), _words(one)) for field, one in value.items() if one not in (None, "", [], {})]
+            lines += [
+                (_name(field), _words(one))
+                for field, one in value.items()
+                if one not in (None, "", [], {})
+            ]
         else:
             lines.append((_name(name), _words(value)))
     return lines

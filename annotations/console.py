@@ -1,4 +1,5 @@
-"""What all commands share: one line that says what was done, exit 0 or 1, and JSON alone on standard output."""
+"""What all commands share: one line that says what was done, exit 0 or 1, and JSON alone on
+standard output."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from annotations import orphans, temporary
 from annotations.tables.dash import Dash
 
 MAX_DRAWS = 100_000
-"""Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask for terabytes."""
+"""Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask
+for terabytes."""
 
 NAMED_WITH_A_REASON = 6
 
@@ -62,15 +64,21 @@ class ConsoleCommand(BaseCommand):
         return parser
 
     def say(self, line: str) -> None:
-        self.stderr.write(line, str)  # in plain colour: Django paints standard error red, and this is no error
+        self.stderr.write(
+            line, str
+        )  # in plain colour: Django paints standard error red, and this is no error
 
     def print_json(self, document: Any) -> None:
-        # An escape of JSON is read back as it was; one that stands in for what an encoding lacks need not be.
+        # An escape of JSON is read back as it was; one that stands in for what an encoding lacks
+        # need not be.
         in_ascii = not _has_every_character(self.stdout)
         self.stdout.write(json.dumps(document, indent=2, ensure_ascii=in_ascii, allow_nan=False))
 
-    def print_as(self, form: str, document: Any, to_csv: Callable[[Any], str], to_latex: Callable[[Any], str]) -> bool:
-        """As ``json``, ``csv`` or ``latex``; False for any other form, which is the command's own to print."""
+    def print_as(
+        self, form: str, document: Any, to_csv: Callable[[Any], str], to_latex: Callable[[Any], str]
+    ) -> bool:
+        """As ``json``, ``csv`` or ``latex``; False for any other form, which is the command's own
+        to print."""
         if form == "json":
             self.print_json(document)
         elif form == "csv":
@@ -87,20 +95,25 @@ class ConsoleCommand(BaseCommand):
         rows: Sequence[Sequence[str]],
         undefined: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """``undefined``: (what, why) of each "–" in the table that is no ``Dash``; each reason is told once, beneath
-        it."""
+        """``undefined``: (what, why) of each "–" in the table that is no ``Dash``; each reason is
+        told once, beneath it."""
         self.stdout.write(text_table(header, rows))
         of_reason: dict[str, list[str]] = {}
         for what, why in (*undefined, *_dashes(header, rows)):
             of_reason.setdefault(why, []).append(what)
         for why, all_of_them in of_reason.items():
             named = list(dict.fromkeys(all_of_them))
-            more = f" and {len(named) - NAMED_WITH_A_REASON} more" if len(named) > NAMED_WITH_A_REASON else ""
+            more = (
+                f" and {len(named) - NAMED_WITH_A_REASON} more"
+                if len(named) > NAMED_WITH_A_REASON
+                else ""
+            )
             self.stdout.write(f"– {', '.join(named[:NAMED_WITH_A_REASON])}{more}: {why}")
 
 
 def write_every_character() -> None:
-    """Standard output and error write what their encoding lacks as an escape, and never fail over it."""
+    """Standard output and error write what their encoding lacks as an escape, and never fail over
+    it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -140,12 +153,15 @@ def _refuse_broken_texts(options: dict[str, Any]) -> None:
     """Bytes that are no UTF-8 reach us as half surrogate pairs, which no database takes."""
     for name, value in options.items():
         for text in value if isinstance(value, list) else [value]:
-            if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+            if isinstance(text, str) and any(
+                "\ud800" <= character <= "\udfff" for character in text
+            ):
                 raise CommandError(f"{name}: {text!r} is not UTF-8")
 
 
 def add_ratings_arguments(parser: CommandParser) -> None:
-    """Which ratings a statistic is of, and how its intervals are drawn: the same for every command that makes one."""
+    """Which ratings a statistic is of, and how its intervals are drawn: the same for every command
+    that makes one."""
     parser.add_argument("--corpus", required=True, metavar="S")
     add_choice_arguments(parser)
     parser.add_argument(
@@ -166,7 +182,8 @@ def add_choice_arguments(parser: CommandParser) -> None:
 
 
 def make_database_ready() -> None:
-    """A first command on a fresh folder makes its SQLite database. Other databases are the operator's to migrate."""
+    """A first command on a fresh folder makes its SQLite database. Other databases are the
+    operator's to migrate."""
     if not _missing_migrations():
         return
     with one_migrates():  # another command may have been at it, and be done now
@@ -203,7 +220,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns aligned for a terminal; a column of figures stands right, one of words left."""
     columns = list(zip(header, *rows, strict=True)) if rows else [(name,) for name in header]
     widths = [max(len(cell) for cell in column) for column in columns]
-    to_the_right = [bool(column[1:]) and all(_is_figure(cell) for cell in column[1:]) for column in columns]
+    to_the_right = [
+        bool(column[1:]) and all(_is_figure(cell) for cell in column[1:]) for column in columns
+    ]
 
     def line(cells: Sequence[str]) -> str:
         placed = (
@@ -212,7 +231,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         )
         return "  ".join(placed).rstrip()
 
-    return "\n".join([line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)])
+    return "\n".join(
+        [line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)]
+    )
 
 
 def _is_figure(cell: str) -> bool:
@@ -235,7 +256,8 @@ def figure_with_interval(estimate: dict[str, Any] | None, decimals: int = 3) -> 
 
 
 def comma_list(text: str) -> list[str]:
-    """Names separated by commas, blanks around them dropped; at least one, for no name would mean all of them."""
+    """Names separated by commas, blanks around them dropped; at least one, for no name would mean
+    all of them."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise ArgumentTypeError("names nothing")
@@ -243,7 +265,8 @@ def comma_list(text: str) -> list[str]:
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """The type of an argument that is a whole number from ``least``, up to ``most`` where there is an end."""
+    """The type of an argument that is a whole number from ``least``, up to ``most`` where there is
+    an end."""
 
     def read(text: str) -> int:
         try:

@@ -40,7 +40,10 @@ class CorpusForm(forms.Form):
     file = forms.FileField(
         label=gettext_lazy("File"),
         max_length=None,
-        error_messages={"required": gettext_lazy("Choose a file."), "empty": gettext_lazy("The file is empty.")},
+        error_messages={
+            "required": gettext_lazy("Choose a file."),
+            "empty": gettext_lazy("The file is empty."),
+        },
     )
     format = forms.ChoiceField(label=gettext_lazy("Format"), initial="jsonl")
     name = forms.CharField(
@@ -55,8 +58,8 @@ class CorpusForm(forms.Form):
         max_length=_longest("slug"),
         label=gettext_lazy("Address"),
         help_text=gettext_lazy(
-            "The last part of the corpus's address, which commands use, too. Left empty, it is made from the name above"
-            " or, without one, from the file's."
+            "The last part of the corpus's address, which commands use, too. Left empty, it is "
+            "made from the name above or, without one, from the file's."
         ),
         validators=[validate_slug],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
@@ -66,13 +69,16 @@ class CorpusForm(forms.Form):
         max_length=3,
         label=gettext_lazy("Language"),
         help_text=gettext_lazy(
-            "Its two- or three-letter code, such as en, zh or ja: words are counted by it. Left empty, what the file"
-            " says, else it is guessed from the texts."
+            "Its two- or three-letter code, such as en, zh or ja: words are counted by it. Left "
+            "empty, what the file says, else it is guessed from the texts."
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     seen_by = forms.ChoiceField(
-        label=gettext_lazy("Who sees it"), choices=SEEN_BY, initial=ORGANISERS, widget=forms.RadioSelect
+        label=gettext_lazy("Who sees it"),
+        choices=SEEN_BY,
+        initial=ORGANISERS,
+        widget=forms.RadioSelect,
     )
     is_new_version = forms.BooleanField(
         required=False,
@@ -95,7 +101,10 @@ class CorpusForm(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > settings.MAX_CORPUS_UPLOAD_BYTES:
             raise forms.ValidationError(
-                _("The file is larger than %(limit)s MB. Import it on the server: manage.py import_corpus."),
+                _(
+                    "The file is larger than %(limit)s MB. Import it on the server: manage.py "
+                    "import_corpus."
+                ),
                 params={"limit": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000},
             )
         return file
@@ -124,8 +133,9 @@ class CorpusForm(forms.Form):
         return cleaned
 
     def offer_the_format_that_the_file_has(self) -> None:
-        """After the file could not be read: where its beginning is that of another format, that one is chosen in the
-        form that is shown again, and said. Where it is another program's, what to do with it is said."""
+        """After the file could not be read: where its beginning is that of another format, that one
+        is chosen in the form that is shown again, and said. Where it is another program's, what to
+        do with it is said."""
         path = Path(self.cleaned_data["file"].temporary_file_path())
         likely, self.what_to_do = likely_format(path), what_to_do(path)
         if not likely or likely == self.cleaned_data["format"]:
@@ -139,4 +149,6 @@ class CorpusForm(forms.Form):
 
 
 class SeenByForm(forms.Form):
-    seen_by = forms.ChoiceField(label=gettext_lazy("Who sees it"), choices=SEEN_BY, widget=forms.RadioSelect)
+    seen_by = forms.ChoiceField(
+        label=gettext_lazy("Who sees it"), choices=SEEN_BY, widget=forms.RadioSelect
+    )

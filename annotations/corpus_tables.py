@@ -30,7 +30,9 @@ def corpora_table(versions: Iterable[CorpusVersion]) -> Table:
         Row(
             version.corpus.slug,
             {
-                "corpus": Cell(version.corpus.name, href=reverse("corpus", args=[version.corpus.slug])),
+                "corpus": Cell(
+                    version.corpus.name, href=reverse("corpus", args=[version.corpus.slug])
+                ),
                 **{
                     name: Cell(getattr(version.counts, name))
                     for name in ("dialogues", "turns", "systems", "responses", "raters", "ratings")
@@ -45,13 +47,19 @@ def corpora_table(versions: Iterable[CorpusVersion]) -> Table:
 
 
 def badges_of(version: CorpusVersion) -> tuple[str, ...]:
-    return (("simulated",) if version.simulated else ()) + (() if version.corpus.is_public else ("private",))
+    return (("simulated",) if version.simulated else ()) + (
+        () if version.corpus.is_public else ("private",)
+    )
 
 
 def systems_table(version: CorpusVersion) -> Table:
     columns = (
         Column("system", "System"),
-        Column("kind", "Kind", help="Who answered: an agent, a human, the gold answer itself, a baseline."),
+        Column(
+            "kind",
+            "Kind",
+            help="Who answered: an agent, a human, the gold answer itself, a baseline.",
+        ),
         Column("responses", "Responses", **_COUNT),
         Column("description", "What it is"),
     )
@@ -62,11 +70,15 @@ def systems_table(version: CorpusVersion) -> Table:
                 "system": Cell(system.name),
                 "kind": Cell(system.kind),
                 "responses": Cell(system.response_count),
-                "description": Cell(system.description) if system.description else Cell(reason="the file says nothing"),
+                "description": Cell(system.description)
+                if system.description
+                else Cell(reason="the file says nothing"),
             },
             swatch=system.position,
         )
-        for system in shown_systems(version).annotate(response_count=Count("responses")).order_by("position")
+        for system in shown_systems(version)
+        .annotate(response_count=Count("responses"))
+        .order_by("position")
     )
     return Table("systems", f"Systems of {version.corpus.name}", columns, rows)
 
@@ -82,7 +94,8 @@ def dialogues_table(version: CorpusVersion, dialogues: Iterable[Dialogue]) -> Ta
             f"dialogue-{dialogue.position}",
             {
                 "dialogue": Cell(
-                    dialogue.external_id, href=reverse("dialogue", args=[version.corpus.slug, dialogue.position])
+                    dialogue.external_id,
+                    href=reverse("dialogue", args=[version.corpus.slug, dialogue.position]),
                 ),
                 "turns": Cell(dialogue.turn_count),
                 "opening": _opening(dialogue),

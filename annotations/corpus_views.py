@@ -32,7 +32,9 @@ organisers_only = organisers_page(*ORGANISERS)
 def corpus_new(request: HttpRequest) -> HttpResponse:
     """The file is read whole before anything is stored, in this request: its size is bounded."""
     if request.method != "POST":
-        return _form_page(request, CorpusForm(initial=_new_version_of(request.GET.get("corpus", ""))))
+        return _form_page(
+            request, CorpusForm(initial=_new_version_of(request.GET.get("corpus", "")))
+        )
     form = CorpusForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form_page(request, form)
@@ -42,16 +44,27 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         form.offer_the_format_that_the_file_has()
         return _form_page(request, form, failure)
     except actions.CorpusExists as known:
-        message = _("%(slug)s is here already. Choose another address, or say that this is a new version of it.")
+        message = _(
+            "%(slug)s is here already. Choose another address, or say that this is a new version "
+            "of it."
+        )
         form.add_error("slug", message % {"slug": known})
         return _form_page(request, form)
     for outcome in outcomes:
         _tell(request, outcome)
-    return redirect("corpus", outcomes[0].version.corpus.slug) if len(outcomes) == 1 else redirect("home")
+    return (
+        redirect("corpus", outcomes[0].version.corpus.slug)
+        if len(outcomes) == 1
+        else redirect("home")
+    )
 
 
 def _new_version_of(slug: str) -> dict[str, object]:
-    return {"slug": slug, "is_new_version": True} if Corpus.objects.filter(slug=slug[:80]).exists() else {}
+    return (
+        {"slug": slug, "is_new_version": True}
+        if Corpus.objects.filter(slug=slug[:80]).exists()
+        else {}
+    )
 
 
 @sensitive_variables()
@@ -69,17 +82,23 @@ def _imported(request: HttpRequest, form: CorpusForm) -> list[actions.ImportOutc
     )
 
 
-def _form_page(request: HttpRequest, form: CorpusForm, failure: ImportFailed | None = None) -> HttpResponse:
+def _form_page(
+    request: HttpRequest, form: CorpusForm, failure: ImportFailed | None = None
+) -> HttpResponse:
     """Problems are told with the sender's name of the file, not with the one that it has here."""
     file_name = form.cleaned_data["file"].name if failure else ""
     context = {
         "section": "corpora",
         "form": form,
-        "problems": [str(replace(problem, file=file_name)) for problem in failure.problems] if failure else [],
+        "problems": [str(replace(problem, file=file_name)) for problem in failure.problems]
+        if failure
+        else [],
         "is_cut": failure is not None and failure.stopped,
         "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
     }
-    return render(request, "annotations/corpus_new.html", context, status=422 if form.is_bound else 200)
+    return render(
+        request, "annotations/corpus_new.html", context, status=422 if form.is_bound else 200
+    )
 
 
 def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
@@ -87,19 +106,25 @@ def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
     if not outcome.created:
         if outcome.newest != outcome.version:
             text = _(
-                "%(slug)s: nothing is changed. %(version)s holds this content; the newest version is still %(newest)s."
+                "%(slug)s: nothing is changed. %(version)s holds this content; the newest version "
+                "is still %(newest)s."
             )
             messages.warning(request, text % (names | {"newest": outcome.newest.label}))
         else:
-            messages.info(request, _("%(slug)s: nothing is changed. %(version)s holds this content.") % names)
+            messages.info(
+                request, _("%(slug)s: nothing is changed. %(version)s holds this content.") % names
+            )
         return
     counts = outcome.survey.counts
-    numbers = {name: getattr(counts, name) for name in ("dialogues", "turns", "systems", "responses", "ratings")}
+    numbers = {
+        name: getattr(counts, name)
+        for name in ("dialogues", "turns", "systems", "responses", "ratings")
+    }
     messages.success(
         request,
         _(
-            "%(slug)s: %(version)s is stored. Dialogues: %(dialogues)s, turns: %(turns)s, systems: %(systems)s, "
-            "responses: %(responses)s, ratings: %(ratings)s."
+            "%(slug)s: %(version)s is stored. Dialogues: %(dialogues)s, turns: %(turns)s, "
+            "systems: %(systems)s, responses: %(responses)s, ratings: %(ratings)s."
         )
         % (names | numbers),
     )
@@ -114,7 +139,9 @@ def corpus_seen_by(request: HttpRequest, slug: str) -> HttpResponse:
     form = SeenByForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("There is no such choice; nothing was changed."))
-    elif not actions.show_to(corpus, everybody=form.cleaned_data["seen_by"] == EVERYBODY, by=request.user):
+    elif not actions.show_to(
+        corpus, everybody=form.cleaned_data["seen_by"] == EVERYBODY, by=request.user
+    ):
         messages.info(request, _("Nothing was changed."))
     elif form.cleaned_data["seen_by"] == EVERYBODY:
         messages.success(request, _("Everybody may see this corpus now."))

@@ -1,4 +1,5 @@
-"""One number and what makes it believable; or no number and why. Shared by every statistic. No Django here."""
+"""One number and what makes it believable; or no number and why. Shared by every statistic. No
+Django here."""
 
 from __future__ import annotations
 
@@ -9,13 +10,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A score or coefficient that does not exist, with the reason a person can act on. Never 0, never a default."""
+    """A score or coefficient that does not exist, with the reason a person can act on. Never 0,
+    never a default."""
 
     reason: str
 
 
 BESIDE_ITS_INTERVAL = (
-    "the interval that was found does not hold the value: its bias is larger than the interval is wide"
+    "the interval that was found does not hold the value: its bias is larger than the interval is "
+    "wide"
 )
 ROUNDING = 1e-12
 
@@ -24,8 +27,8 @@ ROUNDING = 1e-12
 class Estimate:
     """A statistic: ``value`` with its interval and p-value, or ``value=None`` with a ``reason``.
 
-    An interval holds its value. Where a procedure finds one that does not, it has not described this statistic, and
-    there is no interval, with that reason.
+    An interval holds its value. Where a procedure finds one that does not, it has not described
+    this statistic, and there is no interval, with that reason.
     """
 
     value: float | None
@@ -58,7 +61,8 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """``{"value", "p"?, "ci"?}`` when defined, ``{"value": null, "reason"}`` when not.
 
-        ``ci`` is left out where no interval was asked for, and null with ``ci_reason`` where it does not exist.
+        ``ci`` is left out where no interval was asked for, and null with ``ci_reason`` where it
+        does not exist.
         """
         if self.value is None:
             return {"value": None, "reason": self.reason}

@@ -1,4 +1,5 @@
-"""What a process makes for one reader and keeps for the next, within a bound: what nobody asks for falls out."""
+"""What a process makes for one reader and keeps for the next, within a bound: what nobody asks for
+falls out."""
 
 from __future__ import annotations
 
@@ -8,14 +9,15 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 LEAST_WEIGHT = 2_000
-"""In bytes, of what is small, or does not say how much it holds: addresses are as many as visitors like."""
+"""In bytes, of what is small, or does not say how much it holds: addresses are as many as visitors
+like."""
 
 Kept = TypeVar("Kept")
 
 
 class KeepingPlace(Generic[Kept]):
-    """For the threads of one process. Things say how many bytes they hold, by ``weight``; what would take more than a
-    quarter of the room is not kept."""
+    """For the threads of one process. Things say how many bytes they hold, by ``weight``; what
+    would take more than a quarter of the room is not kept."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -27,8 +29,8 @@ class KeepingPlace(Generic[Kept]):
         return len(self._kept)
 
     def get(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What is kept for this key, made by ``make`` where nothing is. Several readers get the same object: nobody
-        changes it. Two who ask at once may both make it."""
+        """What is kept for this key, made by ``make`` where nothing is. Several readers get the
+        same object: nobody changes it. Two who ask at once may both make it."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -1,6 +1,7 @@
 """Which language a corpus is in: as it was said, or guessed from the scripts of its texts. Pure.
 
-A language is the code that web pages use (BCP 47's primary subtag): ``en``, ``zh``, ``ja``. "" is: not known.
+A language is the code that web pages use (BCP 47's primary subtag): ``en``, ``zh``, ``ja``. "" is:
+not known.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from collections.abc import Iterable
 import regex
 
 NAMES = {
-    "am": "Amharic", "ar": "Arabic", "bn": "Bengali", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek",
-    "en": "English", "es": "Spanish", "fa": "Persian", "fi": "Finnish", "fr": "French", "gu": "Gujarati",
-    "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "it": "Italian",
-    "ja": "Japanese", "ka": "Georgian", "km": "Khmer", "kn": "Kannada", "ko": "Korean", "lo": "Lao",
-    "ml": "Malayalam", "my": "Burmese", "nl": "Dutch", "no": "Norwegian", "pa": "Punjabi", "pl": "Polish",
-    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "si": "Sinhala", "sv": "Swedish", "ta": "Tamil",
-    "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
-    "zh": "Chinese",
+    "am": "Amharic", "ar": "Arabic", "bn": "Bengali", "cs": "Czech", "da": "Danish", "de": "German",
+    "el": "Greek", "en": "English", "es": "Spanish", "fa": "Persian", "fi": "Finnish",
+    "fr": "French", "gu": "Gujarati", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian",
+    "hy": "Armenian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ka": "Georgian",
+    "km": "Khmer", "kn": "Kannada", "ko": "Korean", "lo": "Lao", "ml": "Malayalam", "my": "Burmese",
+    "nl": "Dutch", "no": "Norwegian", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese",
+    "ro": "Romanian", "ru": "Russian", "si": "Sinhala", "sv": "Swedish", "ta": "Tamil",
+    "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu",
+    "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
 _CODE = re.compile(r"[a-z]{2,3}")
 _SCRIPT_LANGUAGE = {
@@ -67,7 +69,8 @@ _ENGLISH = frozenset(
         "be",
     }
 )
-"""Words that make up a good third of English talk and are rare, one with another, in other languages."""
+"""Words that make up a good third of English talk and are rare, one with another, in other
+languages."""
 _WORD = re.compile(r"[a-z']+")
 _ENGLISH_SHARE = 0.08
 _KANA_SHARE = 0.05
@@ -89,9 +92,9 @@ def language_name(code: str) -> str:
 def guess_language(texts: Iterable[str]) -> str:
     """The language that the letters of ``texts`` tell, or "".
 
-    Han with kana is Japanese, Han alone Chinese; other scripts stand for their most widely spoken language. Latin
-    letters are English only where English function words are common, else "": the script alone does not tell.
-    Reading ends where about 20,000 letters are counted.
+    Han with kana is Japanese, Han alone Chinese; other scripts stand for their most widely spoken
+    language. Latin letters are English only where English function words are common, else "": the
+    script alone does not tell. Reading ends where about 20,000 letters are counted.
     """
     scripts: Counter[str] = Counter()
     words = english = letters = 0
@@ -100,7 +103,9 @@ def guess_language(texts: Iterable[str]) -> str:
         if text.isascii():
             scripts[_LATIN] += sum(map(str.isalpha, text))
         else:
-            scripts.update({script: len(pattern.findall(text)) for script, pattern in _LETTERS.items()})
+            scripts.update(
+                {script: len(pattern.findall(text)) for script, pattern in _LETTERS.items()}
+            )
         found = _WORD.findall(text.lower().replace("’", "'"))
         words += len(found)
         english += sum(word in _ENGLISH for word in found)

@@ -1,8 +1,8 @@
 """Corpora and what people said of the responses in them.
 
-A corpus version never changes: a changed file makes a new version. Systems, responses and ratings belong to a
-version; ``revision`` counts the writes that can change a statistic (a rating, a finished metric run), so that a
-stored result knows whether it is still true.
+A corpus version never changes: a changed file makes a new version. Systems, responses and ratings
+belong to a version; ``revision`` counts the writes that can change a statistic (a rating, a
+finished metric run), so that a stored result knows whether it is still true.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class StagedVersions(models.Manager["CorpusVersion"]):
 
 
 class CorpusVersion(models.Model):
-    """Belongs to no corpus while an import stores its rows or a deletion removes them, and to the process that holds
-    its lease."""
+    """Belongs to no corpus while an import stores its rows or a deletion removes them, and to the
+    process that holds its lease."""
 
     corpus = models.ForeignKey(
         Corpus,
@@ -52,25 +52,33 @@ class CorpusVersion(models.Model):
         help_text="None while its rows are stored or removed.",
     )
     number = models.PositiveIntegerField()
-    digest = models.CharField(max_length=64, help_text="SHA-256 of the corpus's records in canonical form.")
+    digest = models.CharField(
+        max_length=64, help_text="SHA-256 of the corpus's records in canonical form."
+    )
     format = models.CharField(max_length=40)
     description = models.TextField(blank=True)
     simulated = models.BooleanField(default=False, help_text="The raters are programs.")
-    aspects = models.JSONField(default=list, help_text="Names of the human scores, in the file's order.")
+    aspects = models.JSONField(
+        default=list, help_text="Names of the human scores, in the file's order."
+    )
     main_aspect = models.CharField(max_length=100)
     scales = models.JSONField(default=dict, help_text="Lowest and highest score per aspect.")
     language = models.CharField(
         max_length=8,
         null=True,
         blank=True,
-        help_text="BCP 47 code such as en or zh; blank where it is not known, null until somebody asks.",
+        help_text="BCP 47 code such as en or zh; blank where it is not known, null until somebody "
+        "asks.",
     )
-    language_is_guess = models.BooleanField(default=True, help_text="Told from the texts, not by whoever imported it.")
+    language_is_guess = models.BooleanField(
+        default=True, help_text="Told from the texts, not by whoever imported it."
+    )
     revision = models.PositiveBigIntegerField(default=0)
     counted = models.JSONField(
         null=True,
         blank=True,
-        help_text="How many dialogues, ratings and so on it holds; empty until somebody looks, and after a change.",
+        help_text="How many dialogues, ratings and so on it holds; empty until somebody looks, and "
+        "after a change.",
     )
     lease_token = models.CharField(max_length=32, blank=True, default="", db_default="")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
@@ -122,12 +130,16 @@ class Dialogue(models.Model):
 class Turn(models.Model):
     dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="turns")
     number = models.PositiveIntegerField()
-    context = models.JSONField(help_text="Gold utterances before the answer: [[speaker, text], …], oldest first.")
+    context = models.JSONField(
+        help_text="Gold utterances before the answer: [[speaker, text], …], oldest first."
+    )
     references = models.JSONField(default=list, help_text="Gold answers; may be none.")
 
     class Meta:
         ordering = ["dialogue", "number"]
-        constraints = [models.UniqueConstraint(fields=["dialogue", "number"], name="turn_number_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["dialogue", "number"], name="turn_number_once")
+        ]
 
     def __str__(self) -> str:
         return f"turn {self.number}"
@@ -141,13 +153,16 @@ class System(models.Model):
         BASELINE = "baseline", "baseline"
 
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="systems")
-    position = models.PositiveIntegerField(help_text="Place in the file, from 0; gives the system its colour.")
+    position = models.PositiveIntegerField(
+        help_text="Place in the file, from 0; gives the system its colour."
+    )
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.AGENT)
     description = models.TextField(blank=True)
     withheld = models.BooleanField(
         default=False,
-        help_text="Handed in to a round whose systems are not published: it stands on no page of the corpus.",
+        help_text="Handed in to a round whose systems are not published: it stands on no page of "
+        "the corpus.",
     )
 
     class Meta:
@@ -155,7 +170,9 @@ class System(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["version", "name"], name="system_name_once"),
             models.UniqueConstraint(fields=["version", "position"], name="system_position_once"),
-            models.CheckConstraint(condition=Q(kind__in=["agent", "human", "gold", "baseline"]), name="system_kind"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["agent", "human", "gold", "baseline"]), name="system_kind"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -186,17 +203,23 @@ class Rater(models.Model):
         AGGREGATE = "aggregate", "means over people"
 
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="raters")
-    position = models.PositiveIntegerField(help_text="Order of first appearance, from 0; makes the pseudonym.")
+    position = models.PositiveIntegerField(
+        help_text="Order of first appearance, from 0; makes the pseudonym."
+    )
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=12, choices=Kind, default=Kind.IDENTIFIED)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
 
     class Meta:
         ordering = ["version", "position"]
         constraints = [
             models.UniqueConstraint(fields=["version", "name"], name="rater_name_once"),
             models.UniqueConstraint(fields=["version", "position"], name="rater_position_once"),
-            models.CheckConstraint(condition=Q(kind__in=["identified", "anonymous", "aggregate"]), name="rater_kind"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["identified", "anonymous", "aggregate"]), name="rater_kind"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -208,13 +231,20 @@ class Rater(models.Model):
 
 
 class Rating(models.Model):
-    """One rater's score of one aspect: of a response (turn level), or of a system in a dialogue (dialogue level)."""
+    """One rater's score of one aspect: of a response (turn level), or of a system in a dialogue
+    (dialogue level)."""
 
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="ratings")
     aspect = models.CharField(max_length=100)
-    response = models.ForeignKey(Response, null=True, blank=True, on_delete=models.CASCADE, related_name="ratings")
-    system = models.ForeignKey(System, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
-    dialogue = models.ForeignKey(Dialogue, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    response = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="ratings"
+    )
+    system = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    dialogue = models.ForeignKey(
+        Dialogue, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
     score = models.FloatField()
     comment = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -227,7 +257,9 @@ class Rating(models.Model):
                 name="rating_is_of_a_response_or_of_a_system_in_a_dialogue",
             ),
             models.UniqueConstraint(
-                fields=["response", "rater", "aspect"], condition=Q(response__isnull=False), name="turn_rating_once"
+                fields=["response", "rater", "aspect"],
+                condition=Q(response__isnull=False),
+                name="turn_rating_once",
             ),
             models.UniqueConstraint(
                 fields=["system", "dialogue", "rater", "aspect"],
@@ -257,24 +289,35 @@ class DemoAccount(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what to what. Rows are added and never changed or deleted; the database refuses it, whoever asks.
+    """Who did what to what. Rows are added and never changed or deleted; the database refuses it,
+    whoever asks.
 
     Actor and subject are noted, not referred to: the entry outlives both.
     """
 
     at = models.DateTimeField(auto_now_add=True)
-    actor_id = models.BigIntegerField(null=True, blank=True, help_text="The user's key; none where a worker acted.")
+    actor_id = models.BigIntegerField(
+        null=True, blank=True, help_text="The user's key; none where a worker acted."
+    )
     actor = models.CharField(max_length=150, blank=True, help_text="The user's name at that time.")
-    action = models.CharField(max_length=60, help_text="Such as `round.changed`: what it was done to, and what.")
+    action = models.CharField(
+        max_length=60, help_text="Such as `round.changed`: what it was done to, and what."
+    )
     subject = models.CharField(max_length=200, help_text="What it was done to, as pages name it.")
-    challenge = models.CharField(max_length=80, blank=True, help_text="Slug of the challenge it belongs to.")
-    campaign = models.CharField(max_length=80, blank=True, help_text="Slug of the campaign it belongs to.")
+    challenge = models.CharField(
+        max_length=80, blank=True, help_text="Slug of the challenge it belongs to."
+    )
+    campaign = models.CharField(
+        max_length=80, blank=True, help_text="Slug of the campaign it belongs to."
+    )
     details = models.JSONField(default=dict, blank=True)
 
     class Meta:
         verbose_name_plural = "audit entries"
         ordering = ["-pk"]
-        constraints = [models.CheckConstraint(condition=~Q(action=""), name="audit_entry_says_what")]
+        constraints = [
+            models.CheckConstraint(condition=~Q(action=""), name="audit_entry_says_what")
+        ]
         indexes = [
             models.Index(fields=["challenge", "-id"], name="audit_of_a_challenge"),
             models.Index(fields=["campaign", "-id"], name="audit_of_a_campaign"),
@@ -307,7 +350,9 @@ class OrphanCount(models.Model):
 
     kind = models.CharField(max_length=40, primary_key=True)
     quarantined = models.PositiveBigIntegerField(default=0)
-    returned = models.PositiveBigIntegerField(default=0, help_text="Put back, for a row named them.")
+    returned = models.PositiveBigIntegerField(
+        default=0, help_text="Put back, for a row named them."
+    )
     removed = models.PositiveBigIntegerField(default=0)
     removed_bytes = models.PositiveBigIntegerField(default=0)
     refused = models.PositiveBigIntegerField(

@@ -1,4 +1,5 @@
-"""Names that people give themselves and their teams: short plain text that cannot be taken for another name."""
+"""Names that people give themselves and their teams: short plain text that cannot be taken for
+another name."""
 
 from __future__ import annotations
 
@@ -23,37 +24,48 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def tidied(name: str) -> str:
-    """The name in the form it is kept in: composed letters, wide and small-capital forms as plain ones, single
-    blanks."""
+    """The name in the form it is kept in: composed letters, wide and small-capital forms as plain
+    ones, single blanks."""
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
 def fold(name: str) -> str:
-    """What two names have in common that a reader would take for one: case, blanks and joints do not tell them
-    apart."""
+    """What two names have in common that a reader would take for one: case, blanks and joints do
+    not tell them apart."""
     return re.sub(r"[\s._-]+", " ", tidied(name).casefold()).strip()
 
 
 def name_fault(name: str) -> str:
     """What is wrong with a tidied name, in words; "" where nothing is.
 
-    Refused: characters that are not seen (control, zero width, direction, half surrogate pairs), no letter or figure
-    at all, stacked marks, and letters of one alphabet that stand for those of another.
+    Refused: characters that are not seen (control, zero width, direction, half surrogate pairs), no
+    letter or figure at all, stacked marks, and letters of one alphabet that stand for those of
+    another.
     """
     for character in name:
-        if unicodedata.category(character)[0] == "C" or unicodedata.category(character) in ("Zl", "Zp"):
-            return _("It holds a character that cannot be seen (%(code)s).") % {"code": f"U+{ord(character):04X}"}
+        if unicodedata.category(character)[0] == "C" or unicodedata.category(character) in (
+            "Zl",
+            "Zp",
+        ):
+            return _("It holds a character that cannot be seen (%(code)s).") % {
+                "code": f"U+{ord(character):04X}"
+            }
     if not any(character.isalnum() for character in name):
         return _("It needs at least one letter or figure.")
     if _STACKED.search(name):
         return _("It stacks more than two marks on one letter.")
     if any(_is_made_to_look_like_another(word) for word in _WORD.findall(name)):
-        return _("A word in it mixes alphabets or looks like a Latin word. Write each word in one alphabet.")
+        return _(
+            "A word in it mixes alphabets or looks like a Latin word. Write each word in one "
+            "alphabet."
+        )
     return ""
 
 
 def _is_made_to_look_like_another(word: str) -> bool:
-    alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in word} & set(TAKEN_FOR_EACH_OTHER)
+    alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in word} & set(
+        TAKEN_FOR_EACH_OTHER
+    )
     if len(alphabets) > 1:
         return True
     return len(word) > 1 and all(letter in _LOOK_LATIN for letter in word)

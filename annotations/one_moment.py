@@ -10,7 +10,8 @@ from django.db import connection, transaction
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """Everything that is read is of one moment; nobody who writes waits. Nothing can be written inside.
+    """Everything that is read is of one moment; nobody who writes waits. Nothing can be written
+    inside.
 
     In a caller's own transaction (a test's) it is that transaction's moment.
     """

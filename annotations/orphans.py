@@ -41,8 +41,15 @@ INCOMING_SECONDS = 3600
 """Bytes of a sender who vanished."""
 TEMPORARY, INCOMING = "temporary", "incoming"
 """Kinds of what is counted, beside those of rows."""
-LEFT_BY_OLDER = ("exports/*", ".restoring-*", "models/.part-*", "fetched/.fetching-*", "fetched/*/.fetching-*",
-                 "training/*/.writing-*", "trained/.writing-*")  # fmt: skip
+LEFT_BY_OLDER = (
+    "exports/*",
+    ".restoring-*",
+    "models/.part-*",
+    "fetched/.fetching-*",
+    "fetched/*/.fetching-*",
+    "training/*/.writing-*",
+    "trained/.writing-*",
+)
 """In DIALEVAL_HOME: temporary files of dialeval before 0.3, which had no owner."""
 LEFT_BY_OLDER_SECONDS = 24 * 3600
 _looked_at = float("-inf")
@@ -92,7 +99,10 @@ def counts() -> list[OrphanCount]:
     """Of every kind, also of those of which there was nothing yet."""
     known = {row.kind: row for row in OrphanCount.objects.all()}
     collected = [kind.folder for kind in site_identity.kinds if kind.grace_seconds is not None]
-    return [known.get(kind) or OrphanCount(kind=kind) for kind in sorted({TEMPORARY, INCOMING, *collected})]
+    return [
+        known.get(kind) or OrphanCount(kind=kind)
+        for kind in sorted({TEMPORARY, INCOMING, *collected})
+    ]
 
 
 def collect_temporary() -> Collected:
@@ -106,7 +116,9 @@ def collect_temporary() -> Collected:
 
 
 def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
-    files = list(stored_files.listed(kind.folder))  # before the rows: what comes from here on is new
+    files = list(
+        stored_files.listed(kind.folder)
+    )  # before the rows: what comes from here on is new
     today = datetime.fromtimestamp(now, UTC).date()
     inside = list(_quarantined(kind))
     known = kind.known([file.name for file in files] + [name for _, name, _ in inside])
@@ -121,25 +133,36 @@ def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
                 returned += 1
             elif day < today - timedelta(days=QUARANTINE_DAYS):
                 stored_files.remove(place)
-                _log_removal(f"{kind.folder}/{name}", f"no row named it for {QUARANTINE_DAYS} days", file, now)
+                _log_removal(
+                    f"{kind.folder}/{name}",
+                    f"no row named it for {QUARANTINE_DAYS} days",
+                    file,
+                    now,
+                )
                 removed, removed_bytes = removed + 1, removed_bytes + file.size
             else:
                 moved_today += day == today
 
     assert kind.grace_seconds is not None
-    orphans = [file for file in files if file.written < now - kind.grace_seconds and file.name not in known]
+    orphans = [
+        file for file in files if file.written < now - kind.grace_seconds and file.name not in known
+    ]
     few = max(FEW, SMALL_SHARE * (_entries(files) + moved_today))
     if orphans and _entries(orphans) + moved_today > few and not force:
         log.error(
-            "%d of %d files of %s have no row in this database: too many to be right, nothing was moved. "
-            "Is it the right database? If so, run manage.py quarantine_orphans --force",
-            len(orphans), len(files), kind.folder,
-        )  # fmt: skip
+            "%d of %d files of %s have no row in this database: too many to be right, nothing was "
+            "moved. Is it the right database? If so, run manage.py quarantine_orphans --force",
+            len(orphans),
+            len(files),
+            kind.folder,
+        )
         return Collected(kind.folder, 0, returned, removed, removed_bytes, len(orphans))
     quarantined = 0
     for file in orphans:
         with suppress(FileNotFoundError, FileExistsError):
-            stored_files.move(f"{kind.folder}/{file.name}", f"{QUARANTINE}/{today}/{kind.folder}/{file.name}")
+            stored_files.move(
+                f"{kind.folder}/{file.name}", f"{QUARANTINE}/{today}/{kind.folder}/{file.name}"
+            )
             log.warning(
                 "%s/%s is in quarantine for %d days: no row names it (%d bytes, %.0f s old)",
                 kind.folder, file.name, QUARANTINE_DAYS, file.size, now - file.written,
@@ -164,8 +187,8 @@ def _entries(files: Iterable[StoredFile]) -> int:
 
 
 def _incoming(now: float) -> Collected:
-    """Of senders who vanished, and of web servers that were killed. They are half a file, and whoever
-    sent one has been told so, or sends it again: there is nothing to keep in quarantine."""
+    """Of senders who vanished, and of web servers that were killed. They are half a file, and
+    whoever sent one has been told so, or sends it again: there is nothing to keep in quarantine."""
     folder = Path(settings.UPLOAD_FOLDER) / "incoming"
     left = folder.iterdir() if folder.is_dir() else ()
     return _removed(INCOMING, left, now, INCOMING_SECONDS, "no submission took it in")
@@ -191,10 +214,16 @@ def _removed(kind: str, paths: Iterable[Path], now: float, grace: float, why: st
 
 def _probes(now: float) -> Collected:
     """Files with which somebody asked whether the storage takes one (``storage_fault``)."""
-    left = [file for file in stored_files.listed(stored_files.PROBES) if file.written < now - INCOMING_SECONDS]
+    left = [
+        file
+        for file in stored_files.listed(stored_files.PROBES)
+        if file.written < now - INCOMING_SECONDS
+    ]
     for file in left:
         stored_files.remove(f"{stored_files.PROBES}/{file.name}")
-        _log_removal(f"{stored_files.PROBES}/{file.name}", "it was a test of the storage", file, now)
+        _log_removal(
+            f"{stored_files.PROBES}/{file.name}", "it was a test of the storage", file, now
+        )
     return Collected(TEMPORARY, removed=len(left), removed_bytes=sum(file.size for file in left))
 
 
@@ -210,7 +239,11 @@ def _count(one: Collected) -> None:
     }  # fmt: skip
     try:
         row = OrphanCount.objects.filter(kind=one.kind)
-        if any(counts.values()) or row.exclude(refused=one.refused).exists() or (one.refused and not row.exists()):
+        if (
+            any(counts.values())
+            or row.exclude(refused=one.refused).exists()
+            or (one.refused and not row.exists())
+        ):
             OrphanCount.objects.get_or_create(kind=one.kind)
             added = {name: F(name) + count for name, count in counts.items()}
             row.update(**added, refused=one.refused, updated_at=timezone.now())

@@ -44,7 +44,9 @@ _ENDS_IN_IPV4 = (
     IPv6Network("64:ff9b::/96"),  # NAT64, RFC 6052
     IPv6Network("::/96"),  # IPv4-compatible, deprecated
 )
-_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")  # RFC 8215: the network's owner chose where the IPv4 is
+_LOCAL_NAT64 = IPv6Network(
+    "64:ff9b:1::/48"
+)  # RFC 8215: the network's owner chose where the IPv4 is
 _LOCAL_NAT64_LENGTHS = (48, 56, 64, 96)
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: the upper half of the interface identifier
 
@@ -67,7 +69,9 @@ def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
     addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
     for address in addresses:
         if reason := why_refused(ip_address(address), allow_private=allow_private):
-            raise AddressNotAllowed(f"the address does not lead to a server that may be asked: {reason}")
+            raise AddressNotAllowed(
+                f"the address does not lead to a server that may be asked: {reason}"
+            )
     return addresses
 
 
@@ -75,8 +79,12 @@ def why_refused(address: Address, *, allow_private: bool) -> str:
     """Return why this address may not be connected to, or "" where it may."""
     if isinstance(address, IPv6Address):
         for network in _ENDS_IN_IPV4:
-            if address in network and int(address) > 1:  # :: and ::1 are no IPv4-compatible addresses
-                return why_refused(IPv4Address(int(address) & 0xFFFFFFFF), allow_private=allow_private)
+            if (
+                address in network and int(address) > 1
+            ):  # :: and ::1 are no IPv4-compatible addresses
+                return why_refused(
+                    IPv4Address(int(address) & 0xFFFFFFFF), allow_private=allow_private
+                )
         if address.sixtofour is not None:
             return why_refused(address.sixtofour, allow_private=allow_private)
         if address in _LOCAL_NAT64:

@@ -1,4 +1,5 @@
-"""What the views of every app share: finding the corpus version in the address, answering downloads, who gets in."""
+"""What the views of every app share: finding the corpus version in the address, answering
+downloads, who gets in."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from annotations.whole_numbers import whole_number
 
 
 def version_or_404(request: HttpRequest, slug: str) -> CorpusVersion:
-    """The corpus's newest version, or the one that ``?version=`` names. What one may not see does not exist."""
+    """The corpus's newest version, or the one that ``?version=`` names. What one may not see does
+    not exist."""
     wish = request.GET.get("version", "")
     number = whole_number(wish)
     if wish and number is None:
@@ -41,12 +43,16 @@ def aspect_or_404(request: HttpRequest, version: CorpusVersion) -> str:
         raise Http404(str(missing)) from None
 
 
-def page(request: HttpRequest, template: str, context: dict[str, Any], tables: Iterable[Table] = ()) -> HttpResponse:
+def page(
+    request: HttpRequest, template: str, context: dict[str, Any], tables: Iterable[Table] = ()
+) -> HttpResponse:
     """The page, or, where ``?download=`` names one of its tables, that table as a file."""
     wish = request.GET.get("download")
     if wish is None:
         return render(request, template, context)
-    file = download(tables, wish, request.GET.get("file-columns", ""), request.GET.get("file-sort", ""))
+    file = download(
+        tables, wish, request.GET.get("file-columns", ""), request.GET.get("file-sort", "")
+    )
     if file is None:
         raise Http404("this page has no such table")
     response = HttpResponse(file.body, content_type=file.content_type)
@@ -61,8 +67,8 @@ def _file_name(request: HttpRequest, name: str) -> str:
 
 
 def asks_for_headers_alone(request: HttpRequest) -> bool:
-    """Whether what would be sent is thrown away (HEAD). The API's operations are called as for GET, so that
-    ``request.method`` does not tell."""
+    """Whether what would be sent is thrown away (HEAD). The API's operations are called as for GET,
+    so that ``request.method`` does not tell."""
     return bool(request.META["REQUEST_METHOD"] == "HEAD")
 
 
@@ -87,8 +93,9 @@ def _in_pieces(lines: Iterable[str], size: int = 64_000) -> Iterator[str]:
 
 
 def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | None]:
-    """What stops others: who is not logged in is led to the log-in page and back, from a form to the
-    page that the URL name ``home`` stands for; who is no organiser is told 403 and ``refusal``."""
+    """What stops others: who is not logged in is led to the log-in page and back, from a form to
+    the page that the URL name ``home`` stands for; who is no organiser is told 403 and
+    ``refusal``."""
 
     def stopped(request: HttpRequest, **_named: Any) -> HttpResponse | None:
         if not request.user.is_authenticated:
@@ -101,9 +108,12 @@ def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | No
     return stopped
 
 
-def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Decorates a view of organisers; others are stopped (``organisers_alone``). No browser keeps the
-    page: who sits down at it after the organiser has logged out does not get it by going back."""
+def organisers_page(
+    home: str, refusal: Any
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Decorates a view of organisers; others are stopped (``organisers_alone``). No browser keeps
+    the page: who sits down at it after the organiser has logged out does not get it by going
+    back."""
     stopped = organisers_alone(home, refusal)
 
     def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -118,8 +128,8 @@ def organisers_page(home: str, refusal: Any) -> Callable[[Callable[..., HttpResp
 
 
 def own_form(home: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
-    """Decorates a view that takes a person's form and has no page of its own. Who is not logged in comes back, after
-    the log-in, to the page that the URL name ``home`` stands for."""
+    """Decorates a view that takes a person's form and has no page of its own. Who is not logged in
+    comes back, after the log-in, to the page that the URL name ``home`` stands for."""
 
     def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         @require_POST

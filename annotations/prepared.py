@@ -1,7 +1,8 @@
 """Queries that every page asks, written as SQL once a process: only the values change.
 
-To put such a query together takes Django one to three milliseconds, ten times what the database then needs for the
-answer; a leaderboard asked seven of them. They stay querysets in the code, and go through ``Manager.raw``.
+To put such a query together takes Django one to three milliseconds, ten times what the database
+then needs for the answer; a leaderboard asked seven of them. They stay querysets in the code, and
+go through ``Manager.raw``.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ class Given(Expression):
 
 
 class Prepared(Generic[Row]):
-    """``make`` gives the queryset with ``Given`` in the places of values. Columns that it defers or annotates are
-    deferred and annotated here, too; ``select_related`` and ``prefetch_related`` are not followed. Values are those of
-    the columns: the key of a row, not the row."""
+    """``make`` gives the queryset with ``Given`` in the places of values. Columns that it defers or
+    annotates are deferred and annotated here, too; ``select_related`` and ``prefetch_related`` are
+    not followed. Values are those of the columns: the key of a row, not the row."""
 
     def __init__(self, make: Callable[[], QuerySet[Row]]) -> None:
         self._make = make
@@ -40,8 +41,8 @@ class Prepared(Generic[Row]):
         return list(model._base_manager.raw(sql, _filled(places, values)))
 
     def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
-        """Of a queryset of ``values_list``: what the database says, a tenth of the time of rows. For numbers and texts:
-        no field turns JSON or a date into what Python calls so."""
+        """Of a queryset of ``values_list``: what the database says, a tenth of the time of rows.
+        For numbers and texts: no field turns JSON or a date into what Python calls so."""
         _, sql, places = self._as_sql()
         with connection.cursor() as cursor:
             cursor.execute(sql, _filled(places, values))

@@ -1,4 +1,5 @@
-"""Every read of corpora, dialogues and single ratings; ``rating_queries`` reads ratings as matrices."""
+"""Every read of corpora, dialogues and single ratings; ``rating_queries`` reads ratings as
+matrices."""
 
 from __future__ import annotations
 
@@ -10,7 +11,17 @@ from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Sub
 
 from annotations.actions import keep_counts, keep_guessed_language
 from annotations.languages import guess_language, language_name
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn, pseudonym_of
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+    pseudonym_of,
+)
 from annotations.prepared import Given, Prepared
 from annotations.roles import is_organiser
 
@@ -19,7 +30,7 @@ class NotFound(Exception):
     """A corpus, version, aspect or system that does not exist; the message names those that do."""
 
 
-# --- corpora ---------------------------------------------------------------------------------------------------
+# --- corpora --------------------------------------------------------------------------------------
 
 
 def visible_corpora(user: Any) -> QuerySet[Corpus]:
@@ -38,8 +49,8 @@ def _open_to_person(user: Any) -> QuerySet[Corpus]:
 
 
 def public_corpora() -> QuerySet[Corpus]:
-    """Those that anybody may see: not while a round of a challenge asks for responses to them and hides the gold
-    answers, whatever ``is_public`` says."""
+    """Those that anybody may see: not while a round of a challenge asks for responses to them and
+    hides the gold answers, whatever ``is_public`` says."""
     return Corpus.objects.filter(is_public=True).exclude(pk__in=corpora_with_hidden_references())
 
 
@@ -49,7 +60,8 @@ def corpora_with_hidden_references() -> QuerySet[Corpus]:
 
 
 def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
-    """Public ones that the user is rating: their pages name the systems, and a rater must not know them."""
+    """Public ones that the user is rating: their pages name the systems, and a rater must not know
+    them."""
     if not user.is_authenticated or is_organiser(user):
         return Corpus.objects.none()
     return _rated_by(user)
@@ -57,7 +69,11 @@ def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
 
 def _rated_by(user: Any) -> QuerySet[Corpus]:
     taking_part = {"versions__campaigns__participations__user": user}
-    return public_corpora().filter(versions__campaigns__state__in=["open", "paused"], **taking_part).distinct()
+    return (
+        public_corpora()
+        .filter(versions__campaigns__state__in=["open", "paused"], **taking_part)
+        .distinct()
+    )
 
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
@@ -73,15 +89,23 @@ def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVe
 _OPEN_TO_ORGANISERS = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
 _OPEN_TO_ALL = Prepared(lambda: public_corpora().filter(slug=Given("slug")))
 _OPEN_TO_PERSON = Prepared(lambda: _open_to_person(Given("user")).filter(slug=Given("slug")))
-_NEWEST_VERSION = Prepared(lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("-number")[:1])
-_NUMBERED_VERSION = Prepared(lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number")))
+_NEWEST_VERSION = Prepared(
+    lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("-number")[:1]
+)
+_NUMBERED_VERSION = Prepared(
+    lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number"))
+)
 
 
 def _corpus_open_to(user: Any, slug: str) -> Corpus | None:
     """``_open_to``, prepared."""
     if is_organiser(user):
         return _OPEN_TO_ORGANISERS.first(slug=slug)
-    return _OPEN_TO_PERSON.first(slug=slug, user=user.pk) if user.is_authenticated else _OPEN_TO_ALL.first(slug=slug)
+    return (
+        _OPEN_TO_PERSON.first(slug=slug, user=user.pk)
+        if user.is_authenticated
+        else _OPEN_TO_ALL.first(slug=slug)
+    )
 
 
 def _version(corpus: Corpus, number: int | None) -> CorpusVersion | None:
@@ -111,11 +135,16 @@ def newest_visible_versions(user: Any) -> list[CorpusVersion]:
     newest = [
         corpus.versions.all()[0].pk
         for corpus in visible_corpora(user).prefetch_related(
-            Prefetch("versions", CorpusVersion.objects.order_by("-number").only("pk", "corpus_id", "number"))
+            Prefetch(
+                "versions",
+                CorpusVersion.objects.order_by("-number").only("pk", "corpus_id", "number"),
+            )
         )
     ]
     return list(
-        CorpusVersion.objects.filter(pk__in=newest).select_related("corpus").order_by("corpus__name", "corpus__slug")
+        CorpusVersion.objects.filter(pk__in=newest)
+        .select_related("corpus")
+        .order_by("corpus__name", "corpus__slug")
     )
 
 
@@ -138,8 +167,8 @@ class Counts:
 
 
 def counts_of(version: CorpusVersion) -> Counts:
-    """Counted once after a change: a million ratings take PostgreSQL a tenth of a second, and every home page shows
-    their number."""
+    """Counted once after a change: a million ratings take PostgreSQL a tenth of a second, and every
+    home page shows their number."""
     if version.counted is None:
         version.counted = asdict(_counts_of(version))
         keep_counts(version, version.counted)
@@ -147,8 +176,8 @@ def counts_of(version: CorpusVersion) -> Counts:
 
 
 def language_of(version: CorpusVersion) -> str:
-    """The code of the corpus's language: as it was given, else guessed from its texts when somebody first asks; ""
-    where it is not known."""
+    """The code of the corpus's language: as it was given, else guessed from its texts when somebody
+    first asks; "" where it is not known."""
     if version.language is None:
         version.language = guess_language(_texts_of(version))
         keep_guessed_language(version, version.language)
@@ -163,7 +192,8 @@ def language_text(version: CorpusVersion) -> str:
 
 
 def _texts_of(version: CorpusVersion) -> Iterator[str]:
-    """References and contexts from the corpus's start: what people said, before what systems did."""
+    """References and contexts from the corpus's start: what people said, before what systems
+    did."""
     turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
     for references, context in turns.values_list("references", "context").iterator(chunk_size=100):
         yield from references
@@ -181,12 +211,12 @@ def _counts_of(version: CorpusVersion) -> Counts:
     )
 
 
-# --- what stands on the corpus's pages --------------------------------------------------------------------------
+# --- what stands on the corpus's pages ------------------------------------------------------------
 
 
 def shown_systems(version: CorpusVersion) -> QuerySet[System]:
-    """All but those that were handed in to a round whose systems are not published, which stand on no page, table or
-    count of the corpus, for nobody. Organisers see them through their round."""
+    """All but those that were handed in to a round whose systems are not published, which stand on
+    no page, table or count of the corpus, for nobody. Organisers see them through their round."""
     return version.systems.filter(withheld=False)
 
 
@@ -215,14 +245,18 @@ def _withholds(version: CorpusVersion) -> bool:
 
 
 def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
-    """Each with ``turn_count`` and ``opening``, the context of its first turn (None where it has no turn)."""
-    first_context = Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("context")[:1]
+    """Each with ``turn_count`` and ``opening``, the context of its first turn (None where it has no
+    turn)."""
+    first_context = (
+        Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("context")[:1]
+    )
     counted = version.dialogues.annotate(turn_count=Count("turns"), opening=Subquery(first_context))
     return counted.order_by("position")
 
 
 def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
-    """The aspect as the corpus spells it; the main one where none is asked for. Case does not matter."""
+    """The aspect as the corpus spells it; the main one where none is asked for. Case does not
+    matter."""
     if not aspect:
         return version.main_aspect
     for known in version.aspects:
@@ -231,11 +265,17 @@ def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
     for known in version.aspects:
         if known.casefold() == aspect.casefold():
             return known
-    raise NotFound(f"{version.corpus.slug} has no aspect {aspect!r}. Aspects: {', '.join(version.aspects)}")
+    raise NotFound(
+        f"{version.corpus.slug} has no aspect {aspect!r}. Aspects: {', '.join(version.aspects)}"
+    )
 
 
-_ALL_SYSTEMS = Prepared(lambda: System.objects.filter(version=Given("version")).order_by("position"))
-_SHOWN_SYSTEMS = Prepared(lambda: System.objects.filter(version=Given("version"), withheld=False).order_by("position"))
+_ALL_SYSTEMS = Prepared(
+    lambda: System.objects.filter(version=Given("version")).order_by("position")
+)
+_SHOWN_SYSTEMS = Prepared(
+    lambda: System.objects.filter(version=Given("version"), withheld=False).order_by("position")
+)
 
 
 def select_systems(
@@ -246,8 +286,8 @@ def select_systems(
     *,
     include_withheld: bool = False,
 ) -> list[System]:
-    """The version's systems in order, or those named, or all but those named, or those of some kinds. Withheld ones
-    do not exist unless they are asked for."""
+    """The version's systems in order, or those named, or all but those named, or those of some
+    kinds. Withheld ones do not exist unless they are asked for."""
     systems = (_ALL_SYSTEMS if include_withheld else _SHOWN_SYSTEMS).rows(version=version.pk)
     for system in systems:
         system.version = version
@@ -255,7 +295,8 @@ def select_systems(
     for name in [*(only or ()), *(exclude or ())]:
         if name not in known:
             raise NotFound(
-                f"{version.corpus.slug} has no system {name!r}. Systems: {', '.join(s.name for s in systems)}"
+                f"{version.corpus.slug} has no system {name!r}. Systems: "
+                f"{', '.join(s.name for s in systems)}"
             )
     if only:
         systems = [system for system in systems if system.name in only]
@@ -266,7 +307,7 @@ def select_systems(
     return systems
 
 
-# --- one dialogue ----------------------------------------------------------------------------------------------
+# --- one dialogue ---------------------------------------------------------------------------------
 
 
 def dialogue_at(version: CorpusVersion, position: int) -> Dialogue | None:
@@ -276,7 +317,9 @@ def dialogue_at(version: CorpusVersion, position: int) -> Dialogue | None:
 def responses_at(turn: Turn) -> QuerySet[Response]:
     """The responses at one turn in the order of systems."""
     return (
-        Response.objects.filter(turn=turn, system__withheld=False).select_related("system").order_by("system__position")
+        Response.objects.filter(turn=turn, system__withheld=False)
+        .select_related("system")
+        .order_by("system__position")
     )
 
 
@@ -287,11 +330,13 @@ class GivenRating(NamedTuple):
 
 
 def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[GivenRating]]:
-    """What people gave each of these responses (by pk), in the order of raters. Without models: twenty-five responses
-    have five hundred ratings."""
+    """What people gave each of these responses (by pk), in the order of raters. Without models:
+    twenty-five responses have five hundred ratings."""
     rows = Rating.objects.filter(aspect=aspect, response__in=responses).order_by("rater__position")
     found: dict[int, list[GivenRating]] = {}
-    for response, score, position, kind in rows.values_list("response_id", "score", "rater__position", "rater__kind"):
+    for response, score, position, kind in rows.values_list(
+        "response_id", "score", "rater__position", "rater__kind"
+    ):
         found.setdefault(response, []).append(GivenRating(score, pseudonym_of(position), kind))
     return found
 

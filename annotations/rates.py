@@ -70,17 +70,24 @@ def _key(what: str, whom: str, seconds: int) -> str:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where a request came from, so far as that can be believed; of IPv6 the network that one customer has."""
+    """Where a request came from, so far as that can be believed; of IPv6 the network that one
+    customer has."""
     came_from = request.META.get("REMOTE_ADDR", "")
     if settings.PROXIES:
-        passed = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
+        passed = [
+            part.strip()
+            for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+            if part.strip()
+        ]
         if len(passed) >= settings.PROXIES:
             came_from = passed[-settings.PROXIES]
     try:
         address = ipaddress.ip_address(came_from)
     except ValueError:
         return came_from[:100]
-    address = getattr(address, "ipv4_mapped", None) or address  # of a server that listens for both at once
+    address = (
+        getattr(address, "ipv4_mapped", None) or address
+    )  # of a server that listens for both at once
     if address.version == 6:
         return str(ipaddress.ip_network((address, 64), strict=False))
     return str(address)

@@ -1,4 +1,5 @@
-"""Every read of ratings as raters × items: the matrices that agreement and correlations are computed from."""
+"""Every read of ratings as raters × items: the matrices that agreement and correlations are
+computed from."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ from annotations.records import Level, RaterKind
 class RatedItems:
     """The items of one level, and the raters × items matrix of one aspect.
 
-    ``system``, ``dialogue`` and ``turn`` are indices into ``systems`` and ``dialogue_ids`` and, for the turn, into the
-    version's turns in order (−1 at dialogue level). Every response is an item, rated or not.
+    ``system``, ``dialogue`` and ``turn`` are indices into ``systems`` and ``dialogue_ids`` and, for
+    the turn, into the version's turns in order (−1 at dialogue level). Every response is an item,
+    rated or not.
     """
 
     systems: tuple[System, ...]
@@ -46,7 +48,8 @@ class RatedItems:
 
 @dataclass(frozen=True)
 class TurnOrder:
-    """The version's turns in order (dialogue position, turn number): what score lists are aligned with."""
+    """The version's turns in order (dialogue position, turn number): what score lists are aligned
+    with."""
 
     turn_pks: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -73,8 +76,8 @@ def turn_order(version: CorpusVersion) -> TurnOrder:
 
 
 def answered_turns(systems: Sequence[System], order: TurnOrder) -> NDArray[np.bool_]:
-    """(systems, turns) whether the system has a response at the turn. Where every system has dialogues of its own,
-    most places hold none, and nothing is missing there."""
+    """(systems, turns) whether the system has a response at the turn. Where every system has
+    dialogues of its own, most places hold none, and nothing is missing there."""
     items = _turn_items(tuple(systems), order)
     found = np.zeros((len(systems), len(order.turn_pks)), dtype=bool)
     found[items.system, items.turn] = True
@@ -111,7 +114,8 @@ def rated_items(
 @dataclass(frozen=True)
 class _Items:
     keys: NDArray[np.int64]
-    """Response primary keys, or at dialogue level system pk × 2³² + dialogue pk; sorted ascending with the rest."""
+    """Response primary keys, or at dialogue level system pk × 2³² + dialogue pk; sorted ascending
+    with the rest."""
     system: NDArray[np.int64]
     dialogue: NDArray[np.int64]
     turn: NDArray[np.int64]
@@ -141,10 +145,17 @@ def _dialogue_items(systems: tuple[System, ...], order: TurnOrder) -> _Items:
     dialogue = np.tile(np.arange(len(order.dialogue_pks)), len(systems))
     keys = _dialogue_item_keys(system_pks[system], order.dialogue_pks[dialogue])
     ascending = np.argsort(keys)
-    return _Items(keys[ascending], system[ascending], dialogue[ascending], np.full(len(keys), -1, dtype=np.int64))
+    return _Items(
+        keys[ascending],
+        system[ascending],
+        dialogue[ascending],
+        np.full(len(keys), -1, dtype=np.int64),
+    )
 
 
-def _dialogue_item_keys(system_pks: NDArray[np.int64], dialogue_pks: NDArray[np.int64]) -> NDArray[np.int64]:
+def _dialogue_item_keys(
+    system_pks: NDArray[np.int64], dialogue_pks: NDArray[np.int64]
+) -> NDArray[np.int64]:
     return system_pks * 2**32 + dialogue_pks
 
 
@@ -154,7 +165,9 @@ def _positions(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[n
     return ascending[np.searchsorted(known, values, sorter=ascending)] if len(known) else values
 
 
-def _score_matrix(aspect: str, level: Level, items: _Items, raters: Sequence[Rater]) -> NDArray[np.float64]:
+def _score_matrix(
+    aspect: str, level: Level, items: _Items, raters: Sequence[Rater]
+) -> NDArray[np.float64]:
     ratings = Rating.objects.filter(rater__in=[rater.pk for rater in raters], aspect=aspect)
     if level == "turn":
         fields: tuple[str, ...] = ("response_id", "rater_id", "score")
@@ -170,7 +183,9 @@ def _score_matrix(aspect: str, level: Level, items: _Items, raters: Sequence[Rat
     place = np.searchsorted(items.keys, keys)
     of_chosen = place < len(items.keys)
     of_chosen[of_chosen] = items.keys[place[of_chosen]] == keys[of_chosen]
-    rater = _positions(table[:, -2].astype(np.int64), np.array([rater.pk for rater in raters], dtype=np.int64))
+    rater = _positions(
+        table[:, -2].astype(np.int64), np.array([rater.pk for rater in raters], dtype=np.int64)
+    )
     scores[rater[of_chosen], place[of_chosen]] = table[of_chosen, -1]
     return settled(scores, DIGITS_OF_PARTS)  # what is equal but for a sum's rounding is a tie
 
@@ -184,8 +199,11 @@ def _kind_of(raters: Sequence[Rater]) -> RaterKind:
     return "identified"
 
 
-def _scale_levels(version: CorpusVersion, aspect: str, scores: NDArray[np.float64]) -> tuple[float, ...] | None:
-    """The points of an integer scale, so that an unused one still counts; None where scores are not whole."""
+def _scale_levels(
+    version: CorpusVersion, aspect: str, scores: NDArray[np.float64]
+) -> tuple[float, ...] | None:
+    """The points of an integer scale, so that an unused one still counts; None where scores are not
+    whole."""
     given = scores[~np.isnan(scores)]
     low, high = version.scales.get(aspect, (None, None))
     if low is None or high is None or high - low > 100 or not np.all(given == np.round(given)):
@@ -202,7 +220,8 @@ def has_turn_ratings(version: CorpusVersion, aspect: str) -> bool:
 
 
 def _has_ratings(version: CorpusVersion, **such: Any) -> bool:
-    """Asked for each rater: of ratings, PostgreSQL would read all those of other corpora that lie before."""
+    """Asked for each rater: of ratings, PostgreSQL would read all those of other corpora that lie
+    before."""
     of_rater = of_shown_systems(version, Rating.objects.filter(rater=OuterRef("pk"), **such))
     return version.raters.filter(Exists(of_rater)).exists()
 
@@ -217,7 +236,9 @@ def agreement_of(
     seed: int = 0,
 ) -> dict[str, Any]:
     """The agreement report in the form that the command prints and the page reads."""
-    report = agreement_report(rated_items(version, aspect, level, systems).matrix, resamples=resamples)
+    report = agreement_report(
+        rated_items(version, aspect, level, systems).matrix, resamples=resamples
+    )
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,

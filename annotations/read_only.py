@@ -1,4 +1,5 @@
-"""A database that takes no writes just now: a standby, a read-only transaction or file, a full disk; or that is away.
+"""A database that takes no writes just now: a standby, a read-only transaction or file, a full
+disk; or that is away.
 
 Pages show what is stored. What they only note by the way (``optional_write``) is left out; a form
 is answered by 503 (``dialeval_site.error_pages``).
@@ -37,9 +38,13 @@ def refuses_writes(problem: BaseException | None) -> bool:
 
 
 def is_away(problem: BaseException | None) -> bool:
-    """Whether this error says that PostgreSQL cannot be reached: it is shut down, starts, or ended the connection."""
+    """Whether this error says that PostgreSQL cannot be reached: it is shut down, starts, or ended
+    the connection."""
     cause = getattr(problem, "__cause__", None)
-    if not isinstance(problem, (OperationalError, InterfaceError)) or connection.vendor != "postgresql":
+    if (
+        not isinstance(problem, (OperationalError, InterfaceError))
+        or connection.vendor != "postgresql"
+    ):
         return False
     sqlstate = getattr(cause, "sqlstate", None) or ""  # none where there was no server to give one
     return not sqlstate or sqlstate.startswith(("08", "57P"))
@@ -66,7 +71,8 @@ def optional_write(what: str) -> Iterator[None]:
     """Around a write that a page can do without. Where the database takes no writes, or has another
     error that may be gone in a moment, what stands inside is undone, and the caller goes on.
 
-    In a caller's own transaction it is a savepoint: PostgreSQL ends a transaction in which a statement failed.
+    In a caller's own transaction it is a savepoint: PostgreSQL ends a transaction in which a
+    statement failed.
     """
     is_own = not connection.in_atomic_block
     try:

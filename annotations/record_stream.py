@@ -24,20 +24,24 @@ from annotations.records import (
 DIALOGUES_A_READ = 50
 
 
-def records_of(version: CorpusVersion, include_withheld: bool = False, raters_named: bool = True) -> Iterator[Record]:
-    """The records in the order of ``annotations.records``, read some dialogues at a time. Withheld systems, and what
-    was said of them, are left out unless asked for. Without ``raters_named`` raters stand under the pseudonyms of the
-    pages, and their comments, in which they may name themselves, are left out.
+def records_of(
+    version: CorpusVersion, include_withheld: bool = False, raters_named: bool = True
+) -> Iterator[Record]:
+    """The records in the order of ``annotations.records``, read some dialogues at a time. Withheld
+    systems, and what was said of them, are left out unless asked for. Without ``raters_named``
+    raters stand under the pseudonyms of the pages, and their comments, in which they may name
+    themselves, are left out.
 
-    Rows come in the order in which they were stored, which is the file's: so an export that names raters has the
-    digest of the version.
+    Rows come in the order in which they were stored, which is the file's: so an export that names
+    raters has the digest of the version.
     """
     systems, raters = (
         (version.systems.all(), version.raters.all())
         if include_withheld
         else (shown_systems(version), shown_raters(version))
     )
-    # Who is shown is decided once: a system that comes while the records are read, withheld or not, was not announced.
+    # Who is shown is decided once: a system that comes while the records are read, withheld or not,
+    # was not announced.
     announced = list(systems.order_by("position"))
     shown = frozenset(system.name for system in announced)
     left_out = (
@@ -67,10 +71,11 @@ def records_of(version: CorpusVersion, include_withheld: bool = False, raters_na
 def _records_of_dialogues(
     pks: Sequence[int], shown: Set[str], left_out: Set[int], raters_named: bool
 ) -> Iterator[Record]:
-    """``left_out`` saves reading what will not be ``shown``. To ask for those that are would not do: SQLite then reads
-    all responses of each system for every part."""
+    """``left_out`` saves reading what will not be ``shown``. To ask for those that are would not
+    do: SQLite then reads all responses of each system for every part."""
     turns = _by_dialogue(
-        Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"), attrgetter("dialogue_id")
+        Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"),
+        attrgetter("dialogue_id"),
     )
     responses = _by_dialogue(
         Response.objects.filter(turn__dialogue__in=pks)
@@ -91,7 +96,9 @@ def _records_of_dialogues(
         for _, turn, system, text in responses.get(dialogue.pk, ()):
             if system in shown:
                 yield ResponseRecord(name, turn, system, text)
-        for _, _, turn, system, rater, position, aspect, score, comment in ratings.get(dialogue.pk, ()):
+        for _, _, turn, system, rater, position, aspect, score, comment in ratings.get(
+            dialogue.pk, ()
+        ):
             if system in shown and raters_named:
                 yield RatingRecord(name, turn, system, rater, aspect, score, comment)
             elif system in shown:
@@ -109,8 +116,8 @@ def turn_record(turn: Turn) -> TurnRecord:
 
 
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
-    """(dialogue pk, place, pk, turn number or None, system, rater, rater's position, aspect, score, comment) as
-    they were stored."""
+    """(dialogue pk, place, pk, turn number or None, system, rater, rater's position, aspect, score,
+    comment) as they were stored."""
     said = ("rater__name", "rater__position", "aspect", "score", "comment")
     of_responses = (
         Rating.objects.filter(response__turn__dialogue__in=dialogues)

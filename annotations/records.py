@@ -1,8 +1,9 @@
-"""The plain words of the house: what importers yield, exporters write and metrics read. No Django here.
+"""The plain words of the house: what importers yield, exporters write and metrics read. No Django
+here.
 
-A corpus travels as a stream of records in this order: one ``CorpusRecord``, then ``SystemRecord``s and
-``RaterRecord``s, then every ``DialogueRecord`` followed by that dialogue's ``ResponseRecord``s and
-``RatingRecord``s. A reader can therefore store or check a corpus without holding it in memory.
+A corpus travels as a stream of records in this order: one ``CorpusRecord``, then ``SystemRecord``s
+and ``RaterRecord``s, then every ``DialogueRecord`` followed by that dialogue's ``ResponseRecord``s
+and ``RatingRecord``s. A reader can therefore store or check a corpus without holding it in memory.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ TARGET_SPEAKER = "B"
 
 SystemKind = Literal["agent", "human", "gold", "baseline"]
 RaterKind = Literal["identified", "anonymous", "aggregate"]
-"""``identified``: the same name is the same person everywhere. ``anonymous``: a name is only a place in a list.
-``aggregate``: not a person; the scores are means over people that the file no longer holds."""
+"""``identified``: the same name is the same person everywhere. ``anonymous``: a name is only a
+place in a list. ``aggregate``: not a person; the scores are means over people that the file no
+longer holds."""
 Level = Literal["turn", "dialogue"]
 
 
@@ -28,7 +30,8 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class CorpusRecord:
-    """What the file says of itself. ``part`` distinguishes the corpora that one file holds (GRADE has three)."""
+    """What the file says of itself. ``part`` distinguishes the corpora that one file holds (GRADE
+    has three)."""
 
     name: str = ""
     part: str = ""
@@ -37,16 +40,20 @@ class CorpusRecord:
     description: str = ""
     aspects: tuple[str, ...] = ("overall",)
     main_aspect: str = "overall"
-    """The aspect that stands for the whole judgement: what leaderboards show unless asked otherwise."""
+    """The aspect that stands for the whole judgement: what leaderboards show unless asked
+    otherwise."""
     scale: tuple[float, float] = (1.0, 5.0)
     """Lowest and highest score of every aspect that ``scales`` does not name."""
     scales: tuple[tuple[str, float | None, float | None], ...] = ()
-    """Aspects with a scale of their own: (aspect, lowest, highest); None is an end that the file does not tell."""
+    """Aspects with a scale of their own: (aspect, lowest, highest); None is an end that the file
+    does not tell."""
     language: str = ""
-    """BCP 47 code of the language, as the file or whoever imports it gives it; "" where nobody says."""
+    """BCP 47 code of the language, as the file or whoever imports it gives it; "" where nobody
+    says."""
 
     def scale_of(self, aspect: str) -> tuple[float | None, float | None]:
-        """The lowest and highest score that ``aspect`` may have; None for an end that is not known."""
+        """The lowest and highest score that ``aspect`` may have; None for an end that is not
+        known."""
         for name, low, high in self.scales:
             if name == aspect:
                 return low, high
@@ -68,7 +75,8 @@ class RaterRecord:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A place where the target speaker must answer: the gold utterances before it, and the gold answer(s)."""
+    """A place where the target speaker must answer: the gold utterances before it, and the gold
+    answer(s)."""
 
     number: int
     context: tuple[Utterance, ...]
@@ -95,7 +103,8 @@ class ResponseRecord:
 
 @dataclass(frozen=True, slots=True)
 class RatingRecord:
-    """``turn`` is None for a dialogue-level rating (the system's whole set of responses in the dialogue)."""
+    """``turn`` is None for a dialogue-level rating (the system's whole set of responses in the
+    dialogue)."""
 
     dialogue_id: str
     turn: int | None

@@ -1,4 +1,5 @@
-"""Who may do what: three groups. Organisers run things, raters rate, participants hand in systems."""
+"""Who may do what: three groups. Organisers run things, raters rate, participants hand in
+systems."""
 
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ ROLES = (ORGANISER, RATER, PARTICIPANT)
 
 
 def is_organiser(user: Any) -> bool:
-    """Where the site wants two-factor log-in of organisers, who has not set it up is none, by whatever way one asks."""
-    return has_organisers_role(user) and (not settings.ORGANISERS_NEED_TWO_FACTOR or _has_second_factor(user))
+    """Where the site wants two-factor log-in of organisers, who has not set it up is none, by
+    whatever way one asks."""
+    return has_organisers_role(user) and (
+        not settings.ORGANISERS_NEED_TWO_FACTOR or _has_second_factor(user)
+    )
 
 
 def has_organisers_role(user: Any) -> bool:
@@ -29,7 +33,8 @@ def _has_second_factor(user: Any) -> bool:
 
 
 def _group_names(user: Any) -> set[str]:
-    """Asked several times a page, read once a request: the user object lives as long as the request."""
+    """Asked several times a page, read once a request: the user object lives as long as the
+    request."""
     if not hasattr(user, "_role_names"):
         user._role_names = set(user.groups.values_list("name", flat=True))
     return user._role_names

@@ -67,7 +67,10 @@ def register(kind: FileKind) -> None:
 def identity() -> str:
     """Of this database. Raises ``DatabaseError`` where it is away, or not migrated."""
     known = SiteIdentity.objects.values_list("identity", flat=True).first()
-    return known or SiteIdentity.objects.get_or_create(defaults={"identity": token_hex(16)})[0].identity
+    return (
+        known
+        or SiteIdentity.objects.get_or_create(defaults={"identity": token_hex(16)})[0].identity
+    )
 
 
 def set_identity(to: str) -> None:
@@ -96,8 +99,8 @@ def check() -> None:
 
 
 def unclaimed_places(own: str) -> list[Place]:
-    """Those that are nobody's. Raises ``ForeignFiles`` where one is not of the identity ``own``, and
-    ``StorageAway``. Claims nothing."""
+    """Those that are nobody's. Raises ``ForeignFiles`` where one is not of the identity ``own``,
+    and ``StorageAway``. Claims nothing."""
     unclaimed = []
     for place in PLACES:
         found = place.read()
@@ -133,7 +136,9 @@ def why_not_start() -> str:
 
 def _refuse_unknown_files(place: Place) -> None:
     names = {kind.folder: kind.names() for kind in kinds if kind.in_home == place.is_home}
-    known = sum(len(kind.known(names[kind.folder])) for kind in kinds if kind.in_home == place.is_home)
+    known = sum(
+        len(kind.known(names[kind.folder])) for kind in kinds if kind.in_home == place.is_home
+    )
     total = sum(map(len, names.values()))
     if total - known > UNKNOWN_SHARE * total:
         raise _foreign(place, f"holds {total} files, of which this database knows {known}")
@@ -189,7 +194,9 @@ PLACES = (Home(), Place())
 
 
 def _content(identity: str) -> bytes:
-    return f"{identity}\nThe dialeval database to which the files here belong. Keep this file.\n".encode()
+    return (
+        f"{identity}\nThe dialeval database to which the files here belong. Keep this file.\n"
+    ).encode()
 
 
 def _identity_in(content: bytes | None) -> str | None:

@@ -22,7 +22,16 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+)
 from annotations.records import (
     DialogueRecord,
     RaterRecord,
@@ -79,7 +88,7 @@ class ShortTransactions:
             time.sleep(pause)
 
 
-# --- storing ---------------------------------------------------------------------------------------------------
+# --- storing --------------------------------------------------------------------------------------
 
 
 def stage(records: Iterable[Record], **values: Any) -> CorpusVersion:
@@ -219,7 +228,10 @@ class _RecordStore:
 
     def _rating(self, record: RatingRecord) -> Rating:
         if record.turn is None:
-            item = {"system_id": self.systems[record.system], "dialogue_id": self.dialogues[record.dialogue_id]}
+            item = {
+                "system_id": self.systems[record.system],
+                "dialogue_id": self.dialogues[record.dialogue_id],
+            }
         else:
             item = {"response_id": self.responses[record.dialogue_id, record.turn, record.system]}
         return Rating(
@@ -238,7 +250,7 @@ class _RecordStore:
         self.responses = {key: pk for key, pk in self.responses.items() if key[0] == last}
 
 
-# --- removing --------------------------------------------------------------------------------------------------
+# --- removing -------------------------------------------------------------------------------------
 
 
 def detach(versions: QuerySet[CorpusVersion]) -> list[CorpusVersion]:

@@ -1,8 +1,8 @@
 """Files that all machines of a site share: below DIALEVAL_HOME/files, or on S3-compatible storage.
 
-DIALEVAL_STORAGE_URL says which. Names are the site's own, ``folder/name``, never a sender's. On disk a file comes and
-is read where it lies; on S3 it is sent and fetched whole. What a storage elsewhere says when it fails becomes
-``StorageAway``.
+DIALEVAL_STORAGE_URL says which. Names are the site's own, ``folder/name``, never a sender's. On
+disk a file comes and is read where it lies; on S3 it is sent and fetched whole. What a storage
+elsewhere says when it fails becomes ``StorageAway``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ PROBES = "answers"
 
 
 class StorageAway(OSError):
-    """The storage of files does not answer, or refuses. The message names no key; what it keeps is not lost."""
+    """The storage of files does not answer, or refuses. The message names no key; what it keeps is
+    not lost."""
 
 
 class NotWhole(OSError):
@@ -65,7 +66,8 @@ def take_in(path: Path, name: str) -> None:
 
 
 def put(path: Path, name: str) -> None:
-    """A copy of the file at ``path`` becomes ``name``, in the place of one that is there. Raises ``StorageAway``."""
+    """A copy of the file at ``path`` becomes ``name``, in the place of one that is there. Raises
+    ``StorageAway``."""
     if lies_on_disk():
         place = Path(_storage().path(name))
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -81,15 +83,17 @@ def opened(name: str) -> IO[bytes]:
     """Whole, before the first byte is given away. Raises ``FileNotFoundError``, ``StorageAway``."""
     with _words_for_faults():
         file = _storage().open(name, "rb")
-        fetched: IO[bytes] = file.file  # of S3 the file is fetched here, to memory and beyond a megabyte to disk
+        fetched: IO[bytes] = (
+            file.file
+        )  # of S3 the file is fetched here, to memory and beyond a megabyte to disk
         fetched.seek(0)
         return fetched
 
 
 @contextmanager
 def at_hand(name: str, sha256: str = "") -> Iterator[Path]:
-    """Where the file can be read by path: on disk where it lies, else a copy for as long as it is needed, held against
-    ``sha256``. Raises ``FileNotFoundError``, ``StorageAway``, ``NotWhole``."""
+    """Where the file can be read by path: on disk where it lies, else a copy for as long as it is
+    needed, held against ``sha256``. Raises ``FileNotFoundError``, ``StorageAway``, ``NotWhole``."""
     if lies_on_disk():
         path = Path(_storage().path(name))
         path.open("rb").close()  # raises what is wrong with it here, not in the middle
@@ -126,8 +130,9 @@ def is_there(name: str) -> bool:
 
 
 def move(name: str, to: str) -> None:
-    """The file ``name`` becomes ``to``; on S3 it is copied there before it is removed here, so that at every moment
-    one of the two is whole. Raises ``FileNotFoundError``, ``FileExistsError``, ``StorageAway``."""
+    """The file ``name`` becomes ``to``; on S3 it is copied there before it is removed here, so that
+    at every moment one of the two is whole. Raises ``FileNotFoundError``, ``FileExistsError``,
+    ``StorageAway``."""
     if is_there(to):
         raise FileExistsError(to)
     storage = _storage()
@@ -154,8 +159,8 @@ def read(name: str) -> bytes | None:
 
 
 def create(name: str, content: bytes) -> None:
-    """A small file, whole, unless there is one of that name: of two who ask at once one writes it, and both read the
-    same (``read`` it afterwards). Raises ``StorageAway``, ``OSError``."""
+    """A small file, whole, unless there is one of that name: of two who ask at once one writes it,
+    and both read the same (``read`` it afterwards). Raises ``StorageAway``, ``OSError``."""
     storage = _storage()
     if lies_on_disk():
         create_on_disk(Path(storage.path(name)), content)
@@ -237,7 +242,8 @@ def _storage() -> Any:
 
 @contextmanager
 def _words_for_faults() -> Iterator[None]:
-    """What is raised by whoever speaks with a storage elsewhere, as one kind. ``FileNotFoundError`` stays."""
+    """What is raised by whoever speaks with a storage elsewhere, as one kind. ``FileNotFoundError``
+    stays."""
     if lies_on_disk():
         yield
         return
@@ -250,7 +256,9 @@ def _words_for_faults() -> Iterator[None]:
 
 @cache
 def _faults() -> tuple[type[Exception], ...]:
-    from boto3.exceptions import Boto3Error  # a tenth of a second that a site without S3 does not spend
+    from boto3.exceptions import (
+        Boto3Error,
+    )  # a tenth of a second that a site without S3 does not spend
     from botocore.exceptions import BotoCoreError, ClientError
 
     return (Boto3Error, BotoCoreError, ClientError)

@@ -1,5 +1,6 @@
-"""What stands around a table on a page: its addresses, and the forms that choose columns and order. Lists that grow
-with the columns are written here: a template takes as long for them as for the rest of the page."""
+"""What stands around a table on a page: its addresses, and the forms that choose columns and order.
+Lists that grow with the columns are written here: a template takes as long for them as for the rest
+of the page."""
 
 from __future__ import annotations
 
@@ -14,13 +15,20 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from annotations.tables import Column, Table
-from annotations.tables.arrange import first_direction, order_of, parse_columns, parse_sort, with_details
+from annotations.tables.arrange import (
+    first_direction,
+    order_of,
+    parse_columns,
+    parse_sort,
+    with_details,
+)
 from annotations.tables.to_html import TableWriter
 
 Sort = tuple[str, bool] | None
 LONG, FIRST_ROWS = 200, 100
-"""Of a table with more rows than ``LONG``, the first in its order show until the reader asks for all: nobody reads five
-hundred systems, and all of them with their intervals are two megabytes of page."""
+"""Of a table with more rows than ``LONG``, the first in its order show until the reader asks for
+all: nobody reads five hundred systems, and all of them with their intervals are two megabytes of
+page."""
 ALL = "all"
 
 
@@ -30,20 +38,25 @@ def page_writer(table: Table) -> TableWriter:
 
 
 class Address:
-    """A page's address, from which others with one parameter changed are made. With the path, because a fragment stands
-    on a page of another address."""
+    """A page's address, from which others with one parameter changed are made. With the path,
+    because a fragment stands on a page of another address."""
 
     def __init__(self, request: HttpRequest | None) -> None:
         self.path = request.path if request is not None else ""
         self.asked = request.GET if request is not None else QueryDict()
-        self._encoded = {name: "&".join(_pair(name, one) for one in values) for name, values in self.asked.lists()}
+        self._encoded = {
+            name: "&".join(_pair(name, one) for one in values)
+            for name, values in self.asked.lists()
+        }
 
     def changed(self, name: str, value: str) -> str:
         return f"{self.path}?{'&'.join(filter(None, {**self._encoded, name: _pair(name, value)}.values()))}"
 
     def without(self, name: str) -> list[tuple[str, str]]:
         """What a form must send along so that the rest of the address stays."""
-        return [(one, value) for one, values in self.asked.lists() if one != name for value in values]
+        return [
+            (one, value) for one, values in self.asked.lists() if one != name for value in values
+        ]
 
 
 def _pair(name: str, value: str) -> str:
@@ -51,9 +64,15 @@ def _pair(name: str, value: str) -> str:
 
 
 def frame_of(
-    request: HttpRequest | None, writer: TableWriter, prefix: str, csv_url: str, json_url: str, columns: str
+    request: HttpRequest | None,
+    writer: TableWriter,
+    prefix: str,
+    csv_url: str,
+    json_url: str,
+    columns: str,
 ) -> dict[str, Any]:
-    """The context of ``components/data_table.html``; the arguments are those of the tag ``data_table``."""
+    """The context of ``components/data_table.html``; the arguments are those of the tag
+    ``data_table``."""
     table, address = writer.table, Address(request)
     sort_name, columns_name, rows_name = f"{prefix}sort", f"{prefix}columns", f"{prefix}rows"
     sort = parse_sort(address.asked.get(sort_name, ""), table)
@@ -90,7 +109,10 @@ def frame_of(
         if csv_url or json_url
         else [
             (label, words, _paper_address(address, table, sort, shown, form))
-            for label, words, form in (("LaTeX", _("as LaTeX"), "tex"), ("Markdown", _("as Markdown"), "md"))
+            for label, words, form in (
+                ("LaTeX", _("as LaTeX"), "tex"),
+                ("Markdown", _("as Markdown"), "md"),
+            )
         ],
     }
 
@@ -103,11 +125,18 @@ def _folded(writer: TableWriter) -> str:
 
 
 def _rows_address(address: Address, name: str, all_rows: bool) -> str:
-    return f"{address.path}?{urlencode(address.without(name))}" if all_rows else address.changed(name, ALL)
+    return (
+        f"{address.path}?{urlencode(address.without(name))}"
+        if all_rows
+        else address.changed(name, ALL)
+    )
 
 
-def _paper_address(address: Address, table: Table, sort: Sort, shown: frozenset[str], form: str) -> str:
-    """The file of the table as it is arranged on the page: its columns and its order, whatever the page calls them."""
+def _paper_address(
+    address: Address, table: Table, sort: Sort, shown: frozenset[str], form: str
+) -> str:
+    """The file of the table as it is arranged on the page: its columns and its order, whatever the
+    page calls them."""
     columns = [column.key for column in table.columns if column.key in shown]
     query = address.asked.copy()
     query["download"], query["file-sort"] = f"{table.id}.{form}", _sort_wish(sort)

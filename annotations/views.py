@@ -21,8 +21,8 @@ NextFor = Callable[[Any, list[CorpusVersion]], Iterable[object]]
 
 
 def corpora_page(request: HttpRequest, next_for: NextFor) -> HttpResponse:
-    """The corpora that one may see. ``next_for`` says what the reader does next: words, href and remark of each link;
-    it knows all apps, which this one must not."""
+    """The corpora that one may see. ``next_for`` says what the reader does next: words, href and
+    remark of each link; it knows all apps, which this one must not."""
     versions = queries.corpora_with_counts(request.user)
     table = corpora_table(versions)
     context = {
@@ -49,7 +49,9 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
         "first_dialogue": queries.dialogue_at(version, 0),
         "table": table,
-        "hidden_by_a_round": queries.corpora_with_hidden_references().filter(pk=version.corpus_id).exists(),
+        "hidden_by_a_round": queries.corpora_with_hidden_references()
+        .filter(pk=version.corpus_id)
+        .exists(),
     }
     return page(request, "annotations/corpus.html", context, [table])
 
@@ -57,7 +59,15 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
-    shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(request.GET.get("page"))
+    shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(
+        request.GET.get("page")
+    )
     table = dialogues_table(version, shown)
-    context = {"section": "corpora", "tab": "dialogues", "version": version, "page_obj": shown, "table": table}
+    context = {
+        "section": "corpora",
+        "tab": "dialogues",
+        "version": version,
+        "page_obj": shown,
+        "table": table,
+    }
     return page(request, "annotations/dialogues.html", context, [table])

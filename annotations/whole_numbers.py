@@ -7,7 +7,10 @@ DIGITS_OF_A_NUMBER, DIGITS_OF_A_KEY = 9, 18
 
 
 def whole_number(written: str, digits: int = DIGITS_OF_A_NUMBER) -> int | None:
-    """The number from 0 on that stands there in at most so many digits, else None. ``int`` would also take signs,
-    blanks, underscores and digits of other scripts; a database refuses what is longer, and Python thousands of digits.
+    """The number from 0 on that stands there in at most so many digits, else None. ``int`` would
+    also take signs, blanks, underscores and digits of other scripts; a database refuses what is
+    longer, and Python thousands of digits.
     """
-    return int(written) if written.isascii() and written.isdigit() and len(written) <= digits else None
+    return (
+        int(written) if written.isascii() and written.isdigit() and len(written) <= digits else None
+    )

@@ -2,9 +2,10 @@
 
     python -m bench.agreement
 
-A naive jackknife calls the package once a dialogue on the matrix without it. Ten thousand items take it long, so some
-are timed and the median is multiplied by their number; the table says how many. Both sides must give the same α
-without these dialogues, or there is no table. The last rows are whole reports, also of crowds.
+A naive jackknife calls the package once a dialogue on the matrix without it. Ten thousand items
+take it long, so some are timed and the median is multiplied by their number; the table says how
+many. Both sides must give the same α without these dialogues, or there is no table. The last rows
+are whole reports, also of crowds.
 """
 
 from __future__ import annotations
@@ -29,16 +30,24 @@ ROUNDS = 5
 NAIVE_TIMED = 5
 
 
-def rating_matrix(raters: int, items: int, dialogues: int, per_item: int | None = None) -> RatingMatrix:
-    """Ratings 1 … 5 of items whose quality raters see through noise; of ``per_item`` raters drawn anew, or of all."""
+def rating_matrix(
+    raters: int, items: int, dialogues: int, per_item: int | None = None
+) -> RatingMatrix:
+    """Ratings 1 … 5 of items whose quality raters see through noise; of ``per_item`` raters drawn
+    anew, or of all."""
     random = np.random.default_rng(SEED)
     quality = random.normal(3, 1, items)
     scores = np.clip(np.round(quality + random.normal(0, 0.8, (raters, items))), 1, 5)
     if per_item is not None:
-        scores[np.argsort(np.argsort(random.random(scores.shape), axis=0), axis=0) >= per_item] = np.nan
+        scores[np.argsort(np.argsort(random.random(scores.shape), axis=0), axis=0) >= per_item] = (
+            np.nan
+        )
     dialogue_of_item = np.arange(items) * dialogues // items
     return RatingMatrix(
-        scores, dialogue_of_item, tuple(f"rater {row}" for row in range(raters)), levels=(1, 2, 3, 4, 5)
+        scores,
+        dialogue_of_item,
+        tuple(f"rater {row}" for row in range(raters)),
+        levels=(1, 2, 3, 4, 5),
     )
 
 
@@ -54,13 +63,18 @@ def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def naive_jackknife(matrix: RatingMatrix, jackknife: Jackknife) -> tuple[list[float], float]:
-    """α without each of the first groups of dialogues by the package, and the median seconds of one."""
+    """α without each of the first groups of dialogues by the package, and the median seconds of
+    one."""
     alphas, times = [], []
     for weights in jackknife.weights[:NAIVE_TIMED]:
         start = time.perf_counter()
         kept = weights[matrix.dialogue_of_item] > 0
         alphas.append(
-            float(krippendorff.alpha(reliability_data=matrix.scores[:, kept], level_of_measurement="ordinal"))
+            float(
+                krippendorff.alpha(
+                    reliability_data=matrix.scores[:, kept], level_of_measurement="ordinal"
+                )
+            )
         )
         times.append(time.perf_counter() - start)
     return alphas, statistics.median(times)
@@ -73,7 +87,11 @@ def interval_row(dialogues: int) -> Sequence[str]:
     for weights, expected in zip(jackknife.weights, naive_alphas, strict=False):
         kept = weights[matrix.dialogue_of_item] > 0
         without = tabulate(
-            replace(matrix, scores=matrix.scores[:, kept], dialogue_of_item=matrix.dialogue_of_item[kept])
+            replace(
+                matrix,
+                scores=matrix.scores[:, kept],
+                dialogue_of_item=matrix.dialogue_of_item[kept],
+            )
         )
         found = krippendorff_alphas(without, Jackknife.none(without.dialogues))["ordinal"].value
         assert found is not None
@@ -96,7 +114,9 @@ def million_row() -> Sequence[str]:
         return krippendorff_alphas(table, Jackknife.none(table.dialogues))["ordinal"].value
 
     def package() -> float:
-        return float(krippendorff.alpha(reliability_data=matrix.scores, level_of_measurement="ordinal"))
+        return float(
+            krippendorff.alpha(reliability_data=matrix.scores, level_of_measurement="ordinal")
+        )
 
     ours_alpha, package_alpha = alpha(), package()
     assert ours_alpha is not None
@@ -113,18 +133,33 @@ def million_row() -> Sequence[str]:
 def million_with_interval_row() -> Sequence[str]:
     matrix = rating_matrix(raters=6, items=166_667, dialogues=1_000)
     ours = seconds(lambda: krippendorff_alphas(tabulate(matrix), Jackknife.over(1_000)), rounds=3)
-    return ("the same with an interval over 1,000 dialogues", f"{ours * 1000:.0f} ms (all four α)", "–", "–")
+    return (
+        "the same with an interval over 1,000 dialogues",
+        f"{ours * 1000:.0f} ms (all four α)",
+        "–",
+        "–",
+    )
 
 
-def report_row(raters: int, items: int, dialogues: int, per_item: int | None = None) -> Sequence[str]:
+def report_row(
+    raters: int, items: int, dialogues: int, per_item: int | None = None
+) -> Sequence[str]:
     matrix = rating_matrix(raters, items, dialogues, per_item)
     ours = seconds(lambda: agreement_report(matrix), rounds=3)
     ratings = f"{per_item} ratings an item" if per_item else "complete"
-    return (f"the whole report, {raters} × {items:,} in {dialogues:,} dialogues, {ratings}", f"{ours:.2f} s", "–", "–")
+    return (
+        f"the whole report, {raters} × {items:,} in {dialogues:,} dialogues, {ratings}",
+        f"{ours:.2f} s",
+        "–",
+        "–",
+    )
 
 
 def main() -> None:
-    print(f"Python {platform.python_version()}, numpy {np.__version__}; medians of {ROUNDS} rounds; seed {SEED}")
+    print(
+        f"Python {platform.python_version()}, numpy {np.__version__}; medians of {ROUNDS} rounds; "
+        f"seed {SEED}"
+    )
     rows = [
         ("what", "dialeval", "krippendorff package", "ratio"),
         interval_row(15),
@@ -138,7 +173,9 @@ def main() -> None:
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""How often 95 % intervals of agreement hold the true value: ``python -m bench.coverage --agreement``.
+"""How often 95 % intervals of agreement hold the true value: ``python -m bench.coverage
+--agreement``.
 
-A world has raters, with their severity and their noise, who stay. Corpora of it have other dialogues: a rating is the
-sum of a dialogue's effect (sd 0.5), a response's quality (0.7), the rater's severity (0.3), what the rater makes of the
-dialogue (0.3) and noise (0.5 to 0.9 by rater), rounded to 1…5. Responses lie in dialogues, ratings in responses. True
-is what 20,000 dialogues of the world give, with the same raters and the same plan of who rates what.
+A world has raters, with their severity and their noise, who stay. Corpora of it have other
+dialogues: a rating is the sum of a dialogue's effect (sd 0.5), a response's quality (0.7), the
+rater's severity (0.3), what the rater makes of the dialogue (0.3) and noise (0.5 to 0.9 by rater),
+rounded to 1…5. Responses lie in dialogues, ratings in responses. True is what 20,000 dialogues of
+the world give, with the same raters and the same plan of who rates what.
 """
 
 from __future__ import annotations
@@ -62,7 +64,9 @@ class World:
         scores = np.clip(np.round(scores), LEVELS[0], LEVELS[-1])
         left_out = random.random((raters, items)).argsort(axis=0) >= plan.each
         scores[left_out] = np.nan
-        return RatingMatrix(scores, dialogue, tuple(f"r{number}" for number in range(raters)), levels=LEVELS)
+        return RatingMatrix(
+            scores, dialogue, tuple(f"r{number}" for number in range(raters)), levels=LEVELS
+        )
 
 
 def estimates(matrix: RatingMatrix, *, intervals: bool) -> Iterator[tuple[str, Estimate]]:
@@ -99,7 +103,10 @@ def simulate(plan: Plan, corpora: int, worlds: int, seed: int) -> dict[str, Coun
 def printed(corpora: int, worlds: int, seed: int) -> None:
     start = time.perf_counter()
     found = {name: simulate(plan, corpora, worlds, seed) for name, plan in PLANS.items()}
-    print(f"{corpora:,} corpora of {worlds} worlds each, seed {seed}, {time.perf_counter() - start:,.0f} s\n")
+    print(
+        f"{corpora:,} corpora of {worlds} worlds each, seed {seed}, "
+        f"{time.perf_counter() - start:,.0f} s\n"
+    )
     print(f"| 95 % interval of | {' | '.join(found)} |\n|---|{'---|' * len(found)}")
     for what in next(iter(found.values())):
         print(f"| {what} | {' | '.join(_coverage(counts[what]) for counts in found.values())} |")

@@ -1,13 +1,16 @@
-"""Does it pay to spread a campaign's ratings adaptively? ``python -m bench.allocation [--replays 200] [--only PART]``.
+"""Does it pay to spread a campaign's ratings adaptively? ``python -m bench.allocation [--replays
+200] [--only PART]``.
 
-* real: USR and GRADE (DIALEVAL_DATA), replayed with their own ratings: how many it takes until systems stand in the
-  order of all ratings and stay so, and until a target is met, spread evenly and adaptively.
+* real: USR and GRADE (DIALEVAL_DATA), replayed with their own ratings: how many it takes until
+  systems stand in the order of all ratings and stay so, and until a target is met, spread evenly
+  and adaptively.
 * many: the same for made-up campaigns of 10, 20 and 99 systems.
-* error: bias of means and coverage of intervals against a known truth, and how often systems that are equally good are
-  told apart, by 20 looks.
+* error: bias of means and coverage of intervals against a known truth, and how often systems that
+  are equally good are told apart, by 20 looks.
 * claims: what it costs those who rate, on PostgreSQL.
 
-Writes the table on standard output, and with ``--figures`` the charts of docs/statistics_allocation.md.
+Writes the table on standard output, and with ``--figures`` the charts of
+docs/statistics_allocation.md.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ WAYS = {"evenly": False, "adaptively": True}
 Wish = tuple[Target, float | None]
 
 
-# --- what is replayed ------------------------------------------------------------------------------------------
+# --- what is replayed -----------------------------------------------------------------------------
 
 
 def pool_of(name: str, records: object, aspect: str) -> Pool:
@@ -62,17 +65,23 @@ def real_pools(data: Path) -> list[Pool]:
 
 
 def made_pool(name: str, means: Numbers, dialogues: int, turns: int, k: int, seed: int) -> Pool:
-    """Scores from 1 to 5: the system's mean, what is peculiar to the dialogue, to the system in it, and the rater's."""
+    """Scores from 1 to 5: the system's mean, what is peculiar to the dialogue, to the system in it,
+    and the rater's."""
     random = np.random.default_rng(seed)
     system = np.repeat(np.arange(len(means)), dialogues * turns * k)
     dialogue = np.tile(np.repeat(np.arange(dialogues), turns * k), len(means))
-    level = means[:, None] + random.normal(0, 0.3, dialogues)[None, :] + random.normal(0, 0.3, (len(means), dialogues))
+    level = (
+        means[:, None]
+        + random.normal(0, 0.3, dialogues)[None, :]
+        + random.normal(0, 0.3, (len(means), dialogues))
+    )
     score = np.clip(np.round(level[system, dialogue] + random.normal(0, 0.9, system.size)), 1, 5)
     return Pool(name, tuple(map(str, range(len(means)))), system, dialogue, score)
 
 
 def many_pools() -> list[Pool]:
-    """Two close ones among ten; twenty evenly spaced; ComperDial's shape, systems as a bell curve."""
+    """Two close ones among ten; twenty evenly spaced; ComperDial's shape, systems as a bell
+    curve."""
     one_close_pair = np.array([1.9, 2.2, 2.5, 2.75, 2.85, 3.1, 3.35, 3.6, 3.85, 4.1])
     bell = np.sort(np.random.default_rng(3).normal(3, 0.5, 99))
     return [
@@ -82,7 +91,7 @@ def many_pools() -> list[Pool]:
     ]
 
 
-# --- replays ---------------------------------------------------------------------------------------------------
+# --- replays --------------------------------------------------------------------------------------
 
 
 def courses(pool: Pool, adaptive: bool, wish: Wish, replays: int, workers: int) -> list[Course]:
@@ -96,9 +105,12 @@ def _one(pool: Pool, adaptive: bool, wish: Wish, seed: int) -> Course:
 
 
 def ratings_to_the_order(pool: Pool, found: list[Course], limit: int = 0) -> Numbers:
-    """Of each replay: with how many ratings at most ``limit`` pairs stand wrongly, from there to the end."""
+    """Of each replay: with how many ratings at most ``limit`` pairs stand wrongly, from there to
+    the end."""
     places = [stays_from(course.misordered, limit) for course in found]
-    return np.array([pool.ratings if place is None else pool.ratings * (place + 1) / POINTS for place in places])
+    return np.array(
+        [pool.ratings if place is None else pool.ratings * (place + 1) / POINTS for place in places]
+    )
 
 
 def ratings_to_the_target(pool: Pool, found: list[Course]) -> Numbers:
@@ -114,13 +126,19 @@ def _written(numbers: Numbers) -> str:
 def compare(pool: Pool, wishes: list[Wish], limit: int, options: argparse.Namespace) -> None:
     pairs = len(pool.systems) * (len(pool.systems) - 1) // 2
     apart = int(pool.standing().separated().sum()) // 2
-    print(f"\n{pool.name}: {len(pool.systems)} systems, {pool.ratings:,} ratings; all of them tell {apart} of {pairs}"
-          " pairs apart", flush=True)  # fmt: skip
+    print(
+        f"\n{pool.name}: {len(pool.systems)} systems, {pool.ratings:,} ratings; all of them tell "
+        f"{apart} of {pairs} pairs apart",
+        flush=True,
+    )
     lines = []
     for way, adaptive in WAYS.items():
         found = courses(pool, adaptive, ("none", None), options.replays, options.workers)
         words = "in order" if not limit else f"{limit} of {pairs} pairs out of order"
-        print(f"  {way:<11} {words:<36}{_written(ratings_to_the_order(pool, found, limit))}", flush=True)
+        print(
+            f"  {way:<11} {words:<36}{_written(ratings_to_the_order(pool, found, limit))}",
+            flush=True,
+        )
         wrong = np.array([course.misordered for course in found], dtype=float)
         spread = 1.96 * wrong.std(axis=0, ddof=1) / np.sqrt(len(wrong))
         mean, done = wrong.mean(axis=0), found[0].done
@@ -128,12 +146,23 @@ def compare(pool: Pool, wishes: list[Wish], limit: int, options: argparse.Namesp
         for wish in wishes:
             reached = courses(pool, adaptive, wish, options.replays, options.workers)
             met = sum(course.stop is not None for course in reached)
-            words = f"{wish[1]:g} % of pairs apart" if wish[0] == "pairs" else f"intervals of {wish[1]:g}"
+            words = (
+                f"{wish[1]:g} % of pairs apart"
+                if wish[0] == "pairs"
+                else f"intervals of {wish[1]:g}"
+            )
             remark = "" if met == len(reached) else f"  (met in {met} of {len(reached)})"
-            print(f"  {way:<11} {words:<36}{_written(ratings_to_the_target(pool, reached))}{remark}", flush=True)
+            print(
+                f"  {way:<11} {words:<36}{_written(ratings_to_the_target(pool, reached))}{remark}",
+                flush=True,
+            )
     if options.figures:
-        name = "allocation-" + "".join(letter if letter.isalnum() else "-" for letter in pool.name.lower())
-        chart = line_chart(lines, title=pool.name, across="ratings", up="pairs out of order", log_across=True)
+        name = "allocation-" + "".join(
+            letter if letter.isalnum() else "-" for letter in pool.name.lower()
+        )
+        chart = line_chart(
+            lines, title=pool.name, across="ratings", up="pairs out of order", log_across=True
+        )
         save(chart, name)
 
 
@@ -157,9 +186,13 @@ def error(options: argparse.Namespace) -> None:
                 _print_errors(f"{name}, {dialogues} dialogues × {turns}, {way}", found)
 
 
-def _one_of_known_truth(means: Numbers, dialogues: int, turns: int, adaptive: bool, seed: int) -> Course:
+def _one_of_known_truth(
+    means: Numbers, dialogues: int, turns: int, adaptive: bool, seed: int
+) -> Course:
     """The dialogues are a sample, too: truth is the mean over all that could have been drawn."""
-    return replay(made_pool("", means, dialogues, turns, 3, seed), adaptive, seed, truth=_true_means(means))
+    return replay(
+        made_pool("", means, dialogues, turns, 3, seed), adaptive, seed, truth=_true_means(means)
+    )
 
 
 def _true_means(means: Numbers) -> Numbers:
@@ -186,14 +219,15 @@ def _print_errors(name: str, found: list[Course]) -> None:
         bias = {name: np.abs(np.nanmean(one[:, place], 0)).max() for name, one in kinds.items()}
         spread = {name: np.sqrt(np.nanmean(one[:, place] ** 2)) for name, one in kinds.items()}
         print(
-            f"  at {5 * (place + 1):>3} % of the ratings, by weight: largest bias of a mean {_by_weight(bias)} (noise "
-            f"{noise:.3f}); root mean square error {_by_weight(spread)}; 95 % interval of one look covers "
+            f"  at {5 * (place + 1):>3} % of the ratings, by weight: largest bias of a mean "
+            f"{_by_weight(bias)} (noise {noise:.3f}); root mean square error "
+            f"{_by_weight(spread)}; 95 % interval of one look covers "
             f"{100 * (1 - once[:, place].mean()):.1f} %"
         )
     print(
-        f"  intervals of all 20 looks cover {100 * (1 - outside.any(axis=1).mean()):.1f} % of systems; "
-        f"a pair wrongly apart at some look: {100 * (wrong > 0).any(axis=1).mean():.1f} % of campaigns, "
-        f"{100 * wrong.max(axis=1).mean() / _pairs(outside):.2f} % of pairs",
+        f"  intervals of all 20 looks cover {100 * (1 - outside.any(axis=1).mean()):.1f} % of "
+        f"systems; a pair wrongly apart at some look: {100 * (wrong > 0).any(axis=1).mean():.1f} "
+        f"% of campaigns, {100 * wrong.max(axis=1).mean() / _pairs(outside):.2f} % of pairs",
         flush=True,
     )
 
@@ -208,7 +242,9 @@ def _pairs(outside: np.ndarray) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replays", type=int, default=200)
     parser.add_argument("--campaigns", type=int, default=1000, help="of known truth")
     parser.add_argument("--only", choices=PARTS, action="append")

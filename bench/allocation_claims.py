@@ -1,8 +1,9 @@
 """What adaptive allocation costs those who rate: ``python -m bench.allocation --only claims``.
 
-A campaign of ComperDial's size (99 systems × 15 dialogues × 7 turns, k = 2: 20,790 ratings) on PostgreSQL, ratings
-spread evenly and adaptively. A pair is ``rate_and_refill``: the rating stored and the next item in hand. A look is what
-one request in a twentieth of the campaign's does besides: sums of all ratings, weights, one row.
+A campaign of ComperDial's size (99 systems × 15 dialogues × 7 turns, k = 2: 20,790 ratings) on
+PostgreSQL, ratings spread evenly and adaptively. A pair is ``rate_and_refill``: the rating stored
+and the next item in hand. A look is what one request in a twentieth of the campaign's does besides:
+sums of all ratings, weights, one row.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ STAGES = (0, 500, 900)
 
 
 def claims() -> None:
-    print(f"\n{SYSTEMS} systems × {DIALOGUES} dialogues × {TURNS} turns, k = {K}; milliseconds, one rater at a time")
+    print(
+        f"\n{SYSTEMS} systems × {DIALOGUES} dialogues × {TURNS} turns, k = {K}; milliseconds, one "
+        "rater at a time"
+    )
     print(f"{'':<34}{'pair p50':>10}{'p95':>8}{'look':>10}", flush=True)
     with home_of_its_own(True):
         from bench.rating_site import rate_slots, raters
@@ -39,9 +43,16 @@ def claims() -> None:
                     rate_slots(campaign, stage, old)
                 done = stage
                 pairs = _pairs(raters(campaign, 1)[0])
-                look = f"{_look(campaign):>10.1f}" if allocation == "adaptive" and done else f"{'–':>10}"
-                print(f"{allocation:<12}{done / 10:>4.0f} % rated{'':<11}"
-                      f"{np.median(pairs):>10.1f}{np.quantile(pairs, 0.95):>8.1f}{look}", flush=True)  # fmt: skip
+                look = (
+                    f"{_look(campaign):>10.1f}"
+                    if allocation == "adaptive" and done
+                    else f"{'–':>10}"
+                )
+                print(
+                    f"{allocation:<12}{done / 10:>4.0f} % rated{'':<11}"
+                    f"{np.median(pairs):>10.1f}{np.quantile(pairs, 0.95):>8.1f}{look}",
+                    flush=True,
+                )
 
 
 def _pairs(rater: Any) -> list[float]:

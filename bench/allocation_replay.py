@@ -1,6 +1,8 @@
-"""A campaign replayed from ratings that exist: the pool is all of them, and each draw takes one of a system, at random.
+"""A campaign replayed from ratings that exist: the pool is all of them, and each draw takes one of
+a system, at random.
 
-What ``bench.allocation`` counts is done by the code that campaigns run on: plan/evidence.py and plan/allocation.py.
+What ``bench.allocation`` counts is done by the code that campaigns run on: plan/evidence.py and
+plan/allocation.py.
 """
 
 from __future__ import annotations
@@ -12,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.campaigns.plan.allocation import Target, allocation_weights, reached
-from annotations.campaigns.plan.evidence import LOOKS, Numbers, Standing, cells_of, standing_of, weight_of
+from annotations.campaigns.plan.evidence import (
+    LOOKS,
+    Numbers,
+    Standing,
+    cells_of,
+    standing_of,
+    weight_of,
+)
 
 POINTS = 100
-"""After so many parts of the ratings what is known is written down; every fifth is a look, as in a campaign."""
+"""After so many parts of the ratings what is known is written down; every fifth is a look, as in a
+campaign."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,8 @@ class Pool:
 
 @dataclass
 class Course:
-    """One replay. By point: misordered pairs of the weighted and of the plain means, and the separated pairs."""
+    """One replay. By point: misordered pairs of the weighted and of the plain means, and the
+    separated pairs."""
 
     done: list[int] = field(default_factory=list)
     misordered: list[int] = field(default_factory=list)
@@ -71,7 +82,8 @@ def replay(
     value: float | None = None,
     until: float = 1.0,
 ) -> Course:
-    """``truth``: the systems' means; those of the whole pool where none are given. ``until``: share of the pool."""
+    """``truth``: the systems' means; those of the whole pool where none are given. ``until``: share
+    of the pool."""
     random = np.random.default_rng(seed)
     systems = len(pool.systems)
     order = [random.permutation(np.flatnonzero(pool.system == one)) for one in range(systems)]
@@ -128,7 +140,9 @@ def _draw(
 
 def _standing(pool: Pool, drawn: NDArray[np.int64], weight: Numbers) -> Standing:
     shape = (len(pool.systems), int(pool.dialogue.max()) + 1)
-    return standing_of(cells_of(pool.system[drawn], pool.dialogue[drawn], weight, pool.score[drawn], shape))
+    return standing_of(
+        cells_of(pool.system[drawn], pool.dialogue[drawn], weight, pool.score[drawn], shape)
+    )
 
 
 def _write_down(
@@ -142,7 +156,9 @@ def _write_down(
     if not is_look:
         return
     above = np.triu_indices(len(truth), 1)
-    signs = np.sign(standing.mean[:, None] - standing.mean[None, :]) * np.sign(truth[:, None] - truth[None, :])
+    signs = np.sign(standing.mean[:, None] - standing.mean[None, :]) * np.sign(
+        truth[:, None] - truth[None, :]
+    )
     course.wrongly.append(int((apart & ~(signs > 0))[above].sum()))
     course.error.append(standing.mean - truth)
     course.error_plain.append(plain.mean - truth)
@@ -153,7 +169,8 @@ def _write_down(
 
 
 def _misordered(mean: Numbers, truth: Numbers) -> int:
-    """Pairs that stand otherwise than in truth; a system that is not known yet is in no right order."""
+    """Pairs that stand otherwise than in truth; a system that is not known yet is in no right
+    order."""
     above = np.triu_indices(len(truth), 1)
     with np.errstate(invalid="ignore"):
         wrong = ~((mean[:, None] - mean[None, :]) * (truth[:, None] - truth[None, :]) > 0)
@@ -161,6 +178,7 @@ def _misordered(mean: Numbers, truth: Numbers) -> int:
 
 
 def stays_from(values: Sequence[int], limit: int = 0) -> int | None:
-    """The first place from which all values are at most ``limit``; None where the last one is not."""
+    """The first place from which all values are at most ``limit``; None where the last one is
+    not."""
     last = next((place for place in range(len(values) - 1, -1, -1) if values[place] > limit), -1)
     return last + 1 if last + 1 < len(values) else None

@@ -1,9 +1,11 @@
 """How long a round's leaderboard takes: ``python -m bench.boards [--teams 100] [--each 3]``.
 
-A site in a temporary folder (SQLite) gets a round on 250 dialogues of 7 turns, 100 teams with some scored submissions
-each, and 10 metrics' finished runs. Measured in processor time and wall time, of one process:
+A site in a temporary folder (SQLite) gets a round on 250 dialogues of 7 turns, 100 teams with some
+scored submissions each, and 10 metrics' finished runs. Measured in processor time and wall time, of
+one process:
 
-* the document, computed anew (as after a submission was scored): all submissions of a team are compared
+* the document, computed anew (as after a submission was scored): all submissions of a team are
+  compared
 * the page where the document is stored: the median of 20 requests by Django's test client
 """
 
@@ -19,7 +21,8 @@ from bench.made_corpus import home_of_its_own
 
 DIALOGUES, TURNS, REQUESTS = 250, 7, 20
 METRICS = [
-    "word_f1", "word_precision", "word_recall", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_1", "rouge_2", "rouge_l",
+    "word_f1", "word_precision", "word_recall", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_1",
+    "rouge_2", "rouge_l",
 ]  # fmt: skip
 
 
@@ -30,7 +33,10 @@ def main() -> None:
     asked = parser.parse_args()
     with home_of_its_own():
         round = _round(asked.teams, asked.each)
-        print(f"{asked.teams} teams × {asked.each} submissions × {len(METRICS)} metrics × {DIALOGUES * TURNS} turns")
+        print(
+            f"{asked.teams} teams × {asked.each} submissions × {len(METRICS)} metrics × "
+            f"{DIALOGUES * TURNS} turns"
+        )
         _measure(round)
 
 
@@ -44,7 +50,10 @@ def _measure(round: Any) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     document = round_board(round, AnonymousUser())
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(f"document, computed anew: {wall:.2f} s ({cpu:.2f} s of processor time), {len(document['entries'])} entries")
+    print(
+        f"document, computed anew: {wall:.2f} s ({cpu:.2f} s of processor time), "
+        f"{len(document['entries'])} entries"
+    )
     client, address, took = (
         Client(SERVER_NAME="localhost"),
         reverse("board", args=[round.challenge.slug, round.slug]),
@@ -67,10 +76,13 @@ def _round(teams: int, each: int) -> Any:
     round = board_round(1, 1, metrics=METRICS, public_share=0.6)
     Dialogue.objects.filter(version=round.version).delete()
     dialogues = Dialogue.objects.bulk_create(
-        Dialogue(version=round.version, position=place, external_id=f"d{place}") for place in range(DIALOGUES)
+        Dialogue(version=round.version, position=place, external_id=f"d{place}")
+        for place in range(DIALOGUES)
     )
     Turn.objects.bulk_create(
-        Turn(dialogue=one, number=number, context=[]) for one in dialogues for number in range(TURNS)
+        Turn(dialogue=one, number=number, context=[])
+        for one in dialogues
+        for number in range(TURNS)
     )
     for place in range(teams):
         team = Team.objects.create(challenge=round.challenge, name=f"Team {place}")

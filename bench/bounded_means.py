@@ -1,8 +1,10 @@
-"""How often 95 % intervals of a mean hold near the end of a scale: ``python -m bench.bounded_means``.
+"""How often 95 % intervals of a mean hold near the end of a scale: ``python -m
+bench.bounded_means``.
 
-Ratings from 1 to 5 of a system, most of them the highest, in dialogues that differ in how many are (a beta distribution
-of mean p and p(1 − p) / 7 of variance). Compared: Student's interval from leaving out dialogues, cut at the ends of the
-scale; and the site's, which is Student's where it lies within the scale, and else Wilson's of the same variance.
+Ratings from 1 to 5 of a system, most of them the highest, in dialogues that differ in how many are
+(a beta distribution of mean p and p(1 − p) / 7 of variance). Compared: Student's interval from
+leaving out dialogues, cut at the ends of the scale; and the site's, which is Student's where it
+lies within the scale, and else Wilson's of the same variance.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ EACH = 2
 SCALE = (1.0, 5.0)
 
 
-def ratings_of(shares: tuple[float, ...], dialogues: int, systems: int, random: np.random.Generator) -> PlacedScores:
+def ratings_of(
+    shares: tuple[float, ...], dialogues: int, systems: int, random: np.random.Generator
+) -> PlacedScores:
     """Systems of the same make, in dialogues of their own."""
     highest = random.beta(6 * shares[-1], 6 * (1 - shares[-1]), (systems, dialogues, 1))
     lower = np.array(shares[:-1]) / sum(shares[:-1])
@@ -35,12 +39,17 @@ def ratings_of(shares: tuple[float, ...], dialogues: int, systems: int, random: 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--systems", type=int, default=4000, help="of each mean and number of dialogues")
+    parser.add_argument(
+        "--systems", type=int, default=4000, help="of each mean and number of dialogues"
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
     print(f"{options.systems:,} systems each, {EACH} ratings a dialogue, seed {options.seed}\n")
-    print("| true mean | dialogues | no interval | Student's leaves the scale | held, cut | held, site |")
+    print(
+        "| true mean | dialogues | no interval | Student's leaves the scale | held, cut | held, "
+        "site |"
+    )
     print("|---|---|---|---|---|---|")
     for shares in SHARES:
         true = float(np.dot(shares, (2, 3, 4, 5)))
@@ -50,9 +59,16 @@ def main() -> int:
             bounded = [one.mean.ci for one in rank_systems(placed, options.systems, bounds=SCALE)]
             made = [pair for pair in zip(plain, bounded, strict=True) if pair[0] is not None]
             beyond = np.mean([student[1] > SCALE[1] for student, _ in made])
-            held = [np.mean([ends[0] <= true <= ends[1] for ends in column]) for column in zip(*made, strict=True)]
+            held = [
+                np.mean([ends[0] <= true <= ends[1] for ends in column])
+                for column in zip(*made, strict=True)
+            ]
             shown = (1 - len(made) / options.systems, beyond, *held)
-            print(f"| {true:.2f} | {dialogues} | " + " | ".join(f"{100 * one:.1f} %" for one in shown) + " |")
+            print(
+                f"| {true:.2f} | {dialogues} | "
+                + " | ".join(f"{100 * one:.1f} %" for one in shown)
+                + " |"
+            )
     return 0
 
 

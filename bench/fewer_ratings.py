@@ -1,16 +1,19 @@
-"""Do fewer ratings and a metric do? ``python -m bench.fewer_ratings --home FOLDER [--draws 4000] [--figures]``.
+"""Do fewer ratings and a metric do? ``python -m bench.fewer_ratings --home FOLDER [--draws 4000]
+[--figures]``.
 
-On a site whose corpora (USR, GRADE) are imported and scored, each corpus is taken for the whole population: the
-dialogues that are rated for all of its systems. Again and again m of them are drawn as rated and the rest as unrated,
-with replacement, and each system's interval is made from the ratings alone and with a metric. Printed, for each
-metric and m, as means over systems:
+On a site whose corpora (USR, GRADE) are imported and scored, each corpus is taken for the whole
+population: the dialogues that are rated for all of its systems. Again and again m of them are drawn
+as rated and the rest as unrated, with replacement, and each system's interval is made from the
+ratings alone and with a metric. Printed, for each metric and m, as means over systems:
 
-* the share of intervals that hold the mean of all ratings (that both should do in 95 % of the draws)
+* the share of intervals that hold the mean of all ratings (that both should do in 95 % of the
+  draws)
 * the widths, and the gain: (width alone / width)², as a multiple of the ratings
 * the true gain: how many times greater the variance of the ratings alone is, over the draws
 
-Beside the site's metrics stand the length of the response in words and, as the most that could be hoped for, one
-person: the first rater of each response, held against the mean of its others. ``--figures`` writes docs/figures.
+Beside the site's metrics stand the length of the response in words and, as the most that could be
+hoped for, one person: the first rater of each response, held against the mean of its others.
+``--figures`` writes docs/figures.
 """
 
 from __future__ import annotations
@@ -60,7 +63,9 @@ class Found:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--home", required=True, help="the site's folder (DIALEVAL_HOME)")
     parser.add_argument("--draws", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
@@ -71,12 +76,16 @@ def main() -> None:
     import django
 
     django.setup()
-    found = {corpus: dict(_of_corpus(corpus, metrics, asked)) for corpus, metrics in CORPORA.items()}
+    found = {
+        corpus: dict(_of_corpus(corpus, metrics, asked)) for corpus, metrics in CORPORA.items()
+    }
     if asked.figures:
         _draw(found)
 
 
-def _of_corpus(slug: str, metrics: Sequence[str], asked: argparse.Namespace) -> Iterator[tuple[str, list[Found]]]:
+def _of_corpus(
+    slug: str, metrics: Sequence[str], asked: argparse.Namespace
+) -> Iterator[tuple[str, list[Found]]]:
     from annotations.queries import select_systems, version_of
     from leaderboard.queries import human_side
     from leaderboard.queries.compared import chosen_metrics
@@ -87,10 +96,18 @@ def _of_corpus(slug: str, metrics: Sequence[str], asked: argparse.Namespace) -> 
     systems = select_systems(version)
     human = human_side(version, version.main_aspect, systems)
     scores = compared_scores(version, systems, human.order)
-    print(f"{slug}, {version.main_aspect}, {len(systems)} systems, {asked.draws} draws (seed {asked.seed})")
-    print(f"{'':20} {'m':>4} {'held alone':>10} {'held':>6} {'width alone':>11} {'width':>6} {'gain':>6} {'true':>6}")
+    print(
+        f"{slug}, {version.main_aspect}, {len(systems)} systems, {asked.draws} draws (seed "
+        f"{asked.seed})"
+    )
+    print(
+        f"{'':20} {'m':>4} {'held alone':>10} {'held':>6} {'width alone':>11} {'width':>6} "
+        f"{'gain':>6} {'true':>6}"
+    )
     sources = {LENGTH: _parts_of_length(human)} | {
-        metric: rated_parts(human, chosen_metrics(scores, [metric])) for metric in metrics if metric in scores.texts
+        metric: rated_parts(human, chosen_metrics(scores, [metric]))
+        for metric in metrics
+        if metric in scores.texts
     }
     for name, parts in (sources | {PERSON: _parts_of_a_person(human)}).items():
         yield name, list(_simulated(name, parts, asked))
@@ -102,12 +119,15 @@ def _parts_of_length(human: HumanSide) -> list[RatedPart]:
     items = human.turn
     assert items is not None
     texts = Response.objects.filter(system__in=[one.pk for one in human.systems]).order_by("pk")
-    words = np.array([len(text.split()) for text in texts.values_list("text", flat=True)], dtype=float)
+    words = np.array(
+        [len(text.split()) for text in texts.values_list("text", flat=True)], dtype=float
+    )
     return _parts(human, items.human_means(), words)
 
 
 def _parts_of_a_person(human: HumanSide) -> list[RatedPart]:
-    """An item's first rater, as if a metric, and the mean of its others, as if all the ratings there are."""
+    """An item's first rater, as if a metric, and the mean of its others, as if all the ratings
+    there are."""
     items = human.turn
     assert items is not None
     scores = items.matrix.scores
@@ -133,7 +153,10 @@ def _simulated(name: str, parts: Sequence[RatedPart], asked: argparse.Namespace)
     from leaderboard.statistics.prediction_powered import RatedPart, powered_means
 
     known = np.nonzero(np.all([part.rated > 0 for part in parts], axis=0))[0]
-    sums = {field: np.array([getattr(part, field)[known] for part in parts]) for field in ("rated", "human", "metric")}
+    sums = {
+        field: np.array([getattr(part, field)[known] for part in parts])
+        for field in ("rated", "human", "metric")
+    }
     truth = sums["human"].sum(axis=1) / sums["rated"].sum(axis=1)
     print(f"{name:20} {len(known)} dialogues")
     for rated in (count for count in RATED if count <= 0.85 * len(known)):
@@ -142,7 +165,13 @@ def _simulated(name: str, parts: Sequence[RatedPart], asked: argparse.Namespace)
         is_rated = np.arange(len(known)) < rated
         counts, human, metric = (sums[field][:, drawn] for field in ("rated", "human", "metric"))
         found = powered_means(
-            RatedPart(counts * is_rated, human * is_rated, metric * is_rated, counts * ~is_rated, metric * ~is_rated)
+            RatedPart(
+                counts * is_rated,
+                human * is_rated,
+                metric * is_rated,
+                counts * ~is_rated,
+                metric * ~is_rated,
+            )
         )
         true_gain = float(np.mean(found.alone.var(axis=1) / found.powered.var(axis=1)))
         one = Found(
@@ -154,8 +183,8 @@ def _simulated(name: str, parts: Sequence[RatedPart], asked: argparse.Namespace)
             true_gain,
         )
         print(
-            f"{name:20} {rated:4} {one.covered_alone:10.1%} {one.covered:6.1%} {one.width_alone:11.3f} "
-            f"{one.width:6.3f} {one.gain:6.2f} {true_gain:6.2f}"
+            f"{name:20} {rated:4} {one.covered_alone:10.1%} {one.covered:6.1%} "
+            f"{one.width_alone:11.3f} {one.width:6.3f} {one.gain:6.2f} {true_gain:6.2f}"
         )
         yield one
 
@@ -166,13 +195,20 @@ def _line(name: str, ones: Sequence[Found], up: Sequence[float]) -> Line:
 
 def _draw(found: dict[str, dict[str, list[Found]]]) -> None:
     usr = found["usr"]
-    levels, across, times = [Level(1.0, "the ratings alone")], "rated dialogues", "times as many ratings"
+    levels, across, times = (
+        [Level(1.0, "the ratings alone")],
+        "rated dialogues",
+        "times as many ratings",
+    )
     shown = (PERSON, "simcse", "pmi")
     charts = {
         "fewer-ratings-usr": line_chart(
             [
                 *(_line(name, usr[name], [one.gain for one in usr[name]]) for name in shown),
-                *(_line(f"{name}, by error", usr[name], [one.true_gain for one in usr[name]]) for name in shown),
+                *(
+                    _line(f"{name}, by error", usr[name], [one.true_gain for one in usr[name]])
+                    for name in shown
+                ),
             ],
             title="USR, Overall: what a metric is worth, by width and by error",
             across=across,
@@ -192,10 +228,17 @@ def _draw(found: dict[str, dict[str, list[Found]]]) -> None:
         ),
         "fewer-ratings-grade": line_chart(
             [
-                _line(f"{short}, {corpus.removeprefix('grade-')[:7]}", ones, [one.true_gain for one in ones])
+                _line(
+                    f"{short}, {corpus.removeprefix('grade-')[:7]}",
+                    ones,
+                    [one.true_gain for one in ones],
+                )
                 for corpus, of_corpus in found.items()
                 if corpus != "usr"
-                for short, ones in (("PMI", of_corpus["pmi"]), ("context", of_corpus["context_similarity"]))
+                for short, ones in (
+                    ("PMI", of_corpus["pmi"]),
+                    ("context", of_corpus["context_similarity"]),
+                )
             ],
             title="GRADE: what PMI and context similarity are worth, by error",
             across=across,

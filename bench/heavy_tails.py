@@ -1,10 +1,12 @@
-"""How often 95 % intervals of r and ρ hold where a metric has heavy tails: ``python -m bench.heavy_tails``.
+"""How often 95 % intervals of r and ρ hold where a metric has heavy tails: ``python -m
+bench.heavy_tails``.
 
-Corpora are drawn of which the truth is known: n pairs in dialogues, normal latent scores of people and of a metric with
-a fifth of their variance between dialogues; people's are rated by three raters on 1…5, the metric's are taken to a
-distribution with heavier tails. True is the coefficient of two million pairs. Held against it: the site's interval (a
-dialogue left out at a time, Student's t on Fisher's scale) of r and of ρ, and of r the percentile, BCa (Efron 1987) and
-studentised bootstrap (symmetric, on Fisher's scale, with the linearised variance over dialogues) over dialogues.
+Corpora are drawn of which the truth is known: n pairs in dialogues, normal latent scores of people
+and of a metric with a fifth of their variance between dialogues; people's are rated by three raters
+on 1…5, the metric's are taken to a distribution with heavier tails. True is the coefficient of two
+million pairs. Held against it: the site's interval (a dialogue left out at a time, Student's t on
+Fisher's scale) of r and of ρ, and of r the percentile, BCa (Efron 1987) and studentised bootstrap
+(symmetric, on Fisher's scale, with the linearised variance over dialogues) over dialogues.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ METRICS: dict[str, Callable[[FloatArray, Random], FloatArray]] = {
     "lognormal, σ 1.5": lambda z, _: np.exp(1.5 * z),
     "t, 5 degrees": lambda z, _: stats.t.ppf(stats.norm.cdf(z), 5),
     "t, 3 degrees": lambda z, _: stats.t.ppf(stats.norm.cdf(z), 3),
-    "mixture: a tenth five times as wide": lambda z, random: z * np.where(random.random(len(z)) < 0.1, 5, 1),
+    "mixture: a tenth five times as wide": lambda z, random: (
+        z * np.where(random.random(len(z)) < 0.1, 5, 1)
+    ),
     "contaminated: 2 % with noise of sd 10": lambda z, random: (
         z + np.where(random.random(len(z)) < 0.02, 10 * random.standard_normal(len(z)), 0)
     ),
@@ -54,17 +58,24 @@ BINS = (-3.0, 1.0, 2.0, 4.0, 6.0, 10.0, 20.0, np.inf)
 DRAWS = 600
 
 
-def pairs(metric: str, strength: float, shape: tuple[int, int], random: Random) -> tuple[FloatArray, FloatArray]:
+def pairs(
+    metric: str, strength: float, shape: tuple[int, int], random: Random
+) -> tuple[FloatArray, FloatArray]:
     """(human means, metric scores), pairs of one dialogue side by side."""
     dialogues, each = shape
-    between, within = random.standard_normal((2, dialogues, 1)), random.standard_normal((2, dialogues, each))
+    between, within = (
+        random.standard_normal((2, dialogues, 1)),
+        random.standard_normal((2, dialogues, each)),
+    )
     people, other = (np.sqrt(0.2) * between + np.sqrt(0.8) * within).reshape(2, -1)
     ratings = np.clip(np.rint(3 + people + 0.7 * random.standard_normal((3, len(people)))), 1, 5)
     scores = METRICS[metric](strength * people + np.sqrt(1 - strength**2) * other, random)
     return ratings.mean(axis=0), scores
 
 
-def intervals(human: FloatArray, metric: FloatArray, dialogues: int, seed: int) -> list[tuple[float, float] | None]:
+def intervals(
+    human: FloatArray, metric: FloatArray, dialogues: int, seed: int
+) -> list[tuple[float, float] | None]:
     """In the order of ``METHODS``."""
     cluster = np.repeat(np.arange(dialogues), len(human) // dialogues)
     redraws = Redraws.jackknife(dialogues)
@@ -94,8 +105,11 @@ def intervals(human: FloatArray, metric: FloatArray, dialogues: int, seed: int) 
     ]
 
 
-def _sums(human: FloatArray, metric: FloatArray, cluster: NDArray[np.int64], dialogues: int) -> FloatArray:
-    """(dialogues, 6): n, Σx, Σy, Σx², Σy², Σxy of each dialogue, of scores that have mean 0 and sd 1."""
+def _sums(
+    human: FloatArray, metric: FloatArray, cluster: NDArray[np.int64], dialogues: int
+) -> FloatArray:
+    """(dialogues, 6): n, Σx, Σy, Σx², Σy², Σxy of each dialogue, of scores that have mean 0 and sd
+    1."""
     x, y = ((one - one.mean()) / one.std() for one in (human, metric))
     found = np.zeros((dialogues, 6))
     np.add.at(found, cluster, np.stack((np.ones_like(x), x, y, x * x, y * y, x * y), axis=1))
@@ -103,8 +117,8 @@ def _sums(human: FloatArray, metric: FloatArray, cluster: NDArray[np.int64], dia
 
 
 def _r_and_error(sums: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """r of each draw, and the standard error of its artanh: the sums over dialogues of the influence of a pair,
-    xy − r (x² + y²) / 2 of standardised x and y, taken as independent."""
+    """r of each draw, and the standard error of its artanh: the sums over dialogues of the
+    influence of a pair, xy − r (x² + y²) / 2 of standardised x and y, taken as independent."""
     n, sx, sy, sxx, syy, sxy = (weights @ sums).T
     mx, my = sx / n, sy / n
     vx, vy = sxx / n - mx**2, syy / n - my**2
@@ -129,8 +143,11 @@ def _r_and_error(sums: FloatArray, weights: FloatArray) -> tuple[FloatArray, Flo
     return r, np.sqrt(np.maximum(variance, 1e-18)) / (1 - r**2)
 
 
-def simulate(corpora: int, seed: int, cell: tuple[str, float]) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """((shapes, corpora) excess kurtosis of the metric, (shapes, corpora, methods) whether the interval holds)."""
+def simulate(
+    corpora: int, seed: int, cell: tuple[str, float]
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """((shapes, corpora) excess kurtosis of the metric, (shapes, corpora, methods) whether the
+    interval holds)."""
     metric, strength = cell
     large = pairs(metric, strength, (400_000, 5), np.random.default_rng(seed))
     truth = {"r": np.corrcoef(*large)[0, 1], "ρ": stats.spearmanr(*large).statistic}
@@ -141,7 +158,9 @@ def simulate(corpora: int, seed: int, cell: tuple[str, float]) -> tuple[FloatArr
         for number in range(corpora):
             human, scores = pairs(metric, strength, shape, random)
             kurtosis[row, number] = excess_kurtosis(scores)
-            for place, (name, ends) in enumerate(zip(METHODS, intervals(human, scores, shape[0], number), strict=True)):
+            for place, (name, ends) in enumerate(
+                zip(METHODS, intervals(human, scores, shape[0], number), strict=True)
+            ):
                 held[row, number, place] = ends is not None and ends[0] <= truth[name[0]] <= ends[1]
     return kurtosis, held
 
@@ -152,7 +171,9 @@ def _printed(label: str, held: FloatArray) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpora", type=int, default=400, help="of each distribution, strength and shape")
+    parser.add_argument(
+        "--corpora", type=int, default=400, help="of each distribution, strength and shape"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
@@ -162,13 +183,28 @@ def main() -> int:
         found = list(pool.map(partial(simulate, options.corpora, options.seed), cells))
     columns = " | ".join(METHODS)
     print(f"{options.corpora:,} corpora of each metric, strength and shape, seed {options.seed},")
-    print(f"{time.perf_counter() - start:,.0f} s; excess kurtosis above {MOST_KURTOSIS:g} is remarked\n")
-    print(f"| metric | strength | median excess kurtosis | remarked | {columns} |\n|{'---|' * (4 + len(METHODS))}")
+    print(
+        f"{time.perf_counter() - start:,.0f} s; excess kurtosis above {MOST_KURTOSIS:g} is "
+        "remarked\n"
+    )
+    print(
+        f"| metric | strength | median excess kurtosis | remarked | {columns} "
+        f"|\n|{'---|' * (4 + len(METHODS))}"
+    )
     for (metric, strength), (kurtosis, held) in zip(cells, found, strict=True):
         remarked = f"{100 * (kurtosis > MOST_KURTOSIS).mean():.0f} %"
-        print(_printed(f"{metric} | {strength} | {np.median(kurtosis):.1f} | {remarked}", held.mean(axis=(0, 1))))
+        print(
+            _printed(
+                f"{metric} | {strength} | {np.median(kurtosis):.1f} | {remarked}",
+                held.mean(axis=(0, 1)),
+            )
+        )
     kurtosis, held = (np.stack(parts) for parts in zip(*found, strict=True))
-    print(_printed(f"the worst of the {held[..., 0, 0].size} | | |", held.mean(axis=2).min(axis=(0, 1))))
+    print(
+        _printed(
+            f"the worst of the {held[..., 0, 0].size} | | |", held.mean(axis=2).min(axis=(0, 1))
+        )
+    )
     print(f"\n| excess kurtosis seen | corpora | {columns} |\n|{'---|' * (2 + len(METHODS))}")
     for low, high in pairwise(BINS):
         within = (kurtosis > low) & (kurtosis <= high)

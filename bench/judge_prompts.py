@@ -2,8 +2,9 @@
 
     python -m bench.judge_prompts
 
-A call: the prompt is filled in for one response (thirteen utterances of history, two lines of persona), its request is
-hashed, the answer of some lines is parsed and, of another, the expected score is read. To be under 0.2 ms together.
+A call: the prompt is filled in for one response (thirteen utterances of history, two lines of
+persona), its request is hashed, the answer of some lines is parsed and, of another, the expected
+score is read. To be under 0.2 ms together.
 """
 
 from __future__ import annotations
@@ -29,10 +30,14 @@ TOP = tuple((text, math.log(0.04)) for text in (*"0123456789", *"abcdefghij"))
 
 
 def examples(count: int) -> list[Example]:
-    """Responses of as many systems at one turn: history and persona are the same, the response is not."""
+    """Responses of as many systems at one turn: history and persona are the same, the response is
+    not."""
     said = tuple(Utterance("AB"[turn % 2], SAID) for turn in range(13))
     persona = ("I am a nurse.", "I have a dog called Biscuit.")
-    return [Example("d", 6, persona, persona, said, (SAID,), f"{SAID} {number}") for number in range(count)]
+    return [
+        Example("d", 6, persona, persona, said, (SAID,), f"{SAID} {number}")
+        for number in range(count)
+    ]
 
 
 def messages_of(prompt: JudgePromptFile, example: Example) -> tuple[Message, ...]:
@@ -51,15 +56,17 @@ def milliseconds(work: Callable[[Example], object], over: list[Example]) -> floa
 
 
 def milliseconds_a_call(name: str, count: int = CALLS) -> dict[str, float]:
-    """By step, for one of the project's prompts; ``all`` is building and reading together, without the search for
-    injections, which is once a response and not once a call."""
+    """By step, for one of the project's prompts; ``all`` is building and reading together, without
+    the search for injections, which is once a response and not once a call."""
     prompt, over = own_prompt(name), examples(count)
     lines = "".join(f"{prompt.begin}{label}{prompt.separator}4\n" for label in prompt.labels)
     written = f"{lines}The response fits the conversation and is kind.\n" * 3
     answer = Answer("answered", "4", chances=(TokenChance("4", TOP),))
     steps = {
         "fill in": milliseconds(lambda one: messages_of(prompt, one), over),
-        "fill in and hash": milliseconds(lambda one: ChatRequest("m", messages_of(prompt, one)).key, over),
+        "fill in and hash": milliseconds(
+            lambda one: ChatRequest("m", messages_of(prompt, one)).key, over
+        ),
         "parse": milliseconds(lambda _: parse(written, prompt), over),
         "expected": milliseconds(lambda _: expected(answer, prompt, prompt.score), over),
         "injections": milliseconds(lambda one: find(one.response), over),

@@ -1,14 +1,18 @@
-"""How fast a judge's calls go: ``python -m bench.judges [--calls 10395] [--only memory,database,peer]``.
+"""How fast a judge's calls go: ``python -m bench.judges [--calls 10395] [--only
+memory,database,peer]``.
 
-An endpoint on loopback, a process of its own, that takes 200 ms for every answer and is asked 64 times at once: so
-320 calls a second are ideal. 10,395 calls are one for each response of ComperDial's turn-level file; each has a prompt
-as long as the Detail prompt's, asks for log-probabilities and gets 20 for each of its tokens. Beside the rate stand the
-processor time of this process a call and its memory after a tenth of the calls and at the end.
+An endpoint on loopback, a process of its own, that takes 200 ms for every answer and is asked 64
+times at once: so 320 calls a second are ideal. 10,395 calls are one for each response of
+ComperDial's turn-level file; each has a prompt as long as the Detail prompt's, asks for
+log-probabilities and gets 20 for each of its tokens. Beside the rate stand the processor time of
+this process a call and its memory after a tenth of the calls and at the end.
 
 * ``memory``: the engine with answers kept by nobody, so that what grows would be the engine's
-* ``database``: the engine with the book in the database (SQLite in a temporary folder) and a purse that pays
+* ``database``: the engine with the book in the database (SQLite in a temporary folder) and a purse
+  that pays
 * ``store``: the same calls once more, read from the database
-* ``peer``: the ``openai`` package's ``AsyncOpenAI`` behind an ``asyncio.Semaphore(64)``: no store, no budget, no rates
+* ``peer``: the ``openai`` package's ``AsyncOpenAI`` behind an ``asyncio.Semaphore(64)``: no store,
+  no budget, no rates
 """
 
 from __future__ import annotations
@@ -68,7 +72,13 @@ def calls(count: int, first: int = 0) -> Iterator[Call]:
     source = random.Random(0)
     words = ["the", "a", "i", "you", "to", "is", *(f"word{number}" for number in range(400))]
     shared = " ".join(source.choices(words, k=LENGTH // 5))[: LENGTH - 200]
-    parameters = (("logprobs", True), ("max_tokens", 8), ("seed", 0), ("temperature", 1.0), ("top_logprobs", 20))
+    parameters = (
+        ("logprobs", True),
+        ("max_tokens", 8),
+        ("seed", 0),
+        ("temperature", 1.0),
+        ("top_logprobs", 20),
+    )
     for number in range(first, first + count):
         text = f"{shared}\n=== Response\n{number} " + " ".join(source.choices(words, k=30))
         yield Call(ChatRequest("judge-a", (Message("user", text),), parameters))
@@ -110,7 +120,9 @@ async def _with_openai(server: Loopback, count: int, first: int) -> Measured:
         asked = call.request
         messages = [{"role": message.role, "content": message.text} for message in asked.messages]
         async with places:
-            reply = await client.chat.completions.create(model=asked.model, messages=messages, **dict(asked.parameters))  # type: ignore[call-overload]
+            reply = await client.chat.completions.create(
+                model=asked.model, messages=messages, **dict(asked.parameters)
+            )  # type: ignore[call-overload]
         assert reply.choices[0].message.content
         done += 1
         if done >= count * (len(seen) + 1) // 10:
@@ -138,18 +150,25 @@ def database_book() -> Book:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
     asked = parser.parse_args()
     parts = asked.only.split(",")
     with home_of_its_own(), loopback_server(SECONDS, text="- Humanness: 4") as server:
-        print(f"{asked.calls} calls, {AT_ONCE} at once, {1000 * SECONDS:.0f} ms each; load {os.getloadavg()[0]:.1f}")
+        print(
+            f"{asked.calls} calls, {AT_ONCE} at once, {1000 * SECONDS:.0f} ms each; load "
+            f"{os.getloadavg()[0]:.1f}"
+        )
         books: dict[str, Callable[[], Book]] = {"memory": Forgetful, "database": database_book}
         kept: Book | None = None
         for place, part in enumerate(parts):
             if part == "peer":
-                print(f"{part:9}", with_openai(server, asked.calls, (place + 1) * 1_000_000).words())
+                print(
+                    f"{part:9}", with_openai(server, asked.calls, (place + 1) * 1_000_000).words()
+                )
             elif part != "store":
                 kept = books[part]()
                 print(f"{part:9}", with_engine(server, kept, asked.calls, 1_000_000).words())

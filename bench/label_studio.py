@@ -1,9 +1,11 @@
-"""Label Studio on this machine, as a peer: its server, its project, a rater who asks for a task and annotates it.
+"""Label Studio on this machine, as a peer: its server, its project, a rater who asks for a task and
+annotates it.
 
-It lives in an environment of its own (``pip install label-studio`` there); only the path of its interpreter comes here.
-Its own command serves it with Django's development server on SQLite. Where gunicorn is in its environment, too, it is
-also served by that, as this project is: so the ratio is not one of two web servers. (Its PostgreSQL needs the extension
-pg_trgm, which the packaged PostgreSQL of the benches has not.)
+It lives in an environment of its own (``pip install label-studio`` there); only the path of its
+interpreter comes here. Its own command serves it with Django's development server on SQLite. Where
+gunicorn is in its environment, too, it is also served by that, as this project is: so the ratio is
+not one of two web servers. (Its PostgreSQL needs the extension pg_trgm, which the packaged
+PostgreSQL of the benches has not.)
 """
 
 from __future__ import annotations
@@ -34,30 +36,45 @@ SCORE = [{"from_name": "overall", "to_name": "answer", "type": "rating", "value"
 
 def has_gunicorn(python: str) -> bool:
     asked = [python, "-c", "import gunicorn"]
-    return subprocess.run(asked, capture_output=True, check=False, env=_environment(Path())).returncode == 0
+    return (
+        subprocess.run(asked, capture_output=True, check=False, env=_environment(Path())).returncode
+        == 0
+    )
 
 
 def version(python: str) -> str:
     asked = [python, "-c", "import importlib.metadata as m; print(m.version('label-studio'))"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True, env=_environment(Path())).stdout.strip()
+    return subprocess.run(
+        asked, capture_output=True, text=True, check=True, env=_environment(Path())
+    ).stdout.strip()
 
 
 @contextmanager
 def label_studio(
     python: str, home: Path, server: str = "own", workers: int = 2, threads: int = 4
 ) -> Iterator[tuple[str, int]]:
-    """Its address and process. ``server``: "own", as its command starts it, which makes the database; "gunicorn"."""
+    """Its address and process. ``server``: "own", as its command starts it, which makes the
+    database; "gunicorn"."""
     port = free_port()
     folder = Path(python).parent
     if server == "own":
-        command = [str(folder / "label-studio"), "start", "--no-browser", "--internal-host", "127.0.0.1"]
+        command = [
+            str(folder / "label-studio"),
+            "start",
+            "--no-browser",
+            "--internal-host",
+            "127.0.0.1",
+        ]
         command += ["--port", str(port)]
     else:
         found = subprocess.run(
             [
                 python,
                 "-c",
-                "import importlib.util as u; print(u.find_spec('label_studio').submodule_search_locations[0])",
+                (
+                    "import importlib.util as u; "
+                    "print(u.find_spec('label_studio').submodule_search_locations[0])"
+                ),
             ],
             capture_output=True,
             text=True,
@@ -65,10 +82,19 @@ def label_studio(
             env=_environment(home),
         )
         command = [str(folder / "gunicorn"), "core.wsgi", "--chdir", found.stdout.strip()]
-        command += ["--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", str(threads)]
+        command += [
+            "--bind",
+            f"127.0.0.1:{port}",
+            "--workers",
+            str(workers),
+            "--threads",
+            str(threads),
+        ]
     address = f"http://127.0.0.1:{port}"
     with (home / f"label-studio-{server}.log").open("wb") as log:
-        process = subprocess.Popen(command, env=_environment(home), stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, env=_environment(home), stdout=log, stderr=subprocess.STDOUT
+        )
     try:
         wait_until(lambda: answers(f"{address}/health"), READY_SECONDS, "Label Studio answers")
         yield address, process.pid
@@ -108,12 +134,16 @@ class Annotator:
 
     def pair(self) -> None:
         task = self.call("GET", f"/api/projects/{self._project}/next")
-        self.call("POST", f"/api/tasks/{task['id']}/annotations/", {"result": SCORE, "lead_time": 2})
+        self.call(
+            "POST", f"/api/tasks/{task['id']}/annotations/", {"result": SCORE, "lead_time": 2}
+        )
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         headers = {"Authorization": f"Token {TOKEN}", "Content-Type": "application/json"}
         try:
-            self._connection.request(method, path, None if body is None else json.dumps(body).encode(), headers)
+            self._connection.request(
+                method, path, None if body is None else json.dumps(body).encode(), headers
+            )
             answer = self._connection.getresponse()
             text = answer.read()
         except (OSError, http.client.HTTPException):
@@ -128,7 +158,9 @@ def load_project(address: str, tasks: list[dict[str, str]]) -> int:
     """A new project of these tasks, one annotation each."""
     client = Annotator(address, 0)
     project = client.call(
-        "POST", "/api/projects/", {"title": "dialeval bench", "label_config": VIEW, "maximum_annotations": 1}
+        "POST",
+        "/api/projects/",
+        {"title": "dialeval bench", "label_config": VIEW, "maximum_annotations": 1},
     )["id"]
     client.call("POST", f"/api/projects/{project}/import", [{"data": task} for task in tasks])
     return int(project)

@@ -1,10 +1,12 @@
-"""``python -m bench.lexical``: BLEU-1..4, word-F1 and ROUGE-1/2/L at ComperDial's size, against NLTK and rouge-score.
+"""``python -m bench.lexical``: BLEU-1..4, word-F1 and ROUGE-1/2/L at ComperDial's size, against
+NLTK and rouge-score.
 
-99 systems × 105 turns = 10,395 responses, from the real pairs under ``DIALEVAL_DATA`` in turn, or from generated ones
-where that is unset. Ours is timed as workers use it: one system at a time, each metric through the registry, nothing
-remembered at the start, normalisation included. The peers get the normalised text and its tokens for nothing, and are
-called one pair at a time. Both run in one thread and are timed in CPU seconds, which other work on the machine moves
-least. All scores must be equal to 1e-9.
+99 systems × 105 turns = 10,395 responses, from the real pairs under ``DIALEVAL_DATA`` in turn, or
+from generated ones where that is unset. Ours is timed as workers use it: one system at a time, each
+metric through the registry, nothing remembered at the start, normalisation included. The peers get
+the normalised text and its tokens for nothing, and are called one pair at a time. Both run in one
+thread and are timed in CPU seconds, which other work on the machine moves least. All scores must be
+equal to 1e-9.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def real_pairs(data: Path) -> list[Pair]:
 
 
 def generated_pairs(seed: int = 0) -> list[Pair]:
-    """All different: responses of 4 to 32 words that end in a run of up to 8 words of the reference (5 to 30 words)."""
+    """All different: responses of 4 to 32 words that end in a run of up to 8 words of the reference
+    (5 to 30 words)."""
     random_source = random.Random(seed)
     vocabulary = ["the", "a", "i", "you", "is", "to", *(f"word{n}" for n in range(800))]
     weights = [1 / (rank + 1) for rank in range(len(vocabulary))]
@@ -63,13 +66,17 @@ def generated_pairs(seed: int = 0) -> list[Pair]:
         reference = sentence(random_source.randint(5, 30))
         for _ in range(SYSTEMS):
             start = random_source.randrange(len(reference))
-            response = sentence(random_source.randint(4, 24)) + reference[start : start + random_source.randint(0, 8)]
+            response = (
+                sentence(random_source.randint(4, 24))
+                + reference[start : start + random_source.randint(0, 8)]
+            )
             pairs.append((" ".join(reference) + " .", " ".join(response).capitalize() + " !"))
     return pairs
 
 
 def as_systems(pairs: Sequence[Pair]) -> list[list[Example]]:
-    """99 systems that answer the same 105 turns: a turn's reference is the same in each, the responses differ."""
+    """99 systems that answer the same 105 turns: a turn's reference is the same in each, the
+    responses differ."""
     responses_to: dict[str, list[str]] = {}
     for reference, response in pairs:
         if reference.strip():
@@ -81,7 +88,8 @@ def as_systems(pairs: Sequence[Pair]) -> list[list[Example]]:
         examples = []
         for turn, reference in enumerate(references):
             own = responses_to[reference]
-            # First the real answers to this turn, then other answers, so that no system repeats another one whole.
+            # First the real answers to this turn, then other answers, so that no system repeats
+            # another one whole.
             spare = all_responses[(system * 7919 + turn * 104_729) % len(all_responses)]
             response = own[system] if system < len(own) else spare
             examples.append(Example(str(turn // 7), turn % 7, (), (), (), (reference,), response))
@@ -105,14 +113,20 @@ def plain_f1(reference: Sequence[str], response: Sequence[str]) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def score_peers(normalised: Sequence[Pair], tokens: Sequence[tuple[list[str], list[str]]]) -> dict[str, list[float]]:
+def score_peers(
+    normalised: Sequence[Pair], tokens: Sequence[tuple[list[str], list[str]]]
+) -> dict[str, list[float]]:
     scores: dict[str, list[float]] = {name: [] for name in METRICS}
     smoothing = SmoothingFunction(epsilon=1e-12).method1
     scorer = RougeScorer(list(ROUGE.values()), use_stemmer=False)
-    for (reference, response), (reference_tokens, response_tokens) in zip(normalised, tokens, strict=True):
+    for (reference, response), (reference_tokens, response_tokens) in zip(
+        normalised, tokens, strict=True
+    ):
         for order, name in enumerate(BLEU, start=1):
             weights = (1 / order,) * order
-            scores[name].append(sentence_bleu([reference_tokens], response_tokens, weights, smoothing))
+            scores[name].append(
+                sentence_bleu([reference_tokens], response_tokens, weights, smoothing)
+            )
         scores["word_f1"].append(plain_f1(reference_tokens, response_tokens))
         rouge_scores = scorer.score(reference, response)
         for name, key in ROUGE.items():
@@ -134,7 +148,11 @@ def main() -> int:
     data = os.environ.get("DIALEVAL_DATA")
     pairs = real_pairs(Path(data)) if data else generated_pairs()
     systems = as_systems(pairs)
-    flat = [(normalise(e.references[0]), normalise(e.response)) for examples in systems for e in examples]
+    flat = [
+        (normalise(e.references[0]), normalise(e.response))
+        for examples in systems
+        for e in examples
+    ]
     tokens = [(reference.split(), response.split()) for reference, response in flat]
     for name in METRICS:
         parse(name)  # the registry is loaded once in the life of a worker
@@ -146,7 +164,9 @@ def main() -> int:
     # The packages fold no Unicode: beside ASCII they count other words.
     plain = [(e.references[0] + e.response).isascii() for examples in systems for e in examples]
     difference = {
-        name: max(abs(a - b) for a, b, same in zip(ours[name], peers[name], plain, strict=True) if same)
+        name: max(
+            abs(a - b) for a, b, same in zip(ours[name], peers[name], plain, strict=True) if same
+        )
         for name in METRICS
     }
     assert max(difference.values()) <= 1e-9, difference
@@ -157,7 +177,10 @@ def main() -> int:
     print(f"{'':24}{'CPU seconds':>12}{'responses/s':>14}")
     for who, seconds in (("NLTK + rouge-score + F1", peer_seconds), ("dialeval", ours_seconds)):
         print(f"{who:24}{seconds:>12.2f}{len(flat) / seconds:>14,.0f}")
-    print(f"ratio {ratio:.1f} (at least {AT_LEAST:g} wanted); largest difference {max(difference.values()):.1e}")
+    print(
+        f"ratio {ratio:.1f} (at least {AT_LEAST:g} wanted); largest difference "
+        f"{max(difference.values()):.1e}"
+    )
     return 0 if ratio >= AT_LEAST else 1
 
 

@@ -30,7 +30,9 @@ class Load:
     @property
     def processor_ms(self) -> float:
         """Of the servers, for one pair: it hardly depends on what else the machine does."""
-        return 1000 * self.processor_seconds / len(self.latencies) if self.latencies else float("nan")
+        return (
+            1000 * self.processor_seconds / len(self.latencies) if self.latencies else float("nan")
+        )
 
     def quantile(self, q: float) -> float:
         """In milliseconds."""
@@ -42,15 +44,21 @@ class Load:
     def __str__(self) -> str:
         errors = f", errors {dict(self.errors)}" if self.errors else ""
         return (
-            f"{self.pairs_a_second:>7.1f} pairs/s   p50 {self.quantile(0.5):>7.1f}   p95 {self.quantile(0.95):>7.1f}   "
-            f"p99 {self.quantile(0.99):>7.1f} ms   {self.processor_ms:>6.1f} ms of processor a pair{errors}"
+            f"{self.pairs_a_second:>7.1f} pairs/s   p50 {self.quantile(0.5):>7.1f}   p95 "
+            f"{self.quantile(0.95):>7.1f}   p99 {self.quantile(0.99):>7.1f} ms   "
+            f"{self.processor_ms:>6.1f} ms of processor a pair{errors}"
         )
 
 
 def under_load(
-    pairs: Sequence[Pair], seconds: float, mean_pause: float = 0.0, servers: Sequence[int] = (), seed: int = 0
+    pairs: Sequence[Pair],
+    seconds: float,
+    mean_pause: float = 0.0,
+    servers: Sequence[int] = (),
+    seed: int = 0,
 ) -> Load:
-    """Each client asks again as soon as it is answered, or after a pause drawn from an exponential distribution.
+    """Each client asks again as soon as it is answered, or after a pause drawn from an exponential
+    distribution.
 
     ``servers``: processes whose processor time, with that of their children, is counted.
     """
@@ -93,7 +101,8 @@ def under_load(
 
 
 def processor_seconds(roots: Sequence[int]) -> float:
-    """Processor time of these processes and of all below them so far; 0 where the system has no /proc."""
+    """Processor time of these processes and of all below them so far; 0 where the system has no
+    /proc."""
     times: dict[int, tuple[int, int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:

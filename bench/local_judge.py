@@ -1,11 +1,14 @@
-"""``python -m bench.local_judge``: what the order of a judge's calls is worth with the packaged model on loopback.
+"""``python -m bench.local_judge``: what the order of a judge's calls is worth with the packaged
+model on loopback.
 
-The server keeps what it read of the last prompt in each of its slots. In the order in which judges ask (dialogue, turn,
-then system) the systems of a turn share all but the response, so that little is left to read; the same calls shuffled
-share the instructions alone. Both go through the client and the engine of a worker, to a server that was just started,
-with the scoring that is the default (one token, with its probabilities).
+The server keeps what it read of the last prompt in each of its slots. In the order in which judges
+ask (dialogue, turn, then system) the systems of a turn share all but the response, so that little
+is left to read; the same calls shuffled share the instructions alone. Both go through the client
+and the engine of a worker, to a server that was just started, with the scoring that is the default
+(one token, with its probabilities).
 
-Seconds are those of the server's processor, which other work on the machine moves least; the clock's stand beside.
+Seconds are those of the server's processor, which other work on the machine moves least; the
+clock's stand beside.
 """
 
 from __future__ import annotations
@@ -44,10 +47,18 @@ def examples_of(file: Path, form: str, turns: int, systems: int) -> list[Example
             dialogues[record.id] = record
         elif isinstance(record, ResponseRecord):
             answers[record.dialogue_id, record.turn].append(record.text)
-    places = [(dialogue, turn) for dialogue in dialogues.values() for turn in dialogue.turns][:turns]
+    places = [(dialogue, turn) for dialogue in dialogues.values() for turn in dialogue.turns][
+        :turns
+    ]
     return [
         Example(
-            dialogue.id, turn.number, dialogue.persona, dialogue.partner_persona, turn.context, turn.references, text
+            dialogue.id,
+            turn.number,
+            dialogue.persona,
+            dialogue.partner_persona,
+            turn.context,
+            turn.references,
+            text,
         )
         for dialogue, turn in places
         for text in answers[dialogue.id, turn.number][:systems]
@@ -64,7 +75,12 @@ def served(slots: int) -> Iterator[tuple[Endpoint, int]]:
 
 
 def _children() -> list[int]:
-    return [int(one) for one in Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()]
+    return [
+        int(one)
+        for one in Path(f"/proc/self/task/{os.getpid()}/children")
+        .read_text(encoding="ascii")
+        .split()
+    ]
 
 
 def processor_seconds(process: int) -> float:
@@ -93,7 +109,9 @@ def ask(calls: Sequence[Call], slots: int) -> tuple[float, float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", type=Path, default=DEMO, help="default: the demo corpus")
     parser.add_argument("--form", default="jsonl", choices=sorted(importers()), help="of --corpus")
     parser.add_argument("--turns", type=int, default=14)
@@ -105,18 +123,23 @@ def main() -> None:
     examples = examples_of(options.corpus, options.form, options.turns, options.systems)
     ordered = list(parse(options.metric).scorer().planned(examples))
     shuffled = random.Random(0).sample(ordered, len(ordered))
-    print(f"{options.metric}: {len(ordered)} calls, {options.turns} turns, up to {options.systems} systems")
+    print(
+        f"{options.metric}: {len(ordered)} calls, {options.turns} turns, up to {options.systems} "
+        "systems"
+    )
     for slots in options.slots:
         seconds = {}
         for name, calls in (("in order", ordered), ("shuffled", shuffled)):
             used, clock, answered = ask(calls, slots)
             seconds[name] = used
             print(
-                f"{slots} slots, {name}: {used:.1f} s of the processor, {answered / used:.2f} calls/s of it; "
-                f"{clock:.1f} s by the clock, {answered / clock:.2f} calls/s",
+                f"{slots} slots, {name}: {used:.1f} s of the processor, {answered / used:.2f} "
+                f"calls/s of it; {clock:.1f} s by the clock, {answered / clock:.2f} calls/s",
                 flush=True,
             )
-        print(f"{slots} slots: in order {seconds['shuffled'] / seconds['in order']:.2f} times as fast")
+        print(
+            f"{slots} slots: in order {seconds['shuffled'] / seconds['in order']:.2f} times as fast"
+        )
 
 
 if __name__ == "__main__":

@@ -29,10 +29,21 @@ from bench.made_corpus import PROJECT, SEED, home_of_its_own, sentence
 
 RATERS, PAUSE_SECONDS, SITTING_SECONDS = 20, 1.0, 15.0
 SLUG = "large"
-STEPS = ("import", "export", "open", "publish", "unpublish", "runs", "campaign", "again", "delete", "backup")
+STEPS = (
+    "import",
+    "export",
+    "open",
+    "publish",
+    "unpublish",
+    "runs",
+    "campaign",
+    "again",
+    "delete",
+    "backup",
+)
 
 
-# --- what is done ----------------------------------------------------------------------------------------------
+# --- what is done ---------------------------------------------------------------------------------
 
 
 def write_file(path: Path, responses: int, changed: bool = False) -> None:
@@ -54,15 +65,33 @@ def write_file(path: Path, responses: int, changed: bool = False) -> None:
         line(type="rater", name="ann")
         for place in range(responses // (systems * turns)):
             dialogue = f"d{place}"
-            contexts = [[{"speaker": "A", "text": texts[(place + number) % 500]}] for number in range(turns)]
-            spoken = [{"number": number, "context": context} for number, context in enumerate(contexts)]
-            line(type="dialogue", id=dialogue, persona=texts[:5], partner_persona=texts[5:9], turns=spoken)
+            contexts = [
+                [{"speaker": "A", "text": texts[(place + number) % 500]}] for number in range(turns)
+            ]
+            spoken = [
+                {"number": number, "context": context} for number, context in enumerate(contexts)
+            ]
+            line(
+                type="dialogue",
+                id=dialogue,
+                persona=texts[:5],
+                partner_persona=texts[5:9],
+                turns=spoken,
+            )
             for number in range(turns):
                 for system in range(systems):
                     of = {"dialogue_id": dialogue, "turn": number, "system": f"system {system}"}
-                    text = texts[(place * 7 + number * 3 + system) % 500] + (" Changed." if changed else "")
+                    text = texts[(place * 7 + number * 3 + system) % 500] + (
+                        " Changed." if changed else ""
+                    )
                     line(type="response", **of, text=text)
-                    line(type="rating", **of, rater="ann", aspect="overall", score=1 + (place + system) % 5)
+                    line(
+                        type="rating",
+                        **of,
+                        rater="ann",
+                        aspect="overall",
+                        score=1 + (place + system) % 5,
+                    )
 
 
 def do(step: str, home: Path) -> None:
@@ -89,10 +118,17 @@ def do(step: str, home: Path) -> None:
         call_command("export_corpus", SLUG, "--to", str(home / "exported"), **quiet)
     elif step == "open":
         made = Campaign.objects.create(
-            slug=SLUG, name=SLUG, kind="turn", version=version_of(SLUG), raters_per_item=1, seed=SEED
+            slug=SLUG,
+            name=SLUG,
+            kind="turn",
+            version=version_of(SLUG),
+            raters_per_item=1,
+            seed=SEED,
         )
         made.systems.set(made.version.systems.all())
-        Guidelines.objects.create(campaign=made, number=1, text="Read the dialogue. Rate the last answer.")
+        Guidelines.objects.create(
+            campaign=made, number=1, text="Read the dialogue. Rate the last answer."
+        )
         setup.open_campaign(made)
     elif step == "publish":
         publishing.publish(campaign())
@@ -119,7 +155,7 @@ def rate_all_of_it() -> None:
     setup.close(campaign)
 
 
-# --- who waits -------------------------------------------------------------------------------------------------
+# --- who waits ------------------------------------------------------------------------------------
 
 
 class Raters:
@@ -130,7 +166,9 @@ class Raters:
         self.errors = Counter[str]()
         self.under_way: set[int] = set()
         self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._work, args=one, daemon=True) for one in enumerate(pairs)]
+        self._threads = [
+            threading.Thread(target=self._work, args=one, daemon=True) for one in enumerate(pairs)
+        ]
 
     def __enter__(self) -> Raters:
         for thread in self._threads:
@@ -163,31 +201,41 @@ class Raters:
 
     def waited(self, begun: float, ended: float) -> str:
         """Those whose request was under way at some moment between the two."""
-        took = sorted(seconds for sent, seconds in self.waits if sent < ended and sent + seconds > begun)
+        took = sorted(
+            seconds for sent, seconds in self.waits if sent < ended and sent + seconds > begun
+        )
         if not took:
             return "no rating"
         p50, p95 = (took[min(len(took) - 1, int(q * len(took)))] for q in (0.5, 0.95))
-        return f"{len(took):>5} ratings   p50 {p50:>6.3f}   p95 {p95:>6.3f}   longest {took[-1]:>6.3f}"
+        return (
+            f"{len(took):>5} ratings   p50 {p50:>6.3f}   p95 {p95:>6.3f}   longest {took[-1]:>6.3f}"
+        )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--database", choices=["SQLite", "PostgreSQL"], default="SQLite")
     parser.add_argument("--responses", type=int, default=100_000)
-    parser.add_argument("--steps", default=",".join(STEPS), help="separated by commas; later ones need earlier ones")
+    parser.add_argument(
+        "--steps", default=",".join(STEPS), help="separated by commas; later ones need earlier ones"
+    )
     parser.add_argument("--do", choices=STEPS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.do:
         do(options.do, Path(os.environ["DIALEVAL_HOME"]))
         return 0
-    os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(50))  # sessions made here are valid at the site
+    os.environ.setdefault(
+        "SECRET_KEY", secrets.token_urlsafe(50)
+    )  # sessions made here are valid at the site
     with home_of_its_own(options.database == "PostgreSQL") as home:
         from bench.rating import rater_pairs
         from bench.rating_site import campaign_of_tasks, production_site, raters, usr_tasks
 
         write_file(home / "large.jsonl", options.responses)
         write_file(home / "changed.jsonl", options.responses, changed=True)
-        sizes = f"{options.responses:,} responses, {(home / 'large.jsonl').stat().st_size / 1e6:.0f} MB"
+        sizes = (
+            f"{options.responses:,} responses, {(home / 'large.jsonl').stat().st_size / 1e6:.0f} MB"
+        )
         print(f"{options.database}, {sizes}; seconds", flush=True)
         campaign = campaign_of_tasks("usr", usr_tasks(), k=2)
         with production_site(home, 3, 8) as (address, _):
@@ -195,7 +243,10 @@ def main() -> int:
             with Raters(rater_pairs(address, people)) as crowd:
                 begun = time.monotonic()
                 time.sleep(SITTING_SECONDS)
-                print(f"{'nothing beside':<16}{'':>8}   {crowd.waited(begun, time.monotonic())}", flush=True)
+                print(
+                    f"{'nothing beside':<16}{'':>8}   {crowd.waited(begun, time.monotonic())}",
+                    flush=True,
+                )
                 for step in options.steps.split(","):
                     if step == "publish":
                         rate_all_of_it()
@@ -205,7 +256,10 @@ def main() -> int:
                     subprocess.run(again, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
                     ended = time.monotonic()
                     crowd.settle()
-                    print(f"{step:<16}{ended - begun:>8.1f}   {crowd.waited(begun, ended)}", flush=True)
+                    print(
+                        f"{step:<16}{ended - begun:>8.1f}   {crowd.waited(begun, ended)}",
+                        flush=True,
+                    )
             print(f"errors: {dict(crowd.errors) or 'none'}", flush=True)
     return 0
 

@@ -1,6 +1,6 @@
-"""What the machine under a measurement did: of a virtual one, the host takes processors away ("steal") for others, and
-where two virtual processors are the threads of one core, others may slow it without a word: so a fixed piece of work is
-timed, too."""
+"""What the machine under a measurement did: of a virtual one, the host takes processors away
+("steal") for others, and where two virtual processors are the threads of one core, others may slow
+it without a word: so a fixed piece of work is timed, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 STEAL = 7
-"""The place in /proc/stat's first line after "cpu"; the two after it, of guests, are counted in the first two."""
+"""The place in /proc/stat's first line after "cpu"; the two after it, of guests, are counted in the
+first two."""
 COUNTED = 8
 
 
@@ -18,7 +19,8 @@ ROUNDS, TRIES = 200_000, 5
 
 
 def fixed_work_seconds() -> float:
-    """What one core takes for a fixed piece of work; the best of five. Two runs are held against each other by it."""
+    """What one core takes for a fixed piece of work; the best of five. Two runs are held against
+    each other by it."""
 
     def once() -> float:
         started = time.perf_counter()
@@ -37,7 +39,9 @@ class Ticks:
 
 
 def ticks() -> Ticks:
-    told = [int(one) for one in Path("/proc/stat").read_text().splitlines()[0].split()[1 : 1 + COUNTED]]
+    told = [
+        int(one) for one in Path("/proc/stat").read_text().splitlines()[0].split()[1 : 1 + COUNTED]
+    ]
     return Ticks(sum(told), told[STEAL])
 
 

@@ -1,14 +1,16 @@
 """A corpus of ComperDial's size, made here with a seed, for what is measured on a whole site.
 
-``home_of_its_own`` comes first: Django reads its settings once, so the folder is set before anything is imported
-from the site. That is why the imports of models stand inside functions.
+``home_of_its_own`` comes first: Django reads its settings once, so the folder is set before
+anything is imported from the site. That is why the imports of models stand inside functions.
 """
 
 from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the site's own processes have it; read when numpy is loaded
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # as the site's own processes have it; read when numpy is loaded
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -50,23 +52,34 @@ class Size:
 
 COMPERDIAL = Size()
 MILLION = Size(raters=100, raters_an_item=(100, 100))
-"""The same responses, each rated by a hundred people: 1,039,500 ratings, and 148,500 of whole dialogues."""
+"""The same responses, each rated by a hundred people: 1,039,500 ratings, and 148,500 of whole
+dialogues."""
 
 
 @contextmanager
 def home_of_its_own(with_services: bool = False, folder: Path | None = None) -> Iterator[Path]:
-    """An empty, migrated site in a temporary folder: SQLite and the folder broker, or PostgreSQL and Redis.
-    ``folder`` is used in its place, with what an earlier run left in it, and stays (SQLite only)."""
+    """An empty, migrated site in a temporary folder: SQLite and the folder broker, or PostgreSQL
+    and Redis. ``folder`` is used in its place, with what an earlier run left in it, and stays
+    (SQLite only)."""
     with ExitStack() as stack:
-        home = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dialeval-bench-")))
+        home = folder or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="dialeval-bench-"))
+        )
         home.mkdir(parents=True, exist_ok=True)
         settings = {"DIALEVAL_HOME": str(home), "DATABASE_URL": "", "CELERY_BROKER_URL": ""}
         if with_services:
             from tests.services import running_services
 
             services = stack.enter_context(running_services())
-            settings |= {"DATABASE_URL": services.database_url, "CELERY_BROKER_URL": services.broker_url}
-        settings |= {"DIALEVAL_MODE": "development", "DIALEVAL_LOG_LEVEL": "ERROR", "OMP_NUM_THREADS": "1"}
+            settings |= {
+                "DATABASE_URL": services.database_url,
+                "CELERY_BROKER_URL": services.broker_url,
+            }
+        settings |= {
+            "DIALEVAL_MODE": "development",
+            "DIALEVAL_LOG_LEVEL": "ERROR",
+            "OMP_NUM_THREADS": "1",
+        }
         os.environ.update(settings | {"DJANGO_SETTINGS_MODULE": "dialeval_site.settings"})
 
         import django
@@ -89,9 +102,11 @@ def _close_pools(connections: Any) -> None:
             connection.close_pool()
 
 
-def make_corpus(slug: str, size: Size = COMPERDIAL, rate: Callable[..., None] | None = None) -> CorpusVersion:
-    """Dialogues, systems, responses, raters and ratings at both levels; nothing is scored yet. ``rate`` stores ratings
-    another way than ``_rate``, from the same arguments."""
+def make_corpus(
+    slug: str, size: Size = COMPERDIAL, rate: Callable[..., None] | None = None
+) -> CorpusVersion:
+    """Dialogues, systems, responses, raters and ratings at both levels; nothing is scored yet.
+    ``rate`` stores ratings another way than ``_rate``, from the same arguments."""
     from django.db import transaction
 
     from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Response, System, Turn
@@ -119,16 +134,23 @@ def make_corpus(slug: str, size: Size = COMPERDIAL, rate: Callable[..., None] | 
             )
             for place in range(size.dialogues)
         )
-        turns = Turn.objects.bulk_create(turn for dialogue in dialogues for turn in _turns(dialogue, size, random))
+        turns = Turn.objects.bulk_create(
+            turn for dialogue in dialogues for turn in _turns(dialogue, size, random)
+        )
         systems = System.objects.bulk_create(
             System(version=version, position=place, name=f"system {place}", kind=_kind(place))
             for place in range(size.systems)
         )
         raters = Rater.objects.bulk_create(
-            Rater(version=version, position=place, name=f"worker {place}") for place in range(size.raters)
+            Rater(version=version, position=place, name=f"worker {place}")
+            for place in range(size.raters)
         )
         responses = Response.objects.bulk_create(
-            (Response(system=system, turn=turn, text=sentence(random)) for system in systems for turn in turns),
+            (
+                Response(system=system, turn=turn, text=sentence(random))
+                for system in systems
+                for turn in turns
+            ),
             batch_size=BATCH,
         )
         (rate or _rate)(responses, systems, dialogues, raters, size, random)
@@ -144,7 +166,8 @@ def _kind(place: int) -> str:
 
 
 def _turns(dialogue: Any, size: Size, random: np.random.Generator) -> Iterator[Any]:
-    """Seven turns as in ComperDial: A speaks, B must answer; the context holds what was said before."""
+    """Seven turns as in ComperDial: A speaks, B must answer; the context holds what was said
+    before."""
     from annotations.models import Turn
 
     spoken: list[list[str]] = []
@@ -175,7 +198,9 @@ def _rate(
         for rater, score in zip(chosen, scores, strict=True):
             yield Rating(rater=raters[rater], aspect="overall", score=float(score), **item)
 
-    of_responses = (rating for response in responses for rating in given(response.system_id, response=response))
+    of_responses = (
+        rating for response in responses for rating in given(response.system_id, response=response)
+    )
     of_dialogues = (
         rating
         for system in systems
@@ -199,7 +224,8 @@ def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
 
 
 def configurations(count: int = METRICS) -> list[Configuration]:
-    """Every registered turn-level metric, then each with its switches turned, up to ``count`` configurations."""
+    """Every registered turn-level metric, then each with its switches turned, up to ``count``
+    configurations."""
     from workers.metrics.configuration import Configuration
     from workers.metrics.registry import all_metrics
 
@@ -209,14 +235,18 @@ def configurations(count: int = METRICS) -> list[Configuration]:
         if metric.queue != "cpu" or "turn" not in metric.levels:
             continue
         for turned in product((False, True), repeat=len(switches)):
-            chosen = {option.name: option.default ^ turn for option, turn in zip(switches, turned, strict=True)}
+            chosen = {
+                option.name: option.default ^ turn
+                for option, turn in zip(switches, turned, strict=True)
+            }
             found.append((sum(turned), Configuration.of(metric, **chosen)))
     found.sort(key=lambda pair: pair[0])
     return [configuration for _, configuration in found[:count]]
 
 
 def store_scores(version: CorpusVersion, wanted: list[Configuration]) -> int:
-    """Finished runs with made-up scores that agree with people more or less; no metric is computed."""
+    """Finished runs with made-up scores that agree with people more or less; no metric is
+    computed."""
     from django.db.models import Avg
     from django.utils import timezone
 
@@ -245,13 +275,19 @@ def store_scores(version: CorpusVersion, wanted: list[Configuration]) -> int:
             finished_at=now,
             examples_done=turns,
             examples_total=turns,
-            signature=configuration.signature(corpus=version.corpus.slug, corpus_version=version.label, n=turns),
+            signature=configuration.signature(
+                corpus=version.corpus.slug, corpus_version=version.label, n=turns
+            ),
             system_score=float(scores.mean()),
             turn_scores=scores.tolist(),
         )
         for place, configuration in enumerate(wanted)
         for system in systems
-        for scores in [np.clip(human[system.pk] / 5 + random.normal(scale=0.1 + 0.02 * place, size=turns), 0, 1)]
+        for scores in [
+            np.clip(
+                human[system.pk] / 5 + random.normal(scale=0.1 + 0.02 * place, size=turns), 0, 1
+            )
+        ]
     ]
     MetricRun.objects.bulk_create(runs, batch_size=500)
     data_changed([version.pk])

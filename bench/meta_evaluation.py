@@ -1,10 +1,12 @@
-"""All that a metric leaderboard is computed from, in one process: ``python -m bench.meta_evaluation``.
+"""All that a metric leaderboard is computed from, in one process: ``python -m
+bench.meta_evaluation``.
 
-40 metrics × 99 systems × 15 dialogues × 7 turns: r, ρ and τ-b at all three levels with 1,000 resamples of dialogues
-(percentiles) and with the site's default intervals, then all 780 pairs of metrics with 1,000 permutations each: r at
-turn and dialogue level, r, ρ and τ-b at system level. Two threads at most, as the site has them. The scipy loop is
-timed on a part (``bench.correlation``, ``bench.significance``, where results are held against it) and scaled; ratios
-are of processor times. Wanted: the whole under 20 s on two cores, and 100 times a scipy loop.
+40 metrics × 99 systems × 15 dialogues × 7 turns: r, ρ and τ-b at all three levels with 1,000
+resamples of dialogues (percentiles) and with the site's default intervals, then all 780 pairs of
+metrics with 1,000 permutations each: r at turn and dialogue level, r, ρ and τ-b at system level.
+Two threads at most, as the site has them. The scipy loop is timed on a part (``bench.correlation``,
+``bench.significance``, where results are held against it) and scaled; ratios are of processor
+times. Wanted: the whole under 20 s on two cores, and 100 times a scipy loop.
 """
 
 from __future__ import annotations
@@ -58,7 +60,9 @@ def parts() -> Parts:
             lambda: system_level(human, metrics)[1],
         ),
         "pairs, turns, r": (
-            lambda: all_pairs.all_pairs_of_items(people, metrics.scores, human.system, human.dialogue, **tossed),
+            lambda: all_pairs.all_pairs_of_items(
+                people, metrics.scores, human.system, human.dialogue, **tossed
+            ),
             lambda: peer_items(human, metrics) * PAIRS * RESAMPLES,
         ),
         "pairs, dialogues, r": (
@@ -70,7 +74,10 @@ def parts() -> Parts:
         "pairs, systems, r, ρ, τ": (
             lambda: tests("pearson", "spearman", "kendall"),
             lambda: (
-                sum(peer_systems(human, metrics, name) for name in ("pearson", "spearman", "kendall"))
+                sum(
+                    peer_systems(human, metrics, name)
+                    for name in ("pearson", "spearman", "kendall")
+                )
                 * PAIRS
                 * RESAMPLES
             ),
@@ -81,7 +88,10 @@ def parts() -> Parts:
 
 def main() -> int:
     all_pairs.ENOUGH = RESAMPLES + 1  # every pair sees all permutations, as the peer's
-    print(f"{METRICS} metrics, {PAIRS} pairs, {RESAMPLES:,} resamples and permutations; load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{METRICS} metrics, {PAIRS} pairs, {RESAMPLES:,} resamples and permutations; load "
+        f"{os.getloadavg()[0]:.1f}"
+    )
     print(f"{'':<34}{'wall':>9}{'processor':>11}{'scipy loop':>13}{'ratio':>8}")
     whole, held, peer = np.zeros(2), np.zeros(2), np.zeros(2)
     begun = time.perf_counter()
@@ -95,7 +105,10 @@ def main() -> int:
             held, peer = held + taken[name], peer + theirs
             line += f"{theirs[1]:>11,.0f} s{theirs[1] / taken[name][1]:>7,.0f}×"
         print(line, flush=True)
-    line = f"{'all':<34}{whole[0]:>7.2f} s{whole[1]:>9.2f} s{peer[1]:>11,.0f} s{peer[1] / held[1]:>7,.0f}×"
+    line = (
+        f"{'all':<34}{whole[0]:>7.2f} s{whole[1]:>9.2f} s{peer[1]:>11,.0f} "
+        f"s{peer[1] / held[1]:>7,.0f}×"
+    )
     print(line, f"(the input made, too: {wall:.1f} s)")
     return 0 if whole[0] <= LIMIT and peer[1] / held[1] >= 100 else 1
 

@@ -1,17 +1,21 @@
-"""The whole site under a mixed load: ``python -m bench.mixed_load [--small] [--keep FOLDER] [--json FILE]``.
+"""The whole site under a mixed load: ``python -m bench.mixed_load [--small] [--keep FOLDER] [--json
+FILE]``.
 
-PostgreSQL and Redis (from pip packages), gunicorn and a worker for each queue run as in production, in a folder of
-their own. A million ratings of 500 systems are loaded, statistics are computed by the workers, and then for five
-minutes come, whether or not earlier ones are answered:
+PostgreSQL and Redis (from pip packages), gunicorn and a worker for each queue run as in production,
+in a folder of their own. A million ratings of 500 systems are loaded, statistics are computed by
+the workers, and then for five minutes come, whether or not earlier ones are answered:
 
-* readers of boards, plots, agreement, dialogues, challenge pages and tables (4 pages a second, and what pages ask for);
+* readers of boards, plots, agreement, dialogues, challenge pages and tables (4 pages a second, and
+  what pages ask for);
 * raters who log in, read, rate and take the next item (20 people, an item every 5 s each);
 * teams that hand in files by the form and by the API and follow them (one every 10 s);
-* an organiser who asks for a metric on all systems (once a minute): statistics go out of date and are made anew.
+* an organiser who asks for a metric on all systems (once a minute): statistics go out of date and
+  are made anew.
 
-Then what waits is waited for, and rows are held against what was acknowledged: nothing lost, nothing doubled, nothing
-left in hand. Printed as Markdown. --small: 10,000 ratings of 40 systems, 20 s. With --keep the loaded site stays in the
-folder and is used again: interrupt it whenever you like. The generator is a process of its own on the same cores.
+Then what waits is waited for, and rows are held against what was acknowledged: nothing lost,
+nothing doubled, nothing left in hand. Printed as Markdown. --small: 10,000 ratings of 40 systems,
+20 s. With --keep the loaded site stays in the folder and is used again: interrupt it whenever you
+like. The generator is a process of its own on the same cores.
 """
 
 from __future__ import annotations
@@ -40,7 +44,9 @@ def main() -> int:
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stop everything, too
     with contextlib.ExitStack() as stack:
-        folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dialeval-load-")))
+        folder = options.keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="dialeval-load-"))
+        )
         found = measured(folder.resolve(), options)
     from bench.mixed.report import markdown
 
@@ -52,11 +58,17 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="10,000 ratings of 40 systems, and 20 s of load")
-    parser.add_argument("--seconds", type=float, help="how long the load goes on (300; with --small 20)")
+    parser.add_argument(
+        "--small", action="store_true", help="10,000 ratings of 40 systems, and 20 s of load"
+    )
+    parser.add_argument(
+        "--seconds", type=float, help="how long the load goes on (300; with --small 20)"
+    )
     parser.add_argument("--pages", type=float, default=4.0, help="pages a second that readers open")
     parser.add_argument("--raters", type=int, default=20)
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the loaded site stays there and is used again")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="the loaded site stays there and is used again"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="the figures as JSON, too")
     parser.add_argument("--workers-nice", type=int, default=10, help="niceness of the workers (10)")
     parser.add_argument("--seed", type=int, default=0)
@@ -92,7 +104,13 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
     checking.drained()
     _generated(
         site,
-        _plan(site, mix.plan_of(rates, WARM_SECONDS, known, {**who, "raters": [], "runs": []}, options.seed + 2), 0),
+        _plan(
+            site,
+            mix.plan_of(
+                rates, WARM_SECONDS, known, {**who, "raters": [], "runs": []}, options.seed + 2
+            ),
+            0,
+        ),
     )
     checking.drained()
     told["fixed_work_seconds"] = fixed_work_seconds()
@@ -113,11 +131,14 @@ def under_load(site: Any, told: dict[str, Any], options: argparse.Namespace) -> 
         "faults": checking.faults(answers, who["campaign"]),
     }
     slow = watching.slow_statements(site.database_log, log_from)
-    return report.document(answers, watch, watching.delays(since, watch), slow, told, stolen.stretches())
+    return report.document(
+        answers, watch, watching.delays(since, watch), slow, told, stolen.stretches()
+    )
 
 
 def _ready(site: Any, sample: list[Any], known: Any) -> float:
-    """Open pages until none waits for a statistic; what workers took for them is told, kind by kind."""
+    """Open pages until none waits for a statistic; what workers took for them is told, kind by
+    kind."""
     import urllib.error
     import urllib.request
 
@@ -126,16 +147,24 @@ def _ready(site: Any, sample: list[Any], known: Any) -> float:
 
     started = time.perf_counter()
     for _ in range(6):
-        for path, token in sorted({(visit.path, bool(visit.token)) for visit in sample if visit.kind != "archive"}):
+        for path, token in sorted(
+            {(visit.path, bool(visit.token)) for visit in sample if visit.kind != "archive"}
+        ):
             headers = {"Authorization": f"Bearer {known.tokens[0]}"} if token else {}
-            with contextlib.suppress(urllib.error.HTTPError):  # a file of what is not computed yet: 503
-                urllib.request.urlopen(urllib.request.Request(site.address + path, headers=headers)).read()
+            with contextlib.suppress(
+                urllib.error.HTTPError
+            ):  # a file of what is not computed yet: 503
+                urllib.request.urlopen(
+                    urllib.request.Request(site.address + path, headers=headers)
+                ).read()
         if not any(checking.at_work().values()):
             break
         _wait_for_workers()
     seconds = time.perf_counter() - started
     for kind, took, slug in sorted(
-        Analysis.objects.filter(seconds__gte=5).values_list("kind", "seconds", "version__corpus__slug"),
+        Analysis.objects.filter(seconds__gte=5).values_list(
+            "kind", "seconds", "version__corpus__slug"
+        ),
         key=lambda row: -row[1],
     ):
         print(f"  {kind} of {slug}: {took:.0f} s", flush=True)
@@ -168,7 +197,15 @@ def _plan(site: Any, plan: dict[str, Any], number: int) -> Path:
 
 def _generated(site: Any, folder: Path) -> dict[str, Any]:
     answers = folder / "answers.json"
-    command = [sys.executable, "-m", "bench.mixed.generator", site.address, folder / "plan.json", folder, answers]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.mixed.generator",
+        site.address,
+        folder / "plan.json",
+        folder,
+        answers,
+    ]
     process = subprocess.Popen(list(map(str, command)), cwd=PROJECT, env=dict(os.environ))
     try:
         if process.wait():

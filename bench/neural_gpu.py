@@ -1,4 +1,5 @@
-"""How many responses a second a base-size encoder takes on a GPU, and how much of the time the GPU works."""
+"""How many responses a second a base-size encoder takes on a GPU, and how much of the time the GPU
+works."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from workers.metrics.base import Example
 from workers.model_files import PACKAGED_ENCODER, model_files
 
 REPEATS = 20
-"""The texts of 99 systems take a GPU a few seconds: each goes in so many variants, so that there is time to look."""
+"""The texts of 99 systems take a GPU a few seconds: each goes in so many variants, so that there is
+time to look."""
 
 
 def measured(threads: int, systems: list[list[Example]]) -> dict[str, Any] | None:

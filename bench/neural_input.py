@@ -1,8 +1,10 @@
-"""What ``bench.neural`` scores: dialogues of ComperDial's shape, answered by 99 systems, made with a seed.
+"""What ``bench.neural`` scores: dialogues of ComperDial's shape, answered by 99 systems, made with
+a seed.
 
-Words are drawn by rank (Zipf) from the encoder's own vocabulary, so that a word is about a token, as in English.
-Lengths are those of chat: 4 to 30 words, 12 on average. Systems are dull in their own ways: some answers are one of a
-few stock phrases that all of them use, and now and then a system repeats itself or says what another said.
+Words are drawn by rank (Zipf) from the encoder's own vocabulary, so that a word is about a token,
+as in English. Lengths are those of chat: 4 to 30 words, 12 on average. Systems are dull in their
+own ways: some answers are one of a few stock phrases that all of them use, and now and then a
+system repeats itself or says what another said.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ STOCK = 20
 STOCK_SHARE, REPEATED_SHARE, COPIED_SHARE = 0.03, 0.02, 0.02
 
 
-def made_systems(words: Sequence[str], systems: int = SYSTEMS, seed: int = 0) -> list[list[Example]]:
+def made_systems(
+    words: Sequence[str], systems: int = SYSTEMS, seed: int = 0
+) -> list[list[Example]]:
     """``systems`` lists of 105 examples: the same places, the same references, other responses."""
     source = random.Random(seed)
     weights = [1 / (rank + 2) for rank in range(len(words))]
@@ -39,7 +43,9 @@ def made_systems(words: Sequence[str], systems: int = SYSTEMS, seed: int = 0) ->
     return [
         [
             Example(str(dialogue), turn, persona, (), context, (reference,), response)
-            for (dialogue, turn, persona, context, reference), response in zip(places, responses, strict=True)
+            for (dialogue, turn, persona, context, reference), response in zip(
+                places, responses, strict=True
+            )
         ]
         for responses in answered
     ]
@@ -67,8 +73,13 @@ def _response(source, sentence, stock, own, others, turn) -> str:
 
 
 def vocabulary(folder: str) -> list[str]:
-    """Whole words of letters among the encoder's word pieces, in its own order, the frequent ones first."""
+    """Whole words of letters among the encoder's word pieces, in its own order, the frequent ones
+    first."""
     from pathlib import Path
 
     lines = (Path(folder) / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    return [word for word in lines if word.isascii() and word.isalpha() and word.islower() and len(word) > 1][:8000]
+    return [
+        word
+        for word in lines
+        if word.isascii() and word.isalpha() and word.islower() and len(word) > 1
+    ][:8000]

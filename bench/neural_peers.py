@@ -1,7 +1,9 @@
-"""What ``bench.neural`` compares with: the usual ways, one metric after another, each as its package or paper has it.
+"""What ``bench.neural`` compares with: the usual ways, one metric after another, each as its
+package or paper has it.
 
-The bert-score package itself; everything else is written here in the plain way that the released code has: no text is
-remembered, nothing is sorted, one response after another or batches of 32 in the order of the input.
+The bert-score package itself; everything else is written here in the plain way that the released
+code has: no text is remembered, nothing is sorted, one response after another or batches of 32 in
+the order of the input.
 """
 
 from __future__ import annotations
@@ -61,7 +63,10 @@ class PlainEncoder:
         with torch.no_grad():
             for start in range(0, len(texts), BATCH):
                 tokens = self.tokenizer(
-                    list(texts[start : start + BATCH]), padding=True, truncation=True, return_tensors="pt"
+                    list(texts[start : start + BATCH]),
+                    padding=True,
+                    truncation=True,
+                    return_tensors="pt",
                 )
                 states = self.model(**tokens).last_hidden_state
                 mask = tokens["attention_mask"].unsqueeze(-1)
@@ -77,18 +82,27 @@ def cosine(a: Array, b: Array) -> float:
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
-def sentence_cosine(encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]) -> list[float]:
-    return [cosine(a, b) for a, b in zip(encoder.sentences(references), encoder.sentences(responses), strict=True)]
+def sentence_cosine(
+    encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]
+) -> list[float]:
+    return [
+        cosine(a, b)
+        for a, b in zip(encoder.sentences(references), encoder.sentences(responses), strict=True)
+    ]
 
 
-def embedding_average(encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]) -> list[float]:
+def embedding_average(
+    encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]
+) -> list[float]:
     return [
         cosine(encoder.words(reference).mean(0), encoder.words(response).mean(0))
         for reference, response in zip(references, responses, strict=True)
     ]
 
 
-def vector_extrema(encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]) -> list[float]:
+def vector_extrema(
+    encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]
+) -> list[float]:
     def extreme(words: Array) -> Array:
         highest, lowest = words.max(0), words.min(0)
         return np.where(np.abs(lowest) > highest, lowest, highest)
@@ -99,17 +113,26 @@ def vector_extrema(encoder: PlainEncoder, references: Sequence[str], responses: 
     ]
 
 
-def greedy_matching(encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]) -> list[float]:
+def greedy_matching(
+    encoder: PlainEncoder, references: Sequence[str], responses: Sequence[str]
+) -> list[float]:
     found = []
     for reference, response in zip(references, responses, strict=True):
         a, b = encoder.words(reference), encoder.words(response)
-        a, b = a / np.linalg.norm(a, axis=1, keepdims=True), b / np.linalg.norm(b, axis=1, keepdims=True)
+        a, b = (
+            a / np.linalg.norm(a, axis=1, keepdims=True),
+            b / np.linalg.norm(b, axis=1, keepdims=True),
+        )
         similar = a @ b.T
         found.append(float((similar.max(0).mean() + similar.max(1).mean()) / 2))
     return found
 
 
-def fbd(encoder: PlainEncoder, human: Sequence[tuple[str, str]], systems: Sequence[Sequence[tuple[str, str]]]):
+def fbd(
+    encoder: PlainEncoder,
+    human: Sequence[tuple[str, str]],
+    systems: Sequence[Sequence[tuple[str, str]]],
+):
     """The human side once, each system as it comes, a matrix square root for each."""
     mean, covariance = _statistics(encoder.pairs(*zip(*human, strict=True)))
     found = []
@@ -123,7 +146,9 @@ def _statistics(features: Array) -> tuple[Array, Array]:
     return features.mean(0), np.cov(features, rowvar=False)
 
 
-def frechet_by_square_root(mean_a: Array, covariance_a: Array, mean_b: Array, covariance_b: Array) -> float:
+def frechet_by_square_root(
+    mean_a: Array, covariance_a: Array, mean_b: Array, covariance_b: Array
+) -> float:
     from scipy.linalg import sqrtm
 
     root = np.real(sqrtm(covariance_a @ covariance_b))
@@ -132,7 +157,10 @@ def frechet_by_square_root(mean_a: Array, covariance_a: Array, mean_b: Array, co
 
 
 def prd(
-    encoder: PlainEncoder, human: Sequence[tuple[str, str]], systems: Sequence[Sequence[tuple[str, str]]], seed: int = 0
+    encoder: PlainEncoder,
+    human: Sequence[tuple[str, str]],
+    systems: Sequence[Sequence[tuple[str, str]]],
+    seed: int = 0,
 ) -> list[float]:
     """Ten clusterings of both sides together for each system, the curves' mean, its largest F."""
     from sklearn.cluster import MiniBatchKMeans
@@ -145,7 +173,11 @@ def prd(
         union = np.concatenate((features, target))
         precision, recall = np.zeros(1001), np.zeros(1001)
         for run in range(10):
-            labels = MiniBatchKMeans(n_clusters=20, n_init=10, random_state=seed + run).fit(union).labels_
+            labels = (
+                MiniBatchKMeans(n_clusters=20, n_init=10, random_state=seed + run)
+                .fit(union)
+                .labels_
+            )
             ours = np.bincount(labels[: len(features)], minlength=20) / len(features)
             theirs = np.bincount(labels[len(features) :], minlength=20) / len(target)
             shared = np.minimum(theirs * slopes[:, None], ours).sum(1)
@@ -169,4 +201,6 @@ def likelihood_one_by_one(model, tokenizer, prompts: Sequence[tuple[str, str]]) 
 
 
 def texts_of(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
-    return [example.references[0] for example in examples], [example.response for example in examples]
+    return [example.references[0] for example in examples], [
+        example.response for example in examples
+    ]

@@ -1,16 +1,19 @@
-"""Made-up corpora in which two metrics are equally good, for the type-I error of tests: who tells them apart errs.
+"""Made-up corpora in which two metrics are equally good, for the type-I error of tests: who tells
+them apart errs.
 
-People's score of a response is a_s + b_d + c_sd + u_sdt + noise. Each metric is the same without that noise, plus an
-opinion of its own: of the system, of the dialogue, of what this system said in this dialogue (shared by its turns), and
-noise. ``own`` are the standard deviations of these four; both metrics' opinions are drawn from the same law, anew for
-each corpus, so that the metrics are exchangeable in a population of corpora.
+People's score of a response is a_s + b_d + c_sd + u_sdt + noise. Each metric is the same without
+that noise, plus an opinion of its own: of the system, of the dialogue, of what this system said in
+this dialogue (shared by its turns), and noise. ``own`` are the standard deviations of these four;
+both metrics' opinions are drawn from the same law, anew for each corpus, so that the metrics are
+exchangeable in a population of corpora.
 
-``same_systems``: the opinions of systems are fixed instead, unlike each other but equally far from people's, so that
-the metrics are equally good on these very systems and other dialogues.
+``same_systems``: the opinions of systems are fixed instead, unlike each other but equally far from
+people's, so that the metrics are equally good on these very systems and other dialogues.
 
-``noisier``: the second metric's responses scatter so many times as far about their system's mean, which stays as it
-was: the metrics are equally good at system level alone. ``skewed``: both metrics are exponentials; ``tied``: both have
-three values. ``nested``: every system has dialogues of its own.
+``noisier``: the second metric's responses scatter so many times as far about their system's mean,
+which stays as it was: the metrics are equally good at system level alone. ``skewed``: both metrics
+are exponentials; ``tied``: both have three values. ``nested``: every system has dialogues of its
+own.
 """
 
 from __future__ import annotations
@@ -93,8 +96,11 @@ def null_corpus(shape: Shape, own: Own, seed: int, same_systems: bool = False) -
 
 
 def _equally_far(opinion: FloatArray, quality: FloatArray, scale: float) -> FloatArray:
-    """Uncorrelated with people's quality and of one length, so that both metrics' true correlations are the same."""
+    """Uncorrelated with people's quality and of one length, so that both metrics' true correlations
+    are the same."""
     centred = quality - quality.mean()
     opinion = opinion - opinion.mean(axis=1, keepdims=True)
     opinion = opinion - np.outer(opinion @ centred / (centred @ centred), centred)
-    return np.asarray(scale * np.sqrt(len(quality)) * opinion / np.linalg.norm(opinion, axis=1, keepdims=True))
+    return np.asarray(
+        scale * np.sqrt(len(quality)) * opinion / np.linalg.norm(opinion, axis=1, keepdims=True)
+    )

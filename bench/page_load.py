@@ -1,17 +1,21 @@
-"""Leaderboard pages at a steady rate: ``python -m bench.page_load [--small] [--keep FOLDER] [--rate 20]``.
+"""Leaderboard pages at a steady rate: ``python -m bench.page_load [--small] [--keep FOLDER] [--rate
+20]``.
 
-A site in a temporary folder (SQLite; with --services PostgreSQL) gets 99 systems × 15 dialogues × 7 turns, a million
-ratings (--small: 3 to 6 a response) and 40 metrics' finished runs. What the pages show is computed first, as workers
-do it; how long that takes is told. Then gunicorn is started as ``manage.py run`` starts it, two processes with its
-threads, and asked ``--rate`` times a second, at moments drawn from a Poisson process, whether or not earlier requests
-are answered. A request's time counts from its moment on: what waits in a queue is counted as a reader would.
+A site in a temporary folder (SQLite; with --services PostgreSQL) gets 99 systems × 15 dialogues × 7
+turns, a million ratings (--small: 3 to 6 a response) and 40 metrics' finished runs. What the pages
+show is computed first, as workers do it; how long that takes is told. Then gunicorn is started as
+``manage.py run`` starts it, two processes with its threads, and asked ``--rate`` times a second, at
+moments drawn from a Poisson process, whether or not earlier requests are answered. A request's time
+counts from its moment on: what waits in a queue is counted as a reader would.
 
-No two requests in a row are alike: page, sort, columns, coefficient, level, kind and metric are drawn with a seed from
-some thousand combinations; how many different addresses were asked is told. The server has been asked others at the
-same rate before. What is asked for the *first* time has to be written, what is asked *again* was kept by the process
-that answered it (of two, so that a second request may find nothing): the two are told apart. The generator runs on the
-same cores; told beside are the processor time that the server took for a request, the load of the machine, and what
-share of it the host gave to others meanwhile: where that is several percent, the times are those of the host.
+No two requests in a row are alike: page, sort, columns, coefficient, level, kind and metric are
+drawn with a seed from some thousand combinations; how many different addresses were asked is told.
+The server has been asked others at the same rate before. What is asked for the *first* time has to
+be written, what is asked *again* was kept by the process that answered it (of two, so that a second
+request may find nothing): the two are told apart. The generator runs on the same cores; told beside
+are the processor time that the server took for a request, the load of the machine, and what share
+of it the host gave to others meanwhile: where that is several percent, the times are those of the
+host.
 """
 
 from __future__ import annotations
@@ -37,7 +41,15 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from bench.machine import share_stolen, ticks
-from bench.made_corpus import COMPERDIAL, MILLION, PROJECT, configurations, home_of_its_own, make_corpus, store_scores
+from bench.made_corpus import (
+    COMPERDIAL,
+    MILLION,
+    PROJECT,
+    configurations,
+    home_of_its_own,
+    make_corpus,
+    store_scores,
+)
 
 METRICS, SLUG, LIMIT = 40, "made", 0.050
 CLIENTS = 32
@@ -45,7 +57,8 @@ CLIENTS = 32
 
 @dataclass
 class Took:
-    """``first``: of addresses that the server had not been asked before; ``again``: of the others. By page."""
+    """``first``: of addresses that the server had not been asked before; ``again``: of the others.
+    By page."""
 
     first: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     again: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -65,7 +78,8 @@ def wishes(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
     coefficients, levels = ["pearson", "spearman", "kendall"], ["turn", "dialogue", "system"]
     while True:
         page = draw.choices(
-            ["metric board", "system board", "agreement", "metric pair", "system pair", "heat map"], [5, 5, 2, 1, 1, 1]
+            ["metric board", "system board", "agreement", "metric pair", "system pair", "heat map"],
+            [5, 5, 2, 1, 1, 1],
         )[0]
         asked: dict[str, str] = {}
         path = {
@@ -80,7 +94,9 @@ def wishes(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
             asked["coefficient"] = draw.choice(coefficients)
             asked["level"] = draw.choice(levels)
         if page == "metric board" and draw.random() < 0.5:
-            asked["sort"] = draw.choice(["", "-"]) + draw.choice(["metric", *(f"{one}-pearson" for one in levels)])
+            asked["sort"] = draw.choice(["", "-"]) + draw.choice(
+                ["metric", *(f"{one}-pearson" for one in levels)]
+            )
         if page == "metric board" and draw.random() < 0.3:
             asked["columns"] = ",".join(f"{one}-{draw.choice(coefficients)}" for one in levels)
         if page == "system board":
@@ -90,7 +106,9 @@ def wishes(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
             if draw.random() < 0.3:
                 asked["metric"] = draw.choice(metrics)
             if draw.random() < 0.3:
-                asked["columns"] = ",".join(["human", "rank", *(f"metric-{one}" for one in draw.sample(metrics, 3))])
+                asked["columns"] = ",".join(
+                    ["human", "rank", *(f"metric-{one}" for one in draw.sample(metrics, 3))]
+                )
         if page == "metric pair":
             asked["first"], asked["second"] = METRIC_PAIRS[draw.randrange(len(METRIC_PAIRS))]
         if page == "system pair":
@@ -118,12 +136,23 @@ def web_server(home: Path) -> Iterator[tuple[int, int]]:
     from tests.site import answers, wait_until
 
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--config", "deploy/gunicorn.conf.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "dialeval_site.wsgi",
+        "--config",
+        "deploy/gunicorn.conf.py",
+    ]
     command += ["--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4"]
     with (home / "web.log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=PROJECT, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, cwd=PROJECT, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT
+        )
     try:
-        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health/"), 60, "the web server answers")
+        wait_until(
+            lambda: answers(f"http://127.0.0.1:{port}/health/"), 60, "the web server answers"
+        )
         yield port, server.pid
     finally:
         server.terminate()
@@ -140,10 +169,15 @@ def ask(port: int, address: str) -> tuple[int, bytes]:
 
 
 def at_a_rate(
-    port: int, rate: float, seconds: float, asked: Iterator[tuple[str, str]], seed: int, known: set[str]
+    port: int,
+    rate: float,
+    seconds: float,
+    asked: Iterator[tuple[str, str]],
+    seed: int,
+    known: set[str],
 ) -> Took:
-    """The moments are drawn beforehand; one that is missed because the machine is busy counts as late. ``known``: the
-    addresses that the server was asked before, to which these are added."""
+    """The moments are drawn beforehand; one that is missed because the machine is busy counts as
+    late. ``known``: the addresses that the server was asked before, to which these are added."""
     draw, took, lock = random.Random(seed), Took(), threading.Lock()
     begin, moment = time.perf_counter() + 0.5, 0.0
 
@@ -166,13 +200,16 @@ def at_a_rate(
             moment += draw.expovariate(rate)
             page, address = next(asked)
             time.sleep(max(0.0, begin + moment - time.perf_counter()))
-            clients.submit(one, begin + moment, page, address, took.again if address in known else took.first)
+            clients.submit(
+                one, begin + moment, page, address, took.again if address in known else took.first
+            )
             known.add(address)
     return took
 
 
 def computed_beforehand(sample: list[str]) -> float:
-    """Look at each page once and compute what it waits for, until none waits; the seconds of computing."""
+    """Look at each page once and compute what it waits for, until none waits; the seconds of
+    computing."""
     from django.test import Client
 
     from leaderboard.analyses.computing import compute_waiting
@@ -185,7 +222,10 @@ def computed_beforehand(sample: list[str]) -> float:
         done = compute_waiting()
         spent += time.perf_counter() - begun
         for row in done:
-            print(f"  {row.kind} {row.question[:60]}: {row.state} in {row.seconds or 0:.1f} s {row.error[:200]}")
+            print(
+                f"  {row.kind} {row.question[:60]}: {row.state} in {row.seconds or 0:.1f} s "
+                f"{row.error[:200]}"
+            )
         if not done:
             break
     return spent
@@ -240,12 +280,15 @@ def prepare(small: bool) -> Any:
 
 
 def forty_metrics() -> list[Any]:
-    """Those without a model in all their settings, then some with one: scores are made up for all."""
+    """Those without a model in all their settings, then some with one: scores are made up for
+    all."""
     from workers.metrics.configuration import Configuration
     from workers.metrics.registry import all_metrics
 
     found = configurations(METRICS)
-    with_a_model = [one for one in all_metrics().values() if one.queue == "gpu" and "turn" in one.levels]
+    with_a_model = [
+        one for one in all_metrics().values() if one.queue == "gpu" and "turn" in one.levels
+    ]
     return [*found, *map(Configuration.of, with_a_model)][:METRICS]
 
 
@@ -253,7 +296,9 @@ def choose(version: Any) -> list[str]:
     from workers.models import MetricRun
 
     metrics = sorted(
-        MetricRun.objects.filter(system__version=version).values_list("configuration", flat=True).distinct()
+        MetricRun.objects.filter(system__version=version)
+        .values_list("configuration", flat=True)
+        .distinct()
     )
     systems = list(version.systems.order_by("position").values_list("name", flat=True))
     draw = random.Random(1)
@@ -273,17 +318,24 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
     connections.close_all()
     with web_server(home) as (port, pid):
         known: set[str] = set()
-        for address in sample[:: max(1, len(sample) // 60)]:  # each process loads its modules and templates
+        for address in sample[
+            :: max(1, len(sample) // 60)
+        ]:  # each process loads its modules and templates
             known.add(address)
             status, body = ask(port, address)
             if status != 200 or waits(body):
                 print(f"not ready: {address} ({status})")
-        at_a_rate(port, rate, seconds / 2, wishes(2, metrics), 3, known)  # as a site that has been up for a while
+        at_a_rate(
+            port, rate, seconds / 2, wishes(2, metrics), 3, known
+        )  # as a site that has been up for a while
         before, ticks_before = processor_seconds(pid), ticks()
         asked: list[str] = []
         took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), 2, known)
         print(f"{len(set(asked))} different addresses in {len(asked)} requests")
-        machine = f"load average {os.getloadavg()[0]:.1f}; {share_stolen(ticks_before):.1%} taken by the host"
+        machine = (
+            f"load average {os.getloadavg()[0]:.1f}; {share_stolen(ticks_before):.1%} taken by "
+            "the host"
+        )
         return print_took(took, rate, machine, processor_seconds(pid) - before)
 
 
@@ -299,8 +351,14 @@ def processor_seconds(pid: int) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--services", action="store_true", help="PostgreSQL in place of SQLite")
-    parser.add_argument("--small", action="store_true", help="3 to 6 ratings a response in place of 100")
-    parser.add_argument("--keep", type=Path, help="a folder for corpus and answers, which a later run takes up again")
+    parser.add_argument(
+        "--small", action="store_true", help="3 to 6 ratings a response in place of 100"
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="a folder for corpus and answers, which a later run takes up again",
+    )
     parser.add_argument("--rate", type=float, default=20)
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()

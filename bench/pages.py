@@ -1,10 +1,13 @@
-"""How long a page takes at ComperDial's size: ``python -m bench.pages [--services] [--million] [--profile PAGE]``.
+"""How long a page takes at ComperDial's size: ``python -m bench.pages [--services] [--million]
+[--profile PAGE]``.
 
-A site in a temporary folder (SQLite; with --services PostgreSQL) gets 99 systems × 15 dialogues × 7 turns = 10,395
-responses, 3 to 6 ratings each, ratings of whole dialogues, and 30 metrics' finished runs (as many as the registry's
-switches allow). Each page is asked for by Django's test client, gzip as a browser wants it:
+A site in a temporary folder (SQLite; with --services PostgreSQL) gets 99 systems × 15 dialogues × 7
+turns = 10,395 responses, 3 to 6 ratings each, ratings of whole dialogues, and 30 metrics' finished
+runs (as many as the registry's switches allow). Each page is asked for by Django's test client,
+gzip as a browser wants it:
 
-* after a change: the revision has moved on, so stored answers are out of date. What is computed anew is timed too.
+* after a change: the revision has moved on, so stored answers are out of date. What is computed
+  anew is timed too.
 * warm: the median and the 95th percentile of 30 requests.
 * gunicorn: the median of 30 requests over a socket to a server of its own.
 
@@ -29,7 +32,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.made_corpus import COMPERDIAL, MILLION, PROJECT, configurations, home_of_its_own, make_corpus, store_scores
+from bench.made_corpus import (
+    COMPERDIAL,
+    MILLION,
+    PROJECT,
+    configurations,
+    home_of_its_own,
+    make_corpus,
+    store_scores,
+)
 
 REQUESTS = 30
 WARM_LIMIT, COLD_LIMIT = 0.100, 2.0
@@ -51,8 +62,17 @@ PAGES = {
     "turn points.csv": f"/corpora/{SLUG}/metrics/plots/?download=scatter-turn-data.csv",
 }
 COMES_AFTER = {"its plots": "metric leaderboard", "turn points.csv": "its plots"}
-"""The leaderboard's page asks for its plots, so they never meet a change that the page has not met."""
-AT_A_MILLION = ("home", "corpus", "dialogues", "dialogue", "agreement", "agreement, dialogue", "runs")
+"""The leaderboard's page asks for its plots, so they never meet a change that the page has not
+met."""
+AT_A_MILLION = (
+    "home",
+    "corpus",
+    "dialogues",
+    "dialogue",
+    "agreement",
+    "agreement, dialogue",
+    "runs",
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +118,14 @@ def page_timing(client: Any, name: str, address: str, version: Any, requests: in
     warm = [timed(ask)[0] for _ in range(requests)]
     with CaptureQueriesContext(connection) as captured:
         response = ask()
-    return Timing(name, after_change, warm, len(_plain(response.content)), len(response.content), len(captured))
+    return Timing(
+        name,
+        after_change,
+        warm,
+        len(_plain(response.content)),
+        len(response.content),
+        len(captured),
+    )
 
 
 def _headers(name: str) -> dict[str, str]:
@@ -125,12 +152,23 @@ def gunicorn(home: Path) -> Iterator[str]:
     from tests.site import answers, wait_until
 
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--config", "deploy/gunicorn.conf.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "dialeval_site.wsgi",
+        "--config",
+        "deploy/gunicorn.conf.py",
+    ]
     command += ["--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4"]
     with (home / "web.log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=PROJECT, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, cwd=PROJECT, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT
+        )
     try:
-        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health/"), 60, "the web server answers")
+        wait_until(
+            lambda: answers(f"http://127.0.0.1:{port}/health/"), 60, "the web server answers"
+        )
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
@@ -140,13 +178,17 @@ def gunicorn(home: Path) -> Iterator[str]:
 def over_gunicorn(address: str, session: str, names: list[str], requests: int) -> dict[str, float]:
     def ask(name: str) -> None:
         headers = {**_headers(name), "Cookie": f"sessionid={session}"}
-        with urllib.request.urlopen(urllib.request.Request(address + PAGES[name], headers=headers)) as response:
+        with urllib.request.urlopen(
+            urllib.request.Request(address + PAGES[name], headers=headers)
+        ) as response:
             response.read()
 
     medians = {}
     for name in names:
         ask(name)
-        medians[name] = statistics.median(timed(lambda name=name: ask(name))[0] for _ in range(requests))
+        medians[name] = statistics.median(
+            timed(lambda name=name: ask(name))[0] for _ in range(requests)
+        )
     return medians
 
 
@@ -166,13 +208,14 @@ def print_timings(timings: list[Timing], web: dict[str, float]) -> bool:
     )
     for one in timings:
         print(
-            f"{one.page:<22}{one.after_change * 1000:>12.0f} ms{one.median * 1000:>7.0f} ms{one.p95 * 1000:>7.0f} ms"
-            f"{web.get(one.page, float('nan')) * 1000:>7.0f} ms{one.queries:>9}{one.size / 1000:>8.0f} kB"
-            f"{one.sent / 1000:>7.0f} kB"
+            f"{one.page:<22}{one.after_change * 1000:>12.0f} ms{one.median * 1000:>7.0f} "
+            f"ms{one.p95 * 1000:>7.0f} ms{web.get(one.page, float('nan')) * 1000:>7.0f} "
+            f"ms{one.queries:>9}{one.size / 1000:>8.0f} kB{one.sent / 1000:>7.0f} kB"
         )
     slow = [one.page for one in timings if one.median > WARM_LIMIT or one.after_change > COLD_LIMIT]
     print(
-        f"Slower than {WARM_LIMIT * 1000:.0f} ms warm or {COLD_LIMIT:.0f} s after a change: {', '.join(slow) or 'none'}"
+        f"Slower than {WARM_LIMIT * 1000:.0f} ms warm or {COLD_LIMIT:.0f} s after a change: "
+        f"{', '.join(slow) or 'none'}"
     )
     return not slow
 
@@ -183,7 +226,9 @@ def main() -> int:
     parser.add_argument("--million", action="store_true", help="a corpus with a million ratings")
     parser.add_argument("--requests", type=int, default=REQUESTS)
     parser.add_argument("--pages", help="only these, separated by commas")
-    parser.add_argument("--profile", metavar="PAGE", help="where this page's time goes, and nothing else")
+    parser.add_argument(
+        "--profile", metavar="PAGE", help="where this page's time goes, and nothing else"
+    )
     options = parser.parse_args()
     names = list(AT_A_MILLION if options.million else PAGES)
     if options.pages:
@@ -191,20 +236,24 @@ def main() -> int:
     with home_of_its_own(options.services) as home:
         from annotations.queries import counts_of
 
-        seconds, version = timed(lambda: make_corpus(SLUG, MILLION if options.million else COMPERDIAL))
+        seconds, version = timed(
+            lambda: make_corpus(SLUG, MILLION if options.million else COMPERDIAL)
+        )
         wanted = configurations(2 if options.million else 30)
         stored = store_scores(version, wanted)
         counts = counts_of(version)
         print(
-            f"{'PostgreSQL' if options.services else 'SQLite'}: {counts.systems} systems, {counts.responses:,} "
-            f"responses, {counts.ratings:,} ratings of {counts.raters} raters, {len(wanted)} metrics, {stored:,} runs; "
-            f"made in {seconds:.0f} s"
+            f"{'PostgreSQL' if options.services else 'SQLite'}: {counts.systems} systems, "
+            f"{counts.responses:,} responses, {counts.ratings:,} ratings of {counts.raters} "
+            f"raters, {len(wanted)} metrics, {stored:,} runs; made in {seconds:.0f} s"
         )
         client = organiser_client()
         if options.profile:
             show_profile(client, options.profile)
             return 0
-        timings = [page_timing(client, name, PAGES[name], version, options.requests) for name in names]
+        timings = [
+            page_timing(client, name, PAGES[name], version, options.requests) for name in names
+        ]
         with gunicorn(home) as address:
             web = over_gunicorn(address, client.cookies["sessionid"].value, names, options.requests)
         return 0 if print_timings(timings, web) else 1

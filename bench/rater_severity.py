@@ -1,8 +1,8 @@
 """What correcting for severity is worth: ``python -m bench.rater_severity [--corpora 150]``.
 
-Made corpora whose truth is known. Printed, for each shape: the share of 95 % intervals that hold the true mean, raw (t
-over dialogues) and corrected, and of those that hold a rater's true severity; the error of differences between
-systems; and how long 31,185 ratings of ComperDial's shape take.
+Made corpora whose truth is known. Printed, for each shape: the share of 95 % intervals that hold
+the true mean, raw (t over dialogues) and corrected, and of those that hold a rater's true severity;
+the error of differences between systems; and how long 31,185 ratings of ComperDial's shape take.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Shape:
-    """``shared``: neighbouring systems are judged by the same few raters; else anybody judges anything."""
+    """``shared``: neighbouring systems are judged by the same few raters; else anybody judges
+    anything."""
 
     dialogues: int
     turns: int
@@ -44,7 +45,9 @@ EACH = 3
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpora", type=int, default=150)
     asked = parser.parse_args()
     for shape in SHAPES:
@@ -65,8 +68,15 @@ def _measure(shape: Shape, corpora: int) -> None:
         raw, half = _raw(ratings)
         corrected = np.array([one.value for one in found.systems], dtype=float)
         held["raw"] += list(np.abs(raw - means) <= half)
-        for name, estimates, truth in (("corrected", found.systems, means), ("severity", found.severity, severity)):
-            held[name] += [one.ci[0] <= true <= one.ci[1] for one, true in zip(estimates, truth, strict=True) if one.ci]
+        for name, estimates, truth in (
+            ("corrected", found.systems, means),
+            ("severity", found.severity, severity),
+        ):
+            held[name] += [
+                one.ci[0] <= true <= one.ci[1]
+                for one, true in zip(estimates, truth, strict=True)
+                if one.ci
+            ]
         errors.append([np.var(one - means) for one in (raw, corrected)])
     error = np.sqrt(np.mean(errors, axis=0))
     shares = ", ".join(f"{name} {np.mean(one):.1%}" for name, one in held.items())
@@ -79,16 +89,22 @@ def _made(seed: int, shape: Shape) -> tuple[CrossedRatings, Numbers, Numbers]:
     random = np.random.default_rng(seed)
     severity = random.normal(0, 0.5, raters)
     means = random.normal(3, 0.4, systems)
-    system, dialogue = (np.repeat(grid.ravel(), shape.turns) for grid in np.mgrid[:systems, :dialogues])
+    system, dialogue = (
+        np.repeat(grid.ravel(), shape.turns) for grid in np.mgrid[:systems, :dialogues]
+    )
     count = len(system)
-    quality = means[system] + random.normal(0, 0.3, dialogues)[dialogue] + random.normal(0, 0.6, count)
+    quality = (
+        means[system] + random.normal(0, 0.3, dialogues)[dialogue] + random.normal(0, 0.6, count)
+    )
     window = max(raters // 4, EACH) if shape.shared else raters
     first = system * raters // systems if shape.shared else np.zeros(count, dtype=np.int64)
     picked = np.argsort(random.random((count, window)), axis=1)[:, :EACH]
     rater = ((first[:, np.newaxis] + picked) % raters).ravel()
     item = np.repeat(np.arange(count), EACH)
     scores = quality[item] - severity[rater] + random.normal(0, 0.7, len(item))
-    ratings = CrossedRatings(scores, system[item], dialogue[item], item, rater, systems, dialogues, raters)
+    ratings = CrossedRatings(
+        scores, system[item], dialogue[item], item, rater, systems, dialogues, raters
+    )
     return ratings, means - severity.mean(), severity - severity.mean()
 
 

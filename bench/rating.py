@@ -1,14 +1,17 @@
 """How fast raters are served: ``python -m bench.rating [--label-studio PYTHON] [--only PART]``.
 
-A site as in production (gunicorn, PostgreSQL from a package; everything on this machine, clients too). A *pair* is
-what a rater waits for after Enter: the rating is stored and the next item is in hand.
+A site as in production (gunicorn, PostgreSQL from a package; everything on this machine, clients
+too). A *pair* is what a rater waits for after Enter: the rating is stored and the next item is in
+hand.
 
-* throughput: 1, 10 and 50 raters without a pause, on USR's responses (DIALEVAL_DATA; else made-up ones of that shape).
-  ``--label-studio PYTHON`` names the interpreter of an environment with Label Studio: it is started, gets the same
-  texts, and serves its own submit and next-task calls to as many clients in the same run. The ratio is that of pairs/s.
+* throughput: 1, 10 and 50 raters without a pause, on USR's responses (DIALEVAL_DATA; else made-up
+  ones of that shape). ``--label-studio PYTHON`` names the interpreter of an environment with Label
+  Studio: it is started, gets the same texts, and serves its own submit and next-task calls to as
+  many clients in the same run. The ratio is that of pairs/s.
 * thinking: 50 raters who pause between answer and submit, exponentially, 2 s and 1 s on average.
-* slots: the next item in campaigns of 1,000 and 1,000,000 slots, at their beginning, half rated, and with a tenth left;
-  by a new rater, and by one who has rated nearly every item. PostgreSQL and SQLite.
+* slots: the next item in campaigns of 1,000 and 1,000,000 slots, at their beginning, half rated,
+  and with a tenth left; by a new rater, and by one who has rated nearly every item. PostgreSQL and
+  SQLite.
 * profile: where the time of a pair goes, in one process.
 """
 
@@ -38,7 +41,7 @@ STAGES = {"at the beginning": 0, "half rated": 500, "a tenth left": 900}
 PAIRS_TIMED = 150
 
 
-# --- clients ---------------------------------------------------------------------------------------------------
+# --- clients --------------------------------------------------------------------------------------
 
 
 def rater_pairs(address: str, participations: list[Any]) -> list[Pair]:
@@ -47,7 +50,8 @@ def rater_pairs(address: str, participations: list[Any]) -> list[Pair]:
 
     sessions = sessions_of([one.user for one in participations])
     clients = [
-        HttpRater(address, one.campaign.slug, session) for one, session in zip(participations, sessions, strict=True)
+        HttpRater(address, one.campaign.slug, session)
+        for one, session in zip(participations, sessions, strict=True)
     ]
     for client in clients:
         client.open()
@@ -65,7 +69,7 @@ def _pair(client: Any, place: int) -> Pair:
     return pair
 
 
-# --- throughput ------------------------------------------------------------------------------------------------
+# --- throughput -----------------------------------------------------------------------------------
 
 
 def throughput(options: argparse.Namespace) -> bool:
@@ -73,7 +77,10 @@ def throughput(options: argparse.Namespace) -> bool:
 
     tasks = usr_tasks()
     own: dict[int, Load] = {}
-    print(f"\nThroughput: {len(tasks):,} responses, no pauses, {options.seconds:.0f} s each", flush=True)
+    print(
+        f"\nThroughput: {len(tasks):,} responses, no pauses, {options.seconds:.0f} s each",
+        flush=True,
+    )
     with home_of_its_own(True) as home:
         campaigns = [campaign_of_tasks(f"usr-{clients}", tasks, k=K) for clients in options.clients]
         with production_site(home, options.workers, options.threads) as (address, servers):
@@ -82,40 +89,58 @@ def throughput(options: argparse.Namespace) -> bool:
                 own[clients] = under_load(pairs, options.seconds, servers=servers)
                 print(f"dialeval, {clients:>2} clients       {own[clients]}", flush=True)
     if not options.label_studio:
-        print("Label Studio was not run: name the interpreter of its environment with --label-studio.")
+        print(
+            "Label Studio was not run: name the interpreter of its environment with --label-studio."
+        )
         return True
     return _beside_label_studio(options, tasks, own)
 
 
-def _beside_label_studio(options: argparse.Namespace, tasks: list[dict[str, str]], own: dict[int, Load]) -> bool:
+def _beside_label_studio(
+    options: argparse.Namespace, tasks: list[dict[str, str]], own: dict[int, Load]
+) -> bool:
     python = options.label_studio
     enough = True
     print(f"Label Studio {version(python)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="label-studio-") as folder:
         for server in ("own", "gunicorn") if has_gunicorn(python) else ("own",):
-            with label_studio(python, Path(folder), server, options.workers, options.threads) as (address, process):
+            with label_studio(python, Path(folder), server, options.workers, options.threads) as (
+                address,
+                process,
+            ):
                 for clients, load in own.items():
                     project = load_project(address, tasks)
                     pairs = [Annotator(address, project).pair for _ in range(clients)]
                     peer = under_load(pairs, options.seconds, servers=[process])
-                    ratio = load.pairs_a_second / peer.pairs_a_second if peer.pairs_a_second else float("inf")
+                    ratio = (
+                        load.pairs_a_second / peer.pairs_a_second
+                        if peer.pairs_a_second
+                        else float("inf")
+                    )
                     enough = enough and (ratio >= RATIO_WANTED or server != "own")
-                    print(f"  {server:<8} server, {clients:>2} clients {peer}   ratio {ratio:.1f}", flush=True)
+                    print(
+                        f"  {server:<8} server, {clients:>2} clients {peer}   ratio {ratio:.1f}",
+                        flush=True,
+                    )
     answer = "yes" if enough else "NO"
     print(
-        f"At least {RATIO_WANTED} times the pairs/s of Label Studio as its own command serves it: {answer}", flush=True
+        f"At least {RATIO_WANTED} times the pairs/s of Label Studio as its own command serves it: "
+        f"{answer}",
+        flush=True,
     )
     return enough
 
 
-# --- thinking --------------------------------------------------------------------------------------------------
+# --- thinking -------------------------------------------------------------------------------------
 
 
 def thinking(options: argparse.Namespace) -> bool:
     from bench.rating_site import campaign_of_tasks, production_site, raters, usr_tasks
 
     quick = True
-    print(f"\nThinking: {RATERS} raters, exponential pauses, {options.seconds:.0f} s each", flush=True)
+    print(
+        f"\nThinking: {RATERS} raters, exponential pauses, {options.seconds:.0f} s each", flush=True
+    )
     with home_of_its_own(True) as home:
         campaign = campaign_of_tasks("usr", usr_tasks(), k=K)
         with production_site(home, options.workers, options.threads) as (address, servers):
@@ -128,16 +153,28 @@ def thinking(options: argparse.Namespace) -> bool:
     return quick
 
 
-# --- slots -----------------------------------------------------------------------------------------------------
+# --- slots ----------------------------------------------------------------------------------------
 
 
 def slots(options: argparse.Namespace) -> bool:
-    print("\nSlots: milliseconds; one rater at a time; fill_desk and rate as calls, the pair over HTTP", flush=True)
+    print(
+        "\nSlots: milliseconds; one rater at a time; fill_desk and rate as calls, the pair over "
+        "HTTP",
+        flush=True,
+    )
     print(f"{'':<62}{'fill_desk':>18}{'rate':>18}{'pair':>18}", flush=True)
     print(f"{'':<62}{'p50':>9}{'p95':>9}{'p50':>9}{'p95':>9}{'p50':>9}{'p95':>9}", flush=True)
     for database in options.databases:  # Django reads its settings once a process
         for count in options.slots:
-            again = [sys.executable, "-m", "bench.rating", "--slots-on", database, "--slots", str(count)]
+            again = [
+                sys.executable,
+                "-m",
+                "bench.rating",
+                "--slots-on",
+                database,
+                "--slots",
+                str(count),
+            ]
             again += ["--workers", str(options.workers), "--threads", str(options.threads)]
             subprocess.run(again, cwd=PROJECT, check=True)
     return True
@@ -150,7 +187,9 @@ def slots_on(database: str, count: int, options: argparse.Namespace) -> None:
         start = time.perf_counter()
         campaign = campaign_of_slots("slots", count)
         print(
-            f"{database}, {campaign.slots.count():,} slots, laid out in {time.perf_counter() - start:.0f} s", flush=True
+            f"{database}, {campaign.slots.count():,} slots, laid out in "
+            f"{time.perf_counter() - start:.0f} s",
+            flush=True,
         )
         old = raters(campaign, campaign.raters_per_item)
         with production_site(home, options.workers, options.threads) as (address, _):
@@ -173,7 +212,11 @@ def _print_times(words: str, address: str, rater: Callable[[], Any]) -> None:
         if not desk.assignments:
             break
         judgement = Judgement(key=secrets.token_hex(8), score=3)
-        rating.append(_seconds(lambda d=desk, j=judgement: rate(participation, d.assignments[0].item.public_id, j)))
+        rating.append(
+            _seconds(
+                lambda d=desk, j=judgement: rate(participation, d.assignments[0].item.public_id, j)
+            )
+        )
         filled: list[Any] = []
         filling.append(_seconds(lambda kept=filled: kept.append(fill_desk(participation))))
         desk = filled[0]
@@ -185,7 +228,9 @@ def _print_times(words: str, address: str, rater: Callable[[], Any]) -> None:
             pairs.append(_seconds(pair))
         except RuntimeError:  # no item left
             break
-    cells = "".join(f"{_quantile(times, q):>9.1f}" for times in (filling, rating, pairs) for q in (0.5, 0.95))
+    cells = "".join(
+        f"{_quantile(times, q):>9.1f}" for times in (filling, rating, pairs) for q in (0.5, 0.95)
+    )
     print(f"{words:<62}{cells}   (n = {len(filling)}, {len(pairs)})", flush=True)
 
 
@@ -196,14 +241,19 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 def _quantile(seconds: list[float], q: float) -> float:
-    return 1000 * sorted(seconds)[min(len(seconds) - 1, int(q * len(seconds)))] if seconds else float("nan")
+    return (
+        1000 * sorted(seconds)[min(len(seconds) - 1, int(q * len(seconds)))]
+        if seconds
+        else float("nan")
+    )
 
 
-# --- profile ---------------------------------------------------------------------------------------------------
+# --- profile --------------------------------------------------------------------------------------
 
 
 def profile(_: argparse.Namespace) -> bool:
-    """A pair through Django's test client: its statements with their times, then functions by the time they take."""
+    """A pair through Django's test client: its statements with their times, then functions by the
+    time they take."""
     import cProfile
     import pstats
     from collections import Counter
@@ -241,15 +291,21 @@ def profile(_: argparse.Namespace) -> bool:
         start, own, theirs = time.perf_counter(), time.process_time(), processor_seconds(postgres)
         for _ in range(rounds):
             item = pair(item)
-        spent = (time.perf_counter() - start, time.process_time() - own, processor_seconds(postgres) - theirs)
+        spent = (
+            time.perf_counter() - start,
+            time.process_time() - own,
+            processor_seconds(postgres) - theirs,
+        )
         wall, own, theirs = (1000 * seconds / rounds for seconds in spent)
         print(
-            f"\nA pair without a web server: {wall:.1f} ms, processor {own:.1f} ms here, {theirs:.1f} ms in PostgreSQL"
+            f"\nA pair without a web server: {wall:.1f} ms, processor {own:.1f} ms here, "
+            f"{theirs:.1f} ms in PostgreSQL"
         )
         with CaptureQueriesContext(connection) as captured:
             item = pair(item)
         print(
-            f"{len(captured)} statements, {sum(float(one['time']) for one in captured.captured_queries) * 1000:.0f} ms:"
+            f"{len(captured)} statements, "
+            f"{sum(float(one['time']) for one in captured.captured_queries) * 1000:.0f} ms:"
         )
         for one in captured.captured_queries:
             print(f"  {float(one['time']) * 1000:5.1f} ms  {one['sql'][:260]}")
@@ -267,9 +323,17 @@ def profile(_: argparse.Namespace) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=PARTS, help="only this part; all but the profile where it is left out")
-    parser.add_argument("--label-studio", metavar="PYTHON", help="interpreter of an environment with Label Studio")
-    parser.add_argument("--clients", default="1,10,50", help="numbers of clients without pauses, separated by commas")
+    parser.add_argument(
+        "--only", choices=PARTS, help="only this part; all but the profile where it is left out"
+    )
+    parser.add_argument(
+        "--label-studio", metavar="PYTHON", help="interpreter of an environment with Label Studio"
+    )
+    parser.add_argument(
+        "--clients",
+        default="1,10,50",
+        help="numbers of clients without pauses, separated by commas",
+    )
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--slots", default=",".join(map(str, SLOT_COUNTS)))
     parser.add_argument("--databases", default="PostgreSQL,SQLite")
@@ -280,7 +344,9 @@ def main() -> int:
     options.clients = [int(number) for number in options.clients.split(",")]
     options.slots = [int(number) for number in options.slots.split(",")]
     options.databases = options.databases.split(",")
-    os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(50))  # sessions made here are valid at the site
+    os.environ.setdefault(
+        "SECRET_KEY", secrets.token_urlsafe(50)
+    )  # sessions made here are valid at the site
     if options.slots_on:
         slots_on(options.slots_on, options.slots[0], options)
         return 0

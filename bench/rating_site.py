@@ -1,4 +1,5 @@
-"""Campaigns for the rating bench: USR's responses many times over, and campaigns of any number of slots, at any stage.
+"""Campaigns for the rating bench: USR's responses many times over, and campaigns of any number of
+slots, at any stage.
 
 ``home_of_its_own`` of ``bench.made_corpus`` comes first, so models are imported inside functions.
 """
@@ -29,15 +30,24 @@ COPIES = 10
 
 
 def usr_tasks() -> list[dict[str, str]]:
-    """USR's 300 responses with contexts, where DIALEVAL_DATA is not set as many made-up ones, ``COPIES`` times over."""
+    """USR's 300 responses with contexts, where DIALEVAL_DATA is not set as many made-up ones,
+    ``COPIES`` times over."""
     path = Path(os.environ.get("DIALEVAL_DATA", "")) / "usr" / "pc_usr_data.json"
     if path.is_file():
         rows = json.loads(path.read_text(encoding="utf-8"))
-        once = [{"context": row["context"], "response": one["response"]} for row in rows for one in row["responses"]]
+        once = [
+            {"context": row["context"], "response": one["response"]}
+            for row in rows
+            for one in row["responses"]
+        ]
     else:
         random = np.random.default_rng(SEED)
         contexts = ["\n".join(sentence(random) for _ in range(7)) for _ in range(CONTEXTS)]
-        once = [{"context": context, "response": sentence(random)} for context in contexts for _ in range(RESPONSES)]
+        once = [
+            {"context": context, "response": sentence(random)}
+            for context in contexts
+            for _ in range(RESPONSES)
+        ]
     return once * COPIES
 
 
@@ -47,7 +57,8 @@ def campaign_of_tasks(slug: str, tasks: list[dict[str, str]], k: int) -> Campaig
 
     version = _version(slug)
     systems = System.objects.bulk_create(
-        System(version=version, position=place, name=f"system {place}") for place in range(RESPONSES)
+        System(version=version, position=place, name=f"system {place}")
+        for place in range(RESPONSES)
     )
     contexts = [task["context"] for task in tasks[::RESPONSES]]
     dialogues = Dialogue.objects.bulk_create(
@@ -66,7 +77,11 @@ def campaign_of_tasks(slug: str, tasks: list[dict[str, str]], k: int) -> Campaig
     )
     Response.objects.bulk_create(
         (
-            Response(system=systems[place % RESPONSES], turn=turns[place // RESPONSES], text=task["response"].strip())
+            Response(
+                system=systems[place % RESPONSES],
+                turn=turns[place // RESPONSES],
+                text=task["response"].strip(),
+            )
             for place, task in enumerate(tasks)
         ),
         batch_size=BATCH,
@@ -80,7 +95,8 @@ def _spoken(context: str) -> list[list[str]]:
 
 
 def campaign_of_slots(slug: str, slots: int, k: int = 4) -> Campaign:
-    """Dialogues of seven turns, ten systems (250 where there are many slots), one campaign on all of it."""
+    """Dialogues of seven turns, ten systems (250 where there are many slots), one campaign on all
+    of it."""
     from annotations.models import Dialogue, Response, System, Turn
 
     random = np.random.default_rng(SEED)
@@ -89,11 +105,16 @@ def campaign_of_slots(slug: str, slots: int, k: int = 4) -> Campaign:
     texts = [sentence(random) for _ in range(200)]
     version = _version(slug)
     systems = System.objects.bulk_create(
-        System(version=version, position=place, name=f"system {place}") for place in range(systems_wanted)
+        System(version=version, position=place, name=f"system {place}")
+        for place in range(systems_wanted)
     )
     dialogues = Dialogue.objects.bulk_create(
         Dialogue(
-            version=version, position=place, external_id=f"d{place}", persona=texts[:5], partner_persona=texts[5:9]
+            version=version,
+            position=place,
+            external_id=f"d{place}",
+            persona=texts[:5],
+            partner_persona=texts[5:9],
         )
         for place in range(dialogues_wanted)
     )
@@ -101,7 +122,9 @@ def campaign_of_slots(slug: str, slots: int, k: int = 4) -> Campaign:
         Turn(
             dialogue=dialogue,
             number=number,
-            context=[["AB"[place % 2], texts[(place + number) % 200]] for place in range(2 * number + 1)],
+            context=[
+                ["AB"[place % 2], texts[(place + number) % 200]] for place in range(2 * number + 1)
+            ],
             references=[],
         )
         for dialogue in dialogues
@@ -109,7 +132,10 @@ def campaign_of_slots(slug: str, slots: int, k: int = 4) -> Campaign:
     )
     for system in systems:
         Response.objects.bulk_create(
-            [Response(system=system, turn=turn, text=texts[(turn.pk * 7 + system.pk) % 200]) for turn in turns],
+            [
+                Response(system=system, turn=turn, text=texts[(turn.pk * 7 + system.pk) % 200])
+                for turn in turns
+            ],
             batch_size=BATCH,
         )
     return opened_campaign(slug, version, k)
@@ -138,7 +164,9 @@ def opened_campaign(slug: str, version: Any, k: int) -> Campaign:
         slug=slug, name=f"Bench {slug}", kind="turn", version=version, raters_per_item=k, seed=SEED
     )
     campaign.systems.set(version.systems.all())
-    Guidelines.objects.create(campaign=campaign, number=1, text="Read the dialogue. Rate the last answer.")
+    Guidelines.objects.create(
+        campaign=campaign, number=1, text="Read the dialogue. Rate the last answer."
+    )
     open_campaign(campaign)
     return campaign
 
@@ -159,35 +187,47 @@ def raters(campaign: Campaign, count: int) -> list[Participation]:
         user = get_user_model().objects.create(username=f"rater-{secrets.token_hex(6)}")
         user.groups.add(group)
         joined.append(join(campaign, user, invitation))
-    Participation.objects.filter(pk__in=[one.pk for one in joined]).update(guidelines_read=campaign.guidelines.first())
-    return list(Participation.objects.filter(pk__in=[one.pk for one in joined]).select_related("campaign", "user"))
+    Participation.objects.filter(pk__in=[one.pk for one in joined]).update(
+        guidelines_read=campaign.guidelines.first()
+    )
+    return list(
+        Participation.objects.filter(pk__in=[one.pk for one in joined]).select_related(
+            "campaign", "user"
+        )
+    )
 
 
-# --- a campaign that is under way ----------------------------------------------------------------------------
+# --- a campaign that is under way -----------------------------------------------------------------
 
 
 def rate_slots(campaign: Campaign, thousandths: int, old: list[Participation]) -> None:
-    """Rate so many of every thousand slots, spread over the order, by k ``old`` raters: the j-th of them holds the j-th
-    places. Rows go from table to table: a million would take minutes by the desk."""
+    """Rate so many of every thousand slots, spread over the order, by k ``old`` raters: the j-th of
+    them holds the j-th places. Rows go from table to table: a million would take minutes by the
+    desk."""
     from django.db import connection, transaction
     from django.db.models import Max
 
     from annotations.campaigns.models import Assignment, Participation, RatingRevision
 
     by_place = " ".join(f"WHEN {place} THEN {one.pk}" for place, one in enumerate(old, 1))
-    chosen = f"campaign_id = {campaign.pk} AND holder_id IS NULL AND (ordinal * 619) % 1000 < {thousandths}"
+    chosen = (
+        f"campaign_id = {campaign.pk} AND holder_id IS NULL AND (ordinal * 619) % 1000 < "
+        f"{thousandths}"
+    )
     now = "CURRENT_TIMESTAMP"
-    last = max(model.objects.aggregate(last=Max("pk"))["last"] or 0 for model in (Assignment, RatingRevision))
+    last = max(
+        model.objects.aggregate(last=Max("pk"))["last"] or 0
+        for model in (Assignment, RatingRevision)
+    )
     begun = max(one.assignments.count() for one in old)
     true = "TRUE" if connection.vendor == "postgresql" else "1"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO campaigns_assignment "
-            "(id, participation_id, item_id, state, position, propensity, skip_reason, current_id, claimed_at, "
-            "finished_at) "
-            f"SELECT id + {last}, CASE place {by_place} END, item_id, 'done', "
-            f"row_number() OVER (PARTITION BY place ORDER BY ordinal) + {begun}, "
-            f"0.5, '', id + {last}, {now}, {now} FROM campaigns_slot WHERE {chosen}"
+            "INSERT INTO campaigns_assignment (id, participation_id, item_id, state, position, "
+            f"propensity, skip_reason, current_id, claimed_at, finished_at) SELECT id + {last}, "
+            f"CASE place {by_place} END, item_id, 'done', row_number() OVER (PARTITION BY place "
+            f"ORDER BY ordinal) + {begun}, 0.5, '', id + {last}, {now}, {now} FROM campaigns_slot "
+            f"WHERE {chosen}"
         )
         cursor.execute(
             "INSERT INTO campaigns_ratingrevision "
@@ -211,24 +251,38 @@ def rate_slots(campaign: Campaign, thousandths: int, old: list[Participation]) -
         Participation.objects.filter(pk=one.pk).update(offered=last_position + 1)
 
 
-# --- the site, as in production ------------------------------------------------------------------------------
+# --- the site, as in production -------------------------------------------------------------------
 
 
 @contextmanager
 def production_site(home: Path, workers: int, threads: int) -> Iterator[tuple[str, list[int]]]:
-    """Its address, and the processes of web server and database. Assets are collected, hosts and secrets are set."""
+    """Its address, and the processes of web server and database. Assets are collected, hosts and
+    secrets are set."""
     from tests.services import free_port
     from tests.site import answers, wait_until
 
-    settings = {"DIALEVAL_MODE": "production", "ALLOWED_HOSTS": "127.0.0.1", "DIALEVAL_SECURE": "false"}
+    settings = {
+        "DIALEVAL_MODE": "production",
+        "ALLOWED_HOSTS": "127.0.0.1",
+        "DIALEVAL_SECURE": "false",
+    }
     environment = {**os.environ, **settings, "DATABASE_POOL_SIZE": str(threads)}
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity", "0"]
     subprocess.run(collect, cwd=PROJECT, env=environment, check=True)
     address = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-m", "gunicorn", "dialeval_site.wsgi", "--config", "deploy/gunicorn.conf.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "dialeval_site.wsgi",
+        "--config",
+        "deploy/gunicorn.conf.py",
+    ]
     command += ["--bind", address, "--workers", str(workers), "--threads", str(threads)]
     with (home / "web.log").open("ab") as log:
-        server = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, cwd=PROJECT, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
     try:
         wait_until(lambda: answers(f"http://{address}/health/"), 60, "the web server answers")
         yield f"http://{address}", [server.pid, *database_process()]

@@ -1,12 +1,15 @@
-"""Tests of two metrics: how often they err, and how fast all pairs are tested: ``python -m bench.significance``.
+"""Tests of two metrics: how often they err, and how fast all pairs are tested: ``python -m
+bench.significance``.
 
-Type-I error: made-up corpora in which two metrics are equally good (``bench.null_corpora``); the share in which a test
-says at the 5 % level that they are not. ``--errors`` prints that table alone, ``--speed`` the other.
+Type-I error: made-up corpora in which two metrics are equally good (``bench.null_corpora``); the
+share in which a test says at the 5 % level that they are not. ``--errors`` prints that table alone,
+``--speed`` the other.
 
-Speed: 40 metrics of 99 systems × 15 dialogues × 7 turns, all 780 pairs with 1,000 permutations each (PERM-BOTH):
-Pearson's r at turn and dialogue level, r, ρ and τ-b at system level. The peer swaps the same pairs with numpy and calls
-scipy.stats for both metrics; it is timed on a part and scaled by the number of permutations. On that part both must
-give the same differences to 1e-8, or the run stops.
+Speed: 40 metrics of 99 systems × 15 dialogues × 7 turns, all 780 pairs with 1,000 permutations each
+(PERM-BOTH): Pearson's r at turn and dialogue level, r, ρ and τ-b at system level. The peer swaps
+the same pairs with numpy and calls scipy.stats for both metrics; it is timed on a part and scaled
+by the number of permutations. On that part both must give the same differences to 1e-8, or the run
+stops.
 """
 
 from __future__ import annotations
@@ -27,9 +30,18 @@ import numpy as np
 from bench.correlation import SCIPY, made_up_scores
 from bench.null_corpora import NullCorpus, Own, Shape, null_corpus
 from leaderboard.statistics import all_pairs
-from leaderboard.statistics.clustered_differences import delete_one_items, delete_one_systems, difference_tests
+from leaderboard.statistics.clustered_differences import (
+    delete_one_items,
+    delete_one_systems,
+    difference_tests,
+)
 from leaderboard.statistics.permutation import NAMES, standardised, toss
-from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, dialogue_means, system_sums
+from leaderboard.statistics.placed_scores import (
+    FloatArray,
+    PlacedScores,
+    dialogue_means,
+    system_sums,
+)
 from leaderboard.statistics.swapped_items import SwappedItems
 from leaderboard.statistics.williams import williams_test
 
@@ -55,7 +67,11 @@ NULLS: dict[str, tuple[Own, bool]] = {
     ),
 }
 EQUAL_AT_SYSTEM_LEVEL_ALONE = ("one noisier within systems",)
-SHAPES = {"99 × 15 × 7": Shape(99, 15, 7), "30 × 15 × 3": Shape(30, 15, 3), "12 × 60 × 1": Shape(12, 60, 1)}
+SHAPES = {
+    "99 × 15 × 7": Shape(99, 15, 7),
+    "30 × 15 × 3": Shape(30, 15, 3),
+    "12 × 60 × 1": Shape(12, 60, 1),
+}
 PAIR = np.array([0]), np.array([1])
 
 
@@ -68,8 +84,12 @@ def p_values(corpus: NullCorpus, seed: int) -> dict[str, float]:
     found: dict[str, Any] = {}
     for swapped, name in NAMES.items():
         settings: dict[str, Any] = {"permutations": PERMUTATIONS, "seed": seed, "swapped": swapped}
-        found[f"turn {name}"] = all_pairs.all_pairs_of_items(human, metrics, system, dialogue, **settings).p[0]
-        of_systems = all_pairs.all_pairs_of_systems(people, placed, systems, None, ["pearson"], **settings)
+        found[f"turn {name}"] = all_pairs.all_pairs_of_items(
+            human, metrics, system, dialogue, **settings
+        ).p[0]
+        of_systems = all_pairs.all_pairs_of_systems(
+            people, placed, systems, None, ["pearson"], **settings
+        )
         found[f"system {name}"] = of_systems["pearson"].p[0]
     of_items = delete_one_items(human, metrics, system, dialogue)
     of_means = delete_one_systems(sums[0], sums[1:])
@@ -85,7 +105,9 @@ def p_values(corpus: NullCorpus, seed: int) -> dict[str, float]:
 def single_swaps(corpus: NullCorpus, seed: int) -> float:
     """What not to do: every response swapped by a coin of its own."""
     alone = np.arange(len(corpus.human))
-    swaps = SwappedItems(corpus.human, np.array([standardised(row) for row in corpus.metrics]), alone, 0 * alone)
+    swaps = SwappedItems(
+        corpus.human, np.array([standardised(row) for row in corpus.metrics]), alone, 0 * alone
+    )
     coins = toss(len(alone), 1, PERMUTATIONS, seed, "systems")
     r = [np.corrcoef(corpus.human, row)[0, 1] for row in corpus.metrics]
     extreme = np.abs(swaps.differences(coins, *PAIR)) >= abs(r[0] - r[1]) - 1e-10
@@ -102,16 +124,28 @@ def rejected(shape: Shape, null: str, corpora: int) -> dict[str, float]:
 
 
 def errors(corpora: int, shapes: list[str]) -> None:
-    print(f"Share of {corpora:,} corpora in which a test at {LEVEL:.0%} tells two equally good metrics apart")
+    print(
+        f"Share of {corpora:,} corpora in which a test at {LEVEL:.0%} tells two equally good "
+        "metrics apart"
+    )
     for shape in shapes:
         with ProcessPoolExecutor(2) as pool:
             found = dict(
-                zip(NULLS, pool.map(rejected, [SHAPES[shape]] * len(NULLS), NULLS, [corpora] * len(NULLS)), strict=True)
+                zip(
+                    NULLS,
+                    pool.map(rejected, [SHAPES[shape]] * len(NULLS), NULLS, [corpora] * len(NULLS)),
+                    strict=True,
+                )
             )
-        print(f"\n{shape} (systems × dialogues × turns)\n| test | {' | '.join(NULLS)} |\n|---|{'---|' * len(NULLS)}")
+        print(
+            f"\n{shape} (systems × dialogues × turns)\n| test | {' | '.join(NULLS)} "
+            f"|\n|---|{'---|' * len(NULLS)}"
+        )
         for name in found["noise alone"]:
             cells = [
-                "–" if null in EQUAL_AT_SYSTEM_LEVEL_ALONE and name.startswith("turn") else f"{100 * row[name]:.1f}"
+                "–"
+                if null in EQUAL_AT_SYSTEM_LEVEL_ALONE and name.startswith("turn")
+                else f"{100 * row[name]:.1f}"
                 for null, row in found.items()
             ]
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
@@ -127,14 +161,18 @@ def seconds(work: Callable[[], Any]) -> tuple[FloatArray, Any]:
 def speed() -> None:
     human, made = made_up_scores()
     more = made.scores[: METRICS - len(made.scores)]
-    scores = np.concatenate((made.scores, more + np.random.default_rng(SEED).normal(size=more.shape)))
+    scores = np.concatenate(
+        (made.scores, more + np.random.default_rng(SEED).normal(size=more.shape))
+    )
     metrics = PlacedScores(scores, made.system, made.dialogue)
     grids = [dialogue_means(one, SYSTEMS, 15) for one in (human, metrics)]
     pairs = METRICS * (METRICS - 1) // 2
     settings: dict[str, Any] = {"permutations": SPEED_PERMUTATIONS, "seed": SEED}
 
     def of_items(people: PlacedScores, given: PlacedScores) -> Any:
-        return all_pairs.all_pairs_of_items(people.scores[0], given.scores, given.system, given.dialogue, **settings)
+        return all_pairs.all_pairs_of_items(
+            people.scores[0], given.scores, given.system, given.dialogue, **settings
+        )
 
     def of_systems(*names: Any) -> Any:
         return all_pairs.all_pairs_of_systems(human, metrics, SYSTEMS, None, names, **settings)
@@ -143,13 +181,21 @@ def speed() -> None:
     parts: dict[str, tuple[Callable[[], Any], Callable[[], FloatArray]]] = {
         "turn level, r": (lambda: of_items(human, metrics), lambda: peer_items(human, metrics)),
         "dialogue level, r": (lambda: of_items(*grids), lambda: peer_items(*grids)),
-        "system level, r": (lambda: of_systems("pearson"), lambda: peer_systems(human, metrics, "pearson")),
+        "system level, r": (
+            lambda: of_systems("pearson"),
+            lambda: peer_systems(human, metrics, "pearson"),
+        ),
         "system level, ρ and τ-b": (
             lambda: of_systems("spearman", "kendall"),
-            lambda: peer_systems(human, metrics, "spearman") + peer_systems(human, metrics, "kendall"),
+            lambda: (
+                peer_systems(human, metrics, "spearman") + peer_systems(human, metrics, "kendall")
+            ),
         ),
     }
-    print(f"{pairs} pairs of {METRICS} metrics × {SPEED_PERMUTATIONS:,} permutations; {len(human.system):,} responses")
+    print(
+        f"{pairs} pairs of {METRICS} metrics × {SPEED_PERMUTATIONS:,} permutations; "
+        f"{len(human.system):,} responses"
+    )
     whole, whole_peer = np.zeros(2), np.zeros(2)
     for name, (ours, peer) in parts.items():
         taken, _ = seconds(ours)
@@ -161,7 +207,11 @@ def speed() -> None:
 
 def show(name: str, ours: FloatArray, peer: FloatArray) -> None:
     for kind, own, other in zip(("wall", "processor"), ours, peer, strict=True):
-        print(f"{name:<26}{kind:<11}{own:>8.2f} s   scipy loop {other:>10,.0f} s {other / own:>8,.0f}×", flush=True)
+        print(
+            f"{name:<26}{kind:<11}{own:>8.2f} s   scipy loop {other:>10,.0f} s "
+            f"{other / own:>8,.0f}×",
+            flush=True,
+        )
 
 
 def peer_items(human: PlacedScores, metrics: PlacedScores, timed: int = 40) -> FloatArray:
@@ -179,12 +229,16 @@ def peer_items(human: PlacedScores, metrics: PlacedScores, timed: int = 40) -> F
         return np.array(found)
 
     taken, found = seconds(loop)
-    ours = SwappedItems(people, np.array(rows), metrics.system, metrics.dialogue).differences(coins, *PAIR)[:timed, 0]
+    ours = SwappedItems(people, np.array(rows), metrics.system, metrics.dialogue).differences(
+        coins, *PAIR
+    )[:timed, 0]
     np.testing.assert_allclose(ours, found, rtol=0, atol=1e-8)
     return taken / timed
 
 
-def peer_systems(human: PlacedScores, metrics: PlacedScores, name: str, timed: int = 40) -> FloatArray:
+def peer_systems(
+    human: PlacedScores, metrics: PlacedScores, name: str, timed: int = 40
+) -> FloatArray:
     rows = [standardised(row) for row in metrics.scores[:2]]
     people = human.scores[0].reshape(SYSTEMS, -1).mean(axis=1)
     coins = toss(SYSTEMS, 15, SPEED_PERMUTATIONS, SEED)

@@ -1,8 +1,8 @@
 """When the host of a virtual machine took a whole core away, not only how much in all.
 
-A core that is gone for half a second stops whatever thread was on it, and with it every thread of its process that
-waits for the interpreter. Such an answer tells of the host, so a bench tells how many there were and what is left
-without them.
+A core that is gone for half a second stops whatever thread was on it, and with it every thread of
+its process that waits for the interpreter. Such an answer tells of the host, so a bench tells how
+many there were and what is left without them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """``begin`` and ``end`` as ``time.perf_counter`` tells them, which on Linux is the same in every process."""
+    """``begin`` and ``end`` as ``time.perf_counter`` tells them, which on Linux is the same in
+    every process."""
 
     begin: float
     end: float
@@ -62,7 +63,8 @@ def stretches(looks: Iterable[Look]) -> list[Stretch]:
         for core, stolen in enumerate(now.stolen):
             gone = 0.0 if before is None else stolen - before.stolen[core]
             if before is not None and gone >= GONE_SHARE * (now.at - before.at):
-                # Linux may count what was stolen when the core is back: more than the time since the last look.
+                # Linux may count what was stolen when the core is back: more than the time since
+                # the last look.
                 begun.setdefault(core, min(before.at, now.at - gone))
             elif core in begun and before is not None:
                 found.append(Stretch(begun.pop(core), before.at))

@@ -1,14 +1,16 @@
-"""From an upload to its score, and a file of a million responses: ``python -m bench.submissions [--million]``.
+"""From an upload to its score, and a file of a million responses: ``python -m bench.submissions
+[--million]``.
 
-Without an option: a site of its own (SQLite, folder broker, gunicorn, one worker with two processes, as
-``manage.py run`` starts it), a round on 15 dialogues × 7 turns with all lexical metrics. Files are uploaded over HTTP,
-one after the other, from the first one that a ready worker has; measured is the time from the first byte sent to the
-moment at which the row says ``scored``.
+Without an option: a site of its own (SQLite, folder broker, gunicorn, one worker with two
+processes, as ``manage.py run`` starts it), a round on 15 dialogues × 7 turns with all lexical
+metrics. Files are uploaded over HTTP, one after the other, from the first one that a ready worker
+has; measured is the time from the first byte sent to the moment at which the row says ``scored``.
 
-``--million``: a file of 1,000,000 responses (142,858 dialogues of seven turns) is validated as the worker does it, in a
-process of its own: seconds and peak memory, for each format. Beside it, in the same run, a plain check that loads the
-file with ``json`` (or ``csv``) into a dictionary and compares it with the set of places: what one would write in ten
-minutes, with no report of what is wrong. ``--responses`` for another number.
+``--million``: a file of 1,000,000 responses (142,858 dialogues of seven turns) is validated as the
+worker does it, in a process of its own: seconds and peak memory, for each format. Beside it, in the
+same run, a plain check that loads the file with ``json`` (or ``csv``) into a dictionary and
+compares it with the set of places: what one would write in ten minutes, with no report of what is
+wrong. ``--responses`` for another number.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ PATIENCE_SECONDS = 300
 FORMATS = ("jsonl", "json", "csv")
 
 
-# --- from an upload to its score -------------------------------------------------------------------------------
+# --- from an upload to its score ------------------------------------------------------------------
 
 
 def latency(uploads: int, with_services: bool) -> int:
@@ -54,10 +56,22 @@ def latency(uploads: int, with_services: bool) -> int:
             sender = HttpParticipant(address, session, round.challenge.slug, round.slug)
             in_turn = [_scored_after(sender, round, number) for number in range(uploads)]
     seconds = sorted(in_turn)
-    half, high = seconds[len(seconds) // 2], seconds[min(len(seconds) - 1, int(len(seconds) * 0.95))]
-    print(f"15 × 7 responses, {len(metrics)} metrics, {uploads} uploads in turn, load average {os.getloadavg()[0]:.1f}")
-    print(f"upload to scored: p50 {half:.2f} s, p95 {high:.2f} s, longest {seconds[-1]:.2f} s (wanted: within 2 s)")
-    print(f"the first one that the worker had: {in_turn[0]:.2f} s; it was ready {ready:.1f} s after its start")
+    half, high = (
+        seconds[len(seconds) // 2],
+        seconds[min(len(seconds) - 1, int(len(seconds) * 0.95))],
+    )
+    print(
+        f"15 × 7 responses, {len(metrics)} metrics, {uploads} uploads in turn, load average "
+        f"{os.getloadavg()[0]:.1f}"
+    )
+    print(
+        f"upload to scored: p50 {half:.2f} s, p95 {high:.2f} s, longest {seconds[-1]:.2f} s "
+        "(wanted: within 2 s)"
+    )
+    print(
+        f"the first one that the worker had: {in_turn[0]:.2f} s; it was ready {ready:.1f} s after "
+        "its start"
+    )
     return 0 if high <= 2 else 1
 
 
@@ -109,7 +123,15 @@ def _worker(home: Path) -> Iterator[float]:
     """A worker that is ready; the seconds that it took to be."""
     from tests.site import wait_until
 
-    options = ["--queues", "cpu,gpu,llm", "--concurrency", "2", "--loglevel", "INFO", "--without-mingle"]
+    options = [
+        "--queues",
+        "cpu,gpu,llm",
+        "--concurrency",
+        "2",
+        "--loglevel",
+        "INFO",
+        "--without-mingle",
+    ]
     log, began = home / "worker.log", time.perf_counter()
     with _running(log, "celery", "-A", "dialeval_site", "worker", *options):
         wait_until(lambda: " ready." in log.read_text(errors="replace"), 60, "the worker is ready")
@@ -120,7 +142,10 @@ def _worker(home: Path) -> Iterator[float]:
 def _running(log: Path, module: str, *arguments: str) -> Iterator[None]:
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments], cwd=PROJECT, stdout=output, stderr=subprocess.STDOUT
+            [sys.executable, "-m", module, *arguments],
+            cwd=PROJECT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     try:
         yield
@@ -134,7 +159,9 @@ def _scored_after(sender: Any, round: Any, number: int) -> float:
     from leaderboard.challenges.models import Submission
     from tests.challenges.sets import good_file
 
-    data = good_file(round.version, f"I rode bicycle {number} with my sister to the house, turn {{turn}}.")
+    data = good_file(
+        round.version, f"I rode bicycle {number} with my sister to the house, turn {{turn}}."
+    )
     began = time.time()
     answer = sender.submit(data, f"system {number}")
     assert answer.status == 201, answer
@@ -147,7 +174,7 @@ def _scored_after(sender: Any, round: Any, number: int) -> float:
     raise TimeoutError("the submission was not scored in time")
 
 
-# --- a million responses ---------------------------------------------------------------------------------------
+# --- a million responses --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -162,16 +189,23 @@ def million(responses: int) -> int:
     with home_of_its_own() as home:
         start = time.perf_counter()
         version_id = _long_corpus(dialogues)
-        print(f"a corpus of {dialogues:,} dialogues × {TURNS} turns, made in {time.perf_counter() - start:.0f} s")
+        print(
+            f"a corpus of {dialogues:,} dialogues × {TURNS} turns, made in "
+            f"{time.perf_counter() - start:.0f} s"
+        )
         for format in FORMATS:
             path = home / f"responses.{format}"
             _write(path, format, dialogues)
-            ours, plain = (_in_a_process(kind, path, format, version_id) for kind in ("ours", "plain"))
+            ours, plain = (
+                _in_a_process(kind, path, format, version_id) for kind in ("ours", "plain")
+            )
             missed += ours.seconds > 60 or ours.megabytes > 300
             print(
-                f"{format:>6} {path.stat().st_size / 1e6:5.0f} MB: validated in {ours.seconds:5.1f} s, "
-                f"{ours.megabytes:4.0f} MB; plain check {plain.seconds:5.1f} s, {plain.megabytes:4.0f} MB; ratio "
-                f"{ours.seconds / plain.seconds:.2f} in time, {ours.megabytes / plain.megabytes:.2f} in memory",
+                f"{format:>6} {path.stat().st_size / 1e6:5.0f} MB: validated in "
+                f"{ours.seconds:5.1f} s, {ours.megabytes:4.0f} MB; plain check "
+                f"{plain.seconds:5.1f} s, {plain.megabytes:4.0f} MB; ratio "
+                f"{ours.seconds / plain.seconds:.2f} in time, "
+                f"{ours.megabytes / plain.megabytes:.2f} in memory",
                 flush=True,
             )
         whole = _in_a_process("whole", home / "responses.jsonl", "jsonl", version_id)
@@ -196,13 +230,17 @@ def _long_corpus(dialogues: int) -> int:
                 for place in range(first, min(first + 5000, dialogues))
             )
             Turn.objects.bulk_create(
-                Turn(dialogue=dialogue, number=number, context=[]) for dialogue in batch for number in range(TURNS)
+                Turn(dialogue=dialogue, number=number, context=[])
+                for dialogue in batch
+                for number in range(TURNS)
             )
     return version.pk
 
 
 def _answer(dialogue: int, turn: int) -> str:
-    return " ".join(WORDS[(dialogue * 7 + turn * 3 + place) % len(WORDS)] for place in range(12)) + "."
+    return (
+        " ".join(WORDS[(dialogue * 7 + turn * 3 + place) % len(WORDS)] for place in range(12)) + "."
+    )
 
 
 def _write(path: Path, format: str, dialogues: int) -> None:
@@ -210,11 +248,17 @@ def _write(path: Path, format: str, dialogues: int) -> None:
         if format == "csv":
             rows = csv.writer(file)
             rows.writerow(["dialog_id", "turn", "response"])
-            rows.writerows([f"dialogue-{d}", t, _answer(d, t)] for d in range(dialogues) for t in range(TURNS))
+            rows.writerows(
+                [f"dialogue-{d}", t, _answer(d, t)] for d in range(dialogues) for t in range(TURNS)
+            )
         elif format == "jsonl":
             for dialogue in range(dialogues):
                 for turn in range(TURNS):
-                    line = {"dialog_id": f"dialogue-{dialogue}", "turn": turn, "response": _answer(dialogue, turn)}
+                    line = {
+                        "dialog_id": f"dialogue-{dialogue}",
+                        "turn": turn,
+                        "response": _answer(dialogue, turn),
+                    }
                     file.write(json.dumps(line) + "\n")
         else:
             for dialogue in range(dialogues):
@@ -225,7 +269,16 @@ def _write(path: Path, format: str, dialogues: int) -> None:
 
 
 def _in_a_process(kind: str, path: Path, format: str, version_id: int) -> Cost:
-    again = [sys.executable, "-m", "bench.submissions", "--one", kind, str(path), format, str(version_id)]
+    again = [
+        sys.executable,
+        "-m",
+        "bench.submissions",
+        "--one",
+        kind,
+        str(path),
+        format,
+        str(version_id),
+    ]
     finished = subprocess.run(again, cwd=PROJECT, check=True, capture_output=True, text=True)
     return Cost(**json.loads(finished.stdout.splitlines()[-1]))
 
@@ -275,7 +328,9 @@ def _take_in(path: Path, version_id: int) -> None:
     team, user = team_with_member(round.challenge)
     with path.open("rb") as file:
         upload = uploaded(UploadedFile(file, path.name))
-    submission = receive(round, team, user, track="gpu", name="long", description="", upload=upload).submission
+    submission = receive(
+        round, team, user, track="gpu", name="long", description="", upload=upload
+    ).submission
     assert execution.process(submission.pk)
     assert Submission.objects.get(pk=submission.pk).state == "scoring"
 
@@ -283,23 +338,34 @@ def _take_in(path: Path, version_id: int) -> None:
 def _plain_check(path: Path, format: str, version_id: int) -> None:
     from annotations.models import Turn
 
-    places = set(Turn.objects.filter(dialogue__version=version_id).values_list("dialogue__external_id", "number"))
+    places = set(
+        Turn.objects.filter(dialogue__version=version_id).values_list(
+            "dialogue__external_id", "number"
+        )
+    )
     with path.open(encoding="utf-8", newline="") as file:
         if format == "csv":
-            found = {(row["dialog_id"], int(row["turn"])): row["response"] for row in csv.DictReader(file)}
+            found = {
+                (row["dialog_id"], int(row["turn"])): row["response"]
+                for row in csv.DictReader(file)
+            }
         elif format == "jsonl":
             lines = [json.loads(line) for line in file]
             found = {(line["dialog_id"], line["turn"]): line["response"] for line in lines}
         else:
             elements = json.load(file)
-            found = {(e["dialog_id"], turn): e[f"turn_{turn}"] for e in elements for turn in range(TURNS)}
+            found = {
+                (e["dialog_id"], turn): e[f"turn_{turn}"] for e in elements for turn in range(TURNS)
+            }
     assert found.keys() == places
     assert all(len(text) <= 4000 for text in found.values())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--million", action="store_true", help="validate a file of a million responses")
+    parser.add_argument(
+        "--million", action="store_true", help="validate a file of a million responses"
+    )
     parser.add_argument("--responses", type=int, default=1_000_000)
     parser.add_argument("--uploads", type=int, default=20)
     parser.add_argument("--services", action="store_true", help="PostgreSQL and Redis")
@@ -308,7 +374,11 @@ def main() -> int:
     if options.one:
         kind, path, format, version_id = options.one
         return one(kind, Path(path), format, int(version_id))
-    return million(options.responses) if options.million else latency(options.uploads, options.services)
+    return (
+        million(options.responses)
+        if options.million
+        else latency(options.uploads, options.services)
+    )
 
 
 if __name__ == "__main__":

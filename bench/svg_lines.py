@@ -1,6 +1,8 @@
-"""Line charts as SVG for docs/figures: a few lines with bands, named at their ends, nothing to install.
+"""Line charts as SVG for docs/figures: a few lines with bands, named at their ends, nothing to
+install.
 
-    save(line_chart([Line("uniform", ratings, error), Line("adaptive", ratings, other)], title=…, across=…, up=…), name)
+    save(line_chart([Line("uniform", ratings, error), Line("adaptive", ratings, other)], title=…,
+    across=…, up=…), name)
 
 Text is set in the reader's sans-serif; the ground is white, so that it reads on dark pages, too.
 """
@@ -50,7 +52,8 @@ def line_chart(
     levels: Sequence[Level] = (),
     log_across: bool = False,
 ) -> str:
-    """The chart as SVG text. Raises ValueError where there is no finite point, or a value ≤ 0 on a log axis."""
+    """The chart as SVG text. Raises ValueError where there is no finite point, or a value ≤ 0 on a
+    log axis."""
     lines = [_finite_part(line) for line in lines]
     lines = [line for line in lines if line.across]
     if not lines:
@@ -58,7 +61,10 @@ def line_chart(
     if log_across and min(min(line.across) for line in lines) <= 0:
         raise ValueError("a log axis has no place for values of 0 or less")
     warp: Callable[[float], float] = math.log10 if log_across else float
-    left, right = min(warp(line.across[0]) for line in lines), max(warp(line.across[-1]) for line in lines)
+    left, right = (
+        min(warp(line.across[0]) for line in lines),
+        max(warp(line.across[-1]) for line in lines),
+    )
     bottom, top = up_range or _padded(lines, levels)
 
     def x(value: float) -> float:
@@ -72,7 +78,10 @@ def line_chart(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="{LEFT}" y="18" font-size="14" font-weight="600" fill="#1f2328">{escape(title)}</text>',
+        (
+            f'<text x="{LEFT}" y="18" font-size="14" font-weight="600" '
+            f'fill="#1f2328">{escape(title)}</text>'
+        ),
     ]
     for tick in _ticks(bottom, top):
         parts.append(f'<path d="M{LEFT} {y(tick):.1f}H{WIDTH - RIGHT}" stroke="#e4e7eb"/>')
@@ -88,7 +97,8 @@ def line_chart(
     )
     for level in levels:
         parts.append(
-            f'<path d="M{LEFT} {y(level.up):.1f}H{WIDTH - RIGHT}" stroke="#57606a" stroke-dasharray="4 3" fill="none"/>'
+            f'<path d="M{LEFT} {y(level.up):.1f}H{WIDTH - RIGHT}" stroke="#57606a" '
+            'stroke-dasharray="4 3" fill="none"/>'
         )
         parts.append(_text(LEFT + 4, y(level.up) - 4, level.name, "start", "#57606a"))
     for number, line in enumerate(lines):
@@ -106,16 +116,24 @@ def save(chart: str, name: str) -> Path:
 
 
 def _finite_part(line: Line) -> Line:
-    kept = [place for place, value in enumerate(line.up) if math.isfinite(value) and math.isfinite(line.across[place])]
+    kept = [
+        place
+        for place, value in enumerate(line.up)
+        if math.isfinite(value) and math.isfinite(line.across[place])
+    ]
 
     def part(values: Sequence[float] | None) -> list[float] | None:
         return None if values is None else [float(values[place]) for place in kept]
 
-    return Line(line.name, part(line.across) or [], part(line.up) or [], part(line.low), part(line.high))
+    return Line(
+        line.name, part(line.across) or [], part(line.up) or [], part(line.low), part(line.high)
+    )
 
 
 def _padded(lines: Sequence[Line], levels: Sequence[Level]) -> tuple[float, float]:
-    values = [value for line in lines for part in (line.up, line.low, line.high) if part for value in part]
+    values = [
+        value for line in lines for part in (line.up, line.low, line.high) if part for value in part
+    ]
     values = [value for value in values if math.isfinite(value)] + [level.up for level in levels]
     low, high = min(values), max(values)
     room = 0.06 * ((high - low) or abs(high) or 1.0)
@@ -134,7 +152,11 @@ def _ticks(low: float, high: float, wanted: int = 5) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    found = [lead * 10.0**power for power in range(math.floor(low), math.ceil(high) + 1) for lead in (1, 2, 5)]
+    found = [
+        lead * 10.0**power
+        for power in range(math.floor(low), math.ceil(high) + 1)
+        for lead in (1, 2, 5)
+    ]
     return [tick for tick in found if low - 1e-9 <= math.log10(tick) <= high + 1e-9]
 
 
@@ -143,19 +165,31 @@ def _number(value: float) -> str:
 
 
 def _text(x: float, y: float, words: str, anchor: str, colour: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(words)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
+        f'fill="{colour}">{escape(words)}</text>'
+    )
 
 
-def _drawn(line: Line, number: int, x: Callable[[float], float], y: Callable[[float], float]) -> list[str]:
+def _drawn(
+    line: Line, number: int, x: Callable[[float], float], y: Callable[[float], float]
+) -> list[str]:
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
     parts = []
     if line.low is not None and line.high is not None:
-        there = " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in zip(line.across, line.low, strict=True))
-        back = " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in reversed(list(zip(line.across, line.high, strict=True))))
+        there = " ".join(
+            f"{x(a):.1f},{y(v):.1f}" for a, v in zip(line.across, line.low, strict=True)
+        )
+        back = " ".join(
+            f"{x(a):.1f},{y(v):.1f}"
+            for a, v in reversed(list(zip(line.across, line.high, strict=True)))
+        )
         parts.append(f'<polygon points="{there} {back}" fill="{colour}" fill-opacity="0.13"/>')
     points = " ".join(f"{x(a):.1f},{y(v):.1f}" for a, v in zip(line.across, line.up, strict=True))
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashed}/>')
+    parts.append(
+        f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashed}/>'
+    )
     return parts
 
 

@@ -1,8 +1,9 @@
-"""Two equally good systems, compared: how often they are told apart, and how often the 95 % interval holds 0.
+"""Two equally good systems, compared: how often they are told apart, and how often the 95 %
+interval holds 0.
 
-``python -m bench.system_pairs``. Scores: a dialogue (sd 0.6), what a system makes of it (0.4), a response (0.8), and
-three raters (0.7 each) on a scale of 1 to 5, averaged. Crossed: both systems answer the same dialogues; nested: each
-has its own; the last row shares some.
+``python -m bench.system_pairs``. Scores: a dialogue (sd 0.6), what a system makes of it (0.4), a
+response (0.8), and three raters (0.7 each) on a scale of 1 to 5, averaged. Crossed: both systems
+answer the same dialogues; nested: each has its own; the last row shares some.
 """
 
 from __future__ import annotations
@@ -39,15 +40,19 @@ def corpus(shape: Shape, random: np.random.Generator) -> tuple[np.ndarray, np.nd
     scores = np.full((2, dialogues, items), np.nan)
     for number, of_system in enumerate((slice(0, own), slice(own - shared, dialogues))):
         size = len(quality[of_system]), items
-        heard = quality[of_system, None] + random.normal(0, 0.4, (size[0], 1)) + random.normal(0, 0.8, size)
+        heard = (
+            quality[of_system, None]
+            + random.normal(0, 0.4, (size[0], 1))
+            + random.normal(0, 0.8, size)
+        )
         ratings = np.clip(np.round(heard[..., None] + random.normal(0, 0.7, (*size, 3))), 1, 5)
         scores[number, of_system] = ratings.mean(axis=-1)
     return scores[0].ravel(), scores[1].ravel(), np.repeat(np.arange(dialogues), items)
 
 
 def measured(shape: Shape, corpora: int, seed: int = 0) -> tuple[float, float, float]:
-    """The shares of corpora whose interval holds 0, that are told apart at 5 %, and whose interval by a t test of
-    items (paired where crossed) holds 0."""
+    """The shares of corpora whose interval holds 0, that are told apart at 5 %, and whose interval
+    by a t test of items (paired where crossed) holds 0."""
     random = np.random.default_rng(seed)
     held, rejected, of_items = 0, 0, 0
     for number in range(corpora):
@@ -61,7 +66,9 @@ def measured(shape: Shape, corpora: int, seed: int = 0) -> tuple[float, float, f
         if shape[0] == shape[2]:
             p = stats.ttest_rel(first[both], second[both]).pvalue
         else:
-            p = stats.ttest_ind(first[np.isfinite(first)], second[np.isfinite(second)], equal_var=False).pvalue
+            p = stats.ttest_ind(
+                first[np.isfinite(first)], second[np.isfinite(second)], equal_var=False
+            ).pvalue
         of_items += p > 0.05
     return held / corpora, rejected / corpora, of_items / corpora
 

@@ -1,14 +1,16 @@
-"""``python -m bench.training``: examples/s of training DEnsity's selection model, and what comes after it.
+"""``python -m bench.training``: examples/s of training DEnsity's selection model, and what comes
+after it.
 
-Ours is the loop that trainings use (``workers.training.loop`` with the recipe density, L_RS + L_CL). The peer is a
-plain PyTorch loop over the very same batches: the same encoder and first weights, the same token ids, losses, gradient
-limit and AdamW, every batch padded to its longest input and taken in one pass, the last layer whole. It is given ready
-token ids; ours makes them. An *example* is a context with one response, so a batch has contexts × (1 + negatives).
+Ours is the loop that trainings use (``workers.training.loop`` with the recipe density, L_RS +
+L_CL). The peer is a plain PyTorch loop over the very same batches: the same encoder and first
+weights, the same token ids, losses, gradient limit and AdamW, every batch padded to its longest
+input and taken in one pass, the last layer whole. It is given ready token ids; ours makes them. An
+*example* is a context with one response, so a batch has contexts × (1 + negatives).
 
-Dialogues are made with a seed in DailyDialog's shape: 2 to 14 utterances, 12 words each on average. MiniLM is the
-packaged one; the base-size BERT (12 layers, d = 768) has weights drawn with a seed. On a CPU both sides have one thread
-and float32, and seconds are the processor's, which other work on the machine moves least; on a GPU both have bfloat16
-and seconds are the clock's.
+Dialogues are made with a seed in DailyDialog's shape: 2 to 14 utterances, 12 words each on average.
+MiniLM is the packaged one; the base-size BERT (12 layers, d = 768) has weights drawn with a seed.
+On a CPU both sides have one thread and float32, and seconds are the processor's, which other work
+on the machine moves least; on a GPU both have bfloat16 and seconds are the clock's.
 """
 
 from __future__ import annotations
@@ -63,20 +65,26 @@ def made_dialogues(count: int, seed: int = 0) -> list[Any]:
     weights = [1 / (rank + 2) for rank in range(len(words))]
 
     def sentence() -> str:
-        return " ".join(source.choices(words, weights, k=min(40, 3 + int(source.expovariate(1 / 9))))) + "."
+        return (
+            " ".join(source.choices(words, weights, k=min(40, 3 + int(source.expovariate(1 / 9)))))
+            + "."
+        )
 
     def dialogue(number: int) -> TrainingDialogue:
-        said = tuple(Utterance("AB"[place % 2], sentence()) for place in range(source.randint(2, 14)))
+        said = tuple(
+            Utterance("AB"[place % 2], sentence()) for place in range(source.randint(2, 14))
+        )
         return TrainingDialogue(str(number), said, ((), ()))
 
     return [dialogue(number) for number in range(count)]
 
 
-# --- training ----------------------------------------------------------------------------------------------------
+# --- training -------------------------------------------------------------------------------------
 
 
 def trained(threads: int, model: str, device: str, shape: Shape) -> dict[str, Any]:
-    """Seconds of the measured steps, of ours and of the peer's, and the losses of the first batches."""
+    """Seconds of the measured steps, of ours and of the peer's, and the losses of the first
+    batches."""
     import torch
 
     from workers import resources
@@ -90,8 +98,17 @@ def trained(threads: int, model: str, device: str, shape: Shape) -> dict[str, An
         if model == "base":
             encoder = str(folder / "base")
             _make_base_model(folder / "base")
-        chosen = {"encoder": encoder, "contexts": shape.contexts, "negatives": shape.negatives, "device": device}
-        chosen |= {"epochs": 1, "pairs_an_epoch": shape.contexts * (shape.steps + 2), "validation_pairs": 1}
+        chosen = {
+            "encoder": encoder,
+            "contexts": shape.contexts,
+            "negatives": shape.negatives,
+            "device": device,
+        }
+        chosen |= {
+            "epochs": 1,
+            "pairs_an_epoch": shape.contexts * (shape.steps + 2),
+            "validation_pairs": 1,
+        }
         plan = plan_of("density", chosen)
         task = DensityTask(plan.settings, *split_of(plan, made_dialogues(200)))
         batches = task.batches(0)[: shape.steps + 1]
@@ -172,7 +189,9 @@ def _peer(task: Any, model: Any, batches: Any, device: str) -> dict[str, Any]:
             )
         )
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            states = encoder(input_ids=ids, token_type_ids=segments, attention_mask=mask).last_hidden_state[:, 0]
+            states = encoder(
+                input_ids=ids, token_type_ids=segments, attention_mask=mask
+            ).last_hidden_state[:, 0]
             scores = head(states).view(-1, candidates)
         features = states.float().view(-1, candidates, states.shape[-1])
         loss = response_selection(scores.float()) + supervised_contrastive(features) / len(features)
@@ -183,7 +202,7 @@ def _peer(task: Any, model: Any, batches: Any, device: str) -> dict[str, Any]:
     return {"peer": now() - begun, "loss": loss.item()}
 
 
-# --- what comes after ----------------------------------------------------------------------------------------------
+# --- what comes after -----------------------------------------------------------------------------
 
 
 def scored(threads: int, device: str, pairs: int) -> dict[str, float]:
@@ -201,7 +220,9 @@ def scored(threads: int, device: str, pairs: int) -> dict[str, float]:
     resources.use(resources.Resources(device, threads))
     selection = new_selection(PACKAGED_ENCODER, SelectionShape(), 0)
     selection.model.to(device).eval()
-    asked = [(texts_of(pair), pair.response) for pair in pairs_of(made_dialogues(2 * pairs // 7 + 20))][: pairs + 8]
+    asked = [
+        (texts_of(pair), pair.response) for pair in pairs_of(made_dialogues(2 * pairs // 7 + 20))
+    ][: pairs + 8]
     warm, asked = asked[:8], asked[8:]
     random_numbers = np.random.default_rng(0)
     fit = GaussianFit.of(random_numbers.standard_normal((2_000, 384)).astype(np.float32))
@@ -215,9 +236,12 @@ def scored(threads: int, device: str, pairs: int) -> dict[str, float]:
         for start in range(0, len(asked), 32):
             inputs = [selection.inputs.input(*pair) for pair in asked[start : start + 32]]
             ids, segments, mask = (
-                torch.from_numpy(part).to(device) for part in padded(inputs, selection.padding_id)[:3]
+                torch.from_numpy(part).to(device)
+                for part in padded(inputs, selection.padding_id)[:3]
             )
-            states = selection.model.encoder(input_ids=ids, token_type_ids=segments, attention_mask=mask)
+            states = selection.model.encoder(
+                input_ids=ids, token_type_ids=segments, attention_mask=mask
+            )
             found.append(states.last_hidden_state[:, 0].cpu().numpy())
     theirs = fit.squared_mahalanobis(np.concatenate(found))
     return {
@@ -229,7 +253,8 @@ def scored(threads: int, device: str, pairs: int) -> dict[str, float]:
 
 
 def fitted(threads: int, dimensions: int, points: int) -> dict[str, float]:
-    """Seconds of the Gaussian over float32 features, and of scikit-learn's ``EmpiricalCovariance`` over the same."""
+    """Seconds of the Gaussian over float32 features, and of scikit-learn's ``EmpiricalCovariance``
+    over the same."""
     import numpy as np
     from sklearn.covariance import EmpiricalCovariance
 
@@ -244,30 +269,51 @@ def fitted(threads: int, dimensions: int, points: int) -> dict[str, float]:
     peer = EmpiricalCovariance().fit(features.astype(np.float64))
     ended = now()
     few = features[:100]
-    difference = np.max(np.abs(fit.squared_mahalanobis(few) / peer.mahalanobis(few.astype(np.float64)) - 1))
+    difference = np.max(
+        np.abs(fit.squared_mahalanobis(few) / peer.mahalanobis(few.astype(np.float64)) - 1)
+    )
     return {"ours": between - begun, "peer": ended - between, "difference": float(difference)}
 
 
 def alone(threads: int, work: Callable[..., Any], *arguments: Any) -> Any:
     """In a process that has done nothing before."""
-    os.environ |= {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    os.environ |= {
+        name: str(threads)
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    }
     os.environ["HF_HUB_OFFLINE"] = "1"
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(work, threads, *arguments).result()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=[*MODELS, "after"], help="one part: a model's training, or what comes after")
-    parser.add_argument("--device", choices=["cpu", "cuda"], help="default: cuda where there is one")
-    parser.add_argument("--contexts", type=int, help="in a batch; default: 4 and 2 (base) on a CPU, 16 on a GPU")
-    parser.add_argument("--negatives", type=int, help="of each context; default: 7 and 3 on a CPU, 15 on a GPU")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        choices=[*MODELS, "after"],
+        help="one part: a model's training, or what comes after",
+    )
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], help="default: cuda where there is one"
+    )
+    parser.add_argument(
+        "--contexts", type=int, help="in a batch; default: 4 and 2 (base) on a CPU, 16 on a GPU"
+    )
+    parser.add_argument(
+        "--negatives", type=int, help="of each context; default: 7 and 3 on a CPU, 15 on a GPU"
+    )
     parser.add_argument("--steps", type=int, help="measured; default: 2 on a CPU, 30 on a GPU")
     parser.add_argument("--points", type=int, default=POINTS, help="that the Gaussian is laid over")
     options = parser.parse_args()
     device = options.device or ("cuda" if _has_cuda() else "cpu")
     shapes = dict(ON_GPU if device == "cuda" else ON_CPU)
-    given = {name: getattr(options, name) for name in ("contexts", "negatives", "steps") if getattr(options, name)}
+    given = {
+        name: getattr(options, name)
+        for name in ("contexts", "negatives", "steps")
+        if getattr(options, name)
+    }
     print(f"load average {os.getloadavg()[0]:.1f}; {device}", flush=True)
     for model in MODELS:
         if options.only in (None, model):
@@ -278,9 +324,9 @@ def main() -> None:
         for dimensions in (384, 768):
             found = alone(1, fitted, dimensions, options.points)
             print(
-                f"Gaussian over {options.points:,} × {dimensions}: ours {found['ours']:.2f} s, scikit-learn "
-                f"{found['peer']:.2f} s, ratio {found['peer'] / found['ours']:.2f}; largest relative difference "
-                f"{found['difference']:.0e}",
+                f"Gaussian over {options.points:,} × {dimensions}: ours {found['ours']:.2f} s, "
+                f"scikit-learn {found['peer']:.2f} s, ratio {found['peer'] / found['ours']:.2f}; "
+                f"largest relative difference {found['difference']:.0e}",
                 flush=True,
             )
 
@@ -299,9 +345,10 @@ def _has_cuda() -> bool:
 def _say_training(model: str, shape: Shape, found: dict[str, Any]) -> None:
     examples = shape.examples * shape.steps
     print(
-        f"{model}: {shape.contexts} × {1 + shape.negatives} examples a step, {found['tokens']:.0f} tokens each, "
-        f"{shape.steps} steps: ours {examples / found['ours']:.1f} examples/s, plain loop "
-        f"{examples / found['peer']:.1f}, ratio {found['peer'] / found['ours']:.2f}"
+        f"{model}: {shape.contexts} × {1 + shape.negatives} examples a step, "
+        f"{found['tokens']:.0f} tokens each, {shape.steps} steps: ours "
+        f"{examples / found['ours']:.1f} examples/s, plain loop {examples / found['peer']:.1f}, "
+        f"ratio {found['peer'] / found['ours']:.2f}"
         + (f"; {found['memory']:.1f} GiB" if "memory" in found else ""),
         flush=True,
     )
@@ -310,8 +357,9 @@ def _say_training(model: str, shape: Shape, found: dict[str, Any]) -> None:
 def _say_after(found: dict[str, float]) -> None:
     ours, peer = (1_000 * found[who] / found["pairs"] for who in ("ours", "peer"))
     print(
-        f"scores of 1,000 pairs ({found['pairs']:,} measured): ours {ours:.1f} s, 32 at a time as they come "
-        f"{peer:.1f} s, ratio {peer / ours:.2f}; largest relative difference of d² {found['difference']:.0e}",
+        f"scores of 1,000 pairs ({found['pairs']:,} measured): ours {ours:.1f} s, 32 at a time as "
+        f"they come {peer:.1f} s, ratio {peer / ours:.2f}; largest relative difference of d² "
+        f"{found['difference']:.0e}",
         flush=True,
     )
 

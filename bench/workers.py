@@ -1,12 +1,16 @@
-"""How fast metric runs go through real workers: ``python -m bench.workers [--case NAME] [--systems 99]``.
+"""How fast metric runs go through real workers: ``python -m bench.workers [--case NAME] [--systems
+99]``.
 
-Each case is a site of its own in a process of its own: its database, its broker, one Celery worker with two processes,
-started as ``manage.py run`` starts it. The corpus has ComperDial's size. Measured are
+Each case is a site of its own in a process of its own: its database, its broker, one Celery worker
+with two processes, started as ``manage.py run`` starts it. The corpus has ComperDial's size.
+Measured are
 
-* idle: from the request for one run to its result, on a site with nothing else to do (median of 10);
+* idle: from the request for one run to its result, on a site with nothing else to do (median of
+  10);
 * request: writing 990 rows (99 systems × 10 lexical metrics) and sending their hints;
 * all: from the request to the last result, and runs a second;
-* inline: the same runs in one process without a broker, in runs a second: what the way through the workers costs.
+* inline: the same runs in one process without a broker, in runs a second: what the way through the
+  workers costs.
 """
 
 from __future__ import annotations
@@ -37,7 +41,10 @@ METRICS = (
     "rouge_2",
     "rouge_l",
 )
-IDLE_METRIC, INLINE_METRICS = "rouge_l[stem=true]", ("bleu_4[normalize=false]", "word_f1[normalize=false]")
+IDLE_METRIC, INLINE_METRICS = (
+    "rouge_l[stem=true]",
+    ("bleu_4[normalize=false]", "word_f1[normalize=false]"),
+)
 IDLE_RUNS, INLINE_SYSTEMS = 10, 50
 PATIENCE_SECONDS = 500
 
@@ -63,11 +70,23 @@ CASES = {
 @contextmanager
 def worker(home: Path, prefetch: int) -> Iterator[None]:
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
-    options = ["--queues", "cpu,gpu,llm", "--concurrency", "2", "--loglevel", "ERROR", "--without-mingle"]
+    options = [
+        "--queues",
+        "cpu,gpu,llm",
+        "--concurrency",
+        "2",
+        "--loglevel",
+        "ERROR",
+        "--without-mingle",
+    ]
     options += ["--prefetch-multiplier", str(prefetch)]
     with (home / "worker.log").open("wb") as log:
         process = subprocess.Popen(
-            [*command, *options], cwd=PROJECT, env=dict(os.environ), stdout=log, stderr=subprocess.STDOUT
+            [*command, *options],
+            cwd=PROJECT,
+            env=dict(os.environ),
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         yield
@@ -100,8 +119,8 @@ def measure(case: Case, systems_wanted: int) -> str:
             request_seconds, all_seconds = throughput(wanted, systems)
     count = len(wanted) * len(systems)
     return (
-        f"{case.words:<38}{idle:>7.2f} s{request_seconds:>8.2f} s{all_seconds:>8.1f} s{count / all_seconds:>8.0f}/s"
-        f"{inline:>8.0f}/s"
+        f"{case.words:<38}{idle:>7.2f} s{request_seconds:>8.2f} s{all_seconds:>8.1f} "
+        f"s{count / all_seconds:>8.0f}/s{inline:>8.0f}/s"
     )
 
 
@@ -130,9 +149,13 @@ def idle_latency(systems: list[Any]) -> float:
     for number, system in enumerate(systems[: IDLE_RUNS + 2]):
         start = time.perf_counter()
         runs.request([wanted], [system])
-        run = MetricRun.objects.filter(system=system, configuration=wanted.text, state=MetricRun.State.DONE)
+        run = MetricRun.objects.filter(
+            system=system, configuration=wanted.text, state=MetricRun.State.DONE
+        )
         wait_for(run.exists, look_every=0.005)
-        if number >= 2:  # the first runs wait for the worker to start and for its processes to load the metric
+        if (
+            number >= 2
+        ):  # the first runs wait for the worker to start and for its processes to load the metric
             seconds.append(time.perf_counter() - start)
         time.sleep(0.25)
     return median(seconds)
@@ -158,9 +181,20 @@ def main() -> int:
     if options.case:
         print(measure(CASES[options.case], options.systems), flush=True)
         return 0
-    print(f"{'database, broker':<38}{'idle':>9}{'request':>10}{'all':>10}{'':>10}{'inline':>10}", flush=True)
+    print(
+        f"{'database, broker':<38}{'idle':>9}{'request':>10}{'all':>10}{'':>10}{'inline':>10}",
+        flush=True,
+    )
     for name in CASES:  # Django reads its settings once a process
-        again = [sys.executable, "-m", "bench.workers", "--case", name, "--systems", str(options.systems)]
+        again = [
+            sys.executable,
+            "-m",
+            "bench.workers",
+            "--case",
+            name,
+            "--systems",
+            str(options.systems),
+        ]
         subprocess.run(again, cwd=PROJECT, check=True)
     return 0
 

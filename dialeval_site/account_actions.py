@@ -14,7 +14,8 @@ from dialeval_site import address_letter
 
 
 def change_email(user: Any, email: str) -> None:
-    """ "" takes the address away. The one that was there is told: its owner may not be who changed it."""
+    """ "" takes the address away. The one that was there is told: its owner may not be who changed
+    it."""
     before, user.email = user.email, email
     get_user_model().objects.filter(pk=user.pk).update(email=email)
     if before not in ("", email):

@@ -1,4 +1,5 @@
-"""An account of one's own: a name, a password and, for who wants to be told of results, an e-mail address."""
+"""An account of one's own: a name, a password and, for who wants to be told of results, an e-mail
+address."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from django.utils.translation import gettext_lazy
 from annotations.campaigns.forms.join import AccountForm
 from dialeval_site.two_factor_forms import AsksWhoIsThere
 
-EMAIL_HELP = gettext_lazy("Told only to organisers. Without one you get no messages when a submission is scored.")
+EMAIL_HELP = gettext_lazy(
+    "Told only to organisers. Without one you get no messages when a submission is scored."
+)
 
 
 def email_field() -> forms.EmailField:
@@ -33,12 +36,13 @@ class SignUpForm(AccountForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = gettext_lazy(
-            "To log in with. Letters, figures and @ . + - _ only. Your team's members and organisers see it; "
-            "leaderboards show the team's name alone."
+            "To log in with. Letters, figures and @ . + - _ only. Your team's members and "
+            "organisers see it; leaderboards show the team's name alone."
         )
 
 
 class EmailForm(AsksWhoIsThere):
-    """Where the links to a new password go: with another's address in it a browser left open is an account lost."""
+    """Where the links to a new password go: with another's address in it a browser left open is an
+    account lost."""
 
     email = email_field()

@@ -11,8 +11,14 @@ urlpatterns = [
     path("sign-up/", sign_up, name="sign-up"),
     path("password/", password_views.PasswordChangeView.as_view(), name="password-change"),
     path("password/forgotten/", password_views.forgotten_password, name="password-reset"),
-    path("password/forgotten/sent/", password_views.password_reset_sent, name="password-reset-sent"),
-    path("password/new/<uidb64>/<token>/", password_views.NewPasswordView.as_view(), name="password-reset-link"),
+    path(
+        "password/forgotten/sent/", password_views.password_reset_sent, name="password-reset-sent"
+    ),
+    path(
+        "password/new/<uidb64>/<token>/",
+        password_views.NewPasswordView.as_view(),
+        name="password-reset-link",
+    ),
     path("two-factor/", two_factor_views.own_two_factor, name="two-factor"),
     path("two-factor/log-in/", two_factor_views.second_log_in_step, name="two-factor-log-in"),
     path("two-factor/codes/", two_factor_views.renew_recovery_codes, name="two-factor-codes"),

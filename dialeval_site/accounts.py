@@ -40,7 +40,9 @@ class LoginView(views.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(
-            demo_accounts=accounts_on_this_site(), sign_up_is_open=settings.SIGN_UP_IS_OPEN, **kwargs
+            demo_accounts=accounts_on_this_site(),
+            sign_up_is_open=settings.SIGN_UP_IS_OPEN,
+            **kwargs,
         )
 
     def form_invalid(self, form: Any) -> HttpResponse:
@@ -48,7 +50,9 @@ class LoginView(views.LoginView):
             return log_in_with_code(self.request, self.get_redirect_url())
         if not getattr(self.request, "guessed_too_often", False):
             return super().form_invalid(form)
-        response = self.render_to_response(self.get_context_data(form=form, guessed_too_often=True), status=429)
+        response = self.render_to_response(
+            self.get_context_data(form=form, guessed_too_often=True), status=429
+        )
         response["Retry-After"] = str(GUESS_SECONDS)
         return response
 
@@ -57,26 +61,39 @@ class LoginView(views.LoginView):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
-    """Makes an account, logs in and leads to ``next``: the page that asked for it, or the challenges."""
+    """Makes an account, logs in and leads to ``next``: the page that asked for it, or the
+    challenges."""
     next_page = _safe_next(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(next_page or reverse("challenges"))
     if not settings.SIGN_UP_IS_OPEN:
-        return render(request, "registration/sign_up.html", {"is_closed": True, "next": next_page}, status=403)
+        return render(
+            request, "registration/sign_up.html", {"is_closed": True, "next": next_page}, status=403
+        )
     form = SignUpForm(request.POST if request.method == "POST" else None)
     is_sound = request.method == "POST" and form.is_valid()
     if is_sound and rates.counted("sign-up", rates.address_of(request), AN_HOUR) > SIGN_UPS_AN_HOUR:
-        form.add_error(None, _("Too many accounts were made from your network within an hour. Try again later."))
-        return render(request, "registration/sign_up.html", {"form": form, "next": next_page}, status=429)
+        form.add_error(
+            None,
+            _("Too many accounts were made from your network within an hour. Try again later."),
+        )
+        return render(
+            request, "registration/sign_up.html", {"form": form, "next": next_page}, status=429
+        )
     if is_sound and (user := _made(form)):
-        # The password was chosen a moment ago: asked for it, the backend may refuse, after other people's guesses.
+        # The password was chosen a moment ago: asked for it, the backend may refuse, after other
+        # people's guesses.
         login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
         messages.success(
-            request, _("Your account is made, and you are logged in as %(name)s.") % {"name": user.get_username()}
+            request,
+            _("Your account is made, and you are logged in as %(name)s.")
+            % {"name": user.get_username()},
         )
         return HttpResponseRedirect(next_page or reverse("challenges"))
     context = {"form": form, "next": next_page}
-    return render(request, "registration/sign_up.html", context, status=422 if form.is_bound else 200)
+    return render(
+        request, "registration/sign_up.html", context, status=422 if form.is_bound else 200
+    )
 
 
 def _made(form: SignUpForm) -> Any:
@@ -93,7 +110,11 @@ def _safe_next(request: HttpRequest) -> str:
     """Where to go afterwards, on this site only."""
     wish = request.POST.get("next") or request.GET.get("next") or ""
     allowed = {request.get_host()}
-    return wish if url_has_allowed_host_and_scheme(wish, allowed, require_https=request.is_secure()) else ""
+    return (
+        wish
+        if url_has_allowed_host_and_scheme(wish, allowed, require_https=request.is_secure())
+        else ""
+    )
 
 
 @sensitive_post_parameters("password", "code")
@@ -109,10 +130,15 @@ def account(request: HttpRequest) -> HttpResponse:
     is_shared = is_demo_account(request.user)
     if request.method == "POST":
         if is_shared:
-            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
+            raise PermissionDenied(
+                _("this log-in is shared by all visitors of the demo and cannot be changed")
+            )
         if is_sure(request, form):
             change_email(request.user, form.cleaned_data["email"])
-            messages.success(request, _("The address is stored.") if request.user.email else _("No address is kept."))
+            messages.success(
+                request,
+                _("The address is stored.") if request.user.email else _("No address is kept."),
+            )
             return redirect("account")
     context = {
         "section": "account",

@@ -1,4 +1,5 @@
-"""Another e-mail address of an account: the former one is told, since links to a new password go to the other now."""
+"""Another e-mail address of an account: the former one is told, since links to a new password go to
+the other now."""
 
 from __future__ import annotations
 
@@ -13,14 +14,18 @@ from workers.hints import send_once
 
 AN_HOUR = 3600
 LETTERS_AN_HOUR = 3
-"""Of one account, whatever the addresses: nobody fills a mailbox by calling it their own again and again. The first
-change within an hour is told always."""
+"""Of one account, whatever the addresses: nobody fills a mailbox by calling it their own again and
+again. The first change within an hour is told always."""
 TASK = "dialeval_site.tasks.tell_former_address"
 
 
 def ask_for(user: Any, former: str) -> None:
-    """Have a worker write to the former address. The page waits for no mail server; without a broker none is sent."""
-    if not settings.SENDS_EMAIL or rates.counted("address-letter", str(user.pk), AN_HOUR) > LETTERS_AN_HOUR:
+    """Have a worker write to the former address. The page waits for no mail server; without a
+    broker none is sent."""
+    if (
+        not settings.SENDS_EMAIL
+        or rates.counted("address-letter", str(user.pk), AN_HOUR) > LETTERS_AN_HOUR
+    ):
         return
     send_once(TASK, user.get_username(), former)
 

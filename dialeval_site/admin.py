@@ -1,4 +1,5 @@
-"""What the admin does not show: keys of second factors. ``manage.py two_factor_off`` takes one off, and is logged."""
+"""What the admin does not show: keys of second factors. ``manage.py two_factor_off`` takes one off,
+and is logged."""
 
 from django.contrib import admin
 from django_otp.plugins.otp_static.models import StaticDevice

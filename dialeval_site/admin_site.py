@@ -1,4 +1,5 @@
-"""Django's admin with this site's log-in: the same throttle, the same second step, the same rule for organisers."""
+"""Django's admin with this site's log-in: the same throttle, the same second step, the same rule
+for organisers."""
 
 from __future__ import annotations
 
@@ -17,14 +18,18 @@ class Config(AdminConfig):
 
 
 class DialevalAdmin(AdminSite):
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         from dialeval_site.two_factor_views import log_in_with_code
 
         response = super().login(request, extra_context)
         if getattr(request, "waits_for_code", None) is None:
             return response
         wish = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME) or ""
-        is_here = url_has_allowed_host_and_scheme(wish, {request.get_host()}, require_https=request.is_secure())
+        is_here = url_has_allowed_host_and_scheme(
+            wish, {request.get_host()}, require_https=request.is_secure()
+        )
         return log_in_with_code(request, wish if is_here else reverse("admin:index"))
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -82,7 +82,8 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> None:
-    """A field that is misspelt, or sent twice where one is meant: as in JSON bodies an error, not a wish unheard."""
+    """A field that is misspelt, or sent twice where one is meant: as in JSON bodies an error, not a
+    wish unheard."""
     match = request.resolver_match
     known = _fields_of()[match.route if match else "", request.method or ""]
     errors = [
@@ -94,8 +95,12 @@ def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> N
 
 
 def _refuse(source: str, errors: list[tuple[str, str]]) -> None:
-    said = [{"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]]
-    raise Refused(422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said)
+    said = [
+        {"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]
+    ]
+    raise Refused(
+        422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said
+    )
 
 
 def operations() -> Iterator[tuple[str, Operation]]:
@@ -111,14 +116,17 @@ def operations() -> Iterator[tuple[str, Operation]]:
 
 @lru_cache(maxsize=1)
 def _fields_of() -> dict[tuple[str, str], dict[str, set[str]]]:
-    """(route, method) → the names of queries and of forms, files among them, that the operation takes."""
+    """(route, method) → the names of queries and of forms, files among them, that the operation
+    takes."""
     found: dict[tuple[str, str], dict[str, set[str]]] = {}
     for route, operation in operations():
         names: dict[str, set[str]] = {"query": set(), "form": set()}
         for model in operation.models:
             source = {FormModel: "form", FileModel: "form", QueryModel: "query"}.get(model.__base__)
             if source:
-                names[source].update(getattr(model, "__ninja_flatten_map__", None) or model.model_fields)
+                names[source].update(
+                    getattr(model, "__ninja_flatten_map__", None) or model.model_fields
+                )
         found |= {(route, method): names for method in operation.methods}
     return found
 
@@ -150,7 +158,7 @@ def document() -> OpenAPISchema:
     return Document(api, path_prefix="api/v1/")
 
 
-# --- errors -----------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------
 
 
 @api.exception_handler(Refused)
@@ -177,11 +185,14 @@ def _read_only(_request: HttpRequest, problem: DatabaseError) -> HttpResponse:
 @api.exception_handler(ValidationError)
 def _invalid(_request: HttpRequest, refusal: ValidationError) -> HttpResponse:
     errors = [{"field": _path(error["loc"]), "message": error["msg"]} for error in refusal.errors]
-    return problem_response(422, "; ".join(f"{e['field']}: {e['message']}" for e in errors)[:1000], errors=errors)
+    return problem_response(
+        422, "; ".join(f"{e['field']}: {e['message']}" for e in errors)[:1000], errors=errors
+    )
 
 
 def _path(loc: tuple[str | int, ...]) -> str:
-    """``query.limit``, ``body.scopes.0``: without the name of the function's own parameter, which no client knows."""
+    """``query.limit``, ``body.scopes.0``: without the name of the function's own parameter, which
+    no client knows."""
     source, *rest = loc
     source = "form" if source == "file" else source  # a form's part, to who sends it
     if len(rest) > 1 and rest[0] in ("wish", "paging", "place", "version_wish"):
@@ -226,4 +237,6 @@ def _unreadable(_request: HttpRequest, _error: Exception) -> HttpResponse:
 
 def no_such_address(_request: HttpRequest) -> HttpResponse:
     """Whatever else lies below /api/."""
-    return problem_response(404, _("There is nothing at this address. See /api/v1/docs/."), code="address")
+    return problem_response(
+        404, _("There is nothing at this address. See /api/v1/docs/."), code="address"
+    )

@@ -1,4 +1,5 @@
-"""The OpenAPI document: ninja's, with scopes, refusals as problems, and what every answer carries."""
+"""The OpenAPI document: ninja's, with scopes, refusals as problems, and what every answer
+carries."""
 
 from __future__ import annotations
 
@@ -38,9 +39,12 @@ class Document(OpenAPISchema):
         self._drop_unused_schemas()
 
     def _drop_unused_schemas(self) -> None:
-        """Parameters stand in their operations one by one; the classes that hold them are nobody's business."""
+        """Parameters stand in their operations one by one; the classes that hold them are nobody's
+        business."""
         schemas = self["components"]["schemas"]
-        while unused := [name for name in schemas if f'"#/components/schemas/{name}"' not in json.dumps(self)]:
+        while unused := [
+            name for name in schemas if f'"#/components/schemas/{name}"' not in json.dumps(self)
+        ]:
             for name in unused:
                 del schemas[name]
 
@@ -51,7 +55,8 @@ class Document(OpenAPISchema):
         self.securitySchemes["Token"] = Token("read").openapi_security_schema
         components = super().get_components()
         components["headers"] = {
-            name: {"description": words, "schema": {"type": "integer"}} for name, words in HEADERS.items()
+            name: {"description": words, "schema": {"type": "integer"}}
+            for name, words in HEADERS.items()
         }
         return components
 
@@ -61,7 +66,9 @@ class Document(OpenAPISchema):
         for status in _refusals(details, operation):
             responses.setdefault(str(status), problem_response(status))
         for answer in responses.values():
-            answer.setdefault("headers", {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS})
+            answer.setdefault(
+                "headers", {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}
+            )
         details["responses"] = dict(sorted(responses.items()))
         guard = _guard(operation)
         if guard is not None:
@@ -71,7 +78,8 @@ class Document(OpenAPISchema):
                 part
                 for part in (
                     details.get("description", ""),
-                    f"Scope {words}" + (" Without a token you see what everybody sees." if guard.anybody else ""),
+                    f"Scope {words}"
+                    + (" Without a token you see what everybody sees." if guard.anybody else ""),
                 )
                 if part
             )

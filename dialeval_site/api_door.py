@@ -1,4 +1,5 @@
-"""What every request to the API passes: whose token it is, how many a minute, and errors in one form."""
+"""What every request to the API passes: whose token it is, how many a minute, and errors in one
+form."""
 
 from __future__ import annotations
 
@@ -26,8 +27,10 @@ WORDS = {
     404: "There is nothing at this address.",
     405: "This address does not know that method.",
     413: "The request is too large.",
-    500: "Something went wrong on the server. It was noted. Nothing of the request was kept. Tell the organiser the "
-    "number in request_id.",
+    500: (
+        "Something went wrong on the server. It was noted. Nothing of the request was kept. Tell "
+        "the organiser the number in request_id."
+    ),
 }
 
 
@@ -46,12 +49,17 @@ class ApiDoor:
             log.exception("the token of a request could not be looked up")
             words = _("The site cannot reach its database. Try again later.")
             return problem_response(503, words, request_id=log_context.request_id())
-        whom = f"token {caller.token_id}" if caller.token_id is not None else f"address {rates.address_of(request)}"
+        whom = (
+            f"token {caller.token_id}"
+            if caller.token_id is not None
+            else f"address {rates.address_of(request)}"
+        )
         count = rates.counted_request("api", whom, MINUTE)
         if count > settings.API_RATE:
             response: HttpResponseBase = problem_response(
                 429,
-                _("More than %(most)d requests in a minute. Try again later.") % {"most": settings.API_RATE},
+                _("More than %(most)d requests in a minute. Try again later.")
+                % {"most": settings.API_RATE},
                 code="rate",
             )
             response["Retry-After"] = str(_seconds_left())
@@ -68,8 +76,8 @@ class ApiDoor:
         return response
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:
-        """HEAD is answered as GET is, which every address that can be read must (RFC 9110, 9.1); operations know GET
-        alone. The body goes no further (``headers_alone``)."""
+        """HEAD is answered as GET is, which every address that can be read must (RFC 9110, 9.1);
+        operations know GET alone. The body goes no further (``headers_alone``)."""
         if request.method != "HEAD":
             return self.get_response(request)
         request.method = "GET"
@@ -84,15 +92,20 @@ def _seconds_left() -> int:
 
 
 def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
-    """An error that was not written as a problem (by Django, or by another part of the site) becomes one."""
+    """An error that was not written as a problem (by Django, or by another part of the site)
+    becomes one."""
     if response.status_code < 400 or response.get("Content-Type", "").startswith(MEDIA_TYPE):
         return response
     status = response.status_code
     said = ""
-    if isinstance(response, HttpResponse) and response.get("Content-Type", "").startswith("text/plain"):
+    if isinstance(response, HttpResponse) and response.get("Content-Type", "").startswith(
+        "text/plain"
+    ):
         said = response.content.decode("utf-8", "replace").strip()[:500]
     more = {"request_id": log_context.request_id()} if status >= 500 else {}
-    problem = problem_response(status, said or _(WORDS.get(status, "The request was refused.")), **more)
+    problem = problem_response(
+        status, said or _(WORDS.get(status, "The request was refused.")), **more
+    )
     for header in ("Allow", "Retry-After", "Connection"):
         if header in response:
             problem[header] = response[header]

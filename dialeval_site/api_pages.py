@@ -1,4 +1,5 @@
-"""The OpenAPI document as its page shows it: groups of operations with their fields and an example call."""
+"""The OpenAPI document as its page shows it: groups of operations with their fields and an example
+call."""
 
 from __future__ import annotations
 
@@ -79,22 +80,37 @@ class Pages:
 def pages_of(address: str) -> Pages:
     """``address`` is the site's own, as the reader's browser knows it: example calls name it."""
     whole: dict[str, Any] = json.loads(json.dumps(document()))
-    groups = {tag["name"]: Group(tag["name"], tag["description"].rstrip(".")) for tag in whole["tags"]}
+    groups = {
+        tag["name"]: Group(tag["name"], tag["description"].rstrip(".")) for tag in whole["tags"]
+    }
     for path, methods in whole["paths"].items():
         for method in METHODS:
             if method in methods:
                 page = _operation(whole, address, path, method, methods[method])
                 groups[methods[method]["tags"][0]].operations.append(page)
     schemas = [_schema(whole, name) for name in sorted(whole["components"]["schemas"])]
-    return Pages(to_html(whole["info"]["description"]), whole["info"]["version"], list(groups.values()), schemas)
+    return Pages(
+        to_html(whole["info"]["description"]),
+        whole["info"]["version"],
+        list(groups.values()),
+        schemas,
+    )
 
 
-def _operation(whole: dict[str, Any], address: str, path: str, method: str, details: dict[str, Any]) -> OperationPage:
+def _operation(
+    whole: dict[str, Any], address: str, path: str, method: str, details: dict[str, Any]
+) -> OperationPage:
     body = details.get("requestBody", {}).get("content", {})
     media_type = next(iter(body), "")
     schema = _resolved(whole, body[media_type]["schema"]) if media_type else {}
     fields = [
-        FieldLine(one["name"], one["in"], _type(one["schema"]), one["required"], _inline(one.get("description", "")))
+        FieldLine(
+            one["name"],
+            one["in"],
+            _type(one["schema"]),
+            one["required"],
+            _inline(one.get("description", "")),
+        )
         for one in details["parameters"]
     ]
     return OperationPage(
@@ -104,7 +120,10 @@ def _operation(whole: dict[str, Any], address: str, path: str, method: str, deta
         summary=details["summary"],
         description=to_html(details.get("description", "")),
         scope=details.get("x-scope", ""),
-        fields=(*fields, *_fields(schema, "form" if media_type.startswith("multipart") else "body")),
+        fields=(
+            *fields,
+            *_fields(schema, "form" if media_type.startswith("multipart") else "body"),
+        ),
         media_type=media_type,
         answers=tuple(_answer(status, one) for status, one in details["responses"].items()),
         example=_curl(address, path, method, details, media_type, schema),
@@ -123,7 +142,12 @@ def _inline(text: str) -> SafeString:
     """Text whose parts between backticks are code."""
     parts = text.split("`")
     return format_html_join(
-        "", "{}", ((format_html("<code>{}</code>", part) if place % 2 else part,) for place, part in enumerate(parts))
+        "",
+        "{}",
+        (
+            (format_html("<code>{}</code>", part) if place % 2 else part,)
+            for place, part in enumerate(parts)
+        ),
     )
 
 
@@ -136,7 +160,13 @@ def _schema(whole: dict[str, Any], name: str) -> SchemaPage:
     schema = whole["components"]["schemas"][name]
     examples = schema.get("examples", [])
     example = json.dumps(examples[0], indent=2, ensure_ascii=False) if examples else ""
-    return SchemaPage(name, _label(name), to_html(schema.get("description", "")), tuple(_fields(schema, "")), example)
+    return SchemaPage(
+        name,
+        _label(name),
+        to_html(schema.get("description", "")),
+        tuple(_fields(schema, "")),
+        example,
+    )
 
 
 def _fields(schema: dict[str, Any], where: str) -> list[FieldLine]:
@@ -170,7 +200,9 @@ def _type(schema: dict[str, Any]) -> str:
     if kind == "array":
         return f"list of {_type(schema['items'])}" if schema.get("items") else "list"
     if kind == "string":
-        return {"date-time": "time", "binary": "file"}.get(schema.get("format", ""), "text") + _length(schema)
+        return {"date-time": "time", "binary": "file"}.get(
+            schema.get("format", ""), "text"
+        ) + _length(schema)
     if kind in ("integer", "number"):
         return kind + _range(schema)
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):

@@ -47,13 +47,21 @@ class TokenIn(Given):
     code: Text = Field(
         "",
         max_length=40,
-        description="Of an account with two-factor log-in: the app's six figures, or a recovery code.",
+        description="Of an account with two-factor log-in: the app's six figures, or a recovery "
+        "code.",
     )
-    name: Text = Field("API", min_length=1, max_length=80, description="What you will know the token by.")
+    name: Text = Field(
+        "API", min_length=1, max_length=80, description="What you will know the token by."
+    )
     scopes: list[ScopeName] = Field(
-        ["read", "submit"], min_length=1, max_length=4, description="What the token may be used for."
+        ["read", "submit"],
+        min_length=1,
+        max_length=4,
+        description="What the token may be used for.",
     )
-    days: int = Field(tokens.USUAL_DAYS, ge=1, le=tokens.MOST_DAYS, description="How long it lives.")
+    days: int = Field(
+        tokens.USUAL_DAYS, ge=1, le=tokens.MOST_DAYS, description="How long it lives."
+    )
 
 
 class TokenOut(Schema):
@@ -84,7 +92,8 @@ class Me(Schema):
     openapi_extra=refusals(401),
 )
 def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
-    """After five wrong passwords for a name within ten minutes no further ones are tried from the same address."""
+    """After five wrong passwords for a name within ten minutes no further ones are tried from the
+    same address."""
     address = rates.address_of(request)
     name_here = f"{wish.username.casefold()} {address}"
     if (
@@ -92,7 +101,10 @@ def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
         or rates.so_far("guesses", address, GUESS_SECONDS) >= GUESSES_OF_AN_ADDRESS
     ):
         raise Refused(
-            429, _("Too many wrong passwords. Try again in ten minutes."), code="guesses", retry=GUESS_SECONDS
+            429,
+            _("Too many wrong passwords. Try again in ten minutes."),
+            code="guesses",
+            retry=GUESS_SECONDS,
         )
     user = authenticate(request, username=wish.username, password=wish.password)
     if user is None and (waiting := getattr(request, "waits_for_code", None)) is not None:
@@ -112,11 +124,15 @@ def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
 def _with_code(user: Any, code: str) -> Any:
     """The user, whose password was right, where the code is, too."""
     if not code.strip():
-        raise Refused(401, _("This account has two-factor log-in. Send the code, too."), code="two_factor")
+        raise Refused(
+            401, _("This account has two-factor log-in. Send the code, too."), code="two_factor"
+        )
     try:
         two_factor.verify(user, code)
     except two_factor.TooManyCodes as refusal:
-        raise Refused(429, _("Too many wrong codes. Try again later."), code="codes", retry=refusal.seconds) from None
+        raise Refused(
+            429, _("Too many wrong codes. Try again later."), code="codes", retry=refusal.seconds
+        ) from None
     except two_factor.WrongCode:
         raise Refused(401, _("The code does not fit."), code="wrong_code") from None
     return user
@@ -148,4 +164,6 @@ def revoke_token(request: HttpRequest) -> Status[None]:
 
 
 def _token(row: ApiToken) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("name", "start", "scopes", "created_at", "expires_at")}
+    return {
+        name: getattr(row, name) for name in ("name", "start", "scopes", "created_at", "expires_at")
+    }

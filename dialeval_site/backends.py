@@ -1,10 +1,10 @@
 """Who is let in, wherever a password is asked for: the log-in, the admin, the API.
 
 A site that began as a demo and went into production keeps the demo's users. Their passwords are
-printed in the README, so there they open nothing, and the accounts may not act: no log-in, no session.
-And nobody guesses: after some wrong passwords for a name no further one is looked at from the same
-address for a while. Who has turned two-factor log-in on is let in by no password alone: so a way in that
-nobody thought of is closed to them, not open.
+printed in the README, so there they open nothing, and the accounts may not act: no log-in, no
+session. And nobody guesses: after some wrong passwords for a name no further one is looked at from
+the same address for a while. Who has turned two-factor log-in on is let in by no password alone: so
+a way in that nobody thought of is closed to them, not open.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from dialeval_site.demo import is_demo_password
 
 GUESS_SECONDS = 600
 GUESSES_OF_A_NAME, GUESSES_OF_AN_ADDRESS = 10, 300
-"""Within ten minutes, of one name from one address, and of one address. Where DIALEVAL_PROXIES was forgotten all
-visitors have one address, so the second is no number that one visitor shuts the others out with in passing."""
+"""Within ten minutes, of one name from one address, and of one address. Where DIALEVAL_PROXIES was
+forgotten all visitors have one address, so the second is no number that one visitor shuts the
+others out with in passing."""
 
 
 class NoDemoLogInsInProduction(ModelBackend):
@@ -34,11 +35,15 @@ class NoDemoLogInsInProduction(ModelBackend):
         return may_act(user)
 
     def authenticate(
-        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **kwargs: Any,
     ) -> Any:
-        """Raises ``PermissionDenied``, which Django takes for wrong, where there were too many guesses; then
-        ``request.guessed_too_often`` is set. Where the password is right and a code is wanted beside it, nobody is let
-        in either, and ``request.waits_for_code`` is the user."""
+        """Raises ``PermissionDenied``, which Django takes for wrong, where there were too many
+        guesses; then ``request.guessed_too_often`` is set. Where the password is right and a code
+        is wanted beside it, nobody is let in either, and ``request.waits_for_code`` is the user."""
         if _opens_nothing(password):
             return None
         if request is None or username is None:
@@ -57,13 +62,14 @@ class NoDemoLogInsInProduction(ModelBackend):
 
 
 def password_is(request: HttpRequest, user: Any, password: str) -> bool:
-    """Whether it is the password of who is logged in: somebody else may sit at the browser, and guess. Raises
-    ``PermissionDenied`` as above."""
+    """Whether it is the password of who is logged in: somebody else may sit at the browser, and
+    guess. Raises ``PermissionDenied`` as above."""
     _count_guess(request, user.get_username())
     stored = user.password
     is_right = not _opens_nothing(password) and bool(user.check_password(password))
     if user.password != stored:
-        # Stored anew under another hasher, which ends every session of the account: this one goes on.
+        # Stored anew under another hasher, which ends every session of the account: this one goes
+        # on.
         update_session_auth_hash(request, user)
     if is_right:
         rates.forget("log-in", _name_here(request, user.get_username()), GUESS_SECONDS)

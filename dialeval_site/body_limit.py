@@ -156,7 +156,10 @@ def _length_required(request: HttpRequest) -> HttpResponse:
 
 def _not_written(request: HttpRequest) -> HttpResponse:
     """The disk of this web server is full (``upload_handler``)."""
-    message = _("The site has no room for the file at the moment. Nothing was stored or counted; try again later.")
+    message = _(
+        "The site has no room for the file at the moment. Nothing was stored or counted; try "
+        "again later."
+    )
     if request.path.startswith("/api/"):
         return problem_response(503, message, "storage")
     if wants_json(request):

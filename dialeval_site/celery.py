@@ -16,10 +16,10 @@ from dialeval_site.folder_broker import SCHEME
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
 
 HINTS_A_PROCESS = 4
-"""Held by a worker of the folder broker for each of its processes. The folder is looked at again only after
-DIALEVAL_POLL_SECONDS, so with one hint a process two processes do 20 runs a second however short they are; with four
-the folder is no longer the limit: 225 (``python -m bench.workers``). Other brokers push: one hint a process leaves the
-rest to other workers."""
+"""Held by a worker of the folder broker for each of its processes. The folder is looked at again
+only after DIALEVAL_POLL_SECONDS, so with one hint a process two processes do 20 runs a second
+however short they are; with four the folder is no longer the limit: 225 (``python -m
+bench.workers``). Other brokers push: one hint a process leaves the rest to other workers."""
 
 app = Celery("dialeval")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -29,7 +29,9 @@ app.conf.update(
     task_track_started=False,
     task_serializer="json",
     accept_content=["json"],
-    worker_prefetch_multiplier=HINTS_A_PROCESS if app.conf.broker_url.startswith(f"{SCHEME}:") else 1,
+    worker_prefetch_multiplier=HINTS_A_PROCESS
+    if app.conf.broker_url.startswith(f"{SCHEME}:")
+    else 1,
     worker_hijack_root_logger=False,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,
@@ -43,7 +45,8 @@ app.steps["worker"].add("dialeval_site.sweeping:SweepTimer")
 
 @worker_init.connect
 def _get_ready(sender: Any, **_: Any) -> None:
-    """Before the pool forks its processes; a process that takes the place of a dead one is forked from the same."""
+    """Before the pool forks its processes; a process that takes the place of a dead one is forked
+    from the same."""
     from annotations import site_identity
     from workers import resources
     from workers.warming import warm_up

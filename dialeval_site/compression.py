@@ -1,5 +1,6 @@
-"""Pages as gzip, quickly: a leaderboard of 800 kB takes 20 ms at Django's level, which a reader waits for. Parts that
-are kept (``annotations.written_parts``) are compressed once, and put between what is compressed for the reader."""
+"""Pages as gzip, quickly: a leaderboard of 800 kB takes 20 ms at Django's level, which a reader
+waits for. Parts that are kept (``annotations.written_parts``) are compressed once, and put between
+what is compressed for the reader."""
 
 from __future__ import annotations
 
@@ -21,16 +22,16 @@ LEVEL = 1
 WORTH_KEEPING = 5_000
 """Bytes of a part, beneath which it is compressed with what stands around it."""
 PACKED = ("application/zip", "application/gzip", "image/png")
-"""Beginnings of content types that are compressed already: an archive becomes no smaller, and takes longer to pack
-than to make."""
+"""Beginnings of content types that are compressed already: an archive becomes no smaller, and takes
+longer to pack than to make."""
 FILE_NAME_FOLLOWS = 0x08
 HEADER = struct.pack("<BBBBLBB", 0x1F, 0x8B, 8, FILE_NAME_FOLLOWS, 0, 4, 255)
 """Of a gzip file (RFC 1952): deflate, no time, the fastest level, an unknown system."""
 
 
 class QuickGZip(GZipMiddleware):
-    """As Django's, to which it leaves small and streamed answers. It, too, makes the length of what is sent vary, so
-    that nobody learns a secret of the page from it (the BREACH attack)."""
+    """As Django's, to which it leaves small and streamed answers. It, too, makes the length of what
+    is sent vary, so that nobody learns a secret of the page from it (the BREACH attack)."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         if response.get("Content-Type", "").startswith(PACKED):
@@ -38,7 +39,9 @@ class QuickGZip(GZipMiddleware):
         if not self._is_large(request, response):
             return super().process_response(request, response)
         patch_vary_headers(response, ("Accept-Encoding",))
-        response.content = gzipped(response.content, getattr(request, "kept_parts", ()), self.max_random_bytes)
+        response.content = gzipped(
+            response.content, getattr(request, "kept_parts", ()), self.max_random_bytes
+        )
         response.headers["Content-Length"] = str(len(response.content))
         etag = response.headers.get("ETag", "")
         if etag.startswith('"'):
@@ -56,14 +59,16 @@ class QuickGZip(GZipMiddleware):
 
 
 def gzipped(content: bytes, parts: Iterable[Part], most_random: int) -> bytes:
-    """``content`` as a gzip file with a name of random length. ``parts`` are kept parts that it holds, in order."""
+    """``content`` as a gzip file with a name of random length. ``parts`` are kept parts that it
+    holds, in order."""
     name = _get_random_filename(most_random) + b"\x00"
     end = struct.pack("<LL", zlib.crc32(content), len(content) & 0xFFFFFFFF)
     return b"".join((HEADER, name, *_deflated(content, parts), end))
 
 
 def _deflated(content: bytes, parts: Iterable[Part]) -> Iterator[bytes]:
-    """Pieces that end on a byte and refer to nothing before them, so that they can stand one after the other."""
+    """Pieces that end on a byte and refer to nothing before them, so that they can stand one after
+    the other."""
     begin = 0
     for part in parts:
         place = content.find(part.written, begin) if len(part.written) >= WORTH_KEEPING else -1

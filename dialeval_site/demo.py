@@ -1,5 +1,5 @@
-"""The demo: a small corpus written for this project, three log-ins, the runs that score it, and what there is to try:
-campaigns and a challenge.
+"""The demo: a small corpus written for this project, three log-ins, the runs that score it, and
+what there is to try: campaigns and a challenge.
 
 Only in development mode: the pass words are known to everyone.
 """
@@ -34,7 +34,8 @@ DEMO_SLUG = "demo"
 WITH_A_MODEL = ("bertscore_f1", "simcse", "context_similarity", "fbd", "pmi")
 """One of each kind, where the packaged models are installed."""
 JUDGES, JUDGE_TOKENS = ("cpdscore_detail",), 1_000_000
-"""Behind all else: it takes minutes on two cores, 450 calls of 900 tokens. The budget is there to be seen."""
+"""Behind all else: it takes minutes on two cores, 450 calls of 900 tokens. The budget is there to
+be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ class NoDemoInProduction(Exception):
 def load_demo() -> CorpusVersion:
     """Idempotent: what is there stays as it is."""
     if settings.PRODUCTION:
-        raise NoDemoInProduction("the demo's pass words are public; it is not loaded in production mode")
+        raise NoDemoInProduction(
+            "the demo's pass words are public; it is not loaded in production mode"
+        )
     for account in DEMO_ACCOUNTS:
         make_account(account)
     (outcome,) = corpus_actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
@@ -84,11 +87,14 @@ def make_account(account: DemoLogIn) -> Any:
 
 
 def _score(version: CorpusVersion) -> None:
-    """Metrics without a model first: they are there in seconds, while the workers load the models of the others."""
+    """Metrics without a model first: they are there in seconds, while the workers load the models
+    of the others."""
     known = all_metrics()
     quick = [metric.name for metric in known.values() if metric.queue == "cpu"]
     named = [*quick, *(name for name in WITH_A_MODEL if name in known)]
-    offered = [parse(name) for name in named if not run_queries.why_not_offered(parse(name), version)]
+    offered = [
+        parse(name) for name in named if not run_queries.why_not_offered(parse(name), version)
+    ]
     runs.request(offered, select_systems(version))
 
 
@@ -97,11 +103,19 @@ def _judge(version: CorpusVersion) -> None:
     for judge in map(parse, JUDGES):
         known = JudgeRun.objects.filter(version=version, configuration=judge.text).exists()
         if not known and not run_queries.why_not_offered(judge, version):
-            start_judge_run(version, judge, select_systems(version), tokens=JUDGE_TOKENS, usd=None, by=_organiser())
+            start_judge_run(
+                version,
+                judge,
+                select_systems(version),
+                tokens=JUDGE_TOKENS,
+                usd=None,
+                by=_organiser(),
+            )
 
 
 def _organiser() -> Any:
-    """What the demo has begun is that account's, so that in production no worker goes on with it."""
+    """What the demo has begun is that account's, so that in production no worker goes on with
+    it."""
     organisers = get_user_model().objects.filter(demo_account__isnull=False)
     return organisers.filter(username=DEMO_ACCOUNTS[0].username).first()
 

@@ -1,4 +1,5 @@
-"""Campaigns on the demo corpus: one of each kind to try, and one that programs have rated, to show its pages full."""
+"""Campaigns on the demo corpus: one of each kind to try, and one that programs have rated, to show
+its pages full."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ from annotations.roles import ORGANISER, RATER
 SEED = 20261120
 SIMULATED_ACCOUNT = "simulated-rater-"
 INSTRUCTIONS = (
-    "You are in a friendly conversation with somebody whom you have just met. You are this person: {persona} "
-    "Answer in one or two short sentences, and ask something back now and then."
+    "You are in a friendly conversation with somebody whom you have just met. You are this "
+    "person: {persona} Answer in one or two short sentences, and ask something back now and then."
 )
 
 
@@ -88,7 +89,10 @@ def _chat(version: CorpusVersion, slug: str) -> setup.Asked:
         kind=Campaign.Kind.INTERACTIVE,
         slug=slug,
         version=version,
-        chat_systems=[_chat_system("Packaged model, careful", 0.2), _chat_system("Packaged model, lively", 0.9)],
+        chat_systems=[
+            _chat_system("Packaged model, careful", 0.2),
+            _chat_system("Packaged model, lively", 0.9),
+        ],
         axes_below=DEFAULT_THRESHOLD,
         raters_per_item=1,
         dialogues_per_system=4,
@@ -152,7 +156,8 @@ def _checks(version: CorpusVersion) -> list[CheckItem]:
             ("Seven the of window quickly because lamp.",),
             1,
             1,
-            "This is not a sentence: whatever the scale is for, such a response is at its lower end.",
+            "This is not a sentence: whatever the scale is for, such a response is at its lower "
+            "end.",
         ),
         CheckItem(
             "training",
@@ -164,15 +169,18 @@ def _checks(version: CorpusVersion) -> list[CheckItem]:
             5,
             "A person wrote this for this very place. It answers the partner and fits the persona.",
         ),
-        CheckItem("attention", names[2], 2, None, ("Blue blue stairs under Tuesday, and and.",), 1, 2),
+        CheckItem(
+            "attention", names[2], 2, None, ("Blue blue stairs under Tuesday, and and.",), 1, 2
+        ),
     ]
 
 
-# --- programs that rate -----------------------------------------------------------------------------------------
+# --- programs that rate ---------------------------------------------------------------------------
 
 
 def _rate(campaign: Campaign) -> Campaign:
-    """Through the same desk as people, so that order, propensity and slots are what they would be."""
+    """Through the same desk as people, so that order, propensity and slots are what they would
+    be."""
     chance = random.Random(SEED)
     quality = _quality(campaign)
     desks = [(join(campaign, _account(rater)), rater) for rater in PANEL]
@@ -191,7 +199,9 @@ def _rate(campaign: Campaign) -> Campaign:
 def _account(rater: SimulatedRater) -> Any:
     """Switched off, and without a pass word: nobody logs in as a program."""
     name = f"{SIMULATED_ACCOUNT}{rater.name.rpartition(' ')[2]}"
-    user, created = get_user_model().objects.get_or_create(username=name, defaults={"is_active": False})
+    user, created = get_user_model().objects.get_or_create(
+        username=name, defaults={"is_active": False}
+    )
     if created:
         user.set_unusable_password()
         user.save()
@@ -201,7 +211,9 @@ def _account(rater: SimulatedRater) -> Any:
 def _quality(campaign: Campaign) -> dict[int, float]:
     """What the corpus's own simulated raters gave, on average, by response."""
     scores: dict[int, list[float]] = {}
-    ratings = Rating.objects.filter(response__items__campaign=campaign).values_list("response_id", "score")
+    ratings = Rating.objects.filter(response__items__campaign=campaign).values_list(
+        "response_id", "score"
+    )
     for response, score in ratings:
         scores.setdefault(response, []).append(score)
     return {response: fmean(given) for response, given in scores.items()}
@@ -217,7 +229,11 @@ def _judge(
     item: Item = assignment.item
     score = score_given(rater, quality[item.response_id], f"{SEED} {item.response_id}")
     asked = score < (participation.campaign.axes_below or 0)
-    low = [axis["key"] for axis in participation.campaign.axes if chance.random() < 0.3] if asked else None
+    low = (
+        [axis["key"] for axis in participation.campaign.axes if chance.random() < 0.3]
+        if asked
+        else None
+    )
     active = round(chance.lognormvariate(9.2, 0.4))
     rate(
         participation,

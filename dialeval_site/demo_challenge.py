@@ -1,5 +1,5 @@
-"""A challenge to try on the demo corpus: one open round with public references, three baselines, and a team for the
-participant's log-in, which has handed in nothing yet."""
+"""A challenge to try on the demo corpus: one open round with public references, three baselines,
+and a team for the participant's log-in, which has handed in nothing yet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ SEED = 20261121
 
 
 def load_demo_challenge(version: CorpusVersion) -> None:
-    """Idempotent, and whole or not at all: a challenge that is there, in whatever state, stays as it is."""
+    """Idempotent, and whole or not at all: a challenge that is there, in whatever state, stays as
+    it is."""
     with transaction.atomic():
         if Challenge.objects.filter(slug=SLUG).exists() or not metrics_to_start_from(version):
             return
@@ -60,7 +61,8 @@ def _practice_round(version: CorpusVersion) -> RoundAsked:
         metrics=metrics,
         ranking_metric=metrics[0],
         split_seed=SEED,
-        shows_corpus_baselines=False,  # the same programs hand in below, and would stand there twice
+        # the same programs hand in below, and would stand there twice
+        shows_corpus_baselines=False,
     )
 
 
@@ -68,7 +70,8 @@ def _hand_in_baselines(challenge: Challenge, round: Round, version: CorpusVersio
     """Through the same door as everybody's."""
     owner, is_new = get_user_model().objects.get_or_create(username=BASELINES_ACCOUNT)
     if is_new:
-        owner.set_unusable_password()  # nobody logs in with it; it is not disabled, for workers act for it
+        # nobody logs in with it; it is not disabled, for workers act for it
+        owner.set_unusable_password()
         owner.save()
         DemoAccount.objects.create(user=owner)
     team = teams.found(challenge, owner, "Baselines of the project")
@@ -92,7 +95,11 @@ def _responses(baseline: Baseline, version: CorpusVersion) -> bytes:
 def _lines(baseline: Baseline, version: CorpusVersion) -> Iterator[str]:
     for dialogue in dialogue_records(version):
         for place in places_of(dialogue):
-            answer = {"dialog_id": place.dialogue_id, "turn": place.turn, "response": baseline.respond(place)}
+            answer = {
+                "dialog_id": place.dialogue_id,
+                "turn": place.turn,
+                "response": baseline.respond(place),
+            }
             yield json.dumps(answer) + "\n"
 
 

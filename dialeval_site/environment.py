@@ -1,6 +1,7 @@
 """Every setting an operator can make, read from the environment and from nowhere else.
 
-``docs/settings.md`` is checked against ``SETTINGS`` by a test: a setting without documentation fails it.
+``docs/settings.md`` is checked against ``SETTINGS`` by a test: a setting without documentation
+fails it.
 """
 
 from __future__ import annotations
@@ -28,136 +29,197 @@ class Setting:
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("DIALEVAL_HOME", "var", "Folder of all state: database, broker, word lists, uploads, logs."),
+    Setting(
+        "DIALEVAL_HOME", "var", "Folder of all state: database, broker, word lists, uploads, logs."
+    ),
     Setting(
         "DIALEVAL_MODE",
         "development",
-        "`development` or `production`. Production refuses to start without SECRET_KEY and ALLOWED_HOSTS, "
-        "and sets secure cookies and HTTPS headers.",
+        "`development` or `production`. Production refuses to start without SECRET_KEY and "
+        "ALLOWED_HOSTS, and sets secure cookies and HTTPS headers.",
     ),
     Setting(
         "SECRET_KEY",
         "",
-        "Signs sessions. Required in production; in development one is made and kept in DIALEVAL_HOME.",
+        "Signs sessions. Required in production; in development one is made and kept in "
+        "DIALEVAL_HOME.",
     ),
-    Setting("ALLOWED_HOSTS", "", "Host names the site answers to, separated by commas. Required in production."),
-    Setting("CSRF_TRUSTED_ORIGINS", "", "Origins such as https://dialeval.example.org, separated by commas."),
+    Setting(
+        "ALLOWED_HOSTS",
+        "",
+        "Host names the site answers to, separated by commas. Required in production.",
+    ),
+    Setting(
+        "CSRF_TRUSTED_ORIGINS",
+        "",
+        "Origins such as https://dialeval.example.org, separated by commas.",
+    ),
     Setting(
         "DATABASE_URL",
         "",
-        "`postgres://user:password@host/name` or `sqlite:///path`. Default: SQLite in DIALEVAL_HOME.",
+        "`postgres://user:password@host/name` or `sqlite:///path`. Default: SQLite in "
+        "DIALEVAL_HOME.",
     ),
-    Setting("DATABASE_POOL_SIZE", "8", "Most PostgreSQL connections of one process: one for each of its threads."),
+    Setting(
+        "DATABASE_POOL_SIZE",
+        "8",
+        "Most PostgreSQL connections of one process: one for each of its threads.",
+    ),
     Setting(
         "DATABASE_PREPARED_STATEMENTS",
         "true",
-        "`false` behind a pooler that passes a connection on after each transaction and keeps no prepared statements.",
+        "`false` behind a pooler that passes a connection on after each transaction and keeps no "
+        "prepared statements.",
     ),
     Setting(
         "CELERY_BROKER_URL",
         "",
-        "`redis://:password@host:port/0` or any broker of Celery. Default: a folder in DIALEVAL_HOME.",
+        "`redis://:password@host:port/0` or any broker of Celery. Default: a folder in "
+        "DIALEVAL_HOME.",
     ),
     Setting("DIALEVAL_POLL_SECONDS", "0.1", "How often the folder broker is looked at."),
     Setting(
-        "DIALEVAL_LEASE_SECONDS", "60", "How long a worker may be silent before its metric run is given to another."
+        "DIALEVAL_LEASE_SECONDS",
+        "60",
+        "How long a worker may be silent before its metric run is given to another.",
     ),
-    Setting("DIALEVAL_SWEEP_SECONDS", "5", "How often lost hints and expired leases are looked for."),
-    Setting("DIALEVAL_MAX_ATTEMPTS", "3", "How often a metric run is started before it counts as failed."),
+    Setting(
+        "DIALEVAL_SWEEP_SECONDS", "5", "How often lost hints and expired leases are looked for."
+    ),
+    Setting(
+        "DIALEVAL_MAX_ATTEMPTS",
+        "3",
+        "How often a metric run is started before it counts as failed.",
+    ),
     Setting("DIALEVAL_TASK_SECONDS", "3600", "Longest time one metric run may take."),
     Setting(
         "DIALEVAL_RATING_LEASE_SECONDS",
         "600",
-        "How long a rater may be silent before an item in hand is offered to another. An open page is not silent.",
+        "How long a rater may be silent before an item in hand is offered to another. An open "
+        "page is not silent.",
     ),
     Setting(
         "DIALEVAL_LLM_URL",
         "",
-        "OpenAI-compatible endpoint of everything that asks a language model, such as `https://api.example.org/v1`. "
-        "Empty: `manage.py run` starts the packaged model on loopback.",
+        "OpenAI-compatible endpoint of everything that asks a language model, such as "
+        "`https://api.example.org/v1`. Empty: `manage.py run` starts the packaged model on "
+        "loopback.",
     ),
     Setting("DIALEVAL_LLM_MODEL", "", "The model asked for at DIALEVAL_LLM_URL."),
     Setting("DIALEVAL_LLM_KEY", "", "The key of DIALEVAL_LLM_URL."),
-    Setting("DIALEVAL_LLM_CONCURRENCY", "8", "Calls of judges that one worker process has under way at once."),
+    Setting(
+        "DIALEVAL_LLM_CONCURRENCY",
+        "8",
+        "Calls of judges that one worker process has under way at once.",
+    ),
     Setting(
         "DIALEVAL_LLM_REQUESTS_A_MINUTE",
         "0",
-        "Most calls of judges a minute to one endpoint and model, of all workers together. 0: no limit.",
+        "Most calls of judges a minute to one endpoint and model, of all workers together. 0: no "
+        "limit.",
     ),
-    Setting("DIALEVAL_LLM_TOKENS_A_MINUTE", "0", "The same in tokens, of prompts and answers. 0: no limit."),
-    Setting("DIALEVAL_LLM_SECONDS", "60", "How long a judge's call may take before it is tried again."),
+    Setting(
+        "DIALEVAL_LLM_TOKENS_A_MINUTE",
+        "0",
+        "The same in tokens, of prompts and answers. 0: no limit.",
+    ),
+    Setting(
+        "DIALEVAL_LLM_SECONDS", "60", "How long a judge's call may take before it is tried again."
+    ),
     Setting(
         "DIALEVAL_LLM_RETRIES",
         "6",
-        "Times that a judge's call is tried again after 429, 5xx, an unreadable answer or none in time.",
+        "Times that a judge's call is tried again after 429, 5xx, an unreadable answer or none in "
+        "time.",
     ),
     Setting(
         "DIALEVAL_LLM_PRICES",
         "",
-        "Prices of models, `model=input/output` in USD for a million tokens, separated by commas. Without a price, "
-        "what a model costs is not known, and a budget in money cannot be set.",
+        "Prices of models, `model=input/output` in USD for a million tokens, separated by commas. "
+        "Without a price, what a model costs is not known, and a budget in money cannot be set.",
     ),
     Setting(
-        "DIALEVAL_JUDGE_TOKENS", "50000000", "A judge's budget in tokens where its run was given none. 0: no limit."
+        "DIALEVAL_JUDGE_TOKENS",
+        "50000000",
+        "A judge's budget in tokens where its run was given none. 0: no limit.",
     ),
-    Setting("DIALEVAL_JUDGE_USD", "10", "The same in USD, for models that have a price. 0: no limit."),
+    Setting(
+        "DIALEVAL_JUDGE_USD", "10", "The same in USD, for models that have a price. 0: no limit."
+    ),
     Setting(
         "DIALEVAL_SIGN_UP",
         "open",
-        "`open`: anybody may make an account. `closed`: accounts come from the admin and from invitations to rate.",
+        "`open`: anybody may make an account. `closed`: accounts come from the admin and from "
+        "invitations to rate.",
     ),
     Setting(
         "DIALEVAL_TWO_FACTOR",
         "optional",
-        "`optional`: whoever wants to logs in with two factors. `organisers`: organisers and who may use the admin "
-        "must, before anything of theirs works.",
+        "`optional`: whoever wants to logs in with two factors. `organisers`: organisers and who "
+        "may use the admin must, before anything of theirs works.",
     ),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
     Setting(
         "DIALEVAL_MAX_CORPUS_UPLOAD_MB",
         "20",
-        "Largest corpus that an organiser may add in the browser, in megabytes; it is read while the browser waits.",
+        "Largest corpus that an organiser may add in the browser, in megabytes; it is read while "
+        "the browser waits.",
     ),
     Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
     Setting(
         "DIALEVAL_STORAGE_URL",
         "",
         "S3-compatible storage of uploads and trained models, "
-        "`s3://bucket/prefix?endpoint_url=https://s3.example.org&region_name=eu-1`. Empty: DIALEVAL_HOME/files.",
+        "`s3://bucket/prefix?endpoint_url=https://s3.example.org&region_name=eu-1`. Empty: "
+        "DIALEVAL_HOME/files.",
     ),
-    Setting("AWS_ACCESS_KEY_ID", "", "The key of DIALEVAL_STORAGE_URL. Empty: what the machine has, such as a role."),
+    Setting(
+        "AWS_ACCESS_KEY_ID",
+        "",
+        "The key of DIALEVAL_STORAGE_URL. Empty: what the machine has, such as a role.",
+    ),
     Setting("AWS_SECRET_ACCESS_KEY", "", "The secret of that key."),
-    Setting("DIALEVAL_SCORE_FILES_PER_DAY", "20", "Files of metric scores that one user may hand in on a day (UTC)."),
+    Setting(
+        "DIALEVAL_SCORE_FILES_PER_DAY",
+        "20",
+        "Files of metric scores that one user may hand in on a day (UTC).",
+    ),
     Setting(
         "DIALEVAL_DEVICE",
         "auto",
-        "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device as PyTorch names it.",
+        "Where metrics with a model are computed: `auto` (CUDA, else MPS, else CPU), or a device "
+        "as PyTorch names it.",
     ),
     Setting(
         "DIALEVAL_PRECISION",
         "auto",
-        "What metrics' models compute in: `auto` (bfloat16 where the device is made for it; it is faster and changes "
-        "scores in the third digit), or `float32`. It stands in signatures as `dtype`.",
+        "What metrics' models compute in: `auto` (bfloat16 where the device is made for it; it is "
+        "faster and changes scores in the third digit), or `float32`. It stands in signatures as "
+        "`dtype`.",
     ),
     Setting(
         "DIALEVAL_THREADS",
         "0",
-        "PyTorch's threads in each worker process. 0: half of the cores, shared among the worker's processes.",
+        "PyTorch's threads in each worker process. 0: half of the cores, shared among the "
+        "worker's processes.",
     ),
     Setting(
         "DIALEVAL_FEATURE_CACHE_MB",
         "1000",
-        "Most space that remembered features of texts take in DIALEVAL_HOME, in megabytes. 0: none are kept there.",
+        "Most space that remembered features of texts take in DIALEVAL_HOME, in megabytes. 0: "
+        "none are kept there.",
     ),
     Setting(
         "DIALEVAL_API_RATE",
         "120",
-        "Requests a minute that the API answers for one token, and for one address without a token.",
+        "Requests a minute that the API answers for one token, and for one address without a "
+        "token.",
     ),
     Setting(
         "DIALEVAL_PROXIES",
         "0",
-        "How many proxies stand before the site and add to X-Forwarded-For. 0: that header is not believed.",
+        "How many proxies stand before the site and add to X-Forwarded-For. 0: that header is not "
+        "believed.",
     ),
     Setting(
         "DIALEVAL_SITE_URL",
@@ -168,18 +230,21 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_EMAIL_URL",
         "",
-        "Mail server of notices, `smtp://user:password@host:587/?tls=true` or `smtps://…`. Empty: no e-mail is sent.",
+        "Mail server of notices, `smtp://user:password@host:587/?tls=true` or `smtps://…`. Empty: "
+        "no e-mail is sent.",
     ),
     Setting("DIALEVAL_EMAIL_FROM", "dialeval@localhost", "Sender of e-mail."),
     Setting(
         "DIALEVAL_WEBHOOK_PRIVATE",
         "false",
-        "`true` lets webhooks lead to loopback and private addresses, and to http://. For tests and closed networks.",
+        "`true` lets webhooks lead to loopback and private addresses, and to http://. For tests "
+        "and closed networks.",
     ),
     Setting(
         "DIALEVAL_LOG_LEVEL",
         "INFO",
-        "Least level that is logged, to standard error: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`.",
+        "Least level that is logged, to standard error: `DEBUG`, `INFO`, `WARNING`, `ERROR` or "
+        "`CRITICAL`.",
     ),
     Setting(
         "DIALEVAL_LOG_FORMAT",
@@ -189,14 +254,19 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_MONITORING_TOKEN",
         "",
-        "Whoever sends it reads `/monitoring/`, as Prometheus does. Empty: that address does not exist.",
+        "Whoever sends it reads `/monitoring/`, as Prometheus does. Empty: that address does not "
+        "exist.",
     ),
     Setting(
-        "DIALEVAL_SENTRY_DSN", "", "Where reports of errors are sent, as Sentry names it. Empty: they stay in the log."
+        "DIALEVAL_SENTRY_DSN",
+        "",
+        "Where reports of errors are sent, as Sentry names it. Empty: they stay in the log.",
     ),
     Setting("DIALEVAL_SENTRY_ENVIRONMENT", "production", "What reports of errors call this site."),
     Setting(
-        "DIALEVAL_SECURE", "true", "`false` lets production run without HTTPS (behind nothing, on a private network)."
+        "DIALEVAL_SECURE",
+        "true",
+        "`false` lets production run without HTTPS (behind nothing, on a private network).",
     ),
 )
 
@@ -212,7 +282,9 @@ def whole(name: str, environ: Mapping[str, str] = os.environ) -> int:
     try:
         value = int(text(name, environ))
     except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {text(name, environ)!r}") from None
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number, not {text(name, environ)!r}"
+        ) from None
     if value < 1:
         raise ImproperlyConfigured(f"{name} must be at least 1, not {value}")
     return value
@@ -223,7 +295,9 @@ def count(name: str, environ: Mapping[str, str] = os.environ) -> int:
     try:
         value = int(text(name, environ))
     except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {text(name, environ)!r}") from None
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number, not {text(name, environ)!r}"
+        ) from None
     if value < 0:
         raise ImproperlyConfigured(f"{name} must be at least 0, not {value}")
     return value
@@ -240,10 +314,13 @@ TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def truth(name: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a thing is to be so. Never a guess: a word that nobody here knows would be taken as its opposite."""
+    """Whether a thing is to be so. Never a guess: a word that nobody here knows would be taken as
+    its opposite."""
     given = text(name, environ)
     if given.lower() not in (*TRUE, *FALSE):
-        raise ImproperlyConfigured(f"{name} must be {', '.join(TRUE)} or {', '.join(FALSE)}, not {given!r}")
+        raise ImproperlyConfigured(
+            f"{name} must be {', '.join(TRUE)} or {', '.join(FALSE)}, not {given!r}"
+        )
     return given.lower() in TRUE
 
 
@@ -251,7 +328,9 @@ def seconds(name: str, environ: Mapping[str, str] = os.environ) -> float:
     try:
         value = float(text(name, environ))
     except ValueError:
-        raise ImproperlyConfigured(f"{name} must be a number of seconds, not {text(name, environ)!r}") from None
+        raise ImproperlyConfigured(
+            f"{name} must be a number of seconds, not {text(name, environ)!r}"
+        ) from None
     if not 0 < value < float("inf"):
         raise ImproperlyConfigured(f"{name} must be a positive number of seconds, not {value}")
     return value
@@ -261,18 +340,30 @@ def amount(name: str, environ: Mapping[str, str] = os.environ) -> Decimal:
     """USD, 0 or more."""
     value = _decimal(text(name, environ))
     if value is None:
-        raise ImproperlyConfigured(f"{name} must be an amount of money such as 12.50, not {text(name, environ)!r}")
+        raise ImproperlyConfigured(
+            f"{name} must be an amount of money such as 12.50, not {text(name, environ)!r}"
+        )
     return value
 
 
-def prices(name: str, environ: Mapping[str, str] = os.environ) -> dict[str, tuple[Decimal, Decimal]]:
+def prices(
+    name: str, environ: Mapping[str, str] = os.environ
+) -> dict[str, tuple[Decimal, Decimal]]:
     """By model: USD for a million input tokens, and for a million output tokens."""
     found = {}
     for part in names(name, environ):
         model, equals, pair = part.rpartition("=")
         amounts = [_decimal(one) for one in pair.split("/")]
-        if not equals or not model.strip() or len(amounts) != 2 or amounts[0] is None or amounts[1] is None:
-            raise ImproperlyConfigured(f"{name} must hold model=input/output such as gpt-4o=2.5/10, not {part!r}")
+        if (
+            not equals
+            or not model.strip()
+            or len(amounts) != 2
+            or amounts[0] is None
+            or amounts[1] is None
+        ):
+            raise ImproperlyConfigured(
+                f"{name} must hold model=input/output such as gpt-4o=2.5/10, not {part!r}"
+            )
         found[model.strip()] = (amounts[0], amounts[1])
     return found
 
@@ -296,7 +387,9 @@ def log_format(environ: Mapping[str, str] = os.environ) -> str:
 def log_level(environ: Mapping[str, str] = os.environ) -> str:
     wish = text("DIALEVAL_LOG_LEVEL", environ)
     if wish.upper() not in logging.getLevelNamesMapping():
-        raise ImproperlyConfigured(f"DIALEVAL_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {wish!r}")
+        raise ImproperlyConfigured(
+            f"DIALEVAL_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {wish!r}"
+        )
     return wish.upper()
 
 
@@ -304,7 +397,8 @@ _NAMES_OF_SECRETS = re.compile(r"(?:.*_)?(?:KEY|SECRET|TOKEN|PASSWORD|DSN)|DIALE
 
 
 def secrets(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """What must stand in no line of the log: keys and passwords, by the names of their variables, ours and others'."""
+    """What must stand in no line of the log: keys and passwords, by the names of their variables,
+    ours and others'."""
     found = {value.strip() for name, value in environ.items() if _NAMES_OF_SECRETS.fullmatch(name)}
     for name, value in environ.items():
         if name.endswith("_URL") and (password := _password_in(value)):
@@ -336,7 +430,9 @@ def site_url(secure: bool, environ: Mapping[str, str] = os.environ) -> str:
     given = text("DIALEVAL_SITE_URL", environ).rstrip("/")
     if given:
         if not given.startswith(("https://", "http://")):
-            raise ImproperlyConfigured(f"DIALEVAL_SITE_URL must begin with https:// or http://, not {given!r}")
+            raise ImproperlyConfigured(
+                f"DIALEVAL_SITE_URL must begin with https:// or http://, not {given!r}"
+            )
         return given
     hosts = [host.lstrip(".") for host in allowed_hosts(environ) if host != "*"]
     return f"{'https' if secure else 'http'}://{hosts[0] if hosts else 'localhost'}"
@@ -352,19 +448,23 @@ def home(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def secret_key(environ: Mapping[str, str] = os.environ) -> str:
-    """Given in production; in development made once and kept, so that sessions outlive a restart."""
+    """Given in production; in development made once and kept, so that sessions outlive a
+    restart."""
     given = text("SECRET_KEY", environ)
     if given:
         return given
     if production(environ):
-        raise ImproperlyConfigured("SECRET_KEY is not set. In production mode the site does not start without one.")
+        raise ImproperlyConfigured(
+            "SECRET_KEY is not set. In production mode the site does not start without one."
+        )
     return _kept_development_key(home(environ) / "development-secret-key")
 
 
 def _kept_development_key(path: Path) -> str:
     """One key for all processes of a home, also where several are the first at once.
 
-    A file that is there may still be empty: its process is between making and writing it, or was ended there.
+    A file that is there may still be empty: its process is between making and writing it, or was
+    ended there.
     """
     if path.exists() and (kept := path.read_text().strip()):
         return kept
@@ -388,5 +488,7 @@ def _first_development_key(path: Path) -> str:
 def allowed_hosts(environ: Mapping[str, str] = os.environ) -> list[str]:
     given = names("ALLOWED_HOSTS", environ)
     if not given and production(environ):
-        raise ImproperlyConfigured("ALLOWED_HOSTS is not set. In production mode the site does not start without it.")
+        raise ImproperlyConfigured(
+            "ALLOWED_HOSTS is not set. In production mode the site does not start without it."
+        )
     return given or ["localhost", "127.0.0.1", "[::1]"]

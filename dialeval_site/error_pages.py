@@ -16,7 +16,8 @@ RETRY_SECONDS = 60
 
 @requires_csrf_token
 def server_error(_request: HttpRequest) -> HttpResponse:
-    """With the number by which the fault is found in the log. 503 where the database takes no writes, or is away."""
+    """With the number by which the fault is found in the log. 503 where the database takes no
+    writes, or is away."""
     problem = sys.exc_info()[1]  # Django calls this while it handles the exception
     if (away := is_away(problem)) or refuses_writes(problem):
         page = loader.get_template("503_database.html").render({"is_away": away})

@@ -1,5 +1,6 @@
-"""Reports of errors to Sentry, or to what speaks as it does, where a DSN is set. Nothing of a visitor goes with them:
-no body, no cookie, no header, no address, no variable of the program, and no secret in what is left."""
+"""Reports of errors to Sentry, or to what speaks as it does, where a DSN is set. Nothing of a
+visitor goes with them: no body, no cookie, no header, no address, no variable of the program, and
+no secret in what is left."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ _OF_A_REQUEST = ("url", "method")
 
 
 def begin(dsn: str, site: str, release: str) -> None:
-    """From now on every line of the log from ERROR up, and every exception that nobody caught, is sent, once. Raises
-    ``ImproperlyConfigured``, which does not repeat the address: it holds a key."""
+    """From now on every line of the log from ERROR up, and every exception that nobody caught, is
+    sent, once. Raises ``ImproperlyConfigured``, which does not repeat the address: it holds a
+    key."""
     import sentry_sdk
 
     _refuse_what_is_no_address(dsn)
@@ -40,7 +42,9 @@ def _refuse_what_is_no_address(dsn: str) -> None:
     try:
         Dsn(dsn)
     except ValueError:
-        raise ImproperlyConfigured(f"{NAME} must be an address such as https://key@sentry.example.org/1") from None
+        raise ImproperlyConfigured(
+            f"{NAME} must be an address such as https://key@sentry.example.org/1"
+        ) from None
 
 
 class Scrubbed:
@@ -55,5 +59,7 @@ class Scrubbed:
             event["request"] = {name: asked[name] for name in _OF_A_REQUEST if name in asked}
         for with_values in ("user", "extra", "breadcrumbs"):
             event.pop(with_values, None)
-        event.setdefault("tags", {}).update({name: str(value) for name, value in log_context.fields().items()})
+        event.setdefault("tags", {}).update(
+            {name: str(value) for name, value in log_context.fields().items()}
+        )
         return dict(self.scrubber.all_of(event))

@@ -1,4 +1,5 @@
-"""Sessions that have run out. They open nothing any more, but each that nobody ended by logging out is a row."""
+"""Sessions that have run out. They open nothing any more, but each that nobody ended by logging out
+is a row."""
 
 from __future__ import annotations
 
@@ -14,5 +15,7 @@ def remove() -> int:
     """Takes them away, the oldest first; two workers at it do no harm. How many."""
     expired, removed = Session.objects.filter(expire_date__lt=clock.now()), 0
     while keys := list(expired.order_by("expire_date").values_list("pk", flat=True)[:BATCH]):
-        removed += expired.filter(pk__in=keys).delete()[0]  # one that was renewed meanwhile is no longer among them
+        removed += expired.filter(pk__in=keys).delete()[
+            0
+        ]  # one that was renewed meanwhile is no longer among them
     return removed

@@ -1,8 +1,9 @@
 """The embedded broker: kombu's filesystem transport, made safe for several processes.
 
-kombu's own writes a message into the very file that a reader may already be taking, and binding tables in place: now
-and then a worker reads half of one, fails on it and consumes no more. Here every file appears whole, by a rename, and
-a message is taken by a rename inside the broker's folder.
+kombu's own writes a message into the very file that a reader may already be taking, and binding
+tables in place: now and then a worker reads half of one, fails on it and consumes no more. Here
+every file appears whole, by a rename, and a message is taken by a rename inside the broker's
+folder.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Channel(filesystem.Channel):
         try:
             _write_whole(Path(self.data_folder_out) / name, payload)
         except OSError as problem:
-            raise ChannelError(f"the message cannot be written to {self.data_folder_out}") from problem
+            raise ChannelError(
+                f"the message cannot be written to {self.data_folder_out}"
+            ) from problem
 
     def _get(self, queue: str) -> Any:
         waiting = Path(self.data_folder_in)
@@ -49,7 +52,10 @@ class Channel(filesystem.Channel):
         raise Empty
 
     def _size(self, queue: str) -> int:
-        return sum(name.partition(".")[2] == f"{queue}.msg" for name in _names_in(Path(self.data_folder_in)))
+        return sum(
+            name.partition(".")[2] == f"{queue}.msg"
+            for name in _names_in(Path(self.data_folder_in))
+        )
 
     def get_table(self, exchange: str) -> list[Any]:
         try:
@@ -67,13 +73,17 @@ class Channel(filesystem.Channel):
             if binding not in table:
                 _write_whole(self._exchange_file(exchange), [binding, *table])
 
-    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *_args: Any, **_kwargs: Any) -> None:
+    def _delete(
+        self, queue: str, exchange: str, routing_key: str, pattern: str, *_args: Any, **_kwargs: Any
+    ) -> None:
         self._purge(queue)
         binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._changing_tables():
             table = self.get_table(exchange)
             if binding in table:
-                _write_whole(self._exchange_file(exchange), [other for other in table if other != binding])
+                _write_whole(
+                    self._exchange_file(exchange), [other for other in table if other != binding]
+                )
 
     @contextmanager
     def _changing_tables(self) -> Iterator[None]:
@@ -82,7 +92,9 @@ class Channel(filesystem.Channel):
             self.control_folder.mkdir(parents=True, exist_ok=True)
             lock = (self.control_folder / ".lock").open("w")
         except OSError as problem:
-            raise ChannelError(f"the bindings in {self.control_folder} cannot be changed") from problem
+            raise ChannelError(
+                f"the bindings in {self.control_folder} cannot be changed"
+            ) from problem
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -94,7 +106,8 @@ class Transport(filesystem.Transport):
 
 
 def _write_whole(path: Path, content: Any) -> None:
-    """The file is there with all its content, or not at all. A folder that somebody removed is made again."""
+    """The file is there with all its content, or not at all. A folder that somebody removed is made
+    again."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".part-{uuid.uuid4()}")
     part.write_text(dumps(content))
@@ -102,7 +115,8 @@ def _write_whole(path: Path, content: Any) -> None:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """A folder that is gone holds no messages: the rows are the truth, and the next message makes it again."""
+    """A folder that is gone holds no messages: the rows are the truth, and the next message makes
+    it again."""
     try:
         return os.listdir(folder)
     except FileNotFoundError:

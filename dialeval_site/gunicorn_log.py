@@ -1,5 +1,5 @@
-"""What gunicorn itself has to say, in the log's own form: its main process never sets up Django, which elsewhere
-configures the log."""
+"""What gunicorn itself has to say, in the log's own form: its main process never sets up Django,
+which elsewhere configures the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ class Log(Logger):
 
     def setup(self, cfg: object) -> None:
         super().setup(cfg)
-        logging.config.dictConfig(logs.configuration(environment.log_format(), environment.log_level()))
+        logging.config.dictConfig(
+            logs.configuration(environment.log_format(), environment.log_level())
+        )
         logs.take_warnings(environment.log_format())
         self.error_log.handlers.clear()
         self.error_log.propagate = True

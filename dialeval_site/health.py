@@ -13,8 +13,8 @@ from dialeval_site import readiness
 @require_safe
 @never_cache
 def health(_request: HttpRequest) -> JsonResponse:
-    """Liveness: asks nothing of anything, so it answers while the database is away. To start the process anew would not
-    bring that back."""
+    """Liveness: asks nothing of anything, so it answers while the database is away. To start the
+    process anew would not bring that back."""
     return JsonResponse({"status": "ok", "version": settings.VERSION})
 
 

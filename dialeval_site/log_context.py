@@ -1,4 +1,5 @@
-"""What the present line of the log belongs to: a request and its user, or a worker's task and its row."""
+"""What the present line of the log belongs to: a request and its user, or a worker's task and its
+row."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Task:
 
 _asked: ContextVar[Asked | None] = ContextVar("the request that is being answered", default=None)
 _task: Task | None = None
-"""A worker process has one task at a time, and the threads that renew leases or ask models belong to it, too."""
+"""A worker process has one task at a time, and the threads that renew leases or ask models belong
+to it, too."""
 
 
 def new_id() -> str:
@@ -56,7 +58,8 @@ def end_task() -> None:
 
 
 def request_id() -> str:
-    """Of what is under way: the request, or the one that asked for this task. Empty where there is none."""
+    """Of what is under way: the request, or the one that asked for this task. Empty where there is
+    none."""
     asked = _asked.get()
     if asked is not None:
         return asked.id
@@ -64,7 +67,8 @@ def request_id() -> str:
 
 
 def fields() -> dict[str, Any]:
-    """For a line of the log: ``request_id``, ``user_id``, ``task_id`` and ``row``, as far as there are any."""
+    """For a line of the log: ``request_id``, ``user_id``, ``task_id`` and ``row``, as far as there
+    are any."""
     found: dict[str, Any] = {"request_id": request_id()}
     asked = _asked.get()
     if asked is not None:
@@ -76,5 +80,7 @@ def fields() -> dict[str, Any]:
 
 def _user_of(request: Any) -> int | None:
     """Never asks the database: only who is known already, from a session or from a token."""
-    user = getattr(request, "_cached_user", None) or getattr(getattr(request, "api_caller", None), "user", None)
+    user = getattr(request, "_cached_user", None) or getattr(
+        getattr(request, "api_caller", None), "user", None
+    )
     return getattr(user, "pk", None)

@@ -16,23 +16,29 @@ from dialeval_site import environment, log_context
 from dialeval_site.scrubbing import Scrubber
 
 QUIET = {"httpx": "WARNING", "httpx2": "WARNING", "gunicorn.http.wsgi": "ERROR"}
-"""A line for every call of a judge would bury everything else; what goes wrong with one is said by its run. gunicorn
-warns of every answer to HEAD that has a body, which it drops, as it should."""
+"""A line for every call of a judge would bury everything else; what goes wrong with one is said by
+its run. gunicorn warns of every answer to HEAD that has a body, which it drops, as it should."""
 
 
 class NoSweeps(logging.Filter):
-    """Leaves out that a sweep began and ended well: three workers do 150,000 a day, on an idle site too. What a sweep
-    found, and that one failed, is said as ever; from DIALEVAL_LOG_LEVEL=DEBUG down all of it."""
+    """Leaves out that a sweep began and ended well: three workers do 150,000 a day, on an idle site
+    too. What a sweep found, and that one failed, is said as ever; from DIALEVAL_LOG_LEVEL=DEBUG
+    down all of it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno > logging.INFO or not record.name.startswith("celery."):
             return True
-        said = record.args.get("name") if isinstance(record.args, Mapping) else (record.args or ("",))[0]
+        said = (
+            record.args.get("name")
+            if isinstance(record.args, Mapping)
+            else (record.args or ("",))[0]
+        )
         return not str(said).endswith(".tasks.sweep")
 
 
 class Line(logging.Formatter):
-    """``2026-11-20 09:30:00,000 INFO workers.execution metric run 17 failed [request_id=… row=run 17]``"""
+    """``2026-11-20 09:30:00,000 INFO workers.execution metric run 17 failed [request_id=… row=run
+    17]``"""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name} {message}", style="{")
@@ -47,12 +53,18 @@ class Line(logging.Formatter):
 
 
 class Json(JsonFormatter):
-    """One document a line: ``time``, ``level``, ``logger``, ``message``, what the line belongs to, and what it adds."""
+    """One document a line: ``time``, ``level``, ``logger``, ``message``, what the line belongs to,
+    and what it adds."""
 
     def __init__(self) -> None:
         super().__init__(
             ["asctime", "levelname", "name", "message"],
-            rename_fields={"asctime": "time", "levelname": "level", "name": "logger", "exc_info": "exception"},
+            rename_fields={
+                "asctime": "time",
+                "levelname": "level",
+                "name": "logger",
+                "exc_info": "exception",
+            },
             json_ensure_ascii=False,
         )
         self.default_msec_format = "%s.%03dZ"
@@ -64,15 +76,21 @@ class Json(JsonFormatter):
         log_data.pop("request", None)  # Django's: an object, and its address would be written whole
         log_data.pop("status_code", None)
         log_data.pop("taskName", None)
-        of_a_task = log_data.pop("data", None)  # Celery's, with the task's arguments: an address of e-mail is one
+        of_a_task = log_data.pop(
+            "data", None
+        )  # Celery's, with the task's arguments: an address of e-mail is one
         if isinstance(of_a_task, dict) and "runtime" in of_a_task:
             log_data["seconds"] = round(of_a_task["runtime"], 3)
         log_data.update(log_context.fields())
-        return {name: self.scrubber.all_of(value) for name, value in super().process_log_record(log_data).items()}
+        return {
+            name: self.scrubber.all_of(value)
+            for name, value in super().process_log_record(log_data).items()
+        }
 
 
 def configuration(log_format: str, level: str) -> dict[str, Any]:
-    """For ``logging.config.dictConfig`` and Django's ``LOGGING``: everything goes to standard error."""
+    """For ``logging.config.dictConfig`` and Django's ``LOGGING``: everything goes to standard
+    error."""
     kind = {"line": Line, "json": Json}[log_format]
     return {
         "version": 1,
@@ -92,5 +110,6 @@ def configuration(log_format: str, level: str) -> dict[str, Any]:
 
 
 def take_warnings(log_format: str) -> None:
-    """Python's own warnings become lines, too: a program that reads the log would trip over them."""
+    """Python's own warnings become lines, too: a program that reads the log would trip over
+    them."""
     logging.captureWarnings(log_format == "json")

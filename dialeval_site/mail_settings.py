@@ -1,4 +1,5 @@
-"""Django's settings of outgoing e-mail, read from one address: ``smtp://user:password@host:port/?tls=true``."""
+"""Django's settings of outgoing e-mail, read from one address:
+``smtp://user:password@host:port/?tls=true``."""
 
 from __future__ import annotations
 
@@ -13,17 +14,22 @@ PORTS = {"smtp": 25, "smtps": 465}
 
 
 def mail_settings(address: str) -> dict[str, Any]:
-    """``SENDS_EMAIL`` and, where there is an address, the ``EMAIL_…`` settings. ``smtps://`` is TLS from the first
-    byte, ``?tls=true`` asks for STARTTLS. Errors never repeat the address: it holds a password."""
+    """``SENDS_EMAIL`` and, where there is an address, the ``EMAIL_…`` settings. ``smtps://`` is TLS
+    from the first byte, ``?tls=true`` asks for STARTTLS. Errors never repeat the address: it holds
+    a password."""
     if not address:
         return {"SENDS_EMAIL": False}
     try:
         parts = urlsplit(address)
         port = parts.port or PORTS.get(parts.scheme)
     except ValueError:
-        raise ImproperlyConfigured(f"{NAME} is no address such as smtp://user:password@host:587/?tls=true") from None
+        raise ImproperlyConfigured(
+            f"{NAME} is no address such as smtp://user:password@host:587/?tls=true"
+        ) from None
     if parts.scheme not in PORTS or not parts.hostname:
-        raise ImproperlyConfigured(f"{NAME} must be an address such as smtp://user:password@host:587/?tls=true")
+        raise ImproperlyConfigured(
+            f"{NAME} must be an address such as smtp://user:password@host:587/?tls=true"
+        )
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if set(options) - {"tls"} or options.get("tls", "false").lower() not in ("true", "false"):
         raise ImproperlyConfigured(f"{NAME} knows one option, ?tls=true or ?tls=false")

@@ -1,7 +1,8 @@
 """A part of a page that is asked for when its reader is logged out.
 
-htmx follows a redirect and puts what it finds in the part's place: the log-in page inside the page, and what was typed
-there gone. It is told 401 instead, which it never swaps in, and ``logged-out.js`` says what to do.
+htmx follows a redirect and puts what it finds in the part's place: the log-in page inside the page,
+and what was typed there gone. It is told 401 instead, which it never swaps in, and
+``logged-out.js`` says what to do.
 """
 
 from __future__ import annotations
@@ -29,4 +30,7 @@ class NoLogInPageInsideAPage:
 def _leads_to_log_in(response: HttpResponse) -> bool:
     if response.status_code != 302:
         return False
-    return urlsplit(response["Location"]).path in (resolve_url(settings.LOGIN_URL), reverse("two-factor"))
+    return urlsplit(response["Location"]).path in (
+        resolve_url(settings.LOGIN_URL),
+        reverse("two-factor"),
+    )

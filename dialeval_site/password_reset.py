@@ -1,6 +1,7 @@
 """A forgotten password: a link by e-mail, good for an hour and for one use.
 
-Who asks is told the same whether or not there is such an address, and in the same time: a worker looks it up.
+Who asks is told the same whether or not there is such an address, and in the same time: a worker
+looks it up.
 """
 
 from __future__ import annotations
@@ -32,20 +33,28 @@ def ask_for(email: str) -> None:
 
 
 def send(email: str) -> int:
-    """How many letters went out: one for each account with this address and a password that may act and is not shared
-    by all visitors of a demo."""
+    """How many letters went out: one for each account with this address and a password that may act
+    and is not shared by all visitors of a demo."""
     connection = get_connection(fail_silently=False)
     sent = 0
     for user in PasswordResetForm().get_users(email):
         if is_demo_account(user) or not may_act(user):
             continue
         context = {"name": user.get_username(), "link": _link(user), "site": settings.SITE_URL}
-        subject = " ".join(render_to_string("registration/password_reset_subject.txt", context).split())
+        subject = " ".join(
+            render_to_string("registration/password_reset_subject.txt", context).split()
+        )
         text = render_to_string("registration/password_reset_email.txt", context)
         headers = {"Auto-Submitted": "auto-generated"}
-        # To the address as the account has it, not as it was typed: look-alike letters lead to another mailbox.
+        # To the address as the account has it, not as it was typed: look-alike letters lead to
+        # another mailbox.
         letter = EmailMessage(
-            subject, text, settings.DEFAULT_FROM_EMAIL, [user.email], headers=headers, connection=connection
+            subject,
+            text,
+            settings.DEFAULT_FROM_EMAIL,
+            [user.email],
+            headers=headers,
+            connection=connection,
         )
         sent += letter.send()
     return sent
@@ -54,4 +63,6 @@ def send(email: str) -> int:
 def _link(user: object) -> str:
     """On this site's own address, whatever host the one who asked has named."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))  # type: ignore[attr-defined]
-    return settings.SITE_URL + reverse("password-reset-link", args=[uid, default_token_generator.make_token(user)])
+    return settings.SITE_URL + reverse(
+        "password-reset-link", args=[uid, default_token_generator.make_token(user)]
+    )

@@ -24,7 +24,8 @@ from dialeval_site import password_reset, tokens
 from dialeval_site.backends import GUESS_SECONDS, password_is
 
 READ_OR_SENT = require_http_methods(["GET", "HEAD", "POST"])
-"""Django's own views take a PUT for a POST, and ask who is not logged in to log in before they look at the method."""
+"""Django's own views take a PUT for a POST, and ask who is not logged in to log in before they look
+at the method."""
 AN_HOUR = 3600
 ASKED_AN_HOUR = 20
 """Links that one address asks for."""
@@ -37,16 +38,21 @@ class PasswordChangeView(views.PasswordChangeView):
 
     def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponse:
         if is_demo_account(self.request.user):
-            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
+            raise PermissionDenied(
+                _("this log-in is shared by all visitors of the demo and cannot be changed")
+            )
         return super().dispatch(*args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Who sits at a browser that was left open does not guess at the old password without end."""
+        """Who sits at a browser that was left open does not guess at the old password without
+        end."""
         try:
             password_is(request, request.user, request.POST.get("old_password", ""))
         except PermissionDenied:
             form = self.form_class(request.user)
-            response = self.render_to_response(self.get_context_data(form=form, guessed_too_often=True), status=429)
+            response = self.render_to_response(
+                self.get_context_data(form=form, guessed_too_often=True), status=429
+            )
             response["Retry-After"] = str(GUESS_SECONDS)
             return response
         return super().post(request, *args, **kwargs)
@@ -61,10 +67,15 @@ class PasswordChangeView(views.PasswordChangeView):
 
 
 def _tell_of_tokens(request: HttpRequest, user: Any) -> None:
-    """Who changes a password because somebody else knew it thinks that it ends all that was opened with the old one."""
+    """Who changes a password because somebody else knew it thinks that it ends all that was opened
+    with the old one."""
     if tokens.living(user).exists():
         messages.warning(
-            request, _("Your tokens go on working. Under Account, Tokens you revoke those that you do not know.")
+            request,
+            _(
+                "Your tokens go on working. Under Account, Tokens you revoke those that you do "
+                "not know."
+            ),
         )
 
 
@@ -74,7 +85,12 @@ def forgotten_password(request: HttpRequest) -> HttpResponse:
     """Without a mail server it says whom to ask."""
     template = "registration/password_reset_form.html"
     if not settings.SENDS_EMAIL:
-        return render(request, template, {"sends_no_email": True}, status=200 if request.method != "POST" else 403)
+        return render(
+            request,
+            template,
+            {"sends_no_email": True},
+            status=200 if request.method != "POST" else 403,
+        )
     form = PasswordResetForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return render(request, template, {"form": form}, status=422 if form.is_bound else 200)
@@ -94,8 +110,9 @@ def password_reset_sent(request: HttpRequest) -> HttpResponse:
 
 @method_decorator([READ_OR_SENT, sensitive_post_parameters(), never_cache], name="dispatch")
 class NewPasswordView(views.PasswordResetConfirmView):
-    """Where the link leads. Django takes the token out of the address before the page is shown, so that no Referer
-    carries it; a new password ends all sessions, and logs nobody in: who has a second factor is asked for it."""
+    """Where the link leads. Django takes the token out of the address before the page is shown, so
+    that no Referer carries it; a new password ends all sessions, and logs nobody in: who has a
+    second factor is asked for it."""
 
     success_url = reverse_lazy("login")
 

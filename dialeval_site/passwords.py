@@ -1,12 +1,14 @@
 """Passwords are hashed aside: slow on purpose, but not for those who only read.
 
-Twenty raters who log in at once make twenty hashes. Here one thread of each process hashes, one password after the
-other, and gives way to the pages; so a process also holds the memory of one hash at most.
+Twenty raters who log in at once make twenty hashes. Here one thread of each process hashes, one
+password after the other, and gives way to the pages; so a process also holds the memory of one hash
+at most.
 
-A new password is hashed by Argon2id, which is costly to guess because it takes memory, not because it takes long: the
-site pays a twentieth of a second of its processor where PBKDF2 of Django's strength takes a third. The cost is the
-recommended minimum of the OWASP Password Storage Cheat Sheet. A password that is stored as PBKDF2 is known, and stored
-anew when its owner types it; as with a changed password, the account's other sessions end then.
+A new password is hashed by Argon2id, which is costly to guess because it takes memory, not because
+it takes long: the site pays a twentieth of a second of its processor where PBKDF2 of Django's
+strength takes a third. The cost is the recommended minimum of the OWASP Password Storage Cheat
+Sheet. A password that is stored as PBKDF2 is known, and stored anew when its owner types it; as
+with a changed password, the account's other sessions end then.
 """
 
 from __future__ import annotations

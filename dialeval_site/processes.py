@@ -1,7 +1,8 @@
-"""Child processes that end when we end: started in groups of their own, stopped in turn, killed if they linger.
+"""Child processes that end when we end: started in groups of their own, stopped in turn, killed if
+they linger.
 
-They stay in our session: Linux shares processors among sessions before it looks at niceness, so a worker in a session
-of its own would take as much from the web server at niceness 19 as at 0.
+They stay in our session: Linux shares processors among sessions before it looks at niceness, so a
+worker in a session of its own would take as much from the web server at niceness 19 as at 0.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ class Child:
         ends_with_input: bool = False,
         gives_way: bool = False,
     ) -> Child:
-        """``ends_with_input``: the program ends when its standard input closes, so it gets one that we hold open.
-        ``gives_way``: nobody sits and waits for what it does, so those that somebody waits for come first."""
+        """``ends_with_input``: the program ends when its standard input closes, so it gets one that
+        we hold open. ``gives_way``: nobody sits and waits for what it does, so those that somebody
+        waits for come first."""
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             process = subprocess.Popen(  # noqa: S603  our own commands
@@ -63,7 +65,8 @@ class Child:
         return self.process.poll() is not None
 
     def stop(self) -> None:
-        """Ask, wait, then kill the whole group: a worker's pool and a server's workers go with it."""
+        """Ask, wait, then kill the whole group: a worker's pool and a server's workers go with
+        it."""
         if not self.ended:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):

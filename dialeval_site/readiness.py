@@ -1,7 +1,8 @@
-"""What a site needs to work, each looked at for two seconds at most: database, migrations, broker, folder of uploads,
-and whose files these are.
+"""What a site needs to work, each looked at for two seconds at most: database, migrations, broker,
+folder of uploads, and whose files these are.
 
-Reasons are our own words and the kind of an error, never its text: a driver's may name hosts and users.
+Reasons are our own words and the kind of an error, never its text: a driver's may name hosts and
+users.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class NotReady(Exception):
 
 @dataclass
 class _Look:
-    """One check under way, in a thread of its own: a database that does not answer holds up nobody who asks."""
+    """One check under way, in a thread of its own: a database that does not answer holds up nobody
+    who asks."""
 
     check: Callable[[], Any]
     begun: float = field(default_factory=time.monotonic)
@@ -66,7 +68,8 @@ _lock = threading.Lock()
 
 
 def checked() -> dict[str, Any]:
-    """``{"status": "ready" | "not ready", "checks": {name: {"ok", "ms", "reason"}}, "workers": {queue: …}}``"""
+    """``{"status": "ready" | "not ready", "checks": {name: {"ok", "ms", "reason"}}, "workers":
+    {queue: …}}``"""
     looks = {name: _begun(name, check) for name, check in {**CHECKS, "workers": _workers}.items()}
     deadline = time.monotonic() + LONGEST_SECONDS
     for look in looks.values():
@@ -81,7 +84,8 @@ def checked() -> dict[str, Any]:
 
 
 def _begun(name: str, check: Callable[[], Any]) -> _Look:
-    """A look that still waits is waited for, not begun beside it: a dead database gets one thread, not one a second."""
+    """A look that still waits is waited for, not begun beside it: a dead database gets one thread,
+    not one a second."""
     with _lock:
         look = _under_way.get(name)
         if look is None or look.done.is_set():
@@ -93,7 +97,11 @@ def _begun(name: str, check: Callable[[], Any]) -> _Look:
 def _told(look: _Look) -> dict[str, Any]:
     if look.done.is_set():
         # A check that is well may have something to say, too.
-        return {"ok": not look.reason, "ms": round(look.ms, 1), "reason": look.reason or look.found or ""}
+        return {
+            "ok": not look.reason,
+            "ms": round(look.ms, 1),
+            "reason": look.reason or look.found or "",
+        }
     waited = time.monotonic() - look.begun
     return {"ok": False, "ms": round(waited * 1000, 1), "reason": f"no answer for {waited:.0f} s"}
 
@@ -105,8 +113,9 @@ _written_at: float | None = None
 
 
 def _database() -> None:
-    """A query each time, a write every ten seconds: readiness is asked for every second, by several.
-    On SQLite a writer who is at work for long, such as an import, shows that it can be written."""
+    """A query each time, a write every ten seconds: readiness is asked for every second, by
+    several. On SQLite a writer who is at work for long, such as an import, shows that it can be
+    written."""
     global _written_at
     connection = connections["default"]
     with connection.cursor() as cursor:
@@ -137,7 +146,9 @@ def _migrations() -> None:
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if waiting:
         first = waiting[0][0]
-        raise NotReady(f"{len(waiting)} migrations are to be applied, first {first.app_label}.{first.name}")
+        raise NotReady(
+            f"{len(waiting)} migrations are to be applied, first {first.app_label}.{first.name}"
+        )
 
 
 def _broker() -> None:
@@ -150,7 +161,8 @@ def _broker() -> None:
 
 
 def _uploads() -> None:
-    """What comes is written to a folder of this machine, and then kept in the storage that workers read, too."""
+    """What comes is written to a folder of this machine, and then kept in the storage that workers
+    read, too."""
     folder = settings.UPLOAD_FOLDER / "incoming"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -164,13 +176,18 @@ def _uploads() -> None:
 
 
 def _files() -> str:
-    """Not those of another database; and whether there are too many without a row to be put into quarantine."""
+    """Not those of another database; and whether there are too many without a row to be put into
+    quarantine."""
     try:
         site_identity.unclaimed_places(site_identity.identity())
     except site_identity.ForeignFiles as refusal:
         raise NotReady(str(refusal)) from refusal
-    refused = OrphanCount.objects.filter(refused__gt=0).order_by("kind").values_list("kind", "refused")
-    return "; ".join(f"{count} files of {kind} have no row, too many to be right" for kind, count in refused)
+    refused = (
+        OrphanCount.objects.filter(refused__gt=0).order_by("kind").values_list("kind", "refused")
+    )
+    return "; ".join(
+        f"{count} files of {kind} have no row, too many to be right" for kind, count in refused
+    )
 
 
 CHECKS: Mapping[str, Callable[[], Any]] = {
@@ -183,7 +200,8 @@ CHECKS: Mapping[str, Callable[[], Any]] = {
 
 
 def _workers() -> dict[str, Any]:
-    """When a worker of each queue was last seen. No reason to send visitors away: pages work without one."""
+    """When a worker of each queue was last seen. No reason to send visitors away: pages work
+    without one."""
     now = timezone.now()
     return {
         queue: {

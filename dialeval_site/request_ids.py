@@ -1,5 +1,6 @@
-"""Every request has an id: the proxy's where there is a proxy to believe, else one made here. It stands in every line
-of the log, in the answer, on the page of an error, and goes with the hint to the worker."""
+"""Every request has an id: the proxy's where there is a proxy to believe, else one made here. It
+stands in every line of the log, in the answer, on the page of an error, and goes with the hint to
+the worker."""
 
 from __future__ import annotations
 
@@ -39,13 +40,15 @@ class RequestIds:
 
 
 def _given_by_the_proxy(request: HttpRequest) -> str:
-    """Where no proxy is declared, the header is a visitor's, who could write anything into our log."""
+    """Where no proxy is declared, the header is a visitor's, who could write anything into our
+    log."""
     given = request.headers.get(HEADER, "")
     return given if settings.PROXIES and log_context.WELL_FORMED.fullmatch(given) else ""
 
 
 class AccessLines:
-    """Middleware: where the log is for programs, a line for each request. People read the proxy's."""
+    """Middleware: where the log is for programs, a line for each request. People read the
+    proxy's."""
 
     def __init__(self, get_response: Handler) -> None:
         if settings.LOG_FORMAT != "json":
@@ -73,7 +76,8 @@ class AccessLines:
 
 
 def route_of(request: HttpRequest) -> str:
-    """The name of the address, ``campaign-join``, never what stands in it; "-" where no view was found."""
+    """The name of the address, ``campaign-join``, never what stands in it; "-" where no view was
+    found."""
     match = getattr(request, "resolver_match", None)
     return (match.view_name or "-") if match else "-"
 

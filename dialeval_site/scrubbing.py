@@ -1,7 +1,8 @@
 """Secrets out of texts, before a text is logged or sent to somebody who watches over the site.
 
-Two ways together: what is known to be a secret here (keys and passwords of the environment) is found wherever it
-stands; what only has the form of one (a token of the API, a cookie, an invitation in an address) is found by its form.
+Two ways together: what is known to be a secret here (keys and passwords of the environment) is
+found wherever it stands; what only has the form of one (a token of the API, a cookie, an invitation
+in an address) is found by its form.
 """
 
 from __future__ import annotations
@@ -38,8 +39,15 @@ class Scrubber:
     """Takes the known secrets and whatever looks like one out of a text."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        values = {one for value in known if len(value) >= SHORTEST for one in (value, quote(value, safe=""))}
-        longest_first = "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
+        values = {
+            one
+            for value in known
+            if len(value) >= SHORTEST
+            for one in (value, quote(value, safe=""))
+        }
+        longest_first = "|".join(
+            re.escape(value) for value in sorted(values, key=len, reverse=True)
+        )
         self._known = re.compile(rf"(?<!\w)(?:{longest_first})(?!\w)") if values else None
 
     def text(self, text: str) -> str:
@@ -50,11 +58,15 @@ class Scrubber:
         return text
 
     def all_of(self, value: Any) -> Any:
-        """The same in every text of a nested document. What stands under the name of a secret is hidden whole."""
+        """The same in every text of a nested document. What stands under the name of a secret is
+        hidden whole."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {name: HIDDEN if _names_a_secret(name) else self.all_of(one) for name, one in value.items()}
+            return {
+                name: HIDDEN if _names_a_secret(name) else self.all_of(one)
+                for name, one in value.items()
+            }
         if isinstance(value, list | tuple):
             return [self.all_of(one) for one in value]
         return value

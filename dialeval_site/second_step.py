@@ -1,4 +1,5 @@
-"""Between the password and the code: who has given the one is remembered for some minutes, and is not logged in."""
+"""Between the password and the code: who has given the one is remembered for some minutes, and is
+not logged in."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ SECONDS = 300
 
 
 def begin(request: HttpRequest, user: Any, next_page: str) -> None:
-    """A new session key: what somebody planted before the password was given is worth nothing after it."""
+    """A new session key: what somebody planted before the password was given is worth nothing after
+    it."""
     request.session.cycle_key()
     request.session[KEY] = {
         "user": user.pk,
@@ -26,7 +28,8 @@ def begin(request: HttpRequest, user: Any, next_page: str) -> None:
 
 
 def waiting(request: HttpRequest) -> Any:
-    """Who gave the password here; None where nobody did, it is too long ago, or the password has changed since."""
+    """Who gave the password here; None where nobody did, it is too long ago, or the password has
+    changed since."""
     noted = request.session.get(KEY)
     if not isinstance(noted, dict) or abs(int(time.time()) - noted["since"]) > SECONDS:
         return None

@@ -1,4 +1,5 @@
-"""Django settings. Everything an operator may change comes from the environment: see ``environment.py``."""
+"""Django settings. Everything an operator may change comes from the environment: see
+``environment.py``."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from dialeval_site.storage import file_storage
 
 PROJECT = environment.PROJECT
 HOME = environment.home()
-HOME.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database has hashes, keys and hidden references
+HOME.mkdir(
+    mode=0o700, parents=True, exist_ok=True
+)  # the database has hashes, keys and hidden references
 PRODUCTION = environment.production()
 DEBUG = False
 SECRET_KEY = environment.secret_key()
@@ -84,38 +87,48 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": database_at(environment.text("DATABASE_URL") or f"sqlite:///{HOME / 'dialeval.sqlite3'}")}
+DATABASES = {
+    "default": database_at(
+        environment.text("DATABASE_URL") or f"sqlite:///{HOME / 'dialeval.sqlite3'}"
+    )
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # WAL lets pages read while a worker writes. IMMEDIATE takes the write lock at BEGIN, where it can wait, instead
-    # of in the middle of a transaction, where SQLite can only refuse.
+    # WAL lets pages read while a worker writes. IMMEDIATE takes the write lock at BEGIN, where it
+    # can wait, instead of in the middle of a transaction, where SQLite can only refuse.
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 30,
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
     }
-    # A connection takes 2 ms to open, and the last one to close writes the whole log back: each thread keeps its own.
+    # A connection takes 2 ms to open, and the last one to close writes the whole log back: each
+    # thread keeps its own.
     DATABASES["default"]["CONN_MAX_AGE"] = 60
 else:
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
         "max_size": environment.whole("DATABASE_POOL_SIZE"),
         "timeout": 10,
-        # A connection that could not be made is tried again for so long, then by the next request that wants one: after
-        # an outage of a minute requests would wait as long again.
+        # A connection that could not be made is tried again for so long, then by the next request
+        # that wants one: after an outage of a minute requests would wait as long again.
         "reconnect_timeout": 5,
     }
     if environment.truth("DATABASE_PREPARED_STATEMENTS"):
-        # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer than running it.
+        # What comes for the fifth time on a connection is prepared: planning took PostgreSQL longer
+        # than running it.
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 PASSWORD_HASHERS = ["dialeval_site.passwords.HashedAside", "dialeval_site.passwords.HashedBefore"]
 AUTHENTICATION_BACKENDS = ["dialeval_site.backends.NoDemoLogInsInProduction"]
-# NIST SP 800-63B: length and a list of common passwords, no rules about kinds of characters, which make people write
-# "Password1!". Ten, where eight is its least: most accounts here have no second factor.
+# NIST SP 800-63B: length and a list of common passwords, no rules about kinds of characters, which
+# make people write "Password1!". Ten, where eight is its least: most accounts here have no second
+# factor.
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "dialeval_site.known_passwords.KnownPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
@@ -145,11 +158,14 @@ STORAGES = {
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }
-WHITENOISE_USE_FINDERS = not PRODUCTION  # development serves assets where they lie; production collects them
+WHITENOISE_USE_FINDERS = (
+    not PRODUCTION
+)  # development serves assets where they lie; production collects them
 
-# --- security -------------------------------------------------------------------------------------------------
+# --- security -------------------------------------------------------------------------------------
 SECURE = environment.truth("DIALEVAL_SECURE") and PRODUCTION
-# Nothing but what is named. Trusted types are not asked for: htmx writes fragments of this site's own into the page.
+# Nothing but what is named. Trusted types are not asked for: htmx writes fragments of this site's
+# own into the page.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -170,18 +186,21 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 86_400
 if SECURE:
-    # A browser takes such a cookie from this host alone, over HTTPS: a neighbour of the same domain cannot plant one.
+    # A browser takes such a cookie from this host alone, over HTTPS: a neighbour of the same domain
+    # cannot plant one.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
 SECURE_SSL_REDIRECT = SECURE
-SECURE_REDIRECT_EXEMPT = [r"^(health|ready|monitoring)/$"]  # asked from within, past the proxy that ends HTTPS
+SECURE_REDIRECT_EXEMPT = [
+    r"^(health|ready|monitoring)/$"
+]  # asked from within, past the proxy that ends HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
-# --- workers --------------------------------------------------------------------------------------------------
+# --- workers --------------------------------------------------------------------------------------
 CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL") or "folder://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if CELERY_BROKER_URL.startswith("folder:"):
@@ -227,7 +246,7 @@ JUDGE_USD = environment.amount("DIALEVAL_JUDGE_USD")
 MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
 MAX_CORPUS_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1_000_000
 
-# --- uploads --------------------------------------------------------------------------------------------------
+# --- uploads --------------------------------------------------------------------------------------
 MAX_UPLOAD_BYTES = environment.whole("DIALEVAL_MAX_UPLOAD_MB") * 1_000_000
 SCORE_FILES_PER_DAY = environment.whole("DIALEVAL_SCORE_FILES_PER_DAY")
 UPLOAD_FOLDER = HOME / "files"
@@ -236,7 +255,7 @@ FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.NoFile"]
 # Of a form or of JSON: all that an address takes that takes no file.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
-# --- the API, and what is sent out ----------------------------------------------------------------------------
+# --- the API, and what is sent out ----------------------------------------------------------------
 API_RATE = environment.whole("DIALEVAL_API_RATE")
 PROXIES = environment.count("DIALEVAL_PROXIES")
 if CELERY_BROKER_URL.startswith("redis"):
@@ -261,7 +280,7 @@ LOG_FORMAT = environment.log_format()
 LOGGING = logs.configuration(LOG_FORMAT, environment.log_level())
 logs.take_warnings(LOG_FORMAT)
 
-# --- watching over it -----------------------------------------------------------------------------------------
+# --- watching over it -----------------------------------------------------------------------------
 MONITORING_TOKEN = environment.text("DIALEVAL_MONITORING_TOKEN")
 if SENTRY_DSN := environment.text("DIALEVAL_SENTRY_DSN"):
     from dialeval_site import error_reports  # sentry_sdk takes a third of a second to load

@@ -1,5 +1,5 @@
-"""Django's storage of files, read from one address: ``s3://bucket/prefix?endpoint_url=…&region_name=…``; and whether
-it answers."""
+"""Django's storage of files, read from one address:
+``s3://bucket/prefix?endpoint_url=…&region_name=…``; and whether it answers."""
 
 from __future__ import annotations
 
@@ -19,24 +19,36 @@ IN_MEMORY = 1_000_000
 
 
 def file_storage(address: str, folder: Path) -> dict[str, Any]:
-    """The entry of ``STORAGES``: ``folder`` where there is no address, else a bucket. Keys come from
-    AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from the address. Raises ``ImproperlyConfigured``."""
+    """The entry of ``STORAGES``: ``folder`` where there is no address, else a bucket. Keys come
+    from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, never from the address. Raises
+    ``ImproperlyConfigured``."""
     if not address:
-        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
+        return {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": folder},
+        }
     try:
         parts = urlsplit(address)
-        given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        given = dict(
+            parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        )
     except ValueError:
         raise ImproperlyConfigured(f"{NAME} is no address such as {EXAMPLE}") from None
     if parts.username or parts.password or "@" in parts.netloc:
-        raise ImproperlyConfigured(f"{NAME} holds no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+        raise ImproperlyConfigured(
+            f"{NAME} holds no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        )
     if parts.scheme != "s3" or not parts.netloc or parts.fragment:
         raise ImproperlyConfigured(f"{NAME} must be an address such as {EXAMPLE}")
     if unknown := sorted(set(given) - set(OPTIONS)):
         raise ImproperlyConfigured(f"{NAME} knows {', '.join(OPTIONS)}, not {', '.join(unknown)}")
     endpoint, style = given.get("endpoint_url", ""), given.get("addressing_style", "auto")
-    if endpoint and not (endpoint.startswith(("https://", "http://")) and urlsplit(endpoint).hostname):
-        raise ImproperlyConfigured(f"{NAME}: endpoint_url must begin with https:// or http:// and name a host")
+    if endpoint and not (
+        endpoint.startswith(("https://", "http://")) and urlsplit(endpoint).hostname
+    ):
+        raise ImproperlyConfigured(
+            f"{NAME}: endpoint_url must begin with https:// or http:// and name a host"
+        )
     if style not in ADDRESSING:
         raise ImproperlyConfigured(f"{NAME}: addressing_style must be {', '.join(ADDRESSING)}")
     prefix = unquote(parts.path).strip("/")
@@ -72,7 +84,8 @@ def _client(addressing_style: str) -> Any:
 
 
 def storage_answers() -> bool:
-    """Whether a small file can be put into the storage of files now; the log says why not. For the readiness check."""
+    """Whether a small file can be put into the storage of files now; the log says why not. For the
+    readiness check."""
     from annotations.stored_files import storage_fault
 
     return not storage_fault()

@@ -1,8 +1,9 @@
-"""Every worker looks after lost work: its main process asks, each few seconds, for one sweep of each kind of row, and
-each hour for one of what nobody needs any more.
+"""Every worker looks after lost work: its main process asks, each few seconds, for one sweep of
+each kind of row, and each hour for one of what nobody needs any more.
 
-This takes the place of a beat process: a worker is the only thing that can use a sweep, so a site with a worker has
-a sweeper, and two workers' sweeps do no harm (each step is one conditional update).
+This takes the place of a beat process: a worker is the only thing that can use a sweep, so a site
+with a worker has a sweeper, and two workers' sweeps do no harm (each step is one conditional
+update).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ UPKEEP_SECONDS = 3600
 
 
 class SweepTimer(bootsteps.StartStopStep):
-    """A thread of its own, not the worker's timer: that one sleeps on to its next entry when the worker stops."""
+    """A thread of its own, not the worker's timer: that one sleeps on to its next entry when the
+    worker stops."""
 
     requires = {"celery.worker.components:Pool"}
 
@@ -35,7 +37,9 @@ class SweepTimer(bootsteps.StartStopStep):
         self.stopping = threading.Event()
 
     def start(self, parent: Any) -> None:
-        threading.Thread(target=self._ask_until_stopped, args=(parent.app,), name="sweeps", daemon=True).start()
+        threading.Thread(
+            target=self._ask_until_stopped, args=(parent.app,), name="sweeps", daemon=True
+        ).start()
 
     def stop(self, _parent: Any) -> None:
         self.stopping.set()
@@ -46,7 +50,11 @@ class SweepTimer(bootsteps.StartStopStep):
         upkeep_is_due = time.monotonic()
         while not self.stopping.is_set():
             asked = _ask_for(app, SWEEPS, settings.SWEEP_SECONDS)
-            if asked and time.monotonic() >= upkeep_is_due and _ask_for(app, (UPKEEP,), UPKEEP_SECONDS):
+            if (
+                asked
+                and time.monotonic() >= upkeep_is_due
+                and _ask_for(app, (UPKEEP,), UPKEEP_SECONDS)
+            ):
                 upkeep_is_due = time.monotonic() + UPKEEP_SECONDS
             self.stopping.wait(settings.SWEEP_SECONDS)
 

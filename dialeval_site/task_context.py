@@ -1,6 +1,7 @@
 """What a worker's lines of the log belong to: the task, its row, and the request that asked for it.
 
-Connected by ``dialeval_site.celery``; Celery's signals are the only hooks there are on both sides of a message.
+Connected by ``dialeval_site.celery``; Celery's signals are the only hooks there are on both sides
+of a message.
 """
 
 from __future__ import annotations

@@ -37,7 +37,10 @@ class TokenForm(AsksWhoIsThere):
         initial=["read", "submit"],
     )
     days = forms.TypedChoiceField(
-        label=gettext_lazy("It ends after"), choices=[*DAYS, LONGEST_DAYS], coerce=int, initial=USUAL_DAYS
+        label=gettext_lazy("It ends after"),
+        choices=[*DAYS, LONGEST_DAYS],
+        coerce=int,
+        initial=USUAL_DAYS,
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:

@@ -58,11 +58,17 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     if row is None:
         raise Http404("there is no such token of yours")
     if token_rows.revoke(row):
-        messages.success(request, _("%(name)s is revoked: it opens nothing any more.") % {"name": row.name})
+        messages.success(
+            request, _("%(name)s is revoked: it opens nothing any more.") % {"name": row.name}
+        )
     return redirect("tokens")
 
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
     address = request.build_absolute_uri("/").rstrip("/")
-    return render(request, "api/docs.html", {"section": "api", "groups": pages_of(address), "address": address})
+    return render(
+        request,
+        "api/docs.html",
+        {"section": "api", "groups": pages_of(address), "address": address},
+    )

@@ -47,8 +47,8 @@ def make(user: Any, name: str, scopes: Collection[str], days: int) -> tuple[ApiT
 
 
 def check(user: Any, name: str, scopes: Collection[str], days: int) -> None:
-    """Raises NotMade where ``make`` would, as things stand: whoever asks first uses up no code of a second factor for
-    nothing. That there are not too many is counted again when it is made."""
+    """Raises NotMade where ``make`` would, as things stand: whoever asks first uses up no code of a
+    second factor for nothing. That there are not too many is counted again when it is made."""
     _sound(user, name, scopes, days)
     _refuse_too_many(user)
 
@@ -71,13 +71,19 @@ def _sound(user: Any, name: str, scopes: Collection[str], days: int) -> tuple[st
 
 def _refuse_too_many(user: Any) -> None:
     if living(user).count() >= MOST_TOKENS:
-        raise NotMade("name", _("You have %(most)d tokens, and that is the most. Revoke one.") % {"most": MOST_TOKENS})
+        raise NotMade(
+            "name",
+            _("You have %(most)d tokens, and that is the most. Revoke one.")
+            % {"most": MOST_TOKENS},
+        )
 
 
 def _stored(user: Any, name: str, scopes: list[str], days: int) -> tuple[ApiToken, str]:
     token = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
-        get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)  # two at once must not pass the count
+        get_user_model().objects.select_for_update(no_key=True).get(
+            pk=user.pk
+        )  # two at once must not pass the count
         _refuse_too_many(user)
         row = ApiToken.objects.create(
             user=user,
@@ -106,7 +112,11 @@ def living(user: Any) -> QuerySet[ApiToken]:
 
 def revoke(token: ApiToken) -> bool:
     """False where it was revoked before."""
-    return bool(ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()))
+    return bool(
+        ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(
+            revoked_at=timezone.now()
+        )
+    )
 
 
 def caller_of(request: HttpRequest) -> Caller:

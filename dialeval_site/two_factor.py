@@ -1,7 +1,8 @@
-"""The second factor of a log-in: a code of an app on a phone (TOTP, RFC 6238), or one of ten recovery codes.
+"""The second factor of a log-in: a code of an app on a phone (TOTP, RFC 6238), or one of ten
+recovery codes.
 
-Keys and counters are rows of django-otp, which refuses a code that was used and makes who guesses wait longer each
-time.
+Keys and counters are rows of django-otp, which refuses a code that was used and makes who guesses
+wait longer each time.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class WrongCode(Exception):
 
 
 class IsOn(Exception):
-    """Somebody turned it on meanwhile, in another window; another key would take its place without a code of it."""
+    """Somebody turned it on meanwhile, in another window; another key would take its place without
+    a code of it."""
 
 
 class TooManyCodes(Exception):
@@ -51,7 +53,7 @@ class TooManyCodes(Exception):
         super().__init__(seconds)
 
 
-# --- what is there ----------------------------------------------------------------------------------------------
+# --- what is there --------------------------------------------------------------------------------
 
 
 def is_on(user: Any) -> bool:
@@ -74,12 +76,15 @@ def in_letters(key: str) -> str:
 
 
 def as_qr_code(key: str, user: Any) -> str:
-    """What an app's camera reads, as the address of an image: it holds no markup, and leaves nothing in a cache."""
+    """What an app's camera reads, as the address of an image: it holds no markup, and leaves
+    nothing in a cache."""
     device = TOTPDevice(user=user, key=key)
-    return segno.make(device.config_url, error="m").svg_data_uri(scale=5, border=4, light="#fff", dark="#000")
+    return segno.make(device.config_url, error="m").svg_data_uri(
+        scale=5, border=4, light="#fff", dark="#000"
+    )
 
 
-# --- looking at a code ------------------------------------------------------------------------------------------
+# --- looking at a code ----------------------------------------------------------------------------
 
 
 def verify(user: Any, code: str) -> None:
@@ -91,7 +96,8 @@ def verify(user: Any, code: str) -> None:
         raise WrongCode
     noted = device.throttling_failure_timestamp
     if noted is not None and noted > timezone.now() + timedelta(minutes=1):
-        device.throttle_reset()  # before a clock was set back: it would lock the owner out till then
+        # before a clock was set back: it would lock the owner out till then
+        device.throttle_reset()
     is_allowed, why_not = device.verify_is_allowed()
     if not is_allowed:
         raise TooManyCodes(max(1, ceil((why_not["locked_until"] - timezone.now()).total_seconds())))
@@ -99,11 +105,14 @@ def verify(user: Any, code: str) -> None:
         raise WrongCode
     rates.forget("codes", str(user.pk), GUESS_SECONDS)
     if isinstance(device, StaticDevice):
-        audit.record(user, "two_factor.recovery_code_used", user.get_username(), left=codes_left(user))
+        audit.record(
+            user, "two_factor.recovery_code_used", user.get_username(), left=codes_left(user)
+        )
 
 
 def _device_for(user: Any, code: str) -> tuple[Any, str]:
-    """The device that such a code is of, and the code as the device knows it. Spaces and dashes count for nothing."""
+    """The device that such a code is of, and the code as the device knows it. Spaces and dashes
+    count for nothing."""
     plain = re.sub(r"[\s-]", "", code).lower()
     if re.fullmatch("[0-9]{6}", plain):
         return TOTPDevice.objects.filter(user_id=user.pk, confirmed=True).first(), plain
@@ -111,16 +120,18 @@ def _device_for(user: Any, code: str) -> tuple[Any, str]:
 
 
 def _digest(code: str) -> str:
-    """Recovery codes are kept as passwords are: who reads the database cannot use them. 64 bits of SHA-256, which is
-    what the column holds; the codes are random, so there is no dictionary to try."""
+    """Recovery codes are kept as passwords are: who reads the database cannot use them. 64 bits of
+    SHA-256, which is what the column holds; the codes are random, so there is no dictionary to
+    try."""
     return hashlib.sha256(code.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-# --- on and off -------------------------------------------------------------------------------------------------
+# --- on and off -----------------------------------------------------------------------------------
 
 
 def turn_on(user: Any, key: str, code: str) -> list[str]:
-    """The recovery codes: this is the only time that they are known. Raises WrongCode, IsOn; nothing is stored then."""
+    """The recovery codes: this is the only time that they are known. Raises WrongCode, IsOn;
+    nothing is stored then."""
     with transaction.atomic():
         get_user_model().objects.select_for_update().get(pk=user.pk)  # one set-up at a time
         if is_on(user):
@@ -149,7 +160,8 @@ def turn_off(user: Any) -> None:
 
 
 def take_off(user: Any) -> bool:
-    """What an operator does for who lost the phone and the codes. False where there was nothing to take off."""
+    """What an operator does for who lost the phone and the codes. False where there was nothing to
+    take off."""
     with transaction.atomic():
         was_on = _remove_devices(user)
         if was_on:

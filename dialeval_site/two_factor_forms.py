@@ -10,11 +10,15 @@ from django.utils.translation import gettext_lazy
 from dialeval_site import two_factor
 
 LONGEST_CODE, LONGEST_PASSWORD = 40, 1000
-CODE_WORDS = (gettext_lazy("Code"), gettext_lazy("The six figures of your app, or a recovery code."))
+CODE_WORDS = (
+    gettext_lazy("Code"),
+    gettext_lazy("The six figures of your app, or a recovery code."),
+)
 
 
 def code_field(label: str, help_text: str = "") -> forms.CharField:
-    """``one-time-code`` has a phone offer what it knows. Recovery codes have letters: no keyboard of figures alone."""
+    """``one-time-code`` has a phone offer what it knows. Recovery codes have letters: no keyboard
+    of figures alone."""
     marks = {
         "autocomplete": "one-time-code",
         "autocapitalize": "none",
@@ -22,7 +26,10 @@ def code_field(label: str, help_text: str = "") -> forms.CharField:
         "inputmode": "text",
     }
     return forms.CharField(
-        max_length=LONGEST_CODE, label=label, help_text=help_text, widget=forms.TextInput(attrs=marks)
+        max_length=LONGEST_CODE,
+        label=label,
+        help_text=help_text,
+        widget=forms.TextInput(attrs=marks),
     )
 
 
@@ -41,14 +48,16 @@ class CodeForm(forms.Form):
 
 
 class SureForm(forms.Form):
-    """Who changes something must know the password and hold the phone: a browser left open is not enough."""
+    """Who changes something must know the password and hold the phone: a browser left open is not
+    enough."""
 
     password = password_field()
     code = code_field(*CODE_WORDS)
 
 
 class AsksWhoIsThere(forms.Form):
-    """The same beside other fields, of anybody: a code is asked for only where two-factor log-in is on."""
+    """The same beside other fields, of anybody: a code is asked for only where two-factor log-in is
+    on."""
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,7 +1,8 @@
 """``DIALEVAL_TWO_FACTOR=organisers``: who runs things here logs in with two factors.
 
-Until one has set it up one is no organiser (``annotations.roles``) and has no admin (``dialeval_site.admin_site``).
-This middleware leads to the page where it is set up, instead of a 403 for every page.
+Until one has set it up one is no organiser (``annotations.roles``) and has no admin
+(``dialeval_site.admin_site``). This middleware leads to the page where it is set up, instead of a
+403 for every page.
 """
 
 from __future__ import annotations
@@ -38,5 +39,8 @@ class LeadToSetUp:
 
     @staticmethod
     def _is_a_page(request: HttpRequest) -> bool:
-        """Accounts must stay open, to set it up or to log out; the API goes by tokens and answers for itself."""
-        return settings.ORGANISERS_NEED_TWO_FACTOR and not request.path_info.startswith((ACCOUNTS, API))
+        """Accounts must stay open, to set it up or to log out; the API goes by tokens and answers
+        for itself."""
+        return settings.ORGANISERS_NEED_TWO_FACTOR and not request.path_info.startswith(
+            (ACCOUNTS, API)
+        )

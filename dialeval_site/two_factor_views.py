@@ -1,4 +1,5 @@
-"""Pages of two-factor log-in: the second step, and setting it up, renewing its recovery codes, turning it off."""
+"""Pages of two-factor log-in: the second step, and setting it up, renewing its recovery codes,
+turning it off."""
 
 from __future__ import annotations
 
@@ -27,9 +28,10 @@ from dialeval_site.two_factor_forms import CodeForm, SetUpForm, SureForm
 from dialeval_site.two_factor_rule import needs_two_factor
 
 KEY = "two_factor_key"
-"""Of the session: the key of an app that is being set up. It is no key of anybody until a code of it was given."""
+"""Of the session: the key of an app that is being set up. It is no key of anybody until a code of
+it was given."""
 
-# --- the second step of a log-in ---------------------------------------------------------------------------------
+# --- the second step of a log-in ------------------------------------------------------------------
 
 
 def log_in_with_code(request: HttpRequest, next_page: str) -> HttpResponse:
@@ -55,7 +57,9 @@ def second_log_in_step(request: HttpRequest) -> HttpResponse:
         except two_factor.TooManyCodes as refusal:
             seconds = refusal.seconds
         except two_factor.WrongCode:
-            form.add_error("code", _("This code does not fit. An app shows a new one every 30 seconds."))
+            form.add_error(
+                "code", _("This code does not fit. An app shows a new one every 30 seconds.")
+            )
         else:
             return _logged_in(request, user)
     response = render(
@@ -76,14 +80,18 @@ def _logged_in(request: HttpRequest, user: Any) -> HttpResponse:
     return redirect(next_page or resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
-# --- one's own ---------------------------------------------------------------------------------------------------
+# --- one's own ------------------------------------------------------------------------------------
 
 
-def _not_of_the_demo(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def _not_of_the_demo(
+    view: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
         if is_demo_account(request.user):
-            raise PermissionDenied(_("this log-in is shared by all visitors of the demo and cannot be changed"))
+            raise PermissionDenied(
+                _("this log-in is shared by all visitors of the demo and cannot be changed")
+            )
         return view(request)
 
     return guarded
@@ -143,8 +151,8 @@ def turn_two_factor_off(request: HttpRequest) -> HttpResponse:
 
 
 def _end_other_sessions(request: HttpRequest, password: str) -> None:
-    """Sessions hang on the password's hash: the same password under a new salt ends all but this one. They were begun
-    without a code."""
+    """Sessions hang on the password's hash: the same password under a new salt ends all but this
+    one. They were begun without a code."""
     user: Any = request.user
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -164,7 +172,10 @@ def _set_up_page(request: HttpRequest, form: SetUpForm) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, codes_form: SureForm | None = None, off_form: SureForm | None = None, **more: Any
+    request: HttpRequest,
+    codes_form: SureForm | None = None,
+    off_form: SureForm | None = None,
+    **more: Any,
 ) -> HttpResponse:
     return _answer(
         request,
@@ -178,5 +189,9 @@ def _page(
 
 
 def _answer(request: HttpRequest, wrong: SureForm | None, **context: Any) -> HttpResponse:
-    context = {"section": "account", "address": request.build_absolute_uri(reverse("home")), **context}
+    context = {
+        "section": "account",
+        "address": request.build_absolute_uri(reverse("home")),
+        **context,
+    }
     return page_with(request, "registration/two_factor.html", wrong, context)

@@ -1,4 +1,5 @@
-"""What a person does next on this site, by what they have begun: the links above the first page's corpora.
+"""What a person does next on this site, by what they have begun: the links above the first page's
+corpora.
 
 Each link costs a few counts; lists are cut before anything is counted for their members.
 """
@@ -42,8 +43,8 @@ class Next:
 
 
 def what_is_next(user: Any, versions: Sequence[CorpusVersion]) -> list[Next]:
-    """Of whoever reads: a visitor looks and tries, a rater rates, a team hands in, an organiser sees to what waits.
-    ``versions`` are the corpora that are open to them."""
+    """Of whoever reads: a visitor looks and tries, a rater rates, a team hands in, an organiser
+    sees to what waits. ``versions`` are the corpora that are open to them."""
     now = timezone.now()
     found: list[Next] = []
     if user.is_authenticated:
@@ -61,21 +62,27 @@ def _to_look_at(user: Any, versions: Sequence[CorpusVersion]) -> Iterator[Next]:
         yield Next(
             _("See which metric follows people"),
             reverse("metric-leaderboard", args=[rated.corpus.slug]),
-            _("%(corpus)s: every metric held against human ratings.") % {"corpus": rated.corpus.name},
+            _("%(corpus)s: every metric held against human ratings.")
+            % {"corpus": rated.corpus.name},
         )
         yield Next(
             _("See which system people prefer"),
             reverse("system-leaderboard", args=[rated.corpus.slug]),
-            _("%(corpus)s: means with intervals, and who cannot be told apart.") % {"corpus": rated.corpus.name},
+            _("%(corpus)s: means with intervals, and who cannot be told apart.")
+            % {"corpus": rated.corpus.name},
         )
     challenge = an_open_challenge()
     if challenge is not None:
-        yield Next(_("Take part in a challenge"), reverse("challenge", args=[challenge.slug]), f"{challenge.name}.")
+        yield Next(
+            _("Take part in a challenge"),
+            reverse("challenge", args=[challenge.slug]),
+            f"{challenge.name}.",
+        )
     if not user.is_authenticated:
         yield Next(_("Log in"), reverse("login"), _("To rate, to hand in, or to organise."))
 
 
-# --- raters ----------------------------------------------------------------------------------------------------
+# --- raters ---------------------------------------------------------------------------------------
 
 
 def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
@@ -105,13 +112,14 @@ def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
             )
 
 
-# --- teams -----------------------------------------------------------------------------------------------------
+# --- teams ----------------------------------------------------------------------------------------
 
 
 def _to_hand_in(user: Any, now: datetime) -> Iterator[Next]:
     for own in own_open_rounds(user, now, MOST):
         yield Next(
-            _("Hand in to “%(round)s”") % {"round": f"{own.round.challenge.name} · {own.round.name}"},
+            _("Hand in to “%(round)s”")
+            % {"round": f"{own.round.challenge.name} · {own.round.name}"},
             reverse("round", args=[own.round.challenge.slug, own.round.slug]),
             " ".join(_of_round(own)),
             is_trouble=own.latest is not None and own.latest.state in ("invalid", "failed"),
@@ -133,7 +141,7 @@ def _of_round(own: OwnRound) -> Iterator[str]:
         yield _("Latest: %(name)s, %(state)s.") % words
 
 
-# --- organisers ------------------------------------------------------------------------------------------------
+# --- organisers -----------------------------------------------------------------------------------
 
 
 def _to_organise(now: datetime) -> Iterator[Next]:
@@ -159,7 +167,9 @@ def _to_organise(now: datetime) -> Iterator[Next]:
             _("A draft: nobody else sees it."),
         )
     for challenge, count in challenges.in_trouble:
-        words = ngettext("%(count)s failed in the last 7 days.", "%(count)s failed in the last 7 days.", count)
+        words = ngettext(
+            "%(count)s failed in the last 7 days.", "%(count)s failed in the last 7 days.", count
+        )
         yield Next(
             _("See to submissions of “%(challenge)s”") % {"challenge": challenge.name},
             reverse("challenge-submissions", args=[challenge.slug]) + "?state=failed",

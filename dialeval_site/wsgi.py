@@ -15,5 +15,6 @@ if refusal := site_identity.why_not_start():
     print(f"dialeval: {refusal}", file=sys.stderr, flush=True)
     sys.exit(APP_LOAD_ERROR)
 orphans.collect_temporary()
-# Every view with what it needs (some half a second), loaded now: not while somebody waits for a page.
+# Every view with what it needs (some half a second), loaded now: not while somebody waits for a
+# page.
 _ = get_resolver().url_patterns

@@ -1,9 +1,11 @@
-"""The README's picture: the demo's metric leaderboard, light and dark, as Chromium draws the real page.
+"""The README's picture: the demo's metric leaderboard, light and dark, as Chromium draws the real
+page.
 
     make run                                  # in another terminal; wait until the demo's metrics are computed
     .venv/bin/python docs/make_picture.py     # writes docs/figures/leaderboard.png and leaderboard-dark.png
 
-Pictures in docs/figures are the only made ones in the repository. Make this one anew when that page looks different.
+Pictures in docs/figures are the only made ones in the repository. Make this one anew when that page
+looks different.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ WIDTH, HEIGHT = 1200, 840
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description="Renew the pictures of the README from a running site with the demo.")
+    options = argparse.ArgumentParser(
+        description="Renew the pictures of the README from a running site with the demo."
+    )
     options.add_argument("--site", default="http://127.0.0.1:8000", help="where the site runs")
     options.add_argument("--browser", default="/usr/bin/chromium", help="the browser's program")
     asked = options.parse_args()
@@ -39,7 +43,9 @@ def picture(browser, site: str, scheme: str, to: Path) -> int:
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     page.goto(f"{site}/corpora/demo/metrics/", wait_until="load")
     page.locator("[data-drawn]").first.wait_for(state="attached")
-    page.locator(".filter-bar").first.evaluate("one => one.remove()")  # the choices: the picture shows what is found
+    page.locator(".filter-bar").first.evaluate(
+        "one => one.remove()"
+    )  # the choices: the picture shows what is found
     FIGURES.mkdir(exist_ok=True)
     to.write_bytes(page.screenshot(clip={"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT}))
     page.close()

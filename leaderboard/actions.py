@@ -1,4 +1,5 @@
-"""Every write to metrics whose scores were handed in. Those to stored answers: ``analyses.rows``."""
+"""Every write to metrics whose scores were handed in. Those to stored answers:
+``analyses.rows``."""
 
 from __future__ import annotations
 
@@ -42,8 +43,9 @@ def store_submitted_metric(
     sha256: str,
     scores: Mapping[int, Sequence[float | None]],
 ) -> SubmittedMetric:
-    """``scores``: by the system's key, in the order of the version's turns or dialogues, None where none was given; at
-    system level a list of one. Raises ``NameTaken``. Call it in a transaction with what else must be true of it."""
+    """``scores``: by the system's key, in the order of the version's turns or dialogues, None where
+    none was given; at system level a list of one. Raises ``NameTaken``. Call it in a transaction
+    with what else must be true of it."""
     try:
         with transaction.atomic():
             metric = SubmittedMetric.objects.create(
@@ -81,8 +83,9 @@ def _mean(scores: Sequence[float | None]) -> float | None:
 
 
 def withdraw_submitted_metric(metric: SubmittedMetric, reason: str) -> bool:
-    """It stands on no leaderboard any more; its row and its scores are kept, and its name is free. False where it was
-    withdrawn before. Raises ``ValueError`` for a reason that is empty or too long."""
+    """It stands on no leaderboard any more; its row and its scores are kept, and its name is free.
+    False where it was withdrawn before. Raises ``ValueError`` for a reason that is empty or too
+    long."""
     reason = reason.strip()
     if fault := text_fault(reason, LONGEST_WITHDRAWAL):
         raise ValueError(f"the reason {fault}")

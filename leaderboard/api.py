@@ -1,5 +1,5 @@
-"""What the leaderboards show, over the API: metrics held against people, raters against each other. And whole corpora
-as files."""
+"""What the leaderboards show, over the API: metrics held against people, raters against each other.
+And whole corpora as files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Computed(Schema):
     resamples: int = Field(description="How often dialogues were drawn anew for the intervals.")
     seed: int = Field(description="The seed of these draws.")
     computed_at: datetime = Field(description="When this was computed.")
-    stale: bool = Field(description="Whether the data have changed since; new numbers are being computed then.")
+    stale: bool = Field(
+        description="Whether the data have changed since; new numbers are being computed then."
+    )
 
 
 class CorrelationRow(Schema):
@@ -45,7 +47,8 @@ class CorrelationRow(Schema):
     level: Level = Field(description="What was correlated: responses, dialogues, or systems.")
     n: int = Field(description="How many pairs.")
     coverage: float | None = Field(
-        description="Share of the responses that people rated which have a score; null: none is rated."
+        description="Share of the responses that people rated which have a score; null: none is "
+        "rated."
     )
     higher_is_better: bool = Field(description="The metric's direction.")
     pearson: Figure = Field(description="Pearson's r.")
@@ -55,7 +58,9 @@ class CorrelationRow(Schema):
     generalises_to: str | None = Field(
         None, description="At system level what the intervals speak of: these systems or new ones."
     )
-    worth: str | None = Field(None, description="What is known of the judge that made the scores, where it is one.")
+    worth: str | None = Field(
+        None, description="What is known of the judge that made the scores, where it is one."
+    )
     submitted: dict[str, Any] | None = Field(
         None, description="Of a metric that somebody handed in: by whom, and where."
     )
@@ -64,8 +69,8 @@ class CorrelationRow(Schema):
 class Correlations(Computed):
     systems: list[str] = Field(description="The systems that were compared.")
     systems_chosen: str = Field(
-        description="The choice of systems, for all metrics alike; by default without-gold where a system's responses "
-        "are the references, else all."
+        description="The choice of systems, for all metrics alike; by default without-gold where a "
+        "system's responses are the references, else all."
     )
     correlation_ceiling: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
@@ -74,29 +79,36 @@ class Correlations(Computed):
     )
     reliability: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
-        description="By level and coefficient: of the mean rating, split halves stepped up by Spearman and Brown.",
+        description="By level and coefficient: of the mean rating, split halves stepped up by "
+        "Spearman and Brown.",
     )
     leave_one_out_agreement: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
-        description="By level and coefficient: how far one rater agrees with the mean of the others; intervals: `ci`.",
+        description="By level and coefficient: how far one rater agrees with the mean of the "
+        "others; intervals: `ci`.",
     )
     design: str = Field(
         "crossed",
-        description="crossed: all systems answer the same dialogues; nested: each has its own; partly crossed.",
+        description="crossed: all systems answer the same dialogues; nested: each has its own; "
+        "partly crossed.",
     )
     human_ceiling: dict[str, dict[str, Any]] = Field(
-        description="The old name of `leave_one_out_agreement`, which is no ceiling. It goes with 0.3.0."
+        description="The old name of `leave_one_out_agreement`, which is no ceiling. It goes with "
+        "0.3.0."
     )
     rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
 
 
 class CorrelationWish(AspectWish):
-    level: Literal["turn", "dialogue", "system", "all"] = Field("all", description="Of the rows that come back.")
+    level: Literal["turn", "dialogue", "system", "all"] = Field(
+        "all", description="Of the rows that come back."
+    )
     systems: Text | None = Field(
         None,
         max_length=200,
-        description="all, without-gold (without systems whose responses are the references), without-people (without "
-        "these and people), or another choice of the leaderboard. Default: without-gold where there are such systems.",
+        description="all, without-gold (without systems whose responses are the references), "
+        "without-people (without these and people), or another choice of the leaderboard. "
+        "Default: without-gold where there are such systems.",
     )
 
 
@@ -108,17 +120,23 @@ class CorrelationWish(AspectWish):
     summary="How far metrics agree with people",
 )
 def get_correlations(
-    request: HttpRequest, response: HttpResponse, place: Path[CorpusPlace], wish: Query[CorrelationWish]
+    request: HttpRequest,
+    response: HttpResponse,
+    place: Path[CorpusPlace],
+    wish: Query[CorrelationWish],
 ) -> Any:
-    """What the metric leaderboard shows. It is computed when the data change and kept. Where nothing is stored yet the
-    answer is 202: ask again."""
+    """What the metric leaderboard shows. It is computed when the data change and kept. Where
+    nothing is stored yet the answer is 202: ask again."""
     version = version_of(request, place.slug, wish)
     aspect = aspect_of(version, wish.aspect)
     try:
         found = look(version, "correlations", aspect=aspect, systems=wish.systems)
     except NotFound as unknown:
         raise Refused(
-            422, str(unknown), code="systems", errors=[{"field": "query.systems", "message": str(unknown)}]
+            422,
+            str(unknown),
+            code="systems",
+            errors=[{"field": "query.systems", "message": str(unknown)}],
         ) from None
     answer = found.answer
     if answer is None:
@@ -129,7 +147,12 @@ def get_correlations(
         "rows": [row for row in answer["rows"] if row["level"] in levels],
         **{
             key: {level: values for level, values in answer[key].items() if level in levels}
-            for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement", "human_ceiling")
+            for key in (
+                "correlation_ceiling",
+                "reliability",
+                "leave_one_out_agreement",
+                "human_ceiling",
+            )
             if key in answer
         },
         "computed_at": found.computed_at,
@@ -138,21 +161,31 @@ def get_correlations(
 
 
 class Agreement(Computed):
-    resamples: int = Field(description="0: without intervals. Nothing is drawn: dialogues are left out one at a time.")
+    resamples: int = Field(
+        description="0: without intervals. Nothing is drawn: dialogues are left out one at a time."
+    )
     seed: int = Field(description="Without meaning: nothing is drawn.")
     level: Literal["turn", "dialogue"] = Field(description="What was rated.")
     items: int = Field(description="How many items were rated.")
     raters: int = Field(description="By how many people.")
     ratings: int = Field(description="How often.")
-    krippendorff_alpha: dict[str, Figure] = Field(description="By measurement: nominal, ordinal, interval, ratio.")
-    cohen_kappa: dict[str, dict[str, Any]] = Field(description="By weighting: the mean of all pairs, and each pair.")
+    krippendorff_alpha: dict[str, Figure] = Field(
+        description="By measurement: nominal, ordinal, interval, ratio."
+    )
+    cohen_kappa: dict[str, dict[str, Any]] = Field(
+        description="By weighting: the mean of all pairs, and each pair."
+    )
     fleiss_kappa: dict[str, Any] = Field(description="Its value, with what it was computed from.")
     icc: dict[str, dict[str, Any]] = Field(description="ICC(2,1) and ICC(2,k).")
-    leave_one_out: dict[str, dict[str, Any]] = Field(description="Each rater against the mean of the others.")
+    leave_one_out: dict[str, dict[str, Any]] = Field(
+        description="Each rater against the mean of the others."
+    )
 
 
 class AgreementWish(AspectWish):
-    level: Literal["turn", "dialogue"] | None = Field(None, description="Default: that at which people rated.")
+    level: Literal["turn", "dialogue"] | None = Field(
+        None, description="Default: that at which people rated."
+    )
 
 
 @router.get(
@@ -163,9 +196,13 @@ class AgreementWish(AspectWish):
     summary="How far raters agree",
 )
 def get_agreement(
-    request: HttpRequest, response: HttpResponse, place: Path[CorpusPlace], wish: Query[AgreementWish]
+    request: HttpRequest,
+    response: HttpResponse,
+    place: Path[CorpusPlace],
+    wish: Query[AgreementWish],
 ) -> Any:
-    """Raters are named as pages name them: rater 1, rater 2, … Where nothing is stored yet the answer is 202."""
+    """Raters are named as pages name them: rater 1, rater 2, … Where nothing is stored yet the
+    answer is 202."""
     version = version_of(request, place.slug, wish)
     aspect = aspect_of(version, wish.aspect)
     rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
@@ -184,7 +221,8 @@ def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str
         weighting: {
             **kappa,
             "pairs": [
-                {**pair, "raters": [shown.get(name, name) for name in pair["raters"]]} for pair in kappa["pairs"]
+                {**pair, "raters": [shown.get(name, name) for name in pair["raters"]]}
+                for pair in kappa["pairs"]
             ],
         }
         for weighting, kappa in answer["cohen_kappa"].items()
@@ -192,7 +230,9 @@ def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str
     left_out = {
         name: {
             **one,
-            "per_rater": [{**row, "rater": shown.get(row["rater"], row["rater"])} for row in one["per_rater"]],
+            "per_rater": [
+                {**row, "rater": shown.get(row["rater"], row["rater"])} for row in one["per_rater"]
+            ],
         }
         for name, one in answer["leave_one_out"].items()
     }
@@ -200,7 +240,9 @@ def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str
 
 
 class ExportWish(VersionWish):
-    format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field("jsonl", description="See the page on formats.")
+    format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field(
+        "jsonl", description="See the page on formats."
+    )
 
 
 @router.get(
@@ -217,11 +259,13 @@ class ExportWish(VersionWish):
         }
     },
 )
-def export_corpus(request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]) -> StreamingHttpResponse:
-    """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs and those that were
-    handed in, as `manage.py export_corpus` writes them. Systems of a round are not among them before its organisers
-    publish them. Who is not an organiser gets raters as pages name them (rater 1, rater 2, …), without their
-    comments."""
+def export_corpus(
+    request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]
+) -> StreamingHttpResponse:
+    """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs
+    and those that were handed in, as `manage.py export_corpus` writes them. Systems of a round are
+    not among them before its organisers publish them. Who is not an organiser gets raters as pages
+    name them (rater 1, rater 2, …), without their comments."""
     version = version_of(request, place.slug, wish)
     archive: Iterator[bytes] = iter(())
     if not asks_for_headers_alone(request):

@@ -8,4 +8,10 @@ from annotations.models import CorpusVersion
 
 
 def corpus_context(version: CorpusVersion, tab: str, aspect: str) -> dict[str, Any]:
-    return {"section": "corpora", "tab": tab, "version": version, "aspect": aspect, "aspects": version.aspects}
+    return {
+        "section": "corpora",
+        "tab": tab,
+        "version": version,
+        "aspect": aspect,
+        "aspects": version.aspects,
+    }

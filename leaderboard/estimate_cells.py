@@ -8,7 +8,11 @@ from typing import Any
 from annotations.tables import Cell, Column
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
-COEFFICIENT_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b"}
+COEFFICIENT_NAMES = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall": "Kendall's τ-b",
+}
 
 
 def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
@@ -18,14 +22,23 @@ def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") 
     no_interval = f"no interval: {estimate['ci_reason']}" if estimate.get("ci_reason") else ""
     note = "; ".join(part for part in (note, no_interval, estimate.get("ci_remark", "")) if part)
     ci = _interval(estimate.get("ci"))
-    return Cell(estimate["value"], ci=ci, p=estimate.get("p"), note=note, generalises_to=generalises_to if ci else "")
+    return Cell(
+        estimate["value"],
+        ci=ci,
+        p=estimate.get("p"),
+        note=note,
+        generalises_to=generalises_to if ci else "",
+    )
 
 
 def _interval(ends: list[float] | None) -> tuple[float, float] | None:
     return (ends[0], ends[1]) if ends else None
 
 
-LEFT_OUT = "What a metric has no score for is left out of its own correlations, pair by pair, and never filled in."
+LEFT_OUT = (
+    "What a metric has no score for is left out of its own correlations, pair by pair, and never "
+    "filled in."
+)
 
 
 def share_in_words(share: float) -> str:
@@ -41,7 +54,11 @@ def is_partial(row: Mapping[str, Any]) -> bool:
 
 def coverage_words(row: Mapping[str, Any]) -> str:
     """ "" where everything that people rated has a score."""
-    return f"{share_in_words(row['coverage'])} of what people rated has a score" if is_partial(row) else ""
+    return (
+        f"{share_in_words(row['coverage'])} of what people rated has a score"
+        if is_partial(row)
+        else ""
+    )
 
 
 def coverage_note(row: dict[str, Any]) -> str:
@@ -55,7 +72,8 @@ def coverage_column(level: str) -> Column:
         "number",
         decimals=2,
         group=f"{level} level",
-        help="The share of what people rated that has a score. The rest is left out, and never filled in.",
+        help="The share of what people rated that has a score. The rest is left out, and never "
+        "filled in.",
         detail=True,
     )
 
@@ -71,5 +89,8 @@ def coverage_badges(rows: Iterable[dict[str, Any]]) -> tuple[str, ...]:
 
 
 def of_all_levels(signature: str) -> str:
-    """Level and n differ from column to column and stand there; the rest of the signature is one for the row."""
-    return "|".join(fact for fact in signature.split("|") if fact.partition(":")[0] not in ("level", "n"))
+    """Level and n differ from column to column and stand there; the rest of the signature is one
+    for the row."""
+    return "|".join(
+        fact for fact in signature.split("|") if fact.partition(":")[0] not in ("level", "n")
+    )

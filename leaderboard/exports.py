@@ -24,20 +24,24 @@ Item = TypeVar("Item")
 
 
 def zipped_export(version: CorpusVersion, format: str, *, raters_named: bool) -> Iterator[bytes]:
-    """The files of ``export_corpus`` in a zip archive. They are written to a folder first, whole, so that an export
-    that fails is an error and not half a file; the archive itself is never held. The folder is of this call alone and
-    goes with it: what an organiser gets, raters' names and all, is kept for nobody else."""
+    """The files of ``export_corpus`` in a zip archive. They are written to a folder first, whole,
+    so that an export that fails is an error and not half a file; the archive itself is never held.
+    The folder is of this call alone and goes with it: what an organiser gets, raters' names and
+    all, is kept for nobody else."""
     with ExitStack() as stack:
         target = stack.enter_context(temporary_folder()) / version.corpus.slug
         with one_moment():
             records = records_of(version, raters_named=raters_named)
-            exporters()[format].export(unhurried(records), target, unhurried(exported_scores(version)))
+            exporters()[format].export(
+                unhurried(records), target, unhurried(exported_scores(version))
+            )
         return _packed(stack.pop_all(), target)
 
 
 def unhurried(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, with a rest as long as the work on them, every few milliseconds. An archive is ten seconds of
-    Python in a process that also writes pages, each of which would wait for its turn again and again."""
+    """The same items, with a rest as long as the work on them, every few milliseconds. An archive
+    is ten seconds of Python in a process that also writes pages, each of which would wait for its
+    turn again and again."""
     begun = time.thread_time()
     for item in items:
         yield item
@@ -52,7 +56,9 @@ def _packed(folder: ExitStack, target: Path) -> Iterator[bytes]:
         sink = _Sink()
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in target.rglob("*") if path.is_file()):
-                name = zipfile.ZipInfo(f"{target.name}/{path.relative_to(target)}", (1980, 1, 1, 0, 0, 0))
+                name = zipfile.ZipInfo(
+                    f"{target.name}/{path.relative_to(target)}", (1980, 1, 1, 0, 0, 0)
+                )
                 name.compress_type = zipfile.ZIP_DEFLATED
                 with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as packed:
                     while chunk := source.read(CHUNK):

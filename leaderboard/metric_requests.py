@@ -1,4 +1,5 @@
-"""What the pages of metrics ask of the stored analyses. The analyses resolve the choice of systems themselves."""
+"""What the pages of metrics ask of the stored analyses. The analyses resolve the choice of systems
+themselves."""
 
 from __future__ import annotations
 

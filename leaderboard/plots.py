@@ -13,18 +13,27 @@ def estimate_of(document: dict[str, Any]) -> Estimate:
     if document["value"] is None:
         return Estimate.undefined(document["reason"])
     ci = document.get("ci")
-    return Estimate(document["value"], (ci[0], ci[1]) if ci else None, document.get("p"), document.get("ci_reason", ""))
+    return Estimate(
+        document["value"],
+        (ci[0], ci[1]) if ci else None,
+        document.get("p"),
+        document.get("ci_reason", ""),
+    )
 
 
 def levels_of(document: Mapping[str, Any]) -> list[str]:
     return list(document["leave_one_out_agreement"])
 
 
-def people_estimate(by_level: Mapping[str, Mapping[str, Any]] | None, level: str, coefficient: str) -> Estimate:
-    """A ceiling, a reliability or people's agreement back from its JSON form: bare values, intervals beside them.
+def people_estimate(
+    by_level: Mapping[str, Mapping[str, Any]] | None, level: str, coefficient: str
+) -> Estimate:
+    """A ceiling, a reliability or people's agreement back from its JSON form: bare values,
+    intervals beside them.
 
     Args:
-        by_level: ``document["correlation_ceiling"]`` or one of its kind; None where it was not asked for.
+        by_level: ``document["correlation_ceiling"]`` or one of its kind; None where it was not
+        asked for.
     """
     if by_level is None:
         return Estimate.undefined("not computed yet")

@@ -1,4 +1,5 @@
-"""Who waits for a page has it before a worker goes on with a thousand runs that were asked for earlier."""
+"""Who waits for a page has it before a worker goes on with a thousand runs that were asked for
+earlier."""
 
 from __future__ import annotations
 
@@ -15,10 +16,11 @@ QUEUE = "cpu"
 
 @receiver(run_begins, dispatch_uid="one statistic that is waited for goes before a run")
 def compute_what_is_waited_for(run_id: int, **_: Any) -> None:
-    """One, so that runs go on as well: their hints stand in the queue before those of the statistics they change.
+    """One, so that runs go on as well: their hints stand in the queue before those of the
+    statistics they change.
 
-    Not by workers of other queues: a statistic of a million ratings takes a minute, in which a GPU would stand still
-    and a chat would wait."""
+    Not by workers of other queues: a statistic of a million ratings takes a minute, in which a GPU
+    would stand still and a chat would wait."""
     from leaderboard.analyses.computing import compute_longest_waiting
 
     if MetricRun.objects.filter(pk=run_id, queue=QUEUE).exists():

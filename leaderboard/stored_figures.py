@@ -1,4 +1,5 @@
-"""Figures as stored answers: what a chart shows, without the thousands of points that only its download needs."""
+"""Figures as stored answers: what a chart shows, without the thousands of points that only its
+download needs."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ def figure_of(document: Mapping[str, Any]) -> Figure:
 
 
 def long_points(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """JSON form of the points of the figures whose documents have only a summary of them, with all their digits."""
+    """JSON form of the points of the figures whose documents have only a summary of them, with all
+    their digits."""
     return [packed(one.points, ALL_DIGITS) for one in figures if one.summary_table is not None]
 
 
 def table_for_file(answer: Mapping[str, Any], table_id: str) -> Table | None:
-    """The points of the figure whose table has this name, every one, from ``{"figures": [document_of…], "points":
-    long_points…}``; None where no figure's has."""
+    """The points of the figure whose table has this name, every one, from ``{"figures":
+    [document_of…], "points": long_points…}``; None where no figure's has."""
     for points in answer["points"]:
         if points["id"] == table_id:
             return unpacked(points)
@@ -39,8 +41,9 @@ def table_for_file(answer: Mapping[str, Any], table_id: str) -> Table | None:
 
 
 def packed(points: Table, digits: int = DRAWN_DIGITS) -> dict[str, Any]:
-    """JSON form of a table of plain values, with intervals, without notes and links, whose rows are named by their
-    first cell and number: for the thousands of points of a drawing. Words are stored once each."""
+    """JSON form of a table of plain values, with intervals, without notes and links, whose rows are
+    named by their first cell and number: for the thousands of points of a drawing. Words are stored
+    once each."""
     cells = {}
     for column in points.columns:
         found = [row.cell(column.key) for row in points.rows]
@@ -59,7 +62,12 @@ def packed(points: Table, digits: int = DRAWN_DIGITS) -> dict[str, Any]:
 
 def _packed(values: list[Any], digits: int) -> dict[str, Any]:
     if all(isinstance(value, (int, float)) for value in values):
-        return {"numbers": [value if isinstance(value, int) else float(f"{value:.{digits}g}") for value in values]}
+        return {
+            "numbers": [
+                value if isinstance(value, int) else float(f"{value:.{digits}g}")
+                for value in values
+            ]
+        }
     words = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return {"words": list(words), "at": [words[value] for value in values]}
 
@@ -69,24 +77,45 @@ def unpacked(document: Mapping[str, Any]) -> Table:
     cells = {key: _unpacked(values) for key, values in document["cells"].items()}
     names = cells[columns[0].key]
     rows = tuple(
-        Row(f"{names[number].value}-{number}", {key: found[number] for key, found in cells.items()}, swatch=swatch)
+        Row(
+            f"{names[number].value}-{number}",
+            {key: found[number] for key, found in cells.items()},
+            swatch=swatch,
+        )
         for number, swatch in enumerate(document["swatches"])
     )
-    return Table(document["id"], document["caption"], columns, rows, signature=document["signature"])
+    return Table(
+        document["id"], document["caption"], columns, rows, signature=document["signature"]
+    )
 
 
 def _unpacked(column: Mapping[str, Any]) -> list[Cell]:
-    values = column["numbers"] if "numbers" in column else [column["words"][place] for place in column["at"]]
+    values = (
+        column["numbers"]
+        if "numbers" in column
+        else [column["words"][place] for place in column["at"]]
+    )
     if "ci" not in column:
         return [Cell(value) for value in values]
-    return [Cell(value, ci=tuple(ci) if ci else None) for value, ci in zip(values, column["ci"], strict=True)]
+    return [
+        Cell(value, ci=tuple(ci) if ci else None)
+        for value, ci in zip(values, column["ci"], strict=True)
+    ]
 
 
 def _table_of(document: Mapping[str, Any]) -> Table:
     columns = tuple(Column(**column) for column in document["columns"])
     rows = tuple(_row_of(row) for row in document["rows"])
     sort = tuple(document["sort"]) if document["sort"] else None
-    return Table(**{**document, "columns": columns, "rows": rows, "sort": sort, "notes": tuple(document["notes"])})
+    return Table(
+        **{
+            **document,
+            "columns": columns,
+            "rows": rows,
+            "sort": sort,
+            "notes": tuple(document["notes"]),
+        }
+    )
 
 
 def _row_of(document: Mapping[str, Any]) -> Row:

@@ -24,9 +24,9 @@ def add_system_choice(parser: CommandParser) -> None:
     parser.add_argument(
         "--choice",
         metavar="C",
-        help=f"of systems: {ALL}, {WITHOUT_GOLD} (without systems whose responses are the references; the default "
-        f"where there are any), {WITHOUT_PEOPLE} (without these and people), or one that the leaderboard has; not "
-        "together with --systems",
+        help=f"of systems: {ALL}, {WITHOUT_GOLD} (without systems whose responses are the "
+        f"references; the default where there are any), {WITHOUT_PEOPLE} (without these and "
+        "people), or one that the leaderboard has; not together with --systems",
     )
 
 

@@ -1,4 +1,5 @@
-"""On which systems metrics are compared: what an address asks for, and the line that says who is left out."""
+"""On which systems metrics are compared: what an address asks for, and the line that says who is
+left out."""
 
 from __future__ import annotations
 

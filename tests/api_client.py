@@ -26,10 +26,14 @@ class Program:
         if body is None:
             return self._checked(self.client.post(f"/api/v1{path}", headers=self.headers))
         return self._checked(
-            self.client.post(f"/api/v1{path}", body, content_type="application/json", headers=self.headers)
+            self.client.post(
+                f"/api/v1{path}", body, content_type="application/json", headers=self.headers
+            )
         )
 
-    def upload(self, path: str, data: bytes, file_name: str = "responses.jsonl", **fields: str) -> Any:
+    def upload(
+        self, path: str, data: bytes, file_name: str = "responses.jsonl", **fields: str
+    ) -> Any:
         form = {**fields, "file": SimpleUploadedFile(file_name, data)}
         return self._checked(self.client.post(f"/api/v1{path}", form, headers=self.headers))
 
@@ -39,7 +43,10 @@ class Program:
     @staticmethod
     def _checked(answer: Any) -> Any:
         if answer.status_code >= 400:
-            assert answer["Content-Type"] == "application/problem+json", (answer.status_code, answer["Content-Type"])
+            assert answer["Content-Type"] == "application/problem+json", (
+                answer.status_code,
+                answer["Content-Type"],
+            )
             problem = answer.json()
             assert problem["status"] == answer.status_code
             assert problem["detail"]

@@ -1,9 +1,11 @@
-"""``python -m tests.audit``: does a locked package have a known vulnerability? A step of ``make lint``.
+"""``python -m tests.audit``: does a locked package have a known vulnerability? A step of ``make
+lint``.
 
-Asks the index once a day and for each change of the locks. The day is done only when every package was audited: where
-the index cannot be reached, or does not know a package, a line says so and lint goes on. With ``AUDIT_REQUIRED=1``, as
-before a release, that is a failure. What is known and accepted stands in ``accepted_vulnerabilities.toml`` beside this
-file, each with a reason and the date until which it holds.
+Asks the index once a day and for each change of the locks. The day is done only when every package
+was audited: where the index cannot be reached, or does not know a package, a line says so and lint
+goes on. With ``AUDIT_REQUIRED=1``, as before a release, that is a failure. What is known and
+accepted stands in ``accepted_vulnerabilities.toml`` beside this file, each with a reason and the
+date until which it holds.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ def audit(
     """Prints how many packages were audited, why others were not, and each problem.
 
     Returns:
-        1 where there is a problem or, if an audit is required, where a package was not audited; else 0.
+        1 where there is a problem or, if an audit is required, where a package was not audited;
+        else 0.
     """
     today = today or datetime.now(UTC).date()
     content = b"".join(path.read_bytes() for path in (*locks, accepted))
@@ -81,14 +84,27 @@ def audit(
 
 
 def _ask(pins: dict[str, str]) -> tuple[list[dict[str, Any]], str]:
-    """What pip-audit says of each package; or of none, and why. Of those for other platforms, too."""
+    """What pip-audit says of each package; or of none, and why. Of those for other platforms,
+    too."""
     with TemporaryDirectory() as folder:
         wanted = Path(folder) / "pins.txt"
-        wanted.write_text("".join(f"{name}=={pin}\n" for name, pin in pins.items()), encoding="utf-8")
+        wanted.write_text(
+            "".join(f"{name}=={pin}\n" for name, pin in pins.items()), encoding="utf-8"
+        )
         command = [sys.executable, "-m", "pip_audit", "--requirement", str(wanted), "--no-deps"]
-        command += ["--disable-pip", "--format", "json", "--progress-spinner", "off", "--timeout", "10"]
+        command += [
+            "--disable-pip",
+            "--format",
+            "json",
+            "--progress-spinner",
+            "off",
+            "--timeout",
+            "10",
+        ]
         try:
-            said = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+            said = subprocess.run(
+                command, capture_output=True, text=True, timeout=SECONDS, check=False
+            )
         except subprocess.TimeoutExpired:
             return [], f"the index did not answer within {SECONDS} s"
     try:

@@ -1,4 +1,5 @@
-"""Fixtures for all tests. The suite runs twice: on SQLite with the folder broker, and on PostgreSQL with Redis."""
+"""Fixtures for all tests. The suite runs twice: on SQLite with the folder broker, and on PostgreSQL
+with Redis."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
 
 
 def pytest_configure() -> None:
-    """Pass words of tests guard nothing; the site's own hasher takes a third of a second for each. Every test client
-    loads the middleware anew, and assets that are looked for when they are asked for are not listed 6,000 times."""
+    """Pass words of tests guard nothing; the site's own hasher takes a third of a second for each.
+    Every test client loads the middleware anew, and assets that are looked for when they are asked
+    for are not listed 6,000 times."""
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -38,7 +40,8 @@ def pytest_configure() -> None:
 
 
 def _give_each_process_a_cache(cache: dict[str, Any]) -> None:
-    """Tests empty it. Redis has 16 numbered databases: 0 is the broker's, the next ones are those of test sites."""
+    """Tests empty it. Redis has 16 numbered databases: 0 is the broker's, the next ones are those
+    of test sites."""
     address, _, _number = cache["LOCATION"].rpartition("/")
     cache["LOCATION"] = f"{address}/{8 + _process_number()}"
 
@@ -48,7 +51,8 @@ def _process_number() -> int:
 
 
 def _bring_roles_back_after_a_flush() -> None:
-    """A test with transactions of its own empties every table, the roles that a migration made among them."""
+    """A test with transactions of its own empties every table, the roles that a migration made
+    among them."""
     from django.db.models.signals import post_migrate
 
     def make_roles(**_: object) -> None:
@@ -68,7 +72,8 @@ def _bring_roles_back_after_a_flush() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is collected, thousands of modules and tests, stays: nobody looks through it for garbage, now or later."""
+    """What is collected, thousands of modules and tests, stays: nobody looks through it for
+    garbage, now or later."""
     gc.disable()
     try:
         return (yield)
@@ -82,12 +87,13 @@ _SITES = {"site", "filled", "read_only", "upgraded"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On the services only what touches a database or a broker runs again; pure code has no second way to behave. Of
-    cases that differ only in who asks, and expect the same, one runs again: see ``_asked_by_one``. What has the
-    database only for its stage is in ``DECIDED_WITHOUT_THE_DATABASE``. What runs nowhere else stays, whatever it is.
+    """On the services only what touches a database or a broker runs again; pure code has no second
+    way to behave. Of cases that differ only in who asks, and expect the same, one runs again: see
+    ``_asked_by_one``. What has the database only for its stage is in
+    ``DECIDED_WITHOUT_THE_DATABASE``. What runs nowhere else stays, whatever it is.
 
-    Files with slow tests begin first: of processes that share the work, the one that begins such a file last would
-    end alone.
+    Files with slow tests begin first: of processes that share the work, the one that begins such a
+    file last would end alone.
     """
     if ON_SERVICES:
         again = [item for item in items if _touches_the_services(item)]
@@ -100,7 +106,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _touches_the_services(item: pytest.Item) -> bool:
-    return bool(item.get_closest_marker("django_db")) or not _SITES.isdisjoint(getattr(item, "fixturenames", ()))
+    return bool(item.get_closest_marker("django_db")) or not _SITES.isdisjoint(
+        getattr(item, "fixturenames", ())
+    )
 
 
 def _runs_nowhere_else(item: pytest.Item) -> bool:
@@ -112,7 +120,8 @@ def _runs_nowhere_else(item: pytest.Item) -> bool:
 DECIDED_WITHOUT_THE_DATABASE = {
     "tests/leaderboard/test_reference_numbers_neural.py",  # what models compute
     "tests/workers/metrics/test_likelihoods_on_usr.py",
-    "tests/challenges/test_hidden_references.py::test_the_walk_finds_a_hole",  # whether the walk sees, not the site
+    # whether the walk sees, not the site
+    "tests/challenges/test_hidden_references.py::test_the_walk_finds_a_hole",
     "tests/challenges/test_hidden_references.py::test_every_address_is_one_that_the_walk_reaches",
     "tests/challenges/test_hidden_references.py::test_organisers_do_read_them",
     "tests/campaigns/test_blind_order.py",  # what a seed draws
@@ -121,7 +130,8 @@ DECIDED_WITHOUT_THE_DATABASE = {
     "tests/dialeval_site/test_documents_blocks.py",  # whether documents say what is so
     "tests/dialeval_site/test_documents_roles.py",
 }
-"""Files, or tests of one, that take minutes and in which PostgreSQL has no say that others do not hear."""
+"""Files, or tests of one, that take minutes and in which PostgreSQL has no say that others do not
+hear."""
 
 
 def _decided_without_the_database(item: pytest.Item) -> bool:
@@ -133,14 +143,19 @@ WHO_ASKS = ("role", "caller")
 
 
 def _asked_by_one(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Who may do what is decided in Python, and tested for everybody on SQLite; a database can only differ in how it
-    answers the questions of an address. So of cases that are the same but for ``role`` or ``caller``, what they expect
-    included, the last is kept: matrices name first those who may least."""
+    """Who may do what is decided in Python, and tested for everybody on SQLite; a database can only
+    differ in how it answers the questions of an address. So of cases that are the same but for
+    ``role`` or ``caller``, what they expect included, the last is kept: matrices name first those
+    who may least."""
     last: dict[object, pytest.Item] = {}
     for item in items:
         parameters = dict(getattr(getattr(item, "callspec", None), "params", {}))
         asked_by = [parameters.pop(name) for name in WHO_ASKS if name in parameters]
-        same = (item.nodeid.partition("[")[0], repr(parameters)) if asked_by and _in_this_process(item) else item
+        same = (
+            (item.nodeid.partition("[")[0], repr(parameters))
+            if asked_by and _in_this_process(item)
+            else item
+        )
         last[same] = item
     return list(last.values())
 
@@ -152,7 +167,8 @@ def _in_this_process(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """SQLite in a file, as on a site: in memory it has no WAL, and refuses a second writer that should wait."""
+    """SQLite in a file, as on a site: in memory it has no WAL, and refuses a second writer that
+    should wait."""
     from django.conf import settings
 
     database = settings.DATABASES["default"]
@@ -172,9 +188,10 @@ def django_db_keepdb() -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """A test with transactions of its own empties every table, on SQLite by DELETE, which the audit log refuses:
-    that trigger is dropped here, and put back by the test that sees it refuse (``tests/annotations/test_audit.py``).
-    PostgreSQL empties tables by TRUNCATE, which asks no trigger of a row."""
+    """A test with transactions of its own empties every table, on SQLite by DELETE, which the audit
+    log refuses: that trigger is dropped here, and put back by the test that sees it refuse
+    (``tests/annotations/test_audit.py``). PostgreSQL empties tables by TRUNCATE, which asks no
+    trigger of a row."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
@@ -184,7 +201,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of the real data; tests that want it are skipped where DIALEVAL_DATA does not name it."""
+    """The folder of the real data; tests that want it are skipped where DIALEVAL_DATA does not name
+    it."""
     folder = os.environ.get("DIALEVAL_DATA", "")
     if not folder or not Path(folder).is_dir():
         pytest.skip("DIALEVAL_DATA names no folder with the real data")
@@ -214,7 +232,10 @@ def made_site(folder: Path) -> Iterator[Site]:
 
     settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
     if ON_SERVICES:
-        settings = {"DATABASE_URL": fresh_database(migrated_database()), "CELERY_BROKER_URL": _fresh_broker()}
+        settings = {
+            "DATABASE_URL": fresh_database(migrated_database()),
+            "CELERY_BROKER_URL": _fresh_broker(),
+        }
     else:
         shutil.copy(migrated_file(), folder / "dialeval.sqlite3")
     word_lists = HOME / "nltk_data"
@@ -238,7 +259,8 @@ def _fresh_broker() -> str:
 
 @pytest.fixture(autouse=True)
 def no_corpus_of_another_test() -> Iterator[None]:
-    """A worker process keeps the turns of versions, which never change and whose keys a database never gives twice.
+    """A worker process keeps the turns of versions, which never change and whose keys a database
+    never gives twice.
 
     A test's rollback gives them twice.
     """
@@ -258,8 +280,8 @@ def no_corpus_of_another_test() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def analyses_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who looks at a statistic in a test's own process gets it computed at once, for there is no worker. Tests of the
-    waiting itself are marked ``by_workers``."""
+    """Who looks at a statistic in a test's own process gets it computed at once, for there is no
+    worker. Tests of the waiting itself are marked ``by_workers``."""
     if not request.node.get_closest_marker("by_workers"):
         lookers_compute(monkeypatch)
 
@@ -274,10 +296,14 @@ def lookers_compute(patch: pytest.MonkeyPatch) -> None:
         return
     from leaderboard.analyses import computing
 
-    look = importlib.import_module("leaderboard.analyses.look")  # the package's name for it is the function's
+    look = importlib.import_module(
+        "leaderboard.analyses.look"
+    )  # the package's name for it is the function's
     asked = look._asked
 
-    def computed(version: Any, kind: str, question: str, parameters: Any, row: Any, wanted: Any) -> Any:
+    def computed(
+        version: Any, kind: str, question: str, parameters: Any, row: Any, wanted: Any
+    ) -> Any:
         row = asked(version, kind, question, parameters, row, wanted)
         if row is not None and not look.is_of(row, wanted):
             type(row).objects.filter(pk=row.pk, state="done").update(state="pending")
@@ -290,7 +316,8 @@ def lookers_compute(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A process keeps answers for all who look: who sorted one in place would sort it for everybody."""
+    """A process keeps answers for all who look: who sorted one in place would sort it for
+    everybody."""
     kept = sys.modules.get("leaderboard.analyses.kept")
     if kept is None:
         yield
@@ -311,7 +338,8 @@ def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 @pytest.fixture(autouse=True)
 def a_dash_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every table that a command prints, in every test: "–" stands with its reason beneath, or in its cell."""
+    """Every table that a command prints, in every test: "–" stands with its reason beneath, or in
+    its cell."""
     from annotations.console import ConsoleCommand
     from annotations.tables.dash import Dash
 
@@ -319,7 +347,12 @@ def a_dash_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def checked(self: ConsoleCommand, header: Any, rows: Any, undefined: Any = ()) -> None:
         reasons = [*undefined]
-        bare = [cell for row in rows for cell in row if "–" in cell.split() and not isinstance(cell, Dash)]
+        bare = [
+            cell
+            for row in rows
+            for cell in row
+            if "–" in cell.split() and not isinstance(cell, Dash)
+        ]
         assert reasons or all("– (" in cell for cell in bare), f"no reason for {bare} of {header}"
         assert all(why for _, why in reasons), reasons
         assert all(cell.reason for row in rows for cell in row if isinstance(cell, Dash))

@@ -1,7 +1,9 @@
-"""``python -m tests.images``: has each base image its digest? ``--write`` (``make image-digests``) asks the registry.
+"""``python -m tests.images``: has each base image its digest? ``--write`` (``make image-digests``)
+asks the registry.
 
-A tag is somebody's word that may change; a digest is the image. The files of ``deploy/`` have tags beside digests, for
-people to read. A release is made with digests only: without ``--write`` it is a fault where one is missing.
+A tag is somebody's word that may change; a digest is the image. The files of ``deploy/`` have tags
+beside digests, for people to read. A release is made with digests only: without ``--write`` it is a
+fault where one is missing.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ FILES = (PROJECT / "deploy" / "Dockerfile", PROJECT / "deploy" / "compose.yaml")
 REGISTRY = "https://registry-1.docker.io"
 OURS = "dialeval"
 _NAMED = re.compile(r"^(?P<before>FROM|\s+image:)\s+(?P<reference>\S+)", flags=re.MULTILINE)
-_REFERENCE = re.compile(r"(?P<image>[a-z0-9/._-]+):(?P<tag>[\w.-]+)(?:@(?P<digest>sha256:[0-9a-f]{64}))?")
+_REFERENCE = re.compile(
+    r"(?P<image>[a-z0-9/._-]+):(?P<tag>[\w.-]+)(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+)
 _LISTS = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",

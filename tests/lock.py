@@ -1,12 +1,13 @@
-"""``make lock``: all that is installed, every file by its hash, from what the requirement files ask for.
+"""``make lock``: all that is installed, every file by its hash, from what the requirement files ask
+for.
 
 ``requirements.lock`` has the site with its packaged models, ``requirements-source.lock`` what of it
 comes as source and is built with the lock's setuptools, ``requirements-dev.lock`` what tests need
 beside it. PyTorch is one of two: ``requirements-cpu.lock`` has the build for the processor alone, a
 tenth of the size, ``requirements-cuda.lock`` the package index's with NVIDIA's libraries.
 
-The locks hold for every platform. A version changes only where a requirement file asks for it: to take
-a newer one of what is brought along, delete it from its lock first.
+The locks hold for every platform. A version changes only where a requirement file asks for it: to
+take a newer one of what is brought along, delete it from its lock first.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True)
 class Locked:
-    """A package's version: for which platforms (all, where ``marker`` is empty), its files' sha256."""
+    """A package's version: for which platforms (all, where ``marker`` is empty), its files'
+    sha256."""
 
     name: str
     version: str
@@ -106,8 +108,8 @@ def write(path: Path, packages: Iterable[Locked]) -> None:
 def _for_the_processor(version: str, before: Sequence[Locked]) -> Locked:
     """The builds that the package index does not have: PyTorch has one of its own for them.
 
-    Where that is not reached, the hashes of the last lock stay, with those of wheels in the folders of
-    ``PIP_FIND_LINKS``.
+    Where that is not reached, the hashes of the last lock stay, with those of wheels in the folders
+    of ``PIP_FIND_LINKS``.
     """
     version = f"{version}+cpu"
     known = [one.hashes for one in before if (one.name, one.version) == ("torch", version)]

@@ -1,8 +1,9 @@
-"""An empty database as ``migrate`` makes it, made once and copied for each test process and each test's own site: to
-run all migrations takes ten seconds of a processor.
+"""An empty database as ``migrate`` makes it, made once and copied for each test process and each
+test's own site: to run all migrations takes ten seconds of a processor.
 
-Migrations run whenever a line of the site has changed: the copy is known by what the site's files hold. On SQLite it is
-kept from one run to the next, on PostgreSQL as long as the server, which is a test run.
+Migrations run whenever a line of the site has changed: the copy is known by what the site's files
+hold. On SQLite it is kept from one run to the next, on PostgreSQL as long as the server, which is a
+test run.
 """
 
 from __future__ import annotations
@@ -49,10 +50,13 @@ def migrated_file() -> Path:
 
 
 def migrated_database() -> str:
-    """Of PostgreSQL: the name of the database. Who comes second waits until the first has made it."""
+    """Of PostgreSQL: the name of the database. Who comes second waits until the first has made
+    it."""
     with _connection() as connection:
         connection.execute("SELECT pg_advisory_lock(1)")  # until this connection ends
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
+        if not connection.execute(
+            "SELECT 1 FROM pg_database WHERE datname = %s", [NAME]
+        ).fetchone():
             begun = f"begun_{uuid.uuid4().hex[:12]}"
             with TemporaryDirectory() as folder:
                 _migrate(Path(folder), fresh_database("template1", begun))
@@ -77,7 +81,9 @@ def _connection() -> Any:
 def _migrate(folder: Path, url: str) -> None:
     from tests.site import Site
 
-    Site(folder, {"DATABASE_URL": url, "CELERY_BROKER_URL": ""}).manage("migrate", "--verbosity", "0")
+    Site(folder, {"DATABASE_URL": url, "CELERY_BROKER_URL": ""}).manage(
+        "migrate", "--verbosity", "0"
+    )
 
 
 @contextmanager
@@ -90,9 +96,12 @@ def _alone() -> Iterator[None]:
 
 
 def _what_the_site_holds() -> str:
-    """Of every file of ours that ``migrate`` could read, and every package's version: rather once too often."""
+    """Of every file of ours that ``migrate`` could read, and every package's version: rather once
+    too often."""
     found = hashlib.sha256(sys.version.encode())
-    found.update(" ".join(sorted(one.name for one in Path(get_path("purelib")).glob("*.dist-info"))).encode())
+    found.update(
+        " ".join(sorted(one.name for one in Path(get_path("purelib")).glob("*.dist-info"))).encode()
+    )
     for package in ("annotations", "dialeval_site", "leaderboard", "workers"):
         for file in sorted((PROJECT / package).rglob("*.py")):
             found.update(f"{file.relative_to(PROJECT)} {file.stat().st_size}\n".encode())

@@ -31,7 +31,9 @@ class ObjectStorage:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         wait_until(lambda: answers(f"{self.endpoint}/moto-api/"), 240, "the object storage answers")
         self.client().create_bucket(Bucket=BUCKET)
 
@@ -63,7 +65,9 @@ class ObjectStorage:
         client, start = self.client(), f"{PREFIX}/{below}"
         found = client.list_objects_v2(Bucket=BUCKET, Prefix=start).get("Contents", [])
         return {
-            one["Key"].removeprefix(f"{PREFIX}/"): client.get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read()
+            one["Key"].removeprefix(f"{PREFIX}/"): client.get_object(Bucket=BUCKET, Key=one["Key"])[
+                "Body"
+            ].read()
             for one in found
             if not one["Key"].endswith("/site-identity")
         }

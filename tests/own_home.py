@@ -1,5 +1,6 @@
-"""A folder of their own for the tests' state. A plug-in (``-p tests.own_home``), because pytest-django reads the
-site's settings before any conftest.py: set there, DIALEVAL_HOME came too late and tests wrote into ``var/``."""
+"""A folder of their own for the tests' state. A plug-in (``-p tests.own_home``), because
+pytest-django reads the site's settings before any conftest.py: set there, DIALEVAL_HOME came too
+late and tests wrote into ``var/``."""
 
 from __future__ import annotations
 

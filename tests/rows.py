@@ -1,4 +1,5 @@
-"""What tests write into the database: rows that a module's tests share, and requests that leave none behind."""
+"""What tests write into the database: rows that a module's tests share, and requests that leave
+none behind."""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ Made = TypeVar("Made")
 
 @contextmanager
 def shared(blocker: Any, make: Callable[[], Made]) -> Iterator[Made]:
-    """What ``make`` writes is there for every test of a module. Each test's transaction is a savepoint in this one, so
-    that a test finds the rows as they were made, whatever the tests before it did; at the end all go.
+    """What ``make`` writes is there for every test of a module. Each test's transaction is a
+    savepoint in this one, so that a test finds the rows as they were made, whatever the tests
+    before it did; at the end all go.
 
-    For a fixture of the module's, with ``django_db_setup`` and ``django_db_blocker``. No test of the module may have
-    transactions of its own: they would empty the tables. Statistics that are looked at are computed at once.
+    For a fixture of the module's, with ``django_db_setup`` and ``django_db_blocker``. No test of
+    the module may have transactions of its own: they would empty the tables. Statistics that are
+    looked at are computed at once.
     """
     with ExitStack() as undoing:
         with blocker.unblock(), pytest.MonkeyPatch.context() as patch:
@@ -42,12 +45,15 @@ def _roll_back(blocker: Any, atomics: Any) -> None:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """What is written within is taken back, but for the statistics that somebody's look had computed: on a site a
-    worker stores them once for all who look, and here each next look would have them computed anew."""
+    """What is written within is taken back, but for the statistics that somebody's look had
+    computed: on a site a worker stores them once for all who look, and here each next look would
+    have them computed anew."""
     with transaction.atomic():
         newest = _newest()
         yield
-        computed = list(Analysis.objects.filter(pk__gt=newest, state="done")) if _newest() > newest else []
+        computed = (
+            list(Analysis.objects.filter(pk__gt=newest, state="done")) if _newest() > newest else []
+        )
         transaction.set_rollback(True)
     if computed:
         still_there = set(CorpusVersion.objects.values_list("pk", flat=True))

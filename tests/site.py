@@ -1,4 +1,5 @@
-"""A whole site for a test: its own folder and database, its commands, its worker and its web server as processes."""
+"""A whole site for a test: its own folder and database, its commands, its worker and its web server
+as processes."""
 
 from __future__ import annotations
 
@@ -52,7 +53,9 @@ class Site:
             **self.settings,
         }
 
-    def manage(self, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def manage(
+        self, *arguments: str | Path, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         """One ``manage.py`` command in a process of its own."""
         finished = subprocess.run(
             [self.interpreter, "manage.py", *map(str, arguments)],
@@ -64,7 +67,10 @@ class Site:
             timeout=600,
         )
         if check and finished.returncode:
-            raise AssertionError(f"{arguments} ended with {finished.returncode}:\n{finished.stdout}\n{finished.stderr}")
+            raise AssertionError(
+                f"{arguments} ended with "
+                f"{finished.returncode}:\n{finished.stdout}\n{finished.stderr}"
+            )
         return finished
 
     def document(self, *arguments: str | Path) -> Any:
@@ -72,15 +78,19 @@ class Site:
         return json.loads(self.manage(*arguments, "--format", "json").stdout)
 
     def manage_all(self, *commands: Sequence[str | Path]) -> list[str]:
-        """Several commands, one after the other in one process, and what each prints: to load the site takes longer
-        than most of them. That each works as a process is tested in ``leaderboard/test_commands_as_processes.py``."""
+        """Several commands, one after the other in one process, and what each prints: to load the
+        site takes longer than most of them. That each works as a process is tested in
+        ``leaderboard/test_commands_as_processes.py``."""
         words = [[str(word) for word in command] for command in commands]
         printed: list[str] = json.loads(self.python(ONE_AFTER_THE_OTHER.format(commands=words)))
         return printed
 
     def documents(self, *commands: Sequence[str | Path]) -> list[Any]:
         """As ``document``, of several commands."""
-        return [json.loads(printed) for printed in self.manage_all(*([*one, "--format", "json"] for one in commands))]
+        return [
+            json.loads(printed)
+            for printed in self.manage_all(*([*one, "--format", "json"] for one in commands))
+        ]
 
     def python(self, code: str) -> str:
         """Run code inside the site (``manage.py shell``) and return what it prints."""
@@ -111,14 +121,17 @@ class Site:
             "INFO",
             "--without-mingle",
         ]
-        return self.start("worker", "-m", "celery", "-A", "dialeval_site", "worker", *options, **settings)
+        return self.start(
+            "worker", "-m", "celery", "-A", "dialeval_site", "worker", *options, **settings
+        )
 
     def start_web(self) -> str:
         """Returns the address once it answers."""
         address = f"http://127.0.0.1:{free_port()}"
         self.start(
-            "web", "-m", "gunicorn", "dialeval_site.wsgi", "--bind", address.removeprefix("http://"), "--threads", "4",
-            "--worker-class", "dialeval_site.web_worker.Worker",
+            "web", "-m", "gunicorn", "dialeval_site.wsgi", "--bind",
+            address.removeprefix("http://"), "--threads", "4", "--worker-class",
+            "dialeval_site.web_worker.Worker",
         )  # fmt: skip
         wait_until(lambda: answers(f"{address}/health/"), 60, "the web server answers")
         return address
@@ -129,7 +142,10 @@ class Site:
         self.processes.clear()
 
     def logs(self) -> str:
-        return "\n".join(f"== {log.name}\n{log.read_text(errors='replace')[-3000:]}" for log in self.home.glob("*.log"))
+        return "\n".join(
+            f"== {log.name}\n{log.read_text(errors='replace')[-3000:]}"
+            for log in self.home.glob("*.log")
+        )
 
 
 def _hear_ctrl_c() -> None:

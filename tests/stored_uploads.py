@@ -23,21 +23,35 @@ def stored_path(submission: Submission) -> Path:
 
 
 def files_below(settings: Any, folder: Path) -> None:
-    """Uploads of this test come to ``folder`` and stay there. ``settings``: the fixture of pytest-django."""
+    """Uploads of this test come to ``folder`` and stay there. ``settings``: the fixture of
+    pytest-django."""
     settings.UPLOAD_FOLDER = folder
-    default = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
+    default = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": folder},
+    }
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
 
 def copies_of(first: Submission, count: int) -> None:
-    """As many submissions with files of their own, past all that a team goes through: they have failed."""
+    """As many submissions with files of their own, past all that a team goes through: they have
+    failed."""
     rows = []
     for number in range(count):
         upload = upload_from_bytes(b"what a team sent %d\n" % number, "responses.jsonl")
         move_in(upload)
         row = Submission.objects.get(pk=first.pk)
-        row.pk, row.public_id, row.stored_as, row.sha256 = None, f"copy-{number}", upload.path.name, upload.sha256
-        row.state, row.error, row.ended_at = Submission.State.FAILED, "as a test wants it", timezone.now()
+        row.pk, row.public_id, row.stored_as, row.sha256 = (
+            None,
+            f"copy-{number}",
+            upload.path.name,
+            upload.sha256,
+        )
+        row.state, row.error, row.ended_at = (
+            Submission.State.FAILED,
+            "as a test wants it",
+            timezone.now(),
+        )
         row.day_place = row.total_place = None
         rows.append(row)
     Submission.objects.bulk_create(rows)

@@ -1,16 +1,17 @@
 """``python -m tests.suite``: a step of ``make test``.
 
-Where ``CI`` is set, as services that test what is pushed set it, every test there is: first on SQLite with the folder
-broker, then what touches a database or a broker again on PostgreSQL and Redis. On a workstation what one waits for
-while one works, some ten minutes on two cores: on SQLite, without the slow ones. What that leaves out is said at the
-end.
+Where ``CI`` is set, as services that test what is pushed set it, every test there is: first on
+SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and
+Redis. On a workstation what one waits for while one works, some ten minutes on two cores: on
+SQLite, without the slow ones. What that leaves out is said at the end.
 
-Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers, and sites whose
-processes are killed, which wait more than they work. The former give way: nothing of theirs has a time limit that
-somebody waits for.
+Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers,
+and sites whose processes are killed, which wait more than they work. The former give way: nothing
+of theirs has a time limit that somebody waits for.
 
-A stage that fails stops nothing, so that one run tells all that is wrong. Each line names its stage; at the end stands
-which tests failed, what became of each stage, and how long it took: of a long run one often sees the end alone.
+A stage that fails stops nothing, so that one run tells all that is wrong. Each line names its
+stage; at the end stands which tests failed, what became of each stage, and how long it took: of a
+long run one often sees the end alone.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 BUSY = min(8, CORES)
 """Redis has databases for eight."""
 WAITING = min(4, max(2, CORES // 2))
-"""A browser and a site are several processes each: half as many as there are cores, two at least (the walks wait) and
-four at most (PostgreSQL's 100 connections)."""
+"""A browser and a site are several processes each: half as many as there are cores, two at least
+(the walks wait) and four at most (PostgreSQL's 100 connections)."""
 
 WITHOUT_SERVICES = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py")
 _OF_ONE_WRITER = (
@@ -49,8 +50,8 @@ _OF_ONE_WRITER = (
     "full_database",
 )
 FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
-"""Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but two run on the
-services, where sites stand in earnest."""
+"""Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but
+two run on the services, where sites stand in earnest."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,13 @@ class Stage:
 
     @property
     def command(self) -> list[str]:
-        return [*(("nice", "-n", "5") if self.gives_way else ()), sys.executable, "-u", "-m", *self.arguments]
+        return [
+            *(("nice", "-n", "5") if self.gives_way else ()),
+            sys.executable,
+            "-u",
+            "-m",
+            *self.arguments,
+        ]
 
 
 def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
@@ -70,7 +77,11 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
-BROWSERS_AND_FAULTS = ("tests/browser", "tests/faults", *(f"--ignore={path}" for path in WITHOUT_SERVICES))
+BROWSERS_AND_FAULTS = (
+    "tests/browser",
+    "tests/faults",
+    *(f"--ignore={path}" for path in WITHOUT_SERVICES),
+)
 WHOLE = (
     (
         Stage("SQLite", IN_PROCESS, gives_way=True),
@@ -90,7 +101,8 @@ EVERYDAY = (
     (Stage("browsers", (*_pytest(WAITING, "tests/browser"), *QUICK)),),
 )
 LEFT_OUT = (
-    "Left out: slow tests, PostgreSQL and Redis, sites whose processes are killed. `CI=true make test` runs them, too."
+    "Left out: slow tests, PostgreSQL and Redis, sites whose processes are killed. `CI=true make "
+    "test` runs them, too."
 )
 
 
@@ -152,14 +164,18 @@ class Suite:
         self.running.add(process)
         if self.stopped.is_set():  # in the moment before
             process.terminate()
-        reader = threading.Thread(target=self._read, args=(stage, process, said, wrong), daemon=True)
+        reader = threading.Thread(
+            target=self._read, args=(stage, process, said, wrong), daemon=True
+        )
         reader.start()
         status = process.wait()
         reader.join(SECONDS_FOR_THE_REST)
         self.running.discard(process)
         return Outcome(stage, status, time.monotonic() - begun, said[-1], tuple(wrong))
 
-    def _read(self, stage: Stage, process: subprocess.Popen[str], said: list[str], wrong: list[str]) -> None:
+    def _read(
+        self, stage: Stage, process: subprocess.Popen[str], said: list[str], wrong: list[str]
+    ) -> None:
         """Whoever outlives the stage and still has its output is not waited for."""
         assert process.stdout is not None
         for line in process.stdout:
@@ -180,11 +196,18 @@ class Suite:
 
 def report(outcomes: Sequence[Outcome]) -> str:
     width = max(len(one.stage.name) for one in outcomes)
-    lines = [f"{one.stage.name:<{width}}  {line[:LONGEST_LINE]}" for one in outcomes for line in one.wrong]
+    lines = [
+        f"{one.stage.name:<{width}}  {line[:LONGEST_LINE]}"
+        for one in outcomes
+        for line in one.wrong
+    ]
     for one in outcomes:
         ended = "passed" if one.status == 0 else f"FAILED ({one.status})"
         minutes, seconds = divmod(round(one.seconds), 60)
-        lines.append(f"{one.stage.name:<{width}}  {ended:<12}  {minutes:3d}:{seconds:02d}  {one.said.strip('= ')}")
+        lines.append(
+            f"{one.stage.name:<{width}}  {ended:<12}  {minutes:3d}:{seconds:02d}  "
+            f"{one.said.strip('= ')}"
+        )
     return "\n".join(lines)
 
 

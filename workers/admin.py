@@ -8,6 +8,14 @@ from workers.models import MetricRun
 
 @admin.register(MetricRun)
 class MetricRunAdmin(ReadOnlyAdmin):
-    list_display = ["configuration", "system", "state", "attempts", "system_score", "created_at", "finished_at"]
+    list_display = [
+        "configuration",
+        "system",
+        "state",
+        "attempts",
+        "system_score",
+        "created_at",
+        "finished_at",
+    ]
     list_filter = ["state", "queue"]
     list_select_related = ["system"]

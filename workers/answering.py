@@ -1,4 +1,5 @@
-"""From a waiting message of a chat to the system's answer: who is asked, what is asked, what is stored."""
+"""From a waiting message of a chat to the system's answer: who is asked, what is asked, what is
+stored."""
 
 from __future__ import annotations
 
@@ -18,7 +19,13 @@ from annotations.campaigns.queries.chat import persona_played, system_of, uttera
 from annotations.importers.texts import storable
 from workers import charges, replies
 from workers.judging.retries import may_be_charged, may_pass, pause_before
-from workers.language_models.chat_prompt import SaidNothing, chat_messages, digest, seed_of, utterance_of
+from workers.language_models.chat_prompt import (
+    SaidNothing,
+    chat_messages,
+    digest,
+    seed_of,
+    utterance_of,
+)
 from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
 from workers.language_models.client import Message as Prompted
 from workers.language_models.usage import counted, most_of
@@ -34,7 +41,8 @@ NO_KEY = "none"
 
 
 class NotReachable(Exception):
-    """This worker does not know where the system is or how to log in there; the message says what is missing."""
+    """This worker does not know where the system is or how to log in there; the message says what
+    is missing."""
 
 
 def answer(message_id: int) -> bool:
@@ -61,9 +69,12 @@ def answer(message_id: int) -> bool:
         replies.try_again(claim, _in_words(problem))
         return False
     except SoftTimeLimitExceeded:
-        replies.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        replies.fail(
+            claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
+        )
         return False
-    except Exception as problem:  # whatever an endpoint does wrong belongs in the row, where the organiser reads it
+    # whatever an endpoint does wrong belongs in the row, where the organiser reads it
+    except Exception as problem:
         log.warning("answer %s failed: %s", message_id, _in_words(problem))
         replies.fail(claim, _in_words(problem))
         return False
@@ -77,11 +88,17 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
     """The utterance, and the signature of what wrote it."""
     conversation = message.conversation
     system = system_of(conversation)
-    said = [(one.speaker, one.text) for one in utterances_of(conversation) if one.number < message.number]
+    said = [
+        (one.speaker, one.text)
+        for one in utterances_of(conversation)
+        if one.number < message.number
+    ]
     prompt = chat_messages(system.instructions, persona_played(conversation), said)
     endpoint = endpoint_of(system)
     seed = seed_of(_campaign_seed(conversation), conversation.public_id, message.number, attempt)
-    written = _written(message, _model(endpoint, system.temperature), prompt, system.max_tokens, seed)
+    written = _written(
+        message, _model(endpoint, system.temperature), prompt, system.max_tokens, seed
+    )
     signature = (
         f"model:{endpoint.model}|temperature:{system.temperature:g}|max_tokens:{system.max_tokens}"
         f"|seed:{seed}|attempt:{attempt}|prompt:{digest(prompt)}"
@@ -89,9 +106,11 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
     return utterance_of(written, LONGEST_MESSAGE), signature
 
 
-def _written(message: Message, model: LanguageModel, prompt: Sequence[Prompted], max_tokens: int, seed: int) -> str:
-    """The model's words, asked for once more where the network or the endpoint fails. Each attempt is charged before
-    it is sent. Raises ``NoAnswerError`` where there are none."""
+def _written(
+    message: Message, model: LanguageModel, prompt: Sequence[Prompted], max_tokens: int, seed: int
+) -> str:
+    """The model's words, asked for once more where the network or the endpoint fails. Each attempt
+    is charged before it is sent. Raises ``NoAnswerError`` where there are none."""
     row, most = Message.objects.filter(pk=message.pk), most_of(prompt, max_tokens)
     for again in range(ATTEMPTS):
         charges.reserve(row, most)
@@ -106,7 +125,9 @@ def _written(message: Message, model: LanguageModel, prompt: Sequence[Prompted],
         else:
             charges.settle(row, most, counted(completion) or most)
             if not completion.text:
-                raise NoAnswerError(f"{model.endpoint.model} at {model.endpoint.base_url} answered without text")
+                raise NoAnswerError(
+                    f"{model.endpoint.model} at {model.endpoint.base_url} answered without text"
+                )
             return completion.text
     raise AssertionError("the last attempt returns or raises")
 
@@ -116,15 +137,17 @@ def _campaign_seed(conversation: Conversation) -> int:
 
 
 def endpoint_of(system: ChatSystem) -> Endpoint:
-    """Where the system answers: its own address with its own key, or the site's. Raises ``NotReachable``.
+    """Where the system answers: its own address with its own key, or the site's. Raises
+    ``NotReachable``.
 
-    The site's key goes to the site's endpoint only, and only variables that are named as chat keys are read.
+    The site's key goes to the site's endpoint only, and only variables that are named as chat keys
+    are read.
     """
     if not system.base_url:
         if not settings.LLM_URL:
             raise NotReachable(
-                "no language model is configured on this worker: set DIALEVAL_LLM_URL, or start the site with "
-                "manage.py run, which starts the packaged model"
+                "no language model is configured on this worker: set DIALEVAL_LLM_URL, or start "
+                "the site with manage.py run, which starts the packaged model"
             )
         model = system.model or settings.LLM_MODEL
         if not model:
@@ -145,10 +168,15 @@ def _key(variable: str) -> str:
 @lru_cache(maxsize=16)
 def _model(endpoint: Endpoint, temperature: float) -> LanguageModel:
     """Kept by the process: making a client takes longer than many an answer."""
-    return LanguageModel(endpoint, temperature=temperature, timeout_seconds=ANSWER_SECONDS, max_retries=0)
+    return LanguageModel(
+        endpoint, temperature=temperature, timeout_seconds=ANSWER_SECONDS, max_retries=0
+    )
 
 
 def _in_words(problem: Exception) -> str:
-    """Some libraries keep the cause (a name that does not resolve) one step behind what they raise."""
-    cause = f" ({type(problem.__cause__).__name__}: {problem.__cause__})" if problem.__cause__ else ""
+    """Some libraries keep the cause (a name that does not resolve) one step behind what they
+    raise."""
+    cause = (
+        f" ({type(problem.__cause__).__name__}: {problem.__cause__})" if problem.__cause__ else ""
+    )
     return storable(f"{type(problem).__name__}: {problem}{cause}")[:2000]

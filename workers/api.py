@@ -22,20 +22,28 @@ class OptionOut(Schema):
     name: str = Field(description="As it stands in `name[key=value]`.")
     default: Value = Field(description="What holds where it is not written.")
     help: str = Field(description="What it does.")
-    choices: list[Value] = Field(description="What it may be; empty: anything of the default's type.")
+    choices: list[Value] = Field(
+        description="What it may be; empty: anything of the default's type."
+    )
 
 
 class MetricOut(Schema):
     name: str = Field(description="As configurations are written: `name[key=value,…]`.")
     version: str = Field(description="Results of another version are other results.")
     summary: str = Field(description="What it measures.")
-    description: str = Field(description="What it measures and what it misses: paragraphs, blank lines between them.")
-    equation: str = Field(description="In LaTeX; a blank line begins another one. Empty where none is given.")
+    description: str = Field(
+        description="What it measures and what it misses: paragraphs, blank lines between them."
+    )
+    equation: str = Field(
+        description="In LaTeX; a blank line begins another one. Empty where none is given."
+    )
     citation: str = Field(description="Where it was published.")
     higher_is_better: bool = Field(description="The direction.")
     levels: list[Literal["turn", "dialogue", "system"]] = Field(description="Where it has scores.")
     needs: list[str] = Field(description="What it looks at beside the response.")
-    range: tuple[float | None, float | None] = Field(description="Least and greatest score; null where there is none.")
+    range: tuple[float | None, float | None] = Field(
+        description="Least and greatest score; null where there is none."
+    )
     options: list[OptionOut] = Field(description="What can be set.")
     obstacle: str | None = Field(description="Why it cannot be computed on this machine, or null.")
 
@@ -70,7 +78,12 @@ def _metric(metric: Metric) -> dict[str, Any]:
         "needs": sorted(metric.needs),
         "range": metric.value_range,
         "options": [
-            {"name": one.name, "default": one.default, "help": one.help, "choices": list(one.choices)}
+            {
+                "name": one.name,
+                "default": one.default,
+                "help": one.help,
+                "choices": list(one.choices),
+            }
             for one in metric.options
         ],
         "obstacle": Configuration.of(metric).missing() or None,

@@ -1,4 +1,5 @@
-"""The one way a task is declared: acknowledged late, given back when its worker dies, bounded in time.
+"""The one way a task is declared: acknowledged late, given back when its worker dies, bounded in
+time.
 
 A task may be delivered twice or never; the row it points at decides what happens.
 """

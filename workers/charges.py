@@ -1,8 +1,9 @@
 """Charging a row for its calls to a language model: a submission's prompt, a chat's answer.
 
-A call is charged the most it may use before it is sent, and what it did use when its answer is there. What is left in
-between, because a worker died or a connection broke, stays charged: the endpoint may bill it. The rows have ``calls``,
-``input_tokens``, ``output_tokens`` of what was counted, and the same three with ``unsettled_``.
+A call is charged the most it may use before it is sent, and what it did use when its answer is
+there. What is left in between, because a worker died or a connection broke, stays charged: the
+endpoint may bill it. The rows have ``calls``, ``input_tokens``, ``output_tokens`` of what was
+counted, and the same three with ``unsettled_``.
 """
 
 from __future__ import annotations

@@ -35,7 +35,9 @@ class SpokenField(forms.CharField):
         try:
             return spoken_text(str(value or ""))
         except ValueError as fault:
-            raise forms.ValidationError(_("The message %(fault)s."), params={"fault": fault}) from None
+            raise forms.ValidationError(
+                _("The message %(fault)s."), params={"fault": fault}
+            ) from None
 
 
 class SayForm(forms.Form):
@@ -43,10 +45,14 @@ class SayForm(forms.Form):
 
     text = SpokenField(
         label=gettext_lazy("Your message"),
-        widget=forms.Textarea(attrs={"rows": 2, "maxlength": LONGEST_MESSAGE, "enterkeyhint": "send", "dir": "auto"}),
+        widget=forms.Textarea(
+            attrs={"rows": 2, "maxlength": LONGEST_MESSAGE, "enterkeyhint": "send", "dir": "auto"}
+        ),
     )
     key = forms.RegexField(KEY, required=False, widget=forms.HiddenInput)
-    after = forms.IntegerField(required=False, min_value=-1, max_value=HIGHEST_NUMBER, widget=forms.HiddenInput)
+    after = forms.IntegerField(
+        required=False, min_value=-1, max_value=HIGHEST_NUMBER, widget=forms.HiddenInput
+    )
 
     def first_error(self) -> str:
         return next((str(error) for errors in self.errors.values() for error in errors), "")
@@ -63,7 +69,15 @@ class TrialForm(forms.Form):
 class ChatSystemForm(forms.ModelForm):
     class Meta:
         model = ChatSystem
-        fields = ("name", "base_url", "model", "key_variable", "instructions", "temperature", "max_tokens")
+        fields = (
+            "name",
+            "base_url",
+            "model",
+            "key_variable",
+            "instructions",
+            "temperature",
+            "max_tokens",
+        )
         labels = {
             "name": gettext_lazy("Name"),
             "base_url": gettext_lazy("Address of the endpoint"),
@@ -76,24 +90,31 @@ class ChatSystemForm(forms.ModelForm):
         help_texts = {
             "name": gettext_lazy("For organisers and statistics. Raters never see it."),
             "base_url": gettext_lazy(
-                "OpenAI-compatible, such as https://api.example.org/v1. Empty: the site's own endpoint, or the model "
-                "that comes with dialeval."
+                "OpenAI-compatible, such as https://api.example.org/v1. Empty: the site's own "
+                "endpoint, or the model that comes with dialeval."
             ),
-            "model": gettext_lazy("As the endpoint calls it. Of the site's own endpoint it may be left empty."),
+            "model": gettext_lazy(
+                "As the endpoint calls it. Of the site's own endpoint it may be left empty."
+            ),
             "key_variable": _with_prefix(
                 gettext_lazy(
-                    "Its name begins with %(prefix)s. Workers read it from their environment; the key itself is never "
-                    "stored. Empty: the endpoint wants no key."
+                    "Its name begins with %(prefix)s. Workers read it from their environment; the "
+                    "key itself is never stored. Empty: the endpoint wants no key."
                 )
             ),
             "instructions": _with_mark(
-                gettext_lazy("What the model is told before the chat. %(mark)s stands for the persona that it plays.")
+                gettext_lazy(
+                    "What the model is told before the chat. %(mark)s stands for the persona that "
+                    "it plays."
+                )
             ),
             "temperature": gettext_lazy("From 0, always the likeliest word, to 2."),
         }
         widgets = {
             "instructions": forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
-            "base_url": forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
+            "base_url": forms.TextInput(
+                attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}
+            ),
             "key_variable": forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         }
 
@@ -102,7 +123,9 @@ class ChatSystemForm(forms.ModelForm):
         if self.instance.pk is None:
             self.fields["instructions"].initial = DEFAULT_INSTRUCTIONS
         for name in ("name", "base_url", "model", "key_variable", "instructions"):
-            self.fields[name].validators = []  # texts are judged below, NUL and length with the rest
+            self.fields[
+                name
+            ].validators = []  # texts are judged below, NUL and length with the rest
 
     def _text(self, name: str) -> str:
         text = str(self.cleaned_data.get(name, "")).replace("\r\n", "\n")
@@ -130,7 +153,10 @@ class ChatSystemForm(forms.ModelForm):
         text = self._text("key_variable")
         if text and not KEY_VARIABLE.match(text):
             raise forms.ValidationError(
-                _("The name begins with %(prefix)s and goes on with capital letters, digits and underscores."),
+                _(
+                    "The name begins with %(prefix)s and goes on with capital letters, digits and "
+                    "underscores."
+                ),
                 params={"prefix": KEY_VARIABLE_PREFIX},
             )
         return text
@@ -139,8 +165,14 @@ class ChatSystemForm(forms.ModelForm):
         cleaned = super().clean() or {}
         if cleaned.get("base_url") and not cleaned.get("model") and "model" not in self.errors:
             self.add_error("model", _("An endpoint of its own needs a model's name."))
-        if cleaned.get("key_variable") and not cleaned.get("base_url") and "base_url" not in self.errors:
-            self.add_error("key_variable", _("The site's own endpoint has its own key: leave this empty."))
+        if (
+            cleaned.get("key_variable")
+            and not cleaned.get("base_url")
+            and "base_url" not in self.errors
+        ):
+            self.add_error(
+                "key_variable", _("The site's own endpoint has its own key: leave this empty.")
+            )
         return cleaned
 
 

@@ -1,4 +1,5 @@
-"""Pages of chats: a rater talks with a system that the page does not name; an organiser registers and tries systems."""
+"""Pages of chats: a rater talks with a system that the page does not name; an organiser registers
+and tries systems."""
 
 from __future__ import annotations
 
@@ -21,7 +22,13 @@ from annotations.campaigns.actions import chat as actions
 from annotations.campaigns.actions import desk
 from annotations.campaigns.actions.chat import ChatOver, ChatRefused, NotInHand
 from annotations.campaigns.actions.chat_systems import SystemInUse, keep_chat_system
-from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message, Participation
+from annotations.campaigns.models import (
+    Assignment,
+    ChatSystem,
+    Conversation,
+    Message,
+    Participation,
+)
 from annotations.campaigns.queries import chat as queries
 from annotations.whole_numbers import whole_number
 from workers import replies
@@ -32,7 +39,7 @@ RATING_STARTS = (ChatOver, NotInHand)
 """After these there is nothing more to do on the chat's page."""
 
 
-# --- the rater's chat ------------------------------------------------------------------------------------------
+# --- the rater's chat -----------------------------------------------------------------------------
 
 
 def chat_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -52,7 +59,9 @@ def chat_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @require_safe
 @chat_page
-def chat(request: HttpRequest, participation: Participation, conversation: Conversation) -> HttpResponse:
+def chat(
+    request: HttpRequest, participation: Participation, conversation: Conversation
+) -> HttpResponse:
     in_hand = conversation.assignment.state == Assignment.State.LEASED
     if conversation.finished_at is not None or not in_hand:
         return redirect("rating-work", participation.campaign.slug)
@@ -61,7 +70,9 @@ def chat(request: HttpRequest, participation: Participation, conversation: Conve
 
 @require_POST
 @chat_page
-def say(request: HttpRequest, participation: Participation, conversation: Conversation) -> HttpResponse:
+def say(
+    request: HttpRequest, participation: Participation, conversation: Conversation
+) -> HttpResponse:
     form = SayForm(request.POST)
     if not form.is_valid():
         return _refused(request, participation, conversation, form, form.first_error(), 422)
@@ -75,7 +86,9 @@ def say(request: HttpRequest, participation: Participation, conversation: Conver
 
 @require_POST
 @chat_page
-def ask_again(request: HttpRequest, participation: Participation, conversation: Conversation) -> HttpResponse:
+def ask_again(
+    request: HttpRequest, participation: Participation, conversation: Conversation
+) -> HttpResponse:
     """The system did not answer: it is asked the same once more."""
     form = SayForm(request.POST)
     try:
@@ -88,18 +101,24 @@ def ask_again(request: HttpRequest, participation: Participation, conversation: 
 
 @require_safe
 @chat_page
-def what_was_said(request: HttpRequest, participation: Participation, conversation: Conversation) -> HttpResponse:
+def what_was_said(
+    request: HttpRequest, participation: Participation, conversation: Conversation
+) -> HttpResponse:
     """What the page does not show yet. 204 while the system writes: nothing is to be changed."""
     after = _number(request.GET.get("after"))
     state = queries.chat_of(conversation)
     if state.turn == "theirs" and not state.after(after):
         return HttpResponse(status=204)
-    return render(request, "workers/_chat_news.html", _context(participation, conversation, after, SayForm()))
+    return render(
+        request, "workers/_chat_news.html", _context(participation, conversation, after, SayForm())
+    )
 
 
 @require_POST
 @chat_page
-def end(request: HttpRequest, participation: Participation, conversation: Conversation) -> HttpResponse:
+def end(
+    request: HttpRequest, participation: Participation, conversation: Conversation
+) -> HttpResponse:
     try:
         actions.end(conversation)
     except NotInHand as refusal:
@@ -110,11 +129,16 @@ def end(request: HttpRequest, participation: Participation, conversation: Conver
 
 
 def _went_on(
-    request: HttpRequest, participation: Participation, conversation: Conversation, after: int | None
+    request: HttpRequest,
+    participation: Participation,
+    conversation: Conversation,
+    after: int | None,
 ) -> HttpResponse:
     if not request.htmx:
         return redirect("chat", participation.campaign.slug, conversation.public_id)
-    return render(request, "workers/_chat_news.html", _context(participation, conversation, after, SayForm()))
+    return render(
+        request, "workers/_chat_news.html", _context(participation, conversation, after, SayForm())
+    )
 
 
 def _refused(
@@ -131,7 +155,9 @@ def _refused(
         return redirect("rating-work", participation.campaign.slug)
     if not request.htmx:
         return _whole_page(request, participation, conversation, form, str(refusal), status)
-    context = _context(participation, conversation, _number(form.data.get("after")), form, str(refusal))
+    context = _context(
+        participation, conversation, _number(form.data.get("after")), form, str(refusal)
+    )
     return render(request, "workers/_chat_news.html", context, status=status)
 
 
@@ -178,7 +204,7 @@ def _number(text: str | None) -> int:
     return -1 if number is None or number > HIGHEST_NUMBER else number
 
 
-# --- the organiser's systems -----------------------------------------------------------------------------------
+# --- the organiser's systems ----------------------------------------------------------------------
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -186,10 +212,15 @@ def _number(text: str | None) -> int:
 def chat_systems(request: HttpRequest) -> HttpResponse:
     form = ChatSystemForm(request.POST or None)
     if request.method == "POST" and (kept := _kept(form)):
-        messages.success(request, _("%(name)s is registered. Try it before raters meet it.") % {"name": kept.name})
+        messages.success(
+            request,
+            _("%(name)s is registered. Try it before raters meet it.") % {"name": kept.name},
+        )
         return redirect("chat-system", kept.pk)
     context = {"section": "campaigns", "systems": queries.chat_systems(), "form": form}
-    return render(request, "workers/chat_systems.html", context, status=422 if form.is_bound else 200)
+    return render(
+        request, "workers/chat_systems.html", context, status=422 if form.is_bound else 200
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -232,7 +263,10 @@ def _kept(form: ChatSystemForm) -> ChatSystem | None:
         for field in refusal.fields:
             form.add_error(
                 field,
-                _("People rate this system as it is, in %(campaigns)s. Register another one instead.")
+                _(
+                    "People rate this system as it is, in %(campaigns)s. Register another one "
+                    "instead."
+                )
                 % {"campaigns": ", ".join(refusal.campaigns)},
             )
     return None

@@ -1,8 +1,9 @@
 """Rows that one worker at a time works on: a metric run, a chat's answer, a submission, a notice.
 
-Such a row has ``state``, ``attempts``, ``lease_token``, ``lease_expires_at``, ``hinted_at`` and ``hints``. However many
-workers hear of it, one conditional update gives it to one of them, who keeps it by renewing the lease. Whoever lost the
-lease can no longer write to the row, because every write asks for the token.
+Such a row has ``state``, ``attempts``, ``lease_token``, ``lease_expires_at``, ``hinted_at`` and
+``hints``. However many workers hear of it, one conditional update gives it to one of them, who
+keeps it by renewing the lease. Whoever lost the lease can no longer write to the row, because every
+write asks for the token.
 """
 
 from __future__ import annotations
@@ -28,22 +29,30 @@ WAITS_ANEW: dict[str, Any] = {**NO_OWNER, "hinted_at": None, "hints": 0}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to work on a row, until the lease ends. ``attempt`` counts from 1. Rows that were claimed to be worked
-    on together have one token."""
+    """The right to work on a row, until the lease ends. ``attempt`` counts from 1. Rows that were
+    claimed to be worked on together have one token."""
 
     row_id: int
     token: str
     attempt: int
 
 
-def take(rows: QuerySet, row_id: int, waiting: Q, at_work: Sequence[str], **changes: Any) -> Claim | None:
-    """Claim a row of ``rows`` that is ``waiting``, or is in a state ``at_work`` and its worker fell silent. ``changes``
-    are written with it. None where somebody else has it, or there is nothing to do."""
+def take(
+    rows: QuerySet, row_id: int, waiting: Q, at_work: Sequence[str], **changes: Any
+) -> Claim | None:
+    """Claim a row of ``rows`` that is ``waiting``, or is in a state ``at_work`` and its worker fell
+    silent. ``changes`` are written with it. None where somebody else has it, or there is nothing to
+    do."""
     now, token = clock.now(), token_hex(16)
     taken = (
         rows.filter(pk=row_id)
         .filter(waiting | (Q(state__in=at_work) & has_ended(now)))
-        .update(lease_token=token, lease_expires_at=lease_end(now), attempts=F("attempts") + 1, **changes)
+        .update(
+            lease_token=token,
+            lease_expires_at=lease_end(now),
+            attempts=F("attempts") + 1,
+            **changes,
+        )
     )
     if not taken:
         return None
@@ -53,14 +62,19 @@ def take(rows: QuerySet, row_id: int, waiting: Q, at_work: Sequence[str], **chan
 
 
 def take_beside(first: Claim, rows: QuerySet, most: int, **changes: Any) -> list[Claim]:
-    """Claim up to ``most`` of these waiting ``rows``, lowest keys first, with the token of the ``first``, so that one
-    update keeps them all. ``rows`` may not be chosen through a join: the update asks again what it locks."""
+    """Claim up to ``most`` of these waiting ``rows``, lowest keys first, with the token of the
+    ``first``, so that one update keeps them all. ``rows`` may not be chosen through a join: the
+    update asks again what it locks."""
     with transaction.atomic():
-        # What another worker is just claiming is passed over, not waited for: nobody waits in a circle.
+        # What another worker is just claiming is passed over, not waited for: nobody waits in a
+        # circle.
         waiting = rows.select_for_update(skip_locked=True).order_by("pk")
         free = list(waiting.values_list("pk", flat=True)[:most])
         rows.filter(pk__in=free).update(
-            lease_token=first.token, lease_expires_at=lease_end(clock.now()), attempts=F("attempts") + 1, **changes
+            lease_token=first.token,
+            lease_expires_at=lease_end(clock.now()),
+            attempts=F("attempts") + 1,
+            **changes,
         )
     taken = rows.model._default_manager.filter(pk__in=free, lease_token=first.token).order_by("pk")
     return [Claim(pk, first.token, attempt) for pk, attempt in taken.values_list("pk", "attempts")]
@@ -77,7 +91,8 @@ def give_back(owned: QuerySet, state: str, **changes: Any) -> bool:
 
 
 def fail(owned: QuerySet, state: str, error: str) -> bool:
-    """The end of the work on the row, with what went wrong. False where the row is no longer ours."""
+    """The end of the work on the row, with what went wrong. False where the row is no longer
+    ours."""
     return bool(owned.update(state=state, error=error, finished_at=clock.now(), **NO_OWNER))
 
 
@@ -97,8 +112,9 @@ def sweep(
     send_hints: Callable[[list[int]], int],
     **anew: Any,
 ) -> Swept:
-    """Give back the rows of silent workers, give up those that were tried too often, with the ``error``, and tell
-    workers of those that wait. ``anew``: what else a row that is given back has."""
+    """Give back the rows of silent workers, give up those that were tried too often, with the
+    ``error``, and tell workers of those that wait. ``anew``: what else a row that is given back
+    has."""
     now = clock.now()
     silent = rows.filter(has_ended(now), state=running)
     tried_out = silent.filter(attempts__gte=settings.MAX_ATTEMPTS)
@@ -109,6 +125,7 @@ def sweep(
 
 
 def to_hint(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:
-    """These columns of the waiting rows whose last hint may be lost, first those that were never hinted at."""
+    """These columns of the waiting rows whose last hint may be lost, first those that were never
+    hinted at."""
     rows = waiting.filter(due(now)).order_by(F("hinted_at").asc(nulls_first=True), "pk")
     return list(rows.values_list(*columns)[:HINTS_A_SWEEP])

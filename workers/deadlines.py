@@ -1,4 +1,5 @@
-"""When the task that this process is at has to end; work that can be cut short anywhere stops in time by itself."""
+"""When the task that this process is at has to end; work that can be cut short anywhere stops in
+time by itself."""
 
 from __future__ import annotations
 

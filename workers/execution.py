@@ -1,8 +1,10 @@
-"""From a metric run's row to its result: claim it, and what is best computed with it, and hand the scores back.
+"""From a metric run's row to its result: claim it, and what is best computed with it, and hand the
+scores back.
 
-Where a metric gains from several systems in one call (texts that they share go through a model once), the first claim
-takes along runs of the same metric on other systems. Each stays a run of its own: with its own end, and computed alone
-when it was tried before, or when something went wrong with all of them together.
+Where a metric gains from several systems in one call (texts that they share go through a model
+once), the first claim takes along runs of the same metric on other systems. Each stays a run of its
+own: with its own end, and computed alone when it was tried before, or when something went wrong
+with all of them together.
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ class LeaseLost(Exception):
 
 
 def compute(run_id: int) -> bool:
-    """Claim and compute one run, and those that go with it. False when nothing came of it: not waiting, somebody else
-    has it, or it failed."""
+    """Claim and compute one run, and those that go with it. False when nothing came of it: not
+    waiting, somebody else has it, or it failed."""
     first = runs.claim(run_id)
     if first is None:
         return False
@@ -60,7 +62,10 @@ def compute(run_id: int) -> bool:
         else:
             _took_too_long(claims)
         return False
-    except (OperationalError, InterfaceError) as problem:  # the database was away or locked: no fault of a metric's
+    except (
+        OperationalError,
+        InterfaceError,
+    ) as problem:  # the database was away or locked: no fault of a metric's
         log.warning("metric run %s and %d more wait again: %s", run_id, len(claims) - 1, problem)
         if calls_paid_here() > paid_before:
             runs.give_back(claims)
@@ -73,7 +78,8 @@ def compute(run_id: int) -> bool:
 
 
 def _taken_along(first: Claim) -> list[Claim]:
-    """A run that was begun before goes alone: its worker may have died of it, and would take the others along again."""
+    """A run that was begun before goes alone: its worker may have died of it, and would take the
+    others along again."""
     if first.attempt > 1:
         return []
     try:
@@ -88,22 +94,31 @@ def _taken_along(first: Claim) -> list[Claim]:
 
 
 def _computed(claims: Sequence[Claim]) -> bool:
-    """All at once; where that fails, one by one, so that the failure is that of the run which causes it."""
+    """All at once; where that fails, one by one, so that the failure is that of the run which
+    causes it."""
     try:
         return _compute_together(claims)
     except (LeaseLost, SoftTimeLimitExceeded, Stopped, OperationalError, InterfaceError):
         raise
-    except (BudgetSpent, EndpointFailed, OtherWording) as problem:  # as it would end for each of them alone, too
+    except (
+        BudgetSpent,
+        EndpointFailed,
+        OtherWording,
+    ) as problem:  # as it would end for each of them alone, too
         log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
         for claim in claims:
             runs.fail(claim, _said_of_judge(problem))
         return False
-    except Exception as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
+    except (
+        Exception
+    ) as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
         if len(claims) == 1:
             log.exception("metric run %s failed", claims[0].row_id)
             runs.fail(claims[0], _said(problem))
             return False
-        log.exception("metric runs %s failed together; each is computed alone", [one.row_id for one in claims])
+        log.exception(
+            "metric runs %s failed together; each is computed alone", [one.row_id for one in claims]
+        )
     computed = [_computed_alone(one) for one in claims if runs.keep([one])]
     return any(computed)
 
@@ -118,7 +133,9 @@ def _computed_alone(claim: Claim) -> bool:
 
 
 def _compute_together(claims: Sequence[Claim]) -> bool:
-    found = MetricRun.objects.select_related("system__version__corpus").in_bulk([one.row_id for one in claims])
+    found = MetricRun.objects.select_related("system__version__corpus").in_bulk(
+        [one.row_id for one in claims]
+    )
     held = [one for one in claims if one.row_id in found]
     if not held:
         raise LeaseLost
@@ -149,7 +166,8 @@ def _ended(claim: Claim, outcome: scoring.Outcome) -> bool:
 
 
 def _took_too_long(claims: Sequence[Claim]) -> None:
-    """The limit is that of a task, and so of all its runs together: several are computed one by one from now on."""
+    """The limit is that of a task, and so of all its runs together: several are computed one by one
+    from now on."""
     error = f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
     if len(claims) == 1:
         runs.fail(claims[0], error)
@@ -158,8 +176,8 @@ def _took_too_long(claims: Sequence[Claim]) -> None:
 
 
 def _paused(claims: Sequence[Claim], paid_before: int, error: str) -> None:
-    """What was answered is kept, and whoever claims the runs next goes on: no attempt is used up, unless nothing came
-    of this one, for it would go on for ever."""
+    """What was answered is kept, and whoever claims the runs next goes on: no attempt is used up,
+    unless nothing came of this one, for it would go on for ever."""
     if calls_paid_here() > paid_before:
         runs.give_back(claims)
     else:
@@ -179,7 +197,8 @@ def _said(problem: Exception) -> str:
 
 
 class _Reporter:
-    """Writes the progress of runs that are computed together to their rows, at most once a second."""
+    """Writes the progress of runs that are computed together to their rows, at most once a
+    second."""
 
     def __init__(self, claims: Sequence[Claim], configuration: Configuration) -> None:
         self.claims = claims
@@ -202,7 +221,8 @@ class _Reporter:
             raise LeaseLost
 
     def _provenance(self) -> dict[str, Any]:
-        """Model and device, the first time that the scorer knows them: people who wait see with what it works."""
+        """Model and device, the first time that the scorer knows them: people who wait see with
+        what it works."""
         if self.provenance_known:
             return {}
         try:

@@ -16,8 +16,8 @@ LONGEST_MORE = 2_000
 
 
 class ScoreForm(forms.Form):
-    """Which metrics to compute for all systems of a corpus version. Judges have a form of their own, which says first
-    what they cost."""
+    """Which metrics to compute for all systems of a corpus version. Judges have a form of their
+    own, which says first what they cost."""
 
     metrics = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
@@ -35,7 +35,8 @@ class ScoreForm(forms.Form):
     human = forms.ChoiceField(
         required=False,
         label="Human side",
-        help_text="What people said, for metrics that hold a system's answers against people's as a whole.",
+        help_text="What people said, for metrics that hold a system's answers against people's as "
+        "a whole.",
     )
 
     def __init__(self, version: CorpusVersion, *args: Any, **kwargs: Any) -> None:
@@ -51,8 +52,13 @@ class ScoreForm(forms.Form):
             for metric in _metrics()
             if metric.name not in self.not_offered
         ]
-        if any(human_sides.takes_one(Configuration.of(metric)) for metric in all_metrics().values()):
-            self.fields["human"].choices = [("", "The references of this corpus"), *_other_corpora(version)]
+        if any(
+            human_sides.takes_one(Configuration.of(metric)) for metric in all_metrics().values()
+        ):
+            self.fields["human"].choices = [
+                ("", "The references of this corpus"),
+                *_other_corpora(version),
+            ]
         else:
             del self.fields["human"]
 
@@ -62,7 +68,8 @@ class ScoreForm(forms.Form):
 
     @property
     def metrics_by_kind(self) -> list[tuple[Kind, list[tuple[Any, str, str]], bool]]:
-        """(its tick box, name, what it measures) of each metric on offer, and whether one of a kind is ticked."""
+        """(its tick box, name, what it measures) of each metric on offer, and whether one of a kind
+        is ticked."""
         ticked = set(self["metrics"].value() or ())
         boxes = [(box, *str(box.choice_label).split(": ", 1)) for box in self["metrics"]]
         return [
@@ -86,13 +93,17 @@ class ScoreForm(forms.Form):
         for configuration in wanted:
             if is_judge(configuration):
                 self.add_error(
-                    "more", f"{configuration.text} asks a language model: start it among the corpus's judges"
+                    "more",
+                    f"{configuration.text} asks a language model: start it among the corpus's "
+                    "judges",
                 )
             elif reason := queries.why_not_offered(configuration, self.version):
                 self.add_error("more", f"{configuration.text} cannot be computed here: {reason}")
         if not self.errors:
             try:
-                cleaned["configurations"] = _distinct([human_sides.pinned(one, self.version) for one in wanted])
+                cleaned["configurations"] = _distinct(
+                    [human_sides.pinned(one, self.version) for one in wanted]
+                )
             except ConfigurationError as problem:  # a version's label is longer than the slug alone
                 self.add_error("more", str(problem))
         return cleaned
@@ -103,7 +114,8 @@ def _metrics() -> list[Metric]:
 
 
 def _other_corpora(version: CorpusVersion) -> list[tuple[str, str]]:
-    """(slug, name); the newest version is meant. Organisers alone see the form, and all corpora are theirs to see."""
+    """(slug, name); the newest version is meant. Organisers alone see the form, and all corpora are
+    theirs to see."""
     others = Corpus.objects.filter(versions__isnull=False).exclude(pk=version.corpus_id).distinct()
     return [(one.slug, f"{one.name} ({one.slug})") for one in others.order_by("name", "slug")]
 

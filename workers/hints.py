@@ -1,4 +1,5 @@
-"""Telling workers of rows that wait: when the row is committed, and again, ever more rarely, until one takes it."""
+"""Telling workers of rows that wait: when the row is committed, and again, ever more rarely, until
+one takes it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ MOST_DOUBLINGS = 16
 
 
 AT_ONCE, WHEN_NOTHING_ELSE_WAITS = 0, 6
-"""Two of Redis's four steps. The folder broker of one machine keeps the order in which hints came."""
+"""Two of Redis's four steps. The folder broker of one machine keeps the order in which hints
+came."""
 
 
 _breaker = CircuitBreaker(seconds=10)
@@ -38,7 +40,9 @@ def tell_workers(task: str, rows: Iterable[tuple[int, str]], priority: int = AT_
     try:
         with current_app.producer_pool.acquire(block=True) as producer:
             for pk, queue in waiting:
-                current_app.send_task(task, args=[pk], queue=queue, priority=priority, producer=producer, retry=False)
+                current_app.send_task(
+                    task, args=[pk], queue=queue, priority=priority, producer=producer, retry=False
+                )
                 sent.append(pk)
     except (KombuError, ChannelError, OSError) as problem:
         _breaker.failed()

@@ -1,5 +1,5 @@
-"""Which people's answers a distribution metric holds systems against: the corpus's own references, or those of
-another corpus in a version that the configuration names."""
+"""Which people's answers a distribution metric holds systems against: the corpus's own references,
+or those of another corpus in a version that the configuration names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def takes_one(configuration: Configuration) -> bool:
 
 
 def pinned(configuration: Configuration, version: CorpusVersion) -> Configuration:
-    """The configuration with the human side written as ``slug@version label``, so that it says whom it compares with
-    when a new version is imported. Raises ``ConfigurationError`` where there is no such corpus."""
+    """The configuration with the human side written as ``slug@version label``, so that it says whom
+    it compares with when a new version is imported. Raises ``ConfigurationError`` where there is no
+    such corpus."""
     if not takes_one(configuration) or configuration.options[HUMAN.name] == REFERENCES:
         return configuration
     side = corpus_of(configuration, version)
@@ -43,14 +44,19 @@ def corpus_of(configuration: Configuration, version: CorpusVersion) -> CorpusVer
 def _named(configuration: Configuration, written: str) -> CorpusVersion:
     match = _NAMED.fullmatch(written.strip())
     if match is None:
-        raise ConfigurationError(f'{configuration.metric.name}: human side "{written}" is not slug or slug@v1')
+        raise ConfigurationError(
+            f'{configuration.metric.name}: human side "{written}" is not slug or slug@v1'
+        )
     slug, number, digest = match.groups()
     try:
         found = version_of(slug, int(number) if number else None)
     except (NotFound, ValueError, OverflowError) as problem:
-        raise ConfigurationError(f"{configuration.metric.name}: human side {written}: {problem}") from None
+        raise ConfigurationError(
+            f"{configuration.metric.name}: human side {written}: {problem}"
+        ) from None
     if digest and not found.digest.startswith(digest):
         raise ConfigurationError(
-            f"{configuration.metric.name}: human side {written}: version {number} of {slug} here is {found.label}"
+            f"{configuration.metric.name}: human side {written}: version {number} of {slug} here "
+            f"is {found.label}"
         )
     return found

@@ -1,4 +1,5 @@
-"""How long a worker may be silent about a row that it has claimed, and how it is kept from being silent."""
+"""How long a worker may be silent about a row that it has claimed, and how it is kept from being
+silent."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def has_ended(now: datetime) -> Q:
 
 @contextmanager
 def lease_kept(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
-    """Renew the lease from a thread, so that work that is silent for long (a model loading) keeps its row.
+    """Renew the lease from a thread, so that work that is silent for long (a model loading) keeps
+    its row.
 
     ``renew_once`` says whether the row is still ours; ``what`` names it in logs.
     """
@@ -48,12 +50,15 @@ def lease_kept(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
                 if not renew_once():
                     return
                 if is_worker:
-                    presence.note_own_queues()  # with all its processes at work for hours it does no sweep
+                    # with all its processes at work for hours it does no sweep
+                    presence.note_own_queues()
             except Exception:
                 log.exception("the lease of %s could not be renewed, or its worker not noted", what)
         connection.close()
 
-    if connection.in_atomic_block:  # a caller's own transaction (tests, --inline): there is nobody to race with
+    if (
+        connection.in_atomic_block
+    ):  # a caller's own transaction (tests, --inline): there is nobody to race with
         yield
         return
     thread = threading.Thread(target=renew, daemon=True, name=f"lease of {what}")

@@ -21,7 +21,9 @@ COLUMNS = (
     Column("levels", "Levels", detail=True),
     Column("needs", "Needs"),
     Column("better", "Better is", detail=True),
-    Column("options", "Options", help="Written name[key=value,…]; the defaults are shown.", detail=True),
+    Column(
+        "options", "Options", help="Written name[key=value,…]; the defaults are shown.", detail=True
+    ),
     Column("available", "On this machine"),
     Column("citation", "From", detail=True),
 )
@@ -56,13 +58,19 @@ class Group:
 _REFERENCES = Kind(
     "references",
     "Against references",
-    "A response is held against the answers that the corpus knows: by words, by embeddings, or by a trained model.",
+    "A response is held against the answers that the corpus knows: by words, by embeddings, or by "
+    "a trained model.",
 )
-_CONTEXTS = Kind("contexts", "Without references", "A response is judged by itself, by the context or by the persona.")
+_CONTEXTS = Kind(
+    "contexts",
+    "Without references",
+    "A response is judged by itself, by the context or by the persona.",
+)
 _NEXT_WORDS = Kind(
     "next-words",
     "By a partner’s next words (FED)",
-    "A language model says whether praise or complaint is likelier to follow: one metric for each of 18 aspects.",
+    "A language model says whether praise or complaint is likelier to follow: one metric for each "
+    "of 18 aspects.",
 )
 _SYSTEMS = Kind(
     "systems",
@@ -72,8 +80,9 @@ _SYSTEMS = Kind(
 _JUDGES = Kind(
     "judges",
     "Judged by a language model",
-    "A language model is asked for a score, once or more often for each response. That costs time with the packaged "
-    "model and money with a hosted one: a corpus’s judges page estimates it first, and every run has a budget.",
+    "A language model is asked for a score, once or more often for each response. That costs time "
+    "with the packaged model and money with a hosted one: a corpus’s judges page estimates it "
+    "first, and every run has a budget.",
 )
 _GONE = Kind("gone", "Not installed here", "The package that brought them was taken out.")
 _KINDS = (_REFERENCES, _CONTEXTS, _NEXT_WORDS, _SYSTEMS, _JUDGES, _GONE)
@@ -84,30 +93,46 @@ def metrics_table() -> Table:
 
 
 def metric_groups(metrics: Table) -> list[Group]:
-    """The rows of ``metrics_table``, each in one group; groups without any are left out. Whether a metric can be
-    computed is looked for on the disk, so the rows are made once."""
+    """The rows of ``metrics_table``, each in one group; groups without any are left out. Whether a
+    metric can be computed is looked for on the disk, so the rows are made once."""
     groups = []
     for kind, rows in by_kind(metrics.rows, lambda row: row.cells["metric"].value):
         caption = "1 metric" if len(rows) == 1 else f"{len(rows)} metrics"
-        groups.append(Group(kind.heading, kind.words, Table(f"metrics-{kind.key}", caption, COLUMNS, tuple(rows))))
+        groups.append(
+            Group(
+                kind.heading,
+                kind.words,
+                Table(f"metrics-{kind.key}", caption, COLUMNS, tuple(rows)),
+            )
+        )
     return groups
 
 
 def not_available_table() -> Table:
-    """Published metrics that cannot be computed here, each with a link to what was released of it."""
+    """Published metrics that cannot be computed here, each with a link to what was released of
+    it."""
     return Table(
-        "not-available", f"{len(NOT_AVAILABLE)} metrics", NOT_AVAILABLE_COLUMNS, tuple(map(_without, NOT_AVAILABLE))
+        "not-available",
+        f"{len(NOT_AVAILABLE)} metrics",
+        NOT_AVAILABLE_COLUMNS,
+        tuple(map(_without, NOT_AVAILABLE)),
     )
 
 
 def _without(one: NotAvailable) -> Row:
-    cells = {"metric": Cell(one.name, href=one.url), "why": Cell(one.why), "citation": Cell(one.citation)}
+    cells = {
+        "metric": Cell(one.name, href=one.url),
+        "why": Cell(one.why),
+        "citation": Cell(one.citation),
+    }
     return Row(f"not-available-{one.name}", cells)
 
 
-def by_kind(things: Iterable[T], configuration_of: Callable[[T], str]) -> list[tuple[Kind, list[T]]]:
-    """Things that each have a metric, or a configuration of one, in the order of the kinds; kinds without any are left
-    out. Metrics of a package that was taken out come last."""
+def by_kind(
+    things: Iterable[T], configuration_of: Callable[[T], str]
+) -> list[tuple[Kind, list[T]]]:
+    """Things that each have a metric, or a configuration of one, in the order of the kinds; kinds
+    without any are left out. Metrics of a package that was taken out come last."""
     found: dict[Kind, list[T]] = {kind: [] for kind in _KINDS}
     for thing in things:
         found[kind_of(configuration_of(thing))].append(thing)
@@ -115,7 +140,8 @@ def by_kind(things: Iterable[T], configuration_of: Callable[[T], str]) -> list[t
 
 
 def page_of(configuration: str) -> str:
-    """The address of a configuration on its metric's page; "" where there is no such metric here."""
+    """The address of a configuration on its metric's page; "" where there is no such metric
+    here."""
     name = configuration.partition("[")[0]
     if name not in all_metrics():
         return ""
@@ -124,7 +150,8 @@ def page_of(configuration: str) -> str:
 
 
 def is_judge(configuration: Configuration) -> bool:
-    """Whether a language model is asked for its scores: calls that are counted, paid and budgeted."""
+    """Whether a language model is asked for its scores: calls that are counted, paid and
+    budgeted."""
     return configuration.metric.queue == "llm"
 
 
@@ -148,10 +175,16 @@ def _row(metric: Metric) -> Row:
         {
             "metric": Cell(metric.name, href=reverse("metric", args=[metric.name])),
             "summary": Cell(metric.summary),
-            "levels": Cell(", ".join(level for level in ("turn", "dialogue", "system") if level in metric.levels)),
+            "levels": Cell(
+                ", ".join(
+                    level for level in ("turn", "dialogue", "system") if level in metric.levels
+                )
+            ),
             "needs": Cell(_needs(metric)),
             "better": Cell("higher" if metric.higher_is_better else "lower"),
-            "options": Cell(", ".join(f"{o.name}={written_value(o.default)}" for o in metric.options) or "none"),
+            "options": Cell(
+                ", ".join(f"{o.name}={written_value(o.default)}" for o in metric.options) or "none"
+            ),
             "available": Cell("no: " + reason if reason else "yes"),
             "citation": Cell(metric.citation),
         },
@@ -159,5 +192,8 @@ def _row(metric: Metric) -> Row:
 
 
 def _needs(metric: Metric) -> str:
-    looks_at = ", ".join(sorted(need.replace("_", " ") for need in metric.needs)) or "nothing but the response"
+    looks_at = (
+        ", ".join(sorted(need.replace("_", " ") for need in metric.needs))
+        or "nothing but the response"
+    )
     return looks_at + {"gpu": "; a model", "llm": "; a language model to ask"}.get(metric.queue, "")

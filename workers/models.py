@@ -11,10 +11,11 @@ from annotations.models import System
 class MetricRun(models.Model):
     """One metric configuration × one system (and so one corpus version).
 
-    The row is the truth; the message to a worker only says "look at this row". A worker owns the run while it holds
-    ``lease_token``. ``turn_scores`` follows the version's turns in order (dialogue position, turn number); null where
-    the score is undefined, with the reason under that index in ``undefined``. A metric of whole dialogues fills
-    ``dialogue_scores`` in their place, and the indexes are those of dialogues.
+    The row is the truth; the message to a worker only says "look at this row". A worker owns the
+    run while it holds ``lease_token``. ``turn_scores`` follows the version's turns in order
+    (dialogue position, turn number); null where the score is undefined, with the reason under that
+    index in ``undefined``. A metric of whole dialogues fills ``dialogue_scores`` in their place,
+    and the indexes are those of dialogues.
     """
 
     class State(models.TextChoices):
@@ -33,7 +34,9 @@ class MetricRun(models.Model):
     attempts = models.PositiveIntegerField(default=0)
     lease_token = models.CharField(max_length=32, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True, help_text="When a worker was last told of it.")
+    hinted_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a worker was last told of it."
+    )
     hints = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
 
@@ -44,29 +47,44 @@ class MetricRun(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     signature = models.TextField(blank=True)
-    model = models.CharField(max_length=300, blank=True, help_text="Name and revision: a hash of the weights.")
-    device = models.CharField(max_length=120, blank=True, help_text="Where it was computed, for people.")
+    model = models.CharField(
+        max_length=300, blank=True, help_text="Name and revision: a hash of the weights."
+    )
+    device = models.CharField(
+        max_length=120, blank=True, help_text="Where it was computed, for people."
+    )
     system_score = models.FloatField(null=True, blank=True)
-    system_reason = models.CharField(max_length=300, blank=True, help_text="Why there is no system score.")
+    system_reason = models.CharField(
+        max_length=300, blank=True, help_text="Why there is no system score."
+    )
     turn_scores = models.JSONField(default=list, blank=True)
     dialogue_scores = models.JSONField(
-        default=list, blank=True, help_text="Of metrics that score whole dialogues, in the version's order."
+        default=list,
+        blank=True,
+        help_text="Of metrics that score whole dialogues, in the version's order.",
     )
     undefined = models.JSONField(default=dict, blank=True)
-    remarks = models.JSONField(default=dict, blank=True, help_text="By turn index: what to know about its score.")
-    details = models.JSONField(default=dict, blank=True, help_text="More than a score, as its metric says it.")
+    remarks = models.JSONField(
+        default=dict, blank=True, help_text="By turn index: what to know about its score."
+    )
+    details = models.JSONField(
+        default=dict, blank=True, help_text="More than a score, as its metric says it."
+    )
 
     class Meta:
         ordering = ["-created_at", "pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["system", "metric", "metric_version", "configuration"], name="metric_run_identity"
+                fields=["system", "metric", "metric_version", "configuration"],
+                name="metric_run_identity",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["pending", "running", "done", "failed"]), name="metric_run_state"
+                condition=Q(state__in=["pending", "running", "done", "failed"]),
+                name="metric_run_state",
             ),
             models.CheckConstraint(
-                condition=~Q(state="running") | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                condition=~Q(state="running")
+                | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
                 name="running_metric_run_is_leased",
             ),
             models.CheckConstraint(
@@ -78,7 +96,9 @@ class MetricRun(models.Model):
                 ),
                 name="done_metric_run_has_a_score_or_a_reason",
             ),
-            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_metric_run_says_why"),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error=""), name="failed_metric_run_says_why"
+            ),
         ]
         indexes = [
             models.Index(fields=["state", "lease_expires_at"], name="metric_run_lease"),

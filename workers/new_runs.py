@@ -12,11 +12,11 @@ from workers.models import MetricRun
 
 
 def add_missing(configuration: Configuration, systems: Sequence[System]) -> None:
-    """A waiting run for each system that has none of this configuration in its metric's present version, in the
-    systems' order.
+    """A waiting run for each system that has none of this configuration in its metric's present
+    version, in the systems' order.
 
-    The runs differ in their system alone, so the database copies one. With a model object for each of 500, somebody
-    who asks for a metric waited twice as long.
+    The runs differ in their system alone, so the database copies one. With a model object for each
+    of 500, somebody who asks for a metric waited twice as long.
     """
     if not systems:
         return
@@ -26,16 +26,23 @@ def add_missing(configuration: Configuration, systems: Sequence[System]) -> None
         configuration=configuration.text,
         queue=configuration.metric.queue,
     )
-    fields = [field for field in MetricRun._meta.concrete_fields if not field.primary_key and field.name != "system"]
+    fields = [
+        field
+        for field in MetricRun._meta.concrete_fields
+        if not field.primary_key and field.name != "system"
+    ]
     values = [field.get_db_prep_save(field.pre_save(alike, True), connection) for field in fields]
-    chosen = System.objects.filter(pk__in=[system.pk for system in systems]).values_list("pk", "position")
+    chosen = System.objects.filter(pk__in=[system.pk for system in systems]).values_list(
+        "pk", "position"
+    )
     which, which_values = chosen.order_by().query.sql_with_params()
     quote = connection.ops.quote_name
     names = ", ".join(quote(field.column) for field in fields)
     statement = (
         f"INSERT INTO {quote(MetricRun._meta.db_table)} (system_id, {names}) "  # noqa: S608  our own names
         f"SELECT chosen.pk, {', '.join(['%s'] * len(fields))} FROM ({which}) AS chosen "
-        "WHERE TRUE ORDER BY chosen.position, chosen.pk "  # SQLite reads ON as part of a join without a WHERE
+        # SQLite reads ON as part of a join without a WHERE
+        "WHERE TRUE ORDER BY chosen.position, chosen.pk "
         "ON CONFLICT DO NOTHING"
     )
     with connection.cursor() as cursor:

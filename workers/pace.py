@@ -1,4 +1,5 @@
-"""How fast runs go and how long they will take; and of those that are done, with what they were computed."""
+"""How fast runs go and how long they will take; and of those that are done, with what they were
+computed."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ class UnderWay:
         return self.done / self.seconds if self.seconds > 0 else 0.0
 
 
-def runs_under_way(version: CorpusVersion, now: datetime | None = None) -> dict[str, list[UnderWay]]:
+def runs_under_way(
+    version: CorpusVersion, now: datetime | None = None
+) -> dict[str, list[UnderWay]]:
     """By configuration. Runs that were claimed together began at one moment."""
     moment = now or timezone.now()
     groups = (
@@ -53,7 +56,8 @@ def runs_under_way(version: CorpusVersion, now: datetime | None = None) -> dict[
 
 
 def said_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
-    """What people who wait read: how much is done, how fast, what is left, and with what it is computed."""
+    """What people who wait read: how much is done, how fast, what is left, and with what it is
+    computed."""
     groups = list(under_way)
     if not groups:
         return ""
@@ -69,10 +73,14 @@ def said_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
         )
         return " · ".join([beginning, *([f"0 of {total:,} responses"] if total else [])])
     parts = [f"{done:,} of {total:,} responses", f"{_rate(rate)} responses/s"]
-    left = total - done + waiting * total / max(running, 1)  # those that wait are taken to be like those at work
+    left = (
+        total - done + waiting * total / max(running, 1)
+    )  # those that wait are taken to be like those at work
     if left > 0:
         parts.append(f"about {duration(left / rate)} left")
-    return " · ".join([*parts, *dict.fromkeys(one.model for one in groups if one.model), *_devices(groups)])
+    return " · ".join(
+        [*parts, *dict.fromkeys(one.model for one in groups if one.model), *_devices(groups)]
+    )
 
 
 def _devices(groups: list[UnderWay]) -> list[str]:
@@ -110,16 +118,25 @@ class _Made:
 
 
 def provenance_table(version: CorpusVersion) -> Table:
-    """A row for each configuration, model and device: two rows of one configuration are scores of two models."""
+    """A row for each configuration, model and device: two rows of one configuration are scores of
+    two models."""
     columns = (
         Column("metric", "Metric"),
         Column("systems", "Systems", "number", decimals=0),
         Column("responses", "Responses", "number", decimals=0),
         Column(
-            "rate", "Responses/s", "number", decimals=1, help="From the claim to the stored score, loading included."
+            "rate",
+            "Responses/s",
+            "number",
+            decimals=1,
+            help="From the claim to the stored score, loading included.",
         ),
         Column(
-            "remarks", "With remarks", "number", decimals=0, help="Systems of which the metric remarked on a score."
+            "remarks",
+            "With remarks",
+            "number",
+            decimals=0,
+            help="Systems of which the metric remarked on a score.",
         ),
         Column("model", "Model", help="Name and revision: the start of a hash of the weights."),
         Column("device", "Device"),

@@ -1,7 +1,8 @@
-"""When a worker of each queue was last seen: so that whoever watches over a site learns that one is missing.
+"""When a worker of each queue was last seen: so that whoever watches over a site learns that one is
+missing.
 
-A worker is seen when it does a sweep, and while it keeps the lease of a run: one that is busy for an hour with all its
-processes does no sweep.
+A worker is seen when it does a sweep, and while it keeps the lease of a run: one that is busy for
+an hour with all its processes does no sweep.
 """
 
 from __future__ import annotations
@@ -40,6 +41,16 @@ def note(queues: Iterable[str]) -> None:
 def last_seen() -> dict[str, datetime | None]:
     """By queue; None where no worker ever was."""
     swept = dict(QueueSeen.objects.values_list("queue", "seen_at"))
-    held = MetricRun.objects.filter(state="running").values("queue").annotate(until=Max("lease_expires_at"))
-    renewed = {one["queue"]: one["until"] - timedelta(seconds=settings.LEASE_SECONDS) for one in held.order_by()}
-    return {queue: max(filter(None, (swept.get(queue), renewed.get(queue))), default=None) for queue in QUEUES}
+    held = (
+        MetricRun.objects.filter(state="running")
+        .values("queue")
+        .annotate(until=Max("lease_expires_at"))
+    )
+    renewed = {
+        one["queue"]: one["until"] - timedelta(seconds=settings.LEASE_SECONDS)
+        for one in held.order_by()
+    }
+    return {
+        queue: max(filter(None, (swept.get(queue), renewed.get(queue))), default=None)
+        for queue in QUEUES
+    }

@@ -25,7 +25,8 @@ NO_RESPONSE_IN_DIALOGUE = "the system gave no response in this dialogue"
 
 
 NOTHING_TO_SCORE = frozenset({NO_RESPONSE, NO_RESPONSE_IN_DIALOGUE})
-"""Reasons of undefined scores where none is missing. Where every system has dialogues of its own, these are most."""
+"""Reasons of undefined scores where none is missing. Where every system has dialogues of its own,
+these are most."""
 
 
 def absent_responses(undefined: Mapping[str, str]) -> int:
@@ -35,7 +36,8 @@ def absent_responses(undefined: Mapping[str, str]) -> int:
 
 @lru_cache(maxsize=4)
 def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
-    """(turn pk, example without a response) in order. A version never changes, so a worker process may keep it."""
+    """(turn pk, example without a response) in order. A version never changes, so a worker process
+    may keep it."""
     turns = (
         Turn.objects.filter(dialogue__version_id=version_id)
         .select_related("dialogue")
@@ -65,7 +67,8 @@ def turns_of(version_id: int) -> list[Example]:
 
 @lru_cache(maxsize=4)
 def dialogue_ids_of(version_id: int) -> tuple[str, ...]:
-    """Every dialogue of a version in order, those without turns too: what ``dialogue_scores`` follow."""
+    """Every dialogue of a version in order, those without turns too: what ``dialogue_scores``
+    follow."""
     dialogues = Dialogue.objects.filter(version_id=version_id).order_by("position")
     return tuple(dialogues.values_list("external_id", flat=True))
 
@@ -73,7 +76,10 @@ def dialogue_ids_of(version_id: int) -> tuple[str, ...]:
 def examples_of(system: System) -> list[Example | None]:
     """One example a turn of the version, in order; None where the system gave no response."""
     responses = dict(Response.objects.filter(system=system).values_list("turn_id", "text"))
-    return [_with_response(example, responses.get(turn_pk)) for turn_pk, example in _turns_of(system.version_id)]
+    return [
+        _with_response(example, responses.get(turn_pk))
+        for turn_pk, example in _turns_of(system.version_id)
+    ]
 
 
 def examples_with(version_id: int, responses: Iterable[Response]) -> list[Example]:
@@ -83,20 +89,24 @@ def examples_with(version_id: int, responses: Iterable[Response]) -> list[Exampl
 
 
 def human_side_of(configuration: Configuration, version: CorpusVersion) -> list[Example]:
-    """What people said, to hold systems of ``version`` against: every reference of the configuration's human side as
-    the response at its turn, in order. Raises ``ConfigurationError`` where that corpus is gone."""
+    """What people said, to hold systems of ``version`` against: every reference of the
+    configuration's human side as the response at its turn, in order. Raises ``ConfigurationError``
+    where that corpus is gone."""
     return list(_answers_of_people(human_sides.corpus_of(configuration, version).pk))
 
 
 @lru_cache(maxsize=4)
 def _answers_of_people(version_id: int) -> tuple[Example, ...]:
     return tuple(
-        replace(example, response=reference) for _, example in _turns_of(version_id) for reference in example.references
+        replace(example, response=reference)
+        for _, example in _turns_of(version_id)
+        for reference in example.references
     )
 
 
 def forget() -> None:
-    """What this process keeps of versions. For tests, whose versions go away and whose keys come again."""
+    """What this process keeps of versions. For tests, whose versions go away and whose keys come
+    again."""
     _turns_of.cache_clear()
     dialogue_ids_of.cache_clear()
     _answers_of_people.cache_clear()
@@ -131,7 +141,9 @@ def _why_no_human_side(configuration: Configuration, version: CorpusVersion) -> 
     except ConfigurationError as problem:
         return str(problem).removeprefix(f"{configuration.metric.name}: ")
     if _would_be_named_in_public(side, version):
-        return f"{side} is not public, and the pages of {version.corpus.slug}, which is, would name it"
+        return (
+            f"{side} is not public, and the pages of {version.corpus.slug}, which is, would name it"
+        )
     held = _held_by(version if side.pk == version.pk else side)
     which = "the corpus" if side.pk == version.pk else str(side)
     if not held.references:
@@ -142,10 +154,15 @@ def _why_no_human_side(configuration: Configuration, version: CorpusVersion) -> 
 
 
 def _would_be_named_in_public(side: CorpusVersion, version: CorpusVersion) -> bool:
-    """A configuration is written on the pages of the corpus that it scores, with the corpus that it compares with."""
+    """A configuration is written on the pages of the corpus that it scores, with the corpus that it
+    compares with."""
     if side.corpus_id == version.corpus_id:
         return False
-    public = public_corpora().filter(pk__in=[side.corpus_id, version.corpus_id]).values_list("pk", flat=True)
+    public = (
+        public_corpora()
+        .filter(pk__in=[side.corpus_id, version.corpus_id])
+        .values_list("pk", flat=True)
+    )
     return version.corpus_id in public and side.corpus_id not in public
 
 
@@ -171,7 +188,8 @@ def _held_by(version: CorpusVersion) -> _Held:
 
 
 def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
-    """Those of the systems that the corpus's pages show. The runs of withheld ones belong to their submissions."""
+    """Those of the systems that the corpus's pages show. The runs of withheld ones belong to their
+    submissions."""
     return MetricRun.objects.filter(system__version=version, system__withheld=False)
 
 
@@ -189,14 +207,23 @@ class TurnScore(NamedTuple):
 def turn_scores_at(
     version: CorpusVersion, turn: Turn, systems: Collection[int] | None = None
 ) -> dict[int, list[TurnScore]]:
-    """For each system (pk), or each of ``systems``, the scores at one turn, in the order of configurations.
+    """For each system (pk), or each of ``systems``, the scores at one turn, in the order of
+    configurations.
 
     The database takes the one score out of each run's list: a page wants one of a hundred.
     """
     place = list(_turn_pks_of(version)).index(turn.pk)
-    finished = _of(runs_of(version), systems).filter(state=MetricRun.State.DONE).order_by("configuration")
-    rows = list(finished.values_list("pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")))
-    without = finished.filter(pk__in=[pk for pk, _, _, score in rows if score is None], dialogue_scores=[])
+    finished = (
+        _of(runs_of(version), systems).filter(state=MetricRun.State.DONE).order_by("configuration")
+    )
+    rows = list(
+        finished.values_list(
+            "pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")
+        )
+    )
+    without = finished.filter(
+        pk__in=[pk for pk, _, _, score in rows if score is None], dialogue_scores=[]
+    )
     reasons = _said_at(place, without, "undefined")
     remarks = _said_at(place, finished.exclude(remarks={}), "remarks")
     scores: dict[int, list[TurnScore]] = {}
@@ -213,14 +240,22 @@ def dialogue_scores_at(
     """The same of a whole dialogue: what metrics that score dialogues say of each system in it."""
     place = version.dialogues.filter(position__lt=dialogue.position).count()
     of_dialogues = [metric.name for metric in all_metrics().values() if "turn" not in metric.levels]
-    of_these = _of(runs_of(version), systems).filter(state=MetricRun.State.DONE, metric__in=of_dialogues)
+    of_these = _of(runs_of(version), systems).filter(
+        state=MetricRun.State.DONE, metric__in=of_dialogues
+    )
     finished = of_these.exclude(dialogue_scores=[])
     rows = finished.order_by("configuration").values_list(
-        "system_id", "configuration", KeyTransform(str(place), "dialogue_scores"), "undefined", "remarks"
+        "system_id",
+        "configuration",
+        KeyTransform(str(place), "dialogue_scores"),
+        "undefined",
+        "remarks",
     )
     scores: dict[int, list[TurnScore]] = {}
     for system_id, configuration, score, undefined, remarks in rows:
-        said = TurnScore(configuration, score, undefined.get(str(place), ""), remarks.get(str(place), ""))
+        said = TurnScore(
+            configuration, score, undefined.get(str(place), ""), remarks.get(str(place), "")
+        )
         scores.setdefault(system_id, []).append(said)
     return scores
 
@@ -236,16 +271,26 @@ def _turn_pks_of(version: CorpusVersion) -> QuerySet[Turn, int]:
 
 def _said_at(place: int, runs: QuerySet[MetricRun], field: str) -> dict[int, str]:
     """By the run's key, what its ``undefined`` or ``remarks`` say of one turn."""
-    return {pk: texts[str(place)] for pk, texts in runs.values_list("pk", field) if str(place) in texts}
+    return {
+        pk: texts[str(place)] for pk, texts in runs.values_list("pk", field) if str(place) in texts
+    }
 
 
-def runs_for(configurations: Iterable[Configuration], systems: Sequence[System]) -> QuerySet[MetricRun]:
+def runs_for(
+    configurations: Iterable[Configuration], systems: Sequence[System]
+) -> QuerySet[MetricRun]:
     """The runs that compute these configurations in their present metric version."""
-    wanted = {(configuration.metric.version, configuration.text) for configuration in configurations}
-    runs = MetricRun.objects.filter(system__in=systems, configuration__in=[text for _, text in wanted])
+    wanted = {
+        (configuration.metric.version, configuration.text) for configuration in configurations
+    }
+    runs = MetricRun.objects.filter(
+        system__in=systems, configuration__in=[text for _, text in wanted]
+    )
     current = [
         pk
-        for pk, metric_version, configuration in runs.values_list("pk", "metric_version", "configuration")
+        for pk, metric_version, configuration in runs.values_list(
+            "pk", "metric_version", "configuration"
+        )
         if (metric_version, configuration) in wanted
     ]
     found = MetricRun.objects.filter(pk__in=current).select_related("system")
@@ -263,7 +308,11 @@ def failed_by_version(most: int) -> list[tuple[CorpusVersion, int]]:
     """Corpus versions with runs that failed, and how many, the newest version first."""
     failed = MetricRun.objects.filter(state=MetricRun.State.FAILED, system__withheld=False)
     counts = dict(failed.order_by().values_list("system__version").annotate(Count("pk")))
-    versions = CorpusVersion.objects.filter(pk__in=counts).select_related("corpus").order_by("-created_at", "-pk")
+    versions = (
+        CorpusVersion.objects.filter(pk__in=counts)
+        .select_related("corpus")
+        .order_by("-created_at", "-pk")
+    )
     return [(version, counts[version.pk]) for version in versions[:most]]
 
 

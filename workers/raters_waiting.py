@@ -28,4 +28,6 @@ def waiting_answers(seconds: float) -> list[int]:
 def _waiting(seconds: float) -> QuerySet[Message]:
     now = timezone.now()
     waiting = Message.objects.filter(speaker="B", state=Message.State.PENDING)
-    return waiting.filter(created_at__lt=now - timedelta(seconds=seconds), created_at__gt=now - LEFT_BEHIND)
+    return waiting.filter(
+        created_at__lt=now - timedelta(seconds=seconds), created_at__gt=now - LEFT_BEHIND
+    )

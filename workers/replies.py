@@ -1,4 +1,5 @@
-"""Every write to a chat system's answers: asked for, claimed, kept, stored, failed, swept. Rows as in ``runs.py``.
+"""Every write to a chat system's answers: asked for, claimed, kept, stored, failed, swept. Rows as
+in ``runs.py``.
 
 Chats belong to ``annotations.campaigns``; here their waiting messages become work for a worker.
 """
@@ -24,7 +25,7 @@ QUEUE = "llm"
 State = Message.State
 
 
-# --- asking for answers ----------------------------------------------------------------------------------------
+# --- asking for answers ---------------------------------------------------------------------------
 
 
 def say(conversation: Conversation, text: str, key: str) -> Said:
@@ -58,19 +59,23 @@ def _tell_on_commit(answer: Message) -> None:
 
 
 def send_hints(message_ids: Iterable[int]) -> int:
-    """Tell workers of answers that are waited for. Where the broker cannot be reached they wait for the sweeper."""
+    """Tell workers of answers that are waited for. Where the broker cannot be reached they wait for
+    the sweeper."""
     sent = tell_workers(REPLY_TASK, ((pk, QUEUE) for pk in message_ids))
     Message.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
-# --- writing them ----------------------------------------------------------------------------------------------
+# --- writing them ---------------------------------------------------------------------------------
 
 
 def claim(message_id: int) -> Claim | None:
-    """Take an answer that is waited for, or whose worker fell silent. None when somebody else has it or it is there."""
+    """Take an answer that is waited for, or whose worker fell silent. None when somebody else has
+    it or it is there."""
     answers = Message.objects.filter(speaker="B", attempts__lt=settings.MAX_ATTEMPTS)
-    return claims.take(answers, message_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING)
+    return claims.take(
+        answers, message_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING
+    )
 
 
 def keep(claim: Claim) -> bool:
@@ -79,7 +84,8 @@ def keep(claim: Claim) -> bool:
 
 
 def finish(claim: Claim, text: str, signature: str) -> bool:
-    """Store what the system said. False, and nothing stored, when the lease was lost or the rater ended the chat."""
+    """Store what the system said. False, and nothing stored, when the lease was lost or the rater
+    ended the chat."""
     return bool(
         _owned(claim).update(
             state=State.DONE,
@@ -116,10 +122,13 @@ def _owned(claim: Claim):
     return Message.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
-# --- looking after them ----------------------------------------------------------------------------------------
+# --- looking after them ---------------------------------------------------------------------------
 
 
 def sweep() -> Swept:
-    """Give back the answers of silent workers, give up those tried too often, tell workers of those waited for."""
+    """Give back the answers of silent workers, give up those tried too often, tell workers of those
+    waited for."""
     error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times"
-    return claims.sweep(Message.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints)
+    return claims.sweep(
+        Message.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints
+    )

@@ -1,4 +1,5 @@
-"""What metrics with a model may use in this process: a device, threads, a folder for what they remember.
+"""What metrics with a model may use in this process: a device, threads, a folder for what they
+remember.
 
 Pure code: the site says it once at its start (``workers.apps``), a test or a script for itself.
 """
@@ -32,10 +33,11 @@ class Resources:
     device: str = AUTO
     """``auto``, or a device as PyTorch names it: ``cpu``, ``cuda:1``, ``mps``."""
     precision: str = AUTO
-    """What models compute in: ``auto`` (bfloat16 where the device is made for it), or ``float32``."""
+    """What models compute in: ``auto`` (bfloat16 where the device is made for it), or
+    ``float32``."""
     threads: int = 0
-    """PyTorch's threads in this process; 0: half of the cores, shared among ``processes``. The web wants the others;
-    threads that wait for a busy core make everything several times slower."""
+    """PyTorch's threads in this process; 0: half of the cores, shared among ``processes``. The web
+    wants the others; threads that wait for a busy core make everything several times slower."""
     processes: int = 1
     """How many processes like this one share the machine."""
     feature_folder: Path | None = None

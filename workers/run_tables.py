@@ -34,7 +34,9 @@ class ConfigurationProgress:
     @property
     def remark(self) -> str:
         """What is said below the bar: of what is being computed, and of what failed."""
-        return " · ".join(said for said in (self.pace, f"{self.failed} failed" if self.failed else "") if said)
+        return " · ".join(
+            said for said in (self.pace, f"{self.failed} failed" if self.failed else "") if said
+        )
 
     @property
     def page(self) -> str:
@@ -75,8 +77,8 @@ class Progress:
 
     @property
     def mark(self) -> str:
-        """Another one when what stands below the progress would say something else: a run has failed, a configuration
-        has ended, none waits any more."""
+        """Another one when what stands below the progress would say something else: a run has
+        failed, a configuration has ended, none waits any more."""
         ended = sum(one.waiting + one.running == 0 for one in self.configurations)
         return f"{self.failed}.{ended}.{int(self.waiting > 0)}"
 
@@ -100,7 +102,10 @@ def run_progress(version: CorpusVersion) -> Progress:
     return Progress(
         tuple(
             ConfigurationProgress(
-                **row, pace=pace.said_of(under_way.get(row["configuration"], ()), row["waiting"], row["running"])
+                **row,
+                pace=pace.said_of(
+                    under_way.get(row["configuration"], ()), row["waiting"], row["running"]
+                ),
             )
             for row in rows
         )
@@ -112,15 +117,27 @@ NAMED = 3
 
 
 def failed_table(version: CorpusVersion) -> Table:
-    """A row for each metric and each thing that went wrong with it: a missing model fails on every system alike."""
+    """A row for each metric and each thing that went wrong with it: a missing model fails on every
+    system alike."""
     columns = (
         Column("metric", "Metric"),
         Column("error", "What happened"),
         Column("runs", "Runs", "number", decimals=0, help="One run is one metric on one system."),
         Column("systems", "Systems"),
-        Column("attempts", "Attempts", "number", decimals=0, help="The most that one of these runs had."),
+        Column(
+            "attempts",
+            "Attempts",
+            "number",
+            decimals=0,
+            help="The most that one of these runs had.",
+        ),
     )
-    failed = queries.runs_of(version).filter(state=MetricRun.State.FAILED).select_related("system").order_by("pk")
+    failed = (
+        queries.runs_of(version)
+        .filter(state=MetricRun.State.FAILED)
+        .select_related("system")
+        .order_by("pk")
+    )
     failed = failed.only("configuration", "error", "attempts", "system__name")
     alike: dict[tuple[str, str], list[MetricRun]] = {}
     for run in failed:

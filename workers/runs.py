@@ -32,8 +32,8 @@ from workers.signals import run_ended
 
 COMPUTE_TASK = "workers.tasks.compute"
 HINTS_AT_ONCE = 20
-"""Of each queue, by who asks for runs: it takes a millisecond a hint, and somebody waits for the answer. Workers take
-more with the first, and their sweep, seconds later, tells them of the rest."""
+"""Of each queue, by who asks for runs: it takes a millisecond a hint, and somebody waits for the
+answer. Workers take more with the first, and their sweep, seconds later, tells them of the rest."""
 State = MetricRun.State
 
 
@@ -49,68 +49,96 @@ class RunResult:
     remarks: dict[str, str] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
     dialogue_scores: list[float | None] = field(default_factory=list)
-    """Of a metric of whole dialogues; ``turn_scores`` is empty, ``undefined`` and ``remarks`` are by dialogue."""
+    """Of a metric of whole dialogues; ``turn_scores`` is empty, ``undefined`` and ``remarks`` are
+    by dialogue."""
 
 
-# --- asking for work -------------------------------------------------------------------------------------------
+# --- asking for work ------------------------------------------------------------------------------
 
 
-def request(configurations: Sequence[Configuration], systems: Sequence[System], hint: bool = True) -> None:
-    """Make sure that each configuration is, or will be, computed for each system; failed runs are tried again.
+def request(
+    configurations: Sequence[Configuration], systems: Sequence[System], hint: bool = True
+) -> None:
+    """Make sure that each configuration is, or will be, computed for each system; failed runs are
+    tried again.
 
-    ``hint=False`` is for a caller that computes the runs itself; should it die, the sweeper tells the workers.
+    ``hint=False`` is for a caller that computes the runs itself; should it die, the sweeper tells
+    the workers.
     """
     with transaction.atomic():
         for configuration in configurations:
             new_runs.add_missing(configuration, systems)
         runs = MetricRun.objects.filter(_computes(configurations), system__in=systems)
         runs.filter(state=State.FAILED).update(
-            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
+            state=State.PENDING,
+            attempts=0,
+            error="",
+            hinted_at=None,
+            hints=0,
+            examples_done=0,
+            finished_at=None,
         )
         # In the order of the wish: what was named first is computed first.
         waiting = list(
-            runs.filter(state=State.PENDING, hinted_at__isnull=True).order_by("pk").values_list("pk", "queue")
+            runs.filter(state=State.PENDING, hinted_at__isnull=True)
+            .order_by("pk")
+            .values_list("pk", "queue")
         )
         if hint:
             transaction.on_commit(lambda: send_hints(_first_of_each_queue(waiting)))
 
 
 def _computes(configurations: Sequence[Configuration]) -> Q:
-    """Runs of these configurations in the present version of their metric: no worker can compute an older one."""
+    """Runs of these configurations in the present version of their metric: no worker can compute an
+    older one."""
     nothing = Q(pk__in=[])
     return reduce(
-        or_, (Q(configuration=one.text, metric_version=one.metric.version) for one in configurations), nothing
+        or_,
+        (Q(configuration=one.text, metric_version=one.metric.version) for one in configurations),
+        nothing,
     )
 
 
 def retry_failed(version: CorpusVersion) -> int:
-    """Give every failed run of the version a new set of attempts. Those of withheld systems are tried again with their
-    submission, those of a judge that somebody stopped when it is let go on."""
+    """Give every failed run of the version a new set of attempts. Those of withheld systems are
+    tried again with their submission, those of a judge that somebody stopped when it is let go
+    on."""
     with transaction.atomic():
-        stopped = JudgeRun.objects.filter(version=version, stopped_at__isnull=False).values("configuration")
-        failed = MetricRun.objects.filter(system__version=version, system__withheld=False, state=State.FAILED)
+        stopped = JudgeRun.objects.filter(version=version, stopped_at__isnull=False).values(
+            "configuration"
+        )
+        failed = MetricRun.objects.filter(
+            system__version=version, system__withheld=False, state=State.FAILED
+        )
         failed = failed.exclude(configuration__in=stopped)
         again = list(failed.order_by("pk").values_list("pk", "queue"))
         count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).update(
-            state=State.PENDING, attempts=0, error="", hinted_at=None, hints=0, examples_done=0, finished_at=None
+            state=State.PENDING,
+            attempts=0,
+            error="",
+            hinted_at=None,
+            hints=0,
+            examples_done=0,
+            finished_at=None,
         )
         transaction.on_commit(lambda: send_hints(_first_of_each_queue(again)))
     return count
 
 
 def withdraw_waiting(version: CorpusVersion) -> int:
-    """Take back the runs that no worker has begun, but for those of withheld systems, which a submission waits for. One
-    that a worker claims in the same moment stays."""
-    # By the systems' numbers: through a join the state would be read in a subquery, and PostgreSQL, having waited for
-    # a claim, would delete the run that is now running.
+    """Take back the runs that no worker has begun, but for those of withheld systems, which a
+    submission waits for. One that a worker claims in the same moment stays."""
+    # By the systems' numbers: through a join the state would be read in a subquery, and PostgreSQL,
+    # having waited for a claim, would delete the run that is now running.
     systems = list(version.systems.filter(withheld=False).values_list("pk", flat=True))
     count, _ = MetricRun.objects.filter(system__in=systems, state=State.PENDING).delete()
     return count
 
 
 def stop(version: CorpusVersion, configuration: str, why: str) -> int:
-    """Fail the runs of a configuration that wait or are being computed, but for those of withheld systems, which a
-    submission waits for. Whoever computes them notices that they are no longer theirs."""
+    """Fail the runs of a configuration that wait or are being computed, but for those of withheld
+    systems, which a submission waits for. Whoever computes them notices that they are no longer
+    theirs."""
     systems = list(version.systems.filter(withheld=False).values_list("pk", flat=True))
     unfinished = MetricRun.objects.filter(
         system__in=systems, configuration=configuration, state__in=[State.PENDING, State.RUNNING]
@@ -135,35 +163,42 @@ def _first_of_each_queue(waiting: Iterable[tuple[int, str]]) -> list[tuple[int, 
 
 
 def send_hints(runs: Iterable[tuple[int, str]]) -> int:
-    """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
+    """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the
+    sweeper."""
     sent = tell_workers(COMPUTE_TASK, runs)
     MetricRun.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
-# --- doing it --------------------------------------------------------------------------------------------------
+# --- doing it -------------------------------------------------------------------------------------
 
 
 def claim(run_id: int) -> Claim | None:
-    """Take a run that is pending, or whose worker fell silent. None when somebody else has it or it is finished."""
+    """Take a run that is pending, or whose worker fell silent. None when somebody else has it or it
+    is finished."""
     runs = MetricRun.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
     begun = {"state": State.RUNNING, "started_at": clock.now(), "examples_done": 0}
     return claims.take(runs, run_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
-def claim_siblings(first: Claim, most: int, processes: int = 1, one_payer: bool = False) -> list[Claim]:
-    """Take up to ``most`` runs to compute together with the ``first``: the same metric and options on other systems of
-    the corpus version, that wait and were not begun before.
+def claim_siblings(
+    first: Claim, most: int, processes: int = 1, one_payer: bool = False
+) -> list[Claim]:
+    """Take up to ``most`` runs to compute together with the ``first``: the same metric and options
+    on other systems of the corpus version, that wait and were not begun before.
 
-    ``processes`` like this one share what there is: each takes its part, so that none stands idle. A run that was begun
-    once (its worker may have died of it) is computed alone. With ``one_payer`` a withheld system, for which a challenge
-    pays, is too: no challenge pays for the systems of others, nor stops them when its budget is spent.
+    ``processes`` like this one share what there is: each takes its part, so that none stands idle.
+    A run that was begun once (its worker may have died of it) is computed alone. With ``one_payer``
+    a withheld system, for which a challenge pays, is too: no challenge pays for the systems of
+    others, nor stops them when its budget is spent.
     """
     run = MetricRun.objects.select_related("system").get(pk=first.row_id)
     if one_payer and run.system.withheld:
         return []
     shown = {"withheld": False} if one_payer else {}
-    systems = list(System.objects.filter(version=run.system.version_id, **shown).values_list("pk", flat=True))
+    systems = list(
+        System.objects.filter(version=run.system.version_id, **shown).values_list("pk", flat=True)
+    )
     siblings = MetricRun.objects.filter(
         system__in=systems, configuration=run.configuration, metric_version=run.metric_version
     )
@@ -172,7 +207,9 @@ def claim_siblings(first: Claim, most: int, processes: int = 1, one_payer: bool 
     if share < 1:
         return []
     begun = {"state": State.RUNNING, "started_at": run.started_at, "examples_done": 0}
-    return claims.take_beside(first, siblings.filter(state=State.PENDING, attempts=0), share, **begun)
+    return claims.take_beside(
+        first, siblings.filter(state=State.PENDING, attempts=0), share, **begun
+    )
 
 
 def keep(claims_held: Sequence[Claim], **changes: object) -> bool:
@@ -190,9 +227,15 @@ def begin(claims_held: Sequence[Claim], totals: Sequence[int]) -> bool:
     return any(ours)
 
 
-def report(claims_held: Sequence[Claim], share: float, provenance: Mapping[str, str] | None = None) -> bool:
-    """Renew the leases and say which share of the work on these runs, from 0 to 1, is done. False when none is ours."""
-    done = Cast(Floor(Cast(F("examples_total"), FloatField()) * min(max(share, 0.0), 1.0)), PositiveIntegerField())
+def report(
+    claims_held: Sequence[Claim], share: float, provenance: Mapping[str, str] | None = None
+) -> bool:
+    """Renew the leases and say which share of the work on these runs, from 0 to 1, is done. False
+    when none is ours."""
+    done = Cast(
+        Floor(Cast(F("examples_total"), FloatField()) * min(max(share, 0.0), 1.0)),
+        PositiveIntegerField(),
+    )
     return keep(claims_held, examples_done=done, **(provenance or {}))
 
 
@@ -223,21 +266,27 @@ def finish(claim: Claim, result: RunResult) -> bool:
 
 
 def fail(claim: Claim, error: str) -> bool:
-    failed = _owned(claim).update(state=State.FAILED, finished_at=clock.now(), **NO_OWNER, error=error)
+    failed = _owned(claim).update(
+        state=State.FAILED, finished_at=clock.now(), **NO_OWNER, error=error
+    )
     if failed:
         _say_on_commit([claim.row_id])
     return bool(failed)
 
 
 def give_back(claims_held: Sequence[Claim]) -> bool:
-    """Leave the runs that are not finished to whoever takes them next, as if they had not been begun."""
+    """Leave the runs that are not finished to whoever takes them next, as if they had not been
+    begun."""
     return claims.give_back(_all_owned(claims_held), State.PENDING, examples_done=0)
 
 
 def split_up(claims_held: Sequence[Claim], error: str) -> None:
-    """What is not finished of runs that could not be computed together waits again, to be computed one by one: each
-    counts as begun once. Those that may not be begun again fail with the ``error``."""
-    tried_out = MetricRun.objects.filter(pk__in=_rows(claims_held), attempts__gte=settings.MAX_ATTEMPTS)
+    """What is not finished of runs that could not be computed together waits again, to be computed
+    one by one: each counts as begun once. Those that may not be begun again fail with the
+    ``error``."""
+    tried_out = MetricRun.objects.filter(
+        pk__in=_rows(claims_held), attempts__gte=settings.MAX_ATTEMPTS
+    )
     hopeless = set(tried_out.values_list("pk", flat=True))
     for claim_held in claims_held:
         if claim_held.row_id in hopeless:
@@ -251,7 +300,9 @@ def _owned(claim: Claim) -> QuerySet[MetricRun]:
 
 def _all_owned(claims_held: Sequence[Claim]) -> QuerySet[MetricRun]:
     tokens = {one.token for one in claims_held}
-    return MetricRun.objects.filter(pk__in=_rows(claims_held), state=State.RUNNING, lease_token__in=tokens)
+    return MetricRun.objects.filter(
+        pk__in=_rows(claims_held), state=State.RUNNING, lease_token__in=tokens
+    )
 
 
 def _rows(claims_held: Sequence[Claim]) -> list[int]:
@@ -259,13 +310,15 @@ def _rows(claims_held: Sequence[Claim]) -> list[int]:
 
 
 def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
-    """A withheld system is in no statistic of its corpus: a thousand submissions make none of them anew."""
+    """A withheld system is in no statistic of its corpus: a thousand submissions make none of them
+    anew."""
     runs = MetricRun.objects.filter(pk__in=run_ids, system__withheld=False)
     return list(runs.values_list("system__version_id", flat=True))
 
 
 def _say_on_commit(run_ids: list[int]) -> None:
-    """Whoever waits for runs may look now. One that fails at it, or a worker that dies before, is the sweeper's."""
+    """Whoever waits for runs may look now. One that fails at it, or a worker that dies before, is
+    the sweeper's."""
 
     def say() -> None:
         systems = set(MetricRun.objects.filter(pk__in=run_ids).values_list("system_id", flat=True))
@@ -274,11 +327,12 @@ def _say_on_commit(run_ids: list[int]) -> None:
     transaction.on_commit(say, robust=True)
 
 
-# --- looking after it ------------------------------------------------------------------------------------------
+# --- looking after it -----------------------------------------------------------------------------
 
 
 def sweep() -> Swept:
-    """Give back the runs of silent workers, give up those that were tried too often, tell workers of waiting runs."""
+    """Give back the runs of silent workers, give up those that were tried too often, tell workers
+    of waiting runs."""
     now = clock.now()
     silent = MetricRun.objects.filter(has_ended(now), state=State.RUNNING)
     hopeless = list(silent.filter(attempts__gte=settings.MAX_ATTEMPTS).values_list("pk", flat=True))
@@ -286,7 +340,8 @@ def sweep() -> Swept:
         state=State.FAILED,
         finished_at=now,
         **NO_OWNER,
-        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the run may need more memory or time",
+        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the run may need "
+        "more memory or time",
     )
     if hopeless:
         _say_on_commit(hopeless)

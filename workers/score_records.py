@@ -16,7 +16,8 @@ from workers.queries import runs_of
 
 
 def score_records_of(version: CorpusVersion) -> Iterator[MetricScoresRecord]:
-    """Every finished run of the version, metric by metric, in the order of its systems; those withheld are left out."""
+    """Every finished run of the version, metric by metric, in the order of its systems; those
+    withheld are left out."""
     order = turn_order(version)
     runs = (
         runs_of(version)
@@ -43,7 +44,9 @@ def _record(run: MetricRun, order: TurnOrder) -> MetricScoresRecord:
     )
 
 
-def scores_by_turn(order: TurnOrder, scores: Sequence[float | None]) -> dict[tuple[str, int], float | None]:
+def scores_by_turn(
+    order: TurnOrder, scores: Sequence[float | None]
+) -> dict[tuple[str, int], float | None]:
     """A list in the order of the version's turns, keyed by (dialogue id, turn number)."""
     return {
         (order.dialogue_ids[place], int(number)): score
@@ -56,7 +59,10 @@ def dialogue_means(by_turn: Mapping[tuple[str, int], float | None]) -> dict[str,
     defined: dict[str, list[float]] = {}
     for (dialogue, _), score in by_turn.items():
         defined.setdefault(dialogue, []).extend([] if score is None else [score])
-    return {dialogue: math.fsum(scores) / len(scores) if scores else None for dialogue, scores in defined.items()}
+    return {
+        dialogue: math.fsum(scores) / len(scores) if scores else None
+        for dialogue, scores in defined.items()
+    }
 
 
 def _needs(run: MetricRun, metric: Metric) -> frozenset[Need]:
@@ -68,5 +74,6 @@ def _needs(run: MetricRun, metric: Metric) -> frozenset[Need]:
 
 
 def _signature_of_metric(signature: str) -> str:
-    """Without n, its last fact: systems that answered other turns were still scored by one metric."""
+    """Without n, its last fact: systems that answered other turns were still scored by one
+    metric."""
     return signature.rpartition("|n:")[0] or signature

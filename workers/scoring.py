@@ -1,5 +1,5 @@
-"""What a scorer makes of runs: their examples in one call, the scores handed back to each run, and all that belongs
-to a score: signature, model, device, remarks."""
+"""What a scorer makes of runs: their examples in one call, the scores handed back to each run, and
+all that belongs to a score: signature, model, device, remarks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ LONGEST_REASON = 300
 LONGEST_DEVICE = 120
 LONGEST_MODEL = 300
 PREPARED = 0.9
-"""The share of the work that preparing several systems counts as: encoding them, where comparing them is quick."""
+"""The share of the work that preparing several systems counts as: encoding them, where comparing
+them is quick."""
 
 Progress = Callable[[int], None]
 Outcome = RunResult | Exception
@@ -34,7 +35,8 @@ Outcome = RunResult | Exception
 
 @dataclass(frozen=True)
 class Task:
-    """A run with its examples, one a turn of the corpus version; None where the system gave no response."""
+    """A run with its examples, one a turn of the corpus version; None where the system gave no
+    response."""
 
     run: MetricRun
     by_turn: list[Example | None]
@@ -81,9 +83,11 @@ def account_of(scorer: Any) -> Account:
     return scorer.account() if hasattr(scorer, "account") else Account()
 
 
-def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Progress) -> list[Outcome]:
-    """One for each task, in order. Raises what the scorer raises over all of them together, and ``ValueError`` where
-    the scorer has no method for the metric's levels."""
+def outcomes(
+    configuration: Configuration, tasks: Sequence[Task], progress: Progress
+) -> list[Outcome]:
+    """One for each task, in order. Raises what the scorer raises over all of them together, and
+    ``ValueError`` where the scorer has no method for the metric's levels."""
     scorer = scorer_of(configuration.text)
     _check_methods(configuration, scorer)
     if tasks and hasattr(scorer, "see_corpus"):
@@ -100,18 +104,22 @@ def outcomes(configuration: Configuration, tasks: Sequence[Task], progress: Prog
 
 
 def _check_methods(configuration: Configuration, scorer: Any) -> None:
-    """Scores of turns would otherwise be stored as those of dialogues, each at a place that is not its own; and one
-    that has scores of systems alone would count as one of dialogues that has none."""
+    """Scores of turns would otherwise be stored as those of dialogues, each at a place that is not
+    its own; and one that has scores of systems alone would count as one of dialogues that has
+    none."""
     fitting = methods_for(configuration.levels)
     if not any(hasattr(scorer, name) for name in fitting):
         levels = ", ".join(ordered(configuration.levels))
-        raise ValueError(f"{configuration.text} has the levels {levels}: its scorer needs {' or '.join(fitting)}")
+        raise ValueError(
+            f"{configuration.text} has the levels {levels}: its scorer needs {' or '.join(fitting)}"
+        )
 
 
 def _of_dialogues(
     configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
 ) -> list[Outcome]:
-    """A metric of whole dialogues: a score for each dialogue in which the system said something at every turn."""
+    """A metric of whole dialogues: a score for each dialogue in which the system said something at
+    every turn."""
     places = [_whole_dialogues(task) for task in tasks]
     return _scored_together(configuration, scorer, scorer.score_dialogues, tasks, places, progress)
 
@@ -142,8 +150,8 @@ def _scored_together(
     places: Sequence[Sequence[Any]],
     progress: Progress,
 ) -> list[Outcome]:
-    """``places``: for each task what is to be scored (responses, dialogues), in the version's order, or why one cannot
-    be. All of it goes to the scorer in one call."""
+    """``places``: for each task what is to be scored (responses, dialogues), in the version's
+    order, or why one cannot be. All of it goes to the scorer in one call."""
     given = [one for of_task in places for one in of_task if not isinstance(one, Undefined)]
     scores = list(score(given, progress))
     if len(scores) != len(given):
@@ -165,8 +173,12 @@ def _part(account: Account, begin: int, end: int) -> Account:
     return replace(
         account,
         facts=account.facts if account.facts_of is None else account.facts_of(slice(begin, end)),
-        remarks={place - begin: one for place, one in account.remarks.items() if begin <= place < end},
-        traces={place - begin: one for place, one in account.traces.items() if begin <= place < end},
+        remarks={
+            place - begin: one for place, one in account.remarks.items() if begin <= place < end
+        },
+        traces={
+            place - begin: one for place, one in account.traces.items() if begin <= place < end
+        },
         read=account.read[begin:end],
     )
 
@@ -174,7 +186,8 @@ def _part(account: Account, begin: int, end: int) -> Account:
 def _of_systems(
     configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
 ) -> Iterator[Outcome]:
-    """A metric of whole systems (a distance between distributions): one score, and none for a turn."""
+    """A metric of whole systems (a distance between distributions): one score, and none for a
+    turn."""
     prepared = len(tasks) > 1 and hasattr(scorer, "prepare")
     if prepared:
         _prepare(configuration, scorer, tasks, progress)
@@ -191,7 +204,9 @@ def _of_systems(
         before += len(task.given)
 
 
-def _prepare(configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress) -> None:
+def _prepare(
+    configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
+) -> None:
     """``tasks`` are of one corpus version, and so have one human side."""
     examples = [example for task in tasks for example in task.given]
     human = queries.human_side_of(configuration, tasks[0].run.system.version)
@@ -210,13 +225,21 @@ def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:
 
 
 def _result(
-    configuration: Configuration, task: Task, places: Sequence[Any], scores: Sequence[Score], account: Account
+    configuration: Configuration,
+    task: Task,
+    places: Sequence[Any],
+    scores: Sequence[Score],
+    account: Account,
 ) -> RunResult:
     account = _with_what_was_read(account)
     in_order = iter([_checked(configuration, score) for score in scores])
     by_place = [one if isinstance(one, Undefined) else next(in_order) for one in places]
     defined = [score for score in by_place if not isinstance(score, Undefined)]
-    undefined = {str(place): storable(one.reason) for place, one in enumerate(by_place) if isinstance(one, Undefined)}
+    undefined = {
+        str(place): storable(one.reason)
+        for place, one in enumerate(by_place)
+        if isinstance(one, Undefined)
+    }
     scored = [place for place, one in enumerate(places) if not isinstance(one, Undefined)]
     of_turns = "turn" in configuration.levels
     stored = [None if isinstance(score, Undefined) else score for score in by_place]
@@ -228,25 +251,32 @@ def _result(
     return RunResult(
         signature=_signature(configuration, task.run, account, n=len(defined)),
         system_score=math.fsum(defined) / len(defined) if defined else None,
-        system_reason="" if defined else _common_reason(undefined, "turn" if of_turns else "dialogue"),
+        system_reason=""
+        if defined
+        else _common_reason(undefined, "turn" if of_turns else "dialogue"),
         turn_scores=stored if of_turns else [],
         dialogue_scores=[] if of_turns else stored,
         undefined=undefined,
-        remarks={str(scored[place]): storable(remark) for place, remark in sorted(account.remarks.items())},
+        remarks={
+            str(scored[place]): storable(remark)
+            for place, remark in sorted(account.remarks.items())
+        },
         **_provenance(configuration, account),
     )
 
 
 def _with_what_was_read(account: Account) -> Account:
-    """A remark on each score of which the model did not know too many tokens; of all together, how many tokens there
-    were, and a warning where too many were unknown."""
+    """A remark on each score of which the model did not know too many tokens; of all together, how
+    many tokens there were, and a warning where too many were unknown."""
     if not account.read:
         return account
     remarks = dict(account.remarks)
     for place, read in enumerate(account.read):
         if remark := unknown_remark(read):
             remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), remark]))
-    whole = Read(sum(read.tokens for read in account.read), sum(read.unknown for read in account.read))
+    whole = Read(
+        sum(read.tokens for read in account.read), sum(read.unknown for read in account.read)
+    )
     details = {**account.details, "read": whole._asdict()}
     if warning := unknown_remark(whole):
         details["warning"] = "; ".join(filter(None, [details.get("warning", ""), warning]))
@@ -257,18 +287,26 @@ def _check_length(configuration: Configuration, task: Task, stored: Sequence[flo
     """A dialogue's score is found by its place alone."""
     dialogues = len(queries.dialogue_ids_of(task.run.system.version_id))
     if len(stored) != dialogues:
-        raise ValueError(f"{configuration.text} has {len(stored)} dialogue scores for {dialogues} dialogues")
+        raise ValueError(
+            f"{configuration.text} has {len(stored)} dialogue scores for {dialogues} dialogues"
+        )
 
 
-def _system_result(configuration: Configuration, scorer: Any, task: Task, progress: Progress) -> RunResult:
+def _system_result(
+    configuration: Configuration, scorer: Any, task: Task, progress: Progress
+) -> RunResult:
     version = task.run.system.version
     human = queries.human_side_of(configuration, version)
     score = _checked(configuration, scorer.score_system(task.given, human, progress))
     account = _with_what_was_read(account_of(scorer))
     return RunResult(
-        signature=_signature(configuration, task.run, account, n=len(task.given), n_human=len(human)),
+        signature=_signature(
+            configuration, task.run, account, n=len(task.given), n_human=len(human)
+        ),
         system_score=None if isinstance(score, Undefined) else score,
-        system_reason=storable(score.reason)[:LONGEST_REASON] if isinstance(score, Undefined) else "",
+        system_reason=storable(score.reason)[:LONGEST_REASON]
+        if isinstance(score, Undefined)
+        else "",
         turn_scores=[],
         undefined={},
         **_provenance(configuration, account),
@@ -276,18 +314,26 @@ def _system_result(configuration: Configuration, scorer: Any, task: Task, progre
 
 
 def _checked(configuration: Configuration, score: Score) -> Score:
-    """A score as it may be stored. Metrics are other people's code too: what they hand back is not taken on trust."""
+    """A score as it may be stored. Metrics are other people's code too: what they hand back is not
+    taken on trust."""
     if isinstance(score, Undefined):
         return score
     if isinstance(score, str) or not isinstance(score, SupportsFloat) or not math.isfinite(score):
-        raise ValueError(f"{configuration.text} gave {score!r}; a score must be a finite number or undefined")
+        raise ValueError(
+            f"{configuration.text} gave {score!r}; a score must be a finite number or undefined"
+        )
     return float(score)
 
 
-def _signature(configuration: Configuration, run: MetricRun, account: Account, **counts: int) -> str:
-    """Metric, version, options and fixed facts; then what only loading could tell; then the corpus and the counts."""
+def _signature(
+    configuration: Configuration, run: MetricRun, account: Account, **counts: int
+) -> str:
+    """Metric, version, options and fixed facts; then what only loading could tell; then the corpus
+    and the counts."""
     version, facts = run.system.version, loaded_facts(configuration, account)
-    return configuration.signature(**facts, corpus=version.corpus.slug, corpus_version=version.label, **counts)
+    return configuration.signature(
+        **facts, corpus=version.corpus.slug, corpus_version=version.label, **counts
+    )
 
 
 def loaded_facts(configuration: Configuration, account: Account) -> dict[str, object]:
@@ -307,7 +353,9 @@ def loaded_facts(configuration: Configuration, account: Account) -> dict[str, ob
 def names_of(account: Account) -> dict[str, str]:
     """Model and device as a run's row holds them."""
     model = storable(account.model)
-    if len(model) > LONGEST_MODEL:  # a long folder: its end and the revision tell more than its beginning
+    if (
+        len(model) > LONGEST_MODEL
+    ):  # a long folder: its end and the revision tell more than its beginning
         model = f"…{model[-LONGEST_MODEL + 1 :]}"
     return {"model": model, "device": storable(account.device)[:LONGEST_DEVICE]}
 
@@ -326,7 +374,8 @@ def _as_json(configuration: Configuration, details: Any) -> dict[str, Any]:
 
 
 def _texts_storable(document: Any) -> Any:
-    """Texts and keys as a database keeps them. One by one: what JSON writes for a NUL may stand in a text as it is."""
+    """Texts and keys as a database keeps them. One by one: what JSON writes for a NUL may stand in
+    a text as it is."""
     if isinstance(document, str):
         return storable(document)
     if isinstance(document, list):

@@ -14,8 +14,9 @@ from workers.trainings import runs as trainings
 
 @row_task
 def compute(run_id: int) -> None:
-    """A judge's run that made way is behind its siblings in the queue, and so is the chat for which it did: each of
-    them would have its share first. So who waits is answered before a judge begins."""
+    """A judge's run that made way is behind its siblings in the queue, and so is the chat for which
+    it did: each of them would have its share first. So who waits is answered before a judge
+    begins."""
     if MetricRun.objects.filter(pk=run_id, queue="llm").exists():
         for message_id in waiting_answers(LOOK_SECONDS):
             answering.answer(message_id)

@@ -32,7 +32,8 @@ SEEN = "X-Seen"
 
 
 def organisers_action(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A form of the runs page. Who must log in first comes back to that page: an address for forms cannot be read."""
+    """A form of the runs page. Who must log in first comes back to that page: an address for forms
+    cannot be read."""
 
     @require_POST
     @wraps(view)
@@ -54,15 +55,30 @@ def _organisers_only(user: Any) -> None:
 def metrics(request: HttpRequest) -> HttpResponse:
     table, others = metrics_table(), not_available_table()
     groups = metric_groups(table)
-    context = {"section": "metrics", "table": table, "groups": groups, "shown": SHOWN, "not_available": others}
-    return page(request, "workers/metrics.html", context, [table, *(group.table for group in groups), others])
+    context = {
+        "section": "metrics",
+        "table": table,
+        "groups": groups,
+        "shown": SHOWN,
+        "not_available": others,
+    }
+    return page(
+        request,
+        "workers/metrics.html",
+        context,
+        [table, *(group.table for group in groups), others],
+    )
 
 
 @require_safe
 @login_required
 def all_runs(request: HttpRequest) -> HttpResponse:
     _organisers_only(request.user)
-    return render(request, "workers/all_runs.html", {"section": "runs", "versions": queries.versions_with_run_states()})
+    return render(
+        request,
+        "workers/all_runs.html",
+        {"section": "runs", "versions": queries.versions_with_run_states()},
+    )
 
 
 @require_safe
@@ -71,16 +87,21 @@ def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     context = _runs_of(request, version)
     if context["may_manage"]:
         initial: dict[str, object] = {"more": asked}
-        if not asked and not context["progress"].configurations:  # later, who comes wants one metric more
+        if (
+            not asked and not context["progress"].configurations
+        ):  # later, who comes wants one metric more
             initial = {"metrics": recommended_metrics(version)}
         context["form"] = ScoreForm(version, initial=initial)
     else:
         context["form"] = None
-    return page(request, "workers/corpus_runs.html", context, [context["failures"], context["computed"]])
+    return page(
+        request, "workers/corpus_runs.html", context, [context["failures"], context["computed"]]
+    )
 
 
 def _runs_of(request: HttpRequest, version: CorpusVersion) -> dict[str, Any]:
-    """How far they are comes first: of what ends while the page is written, the page is still told."""
+    """How far they are comes first: of what ends while the page is written, the page is still
+    told."""
     return {
         "section": "corpora",
         "tab": "runs",
@@ -94,8 +115,8 @@ def _runs_of(request: HttpRequest, version: CorpusVersion) -> dict[str, Any]:
 
 @require_safe
 def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """The part of the runs page that asks for itself while work is under way; with it, where something has ended, what
-    became of it."""
+    """The part of the runs page that asks for itself while work is under way; with it, where
+    something has ended, what became of it."""
     version = version_or_404(request, slug)
     progress = run_progress(version)
     if request.headers.get(SEEN) == progress.mark:
@@ -103,7 +124,9 @@ def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
     # Its tables are arranged, and their links lead, as on the page that it stands on.
     request.path = reverse("corpus-runs", args=[slug])
     request.GET = QueryDict(urlsplit(request.htmx.current_url or "").query)  # type: ignore[attr-defined]
-    return render(request, "workers/_progress.html", {**_runs_of(request, version), "is_news": True})
+    return render(
+        request, "workers/_progress.html", {**_runs_of(request, version), "is_news": True}
+    )
 
 
 @organisers_action
@@ -114,7 +137,12 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
         runs.request(form.cleaned_data["configurations"], select_systems(version))
         messages.success(request, "The runs wait for a worker. This page follows them.")
         return redirect("corpus-runs", slug=slug)
-    return render(request, "workers/corpus_runs.html", {**_runs_of(request, version), "form": form}, status=422)
+    return render(
+        request,
+        "workers/corpus_runs.html",
+        {**_runs_of(request, version), "form": form},
+        status=422,
+    )
 
 
 @organisers_action
@@ -127,5 +155,8 @@ def retry_failed(request: HttpRequest, slug: str) -> HttpResponse:
 @organisers_action
 def withdraw_waiting(request: HttpRequest, slug: str) -> HttpResponse:
     count = runs.withdraw_waiting(version_or_404(request, slug))
-    messages.success(request, f"Waiting runs taken back: {count}. Runs under way finish; nothing computed is lost.")
+    messages.success(
+        request,
+        f"Waiting runs taken back: {count}. Runs under way finish; nothing computed is lost.",
+    )
     return redirect("corpus-runs", slug=slug)

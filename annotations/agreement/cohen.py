@@ -1,12 +1,14 @@
-"""Cohen's κ of two raters, on the items that both judged: unweighted, and with linear and quadratic weights.
+"""Cohen's κ of two raters, on the items that both judged: unweighted, and with linear and quadratic
+weights.
 
-κ_w = 1 − Σ w_ab o_ab / Σ w_ab e_ab, with the confusion matrix o and the one expected from its margins e (Cohen 1960,
-equation 1; Cohen 1968, equation 8). The weight of a disagreement is 1, |a − b| or (a − b)², in the units of the
-scale: on a scale in equal steps these are the usual weights over the full list of categories, and levels that
-nobody used change nothing.
+κ_w = 1 − Σ w_ab o_ab / Σ w_ab e_ab, with the confusion matrix o and the one expected from its
+margins e (Cohen 1960, equation 1; Cohen 1968, equation 8). The weight of a disagreement is 1, |a −
+b| or (a − b)², in the units of the scale: on a scale in equal steps these are the usual weights
+over the full list of categories, and levels that nobody used change nothing.
 
-The mean over pairs is Light's (1971; Conger 1980): each pair counts once, provided that it has enough common items
-(``Tabulation.least_common_items``). With one item κ is 0 or 0/0, with few it is pulled towards 0 by about κ / n.
+The mean over pairs is Light's (1971; Conger 1980): each pair counts once, provided that it has
+enough common items (``Tabulation.least_common_items``). With one item κ is 0 or 0/0, with few it is
+pulled towards 0 by about κ / n.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class PairKappa:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseKappa:
-    """κ of every pair of raters, and the mean over the pairs with enough common items for which it is defined."""
+    """κ of every pair of raters, and the mean over the pairs with enough common items for which it
+    is defined."""
 
     mean: Estimate
     pairs: tuple[PairKappa, ...]
@@ -51,19 +54,25 @@ class PairwiseKappa:
 
 
 def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, PairwiseKappa]:
-    """κ of all pairs of raters under the three weightings, each with its interval; values in (−∞, 1].
+    """κ of all pairs of raters under the three weightings, each with its interval; values in (−∞,
+    1].
 
-    Undefined for a pair without a common item, or where both raters gave one and the same score throughout (0/0).
-    The mean without some dialogues is over the pairs that are defined without them.
+    Undefined for a pair without a common item, or where both raters gave one and the same score
+    throughout (0/0). The mean without some dialogues is over the pairs that are defined without
+    them.
     """
     if table.active_raters.size < 2:
-        return {weighting: PairwiseKappa.undefined("fewer than two raters") for weighting in WEIGHTINGS}
+        return {
+            weighting: PairwiseKappa.undefined("fewer than two raters") for weighting in WEIGHTINGS
+        }
     weights = _disagreement_weights(table.levels)
     pairs: dict[Weighting, list[PairKappa]] = {weighting: [] for weighting in WEIGHTINGS}
     mean = _MeanOfPairs(table.least_common_items, int(jackknife.group.max()) + 1)
     for some in _pairs_of_raters(table, jackknife.group, weights):
         values = _kappas_of(some.tallies_of_pairs, weights)
-        intervals: Sequence[Sequence[tuple[float, float] | Undefined | None]] = [[None] * len(weights)] * len(values)
+        intervals: Sequence[Sequence[tuple[float, float] | Undefined | None]] = [
+            [None] * len(weights)
+        ] * len(values)
         if jackknife.replicates and len(values):
             left_out = _kappas_of(some.tallies_without_each_cell, weights)
             intervals = jackknife_intervals(values, left_out, some.first_cell)
@@ -71,13 +80,17 @@ def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, Pai
         else:
             mean.add(some, values, None)
         for kind, weighting in enumerate(WEIGHTINGS):
-            found = iter(zip(values[:, kind].tolist(), (row[kind] for row in intervals), strict=True))
+            found = iter(
+                zip(values[:, kind].tolist(), (row[kind] for row in intervals), strict=True)
+            )
             pairs[weighting] += [
                 PairKappa(names, items, _with_interval(*next(found)) if items else _NOTHING)
                 for names, items in zip(some.names, some.items, strict=True)
             ]
     return {
-        weighting: PairwiseKappa(mean.estimate(kind, jackknife, pairs[weighting]), tuple(pairs[weighting]))
+        weighting: PairwiseKappa(
+            mean.estimate(kind, jackknife, pairs[weighting]), tuple(pairs[weighting])
+        )
         for kind, weighting in enumerate(WEIGHTINGS)
     }
 
@@ -88,16 +101,21 @@ _NOTHING = Estimate.undefined("the two raters judged no item in common")
 def _with_interval(value: float, interval: tuple[float, float] | Undefined | None) -> Estimate:
     if value != value:  # NaN
         return Estimate.undefined("both raters gave one and the same score to all common items")
-    return Estimate(value, reason=interval.reason) if isinstance(interval, Undefined) else Estimate(value, interval)
+    return (
+        Estimate(value, reason=interval.reason)
+        if isinstance(interval, Undefined)
+        else Estimate(value, interval)
+    )
 
 
 @dataclass(frozen=True)
 class _Pairs:
     """One rater with some others. ``names``, ``items``: each pair, and how many items both judged.
 
-    Of the pairs that judged any, ``cells`` has a row for each group of dialogues in which they did: the number of
-    common items, the observed disagreement under each weighting, and how often each rater gave each level; cells ×
-    (1 + weightings + 2 V). ``pair``, ``group``: of each cell; those of one pair lie together, from ``first_cell`` on.
+    Of the pairs that judged any, ``cells`` has a row for each group of dialogues in which they did:
+    the number of common items, the observed disagreement under each weighting, and how often each
+    rater gave each level; cells × (1 + weightings + 2 V). ``pair``, ``group``: of each cell; those
+    of one pair lie together, from ``first_cell`` on.
     """
 
     names: list[tuple[str, str]]
@@ -116,8 +134,11 @@ class _Pairs:
         return np.asarray(self.tallies_of_pairs[self.pair] - self.cells)
 
 
-def _pairs_of_raters(table: Tabulation, group_of_dialogue: IntArray, weights: FloatArray) -> Iterator[_Pairs]:
-    """All pairs of raters in the order of their rows; sparse, as most raters of a crowd share few dialogues."""
+def _pairs_of_raters(
+    table: Tabulation, group_of_dialogue: IntArray, weights: FloatArray
+) -> Iterator[_Pairs]:
+    """All pairs of raters in the order of their rows; sparse, as most raters of a crowd share few
+    dialogues."""
     group = group_of_dialogue[table.dialogue]
     by_group = np.argsort(group, kind="stable")
     group, codes = group[by_group], table.codes[:, by_group]
@@ -129,24 +150,39 @@ def _pairs_of_raters(table: Tabulation, group_of_dialogue: IntArray, weights: Fl
         for start in range(0, len(others), at_a_time):
             some = others[start : start + at_a_time]
             names = [(table.raters[first], table.raters[second]) for second in some]
-            yield _pairs_with(names, codes[first, judged], codes[np.ix_(some, judged)], group[judged], weights)
+            yield _pairs_with(
+                names, codes[first, judged], codes[np.ix_(some, judged)], group[judged], weights
+            )
 
 
 def _pairs_with(
-    names: list[tuple[str, str]], own: IntArray, of_others: IntArray, group: IntArray, weights: FloatArray
+    names: list[tuple[str, str]],
+    own: IntArray,
+    of_others: IntArray,
+    group: IntArray,
+    weights: FloatArray,
 ) -> _Pairs:
-    """``own``: int, items, in the order of ``group``. ``of_others``: int, raters × items, some ``MISSING``."""
+    """``own``: int, items, in the order of ``group``. ``of_others``: int, raters × items, some
+    ``MISSING``."""
     second, item = np.nonzero(of_others != MISSING)
     by_first, by_second = own[item], of_others[second, item]
-    begins = np.diff(second, prepend=-1).astype(bool) | np.diff(group[item], prepend=-1).astype(bool)
+    begins = np.diff(second, prepend=-1).astype(bool) | np.diff(group[item], prepend=-1).astype(
+        bool
+    )
     first_item, cell = np.flatnonzero(begins), np.cumsum(begins) - 1
     levels, number = weights.shape[1], len(first_item)
 
     def margin(codes: IntArray) -> FloatArray:
-        return np.bincount(cell * levels + codes, minlength=number * levels).reshape(number, levels).astype(np.float64)
+        return (
+            np.bincount(cell * levels + codes, minlength=number * levels)
+            .reshape(number, levels)
+            .astype(np.float64)
+        )
 
     def sums(per_item: FloatArray | None) -> FloatArray:
-        return np.bincount(cell, weights=per_item, minlength=number)[:, np.newaxis].astype(np.float64)
+        return np.bincount(cell, weights=per_item, minlength=number)[:, np.newaxis].astype(
+            np.float64
+        )
 
     cells = np.concatenate(
         [
@@ -169,7 +205,8 @@ def _pairs_with(
 
 
 class _MeanOfPairs:
-    """The mean over pairs, and without each group of dialogues, without holding what all pairs are without each."""
+    """The mean over pairs, and without each group of dialogues, without holding what all pairs are
+    without each."""
 
     def __init__(self, least_items: int, groups: int) -> None:
         self.least_items = least_items
@@ -179,8 +216,11 @@ class _MeanOfPairs:
         self._read = np.zeros((len(WEIGHTINGS), groups), dtype=bool)
 
     def add(self, some: _Pairs, values: FloatArray, left_out: FloatArray | None) -> None:
-        """``values``: pairs × weightings. ``left_out``: cells × weightings, each pair without each of its cells."""
-        has_enough = np.array([items for items in some.items if items], dtype=np.int64) >= self.least_items
+        """``values``: pairs × weightings. ``left_out``: cells × weightings, each pair without each
+        of its cells."""
+        has_enough = (
+            np.array([items for items in some.items if items], dtype=np.int64) >= self.least_items
+        )
         counts = has_enough[:, np.newaxis] & ~np.isnan(values)
         values = np.where(counts, values, 0.0)
         self._sum += values.sum(axis=0)
@@ -200,14 +240,18 @@ class _MeanOfPairs:
             with_enough = {pair.kappa.reason for pair in pairs if pair.items >= self.least_items}
             if with_enough or not any(pair.items for pair in pairs):
                 reasons = sorted(with_enough or {pair.kappa.reason for pair in pairs})
-                return Estimate.undefined("κ is undefined for every pair of raters: " + "; ".join(reasons))
+                return Estimate.undefined(
+                    "κ is undefined for every pair of raters: " + "; ".join(reasons)
+                )
             most = max(pair.items for pair in pairs)
             return Estimate.undefined(
-                f"a mean over pairs of raters takes those with {self.least_items} items in common or more, "
-                f"and none has more than {most}"
+                f"a mean over pairs of raters takes those with {self.least_items} items in common "
+                f"or more, and none has more than {most}"
             )
         with np.errstate(invalid="ignore", divide="ignore"):
-            left_out = (self._sum[kind] + self._change_of_sum[kind]) / (self._pairs[kind] + self._change_of_pairs[kind])
+            left_out = (self._sum[kind] + self._change_of_sum[kind]) / (
+                self._pairs[kind] + self._change_of_pairs[kind]
+            )
         return jackknife.estimate(
             float(self._sum[kind] / self._pairs[kind]), left_out, np.flatnonzero(self._read[kind])
         )
@@ -220,7 +264,8 @@ def _disagreement_weights(levels: FloatArray) -> FloatArray:
 
 
 def _kappas_of(tallies: FloatArray, weights: FloatArray) -> FloatArray:
-    """κ under each weighting of each of many tallies; tallies × weightings, NaN where chance disagreement is 0."""
+    """κ under each weighting of each of many tallies; tallies × weightings, NaN where chance
+    disagreement is 0."""
     levels = weights.shape[1]
     items = tallies[:, :1]
     observed = tallies[:, 1 : 1 + len(weights)]

@@ -1,8 +1,9 @@
-"""r, ρ and τ-b of every replicate, for score lists with few distinct values, from their cross table.
+"""r, ρ and τ-b of every replicate, for score lists with few distinct values, from their cross
+table.
 
-One rater's scores have the levels of the scale, and the means of the others hardly more. The table of how often each
-level met each mean is a sum over dialogues, and all three coefficients follow from it, so that the cost no longer
-depends on how many dialogues or items there are.
+One rater's scores have the levels of the scale, and the means of the others hardly more. The table
+of how often each level met each mean is a sum over dialogues, and all three coefficients follow
+from it, so that the cost no longer depends on how many dialogues or items there are.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def has_few_cells(one: FloatArray, other: FloatArray) -> bool:
 def correlations_of_replicates(
     one: FloatArray, other: FloatArray, dialogue: IntArray, weights: FloatArray
 ) -> dict[str, FloatArray]:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b by name; float, replicates, NaN where either side is constant.
+    """Pearson's r, Spearman's ρ and Kendall's τ-b by name; float, replicates, NaN where either side
+    is constant.
 
     ``one``, ``other``: float, items. ``dialogue``: int, items, the column of the weights for each
     item. ``weights``: float, replicates × dialogues, how often each dialogue counts.
@@ -41,20 +43,29 @@ def correlations_of_replicates(
     step = max(1, CELLS_AT_A_TIME // (shape[0] * shape[1]))
     parts = [
         _correlations_of(
-            np.asarray(weights[start : start + step] @ tables).reshape(-1, *shape), one_levels, other_levels
+            np.asarray(weights[start : start + step] @ tables).reshape(-1, *shape),
+            one_levels,
+            other_levels,
         )
         for start in range(0, len(weights), step)
     ]
-    return {name: np.concatenate([part[name] for part in parts]) for name in ("pearson", "spearman", "kendall")}
+    return {
+        name: np.concatenate([part[name] for part in parts])
+        for name in ("pearson", "spearman", "kendall")
+    }
 
 
-def _correlations_of(tables: FloatArray, one_levels: FloatArray, other_levels: FloatArray) -> dict[str, FloatArray]:
+def _correlations_of(
+    tables: FloatArray, one_levels: FloatArray, other_levels: FloatArray
+) -> dict[str, FloatArray]:
     """``tables``: tables × levels of one side × levels of the other."""
     one, other = tables.sum(axis=2), tables.sum(axis=1)
     constant = ((one > 0).sum(axis=1) < 2) | ((other > 0).sum(axis=1) < 2)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = {
-            "pearson": _product_moment(tables, _centred(one, one_levels), _centred(other, other_levels)),
+            "pearson": _product_moment(
+                tables, _centred(one, one_levels), _centred(other, other_levels)
+            ),
             "spearman": _product_moment(tables, _centred_midranks(one), _centred_midranks(other)),
             "kendall": _tau_b(tables, one, other),
         }
@@ -75,11 +86,14 @@ def _centred(margin: FloatArray, levels: FloatArray) -> FloatArray:
 
 
 def _centred_midranks(margin: FloatArray) -> FloatArray:
-    return np.asarray(np.cumsum(margin, axis=1) - margin / 2.0 - margin.sum(axis=1, keepdims=True) / 2.0)
+    return np.asarray(
+        np.cumsum(margin, axis=1) - margin / 2.0 - margin.sum(axis=1, keepdims=True) / 2.0
+    )
 
 
 def _tau_b(tables: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
-    """(concordant − discordant pairs) / √(pairs untied on one side · pairs untied on the other) (Kendall 1945)."""
+    """(concordant − discordant pairs) / √(pairs untied on one side · pairs untied on the other)
+    (Kendall 1945)."""
     with_lower_one = np.cumsum(tables, axis=1) - tables
     and_at_most_other = np.cumsum(with_lower_one, axis=2)
     concordant = (tables * (and_at_most_other - with_lower_one)).sum(axis=(1, 2))

@@ -1,7 +1,8 @@
 """Fleiss' κ: agreement of any raters beyond chance, for items with equally many ratings.
 
-κ = (P̄ − P̄_e) / (1 − P̄_e), with P_i = Σ_j n_ij (n_ij − 1) / (n (n − 1)) and P̄_e = Σ_j p_j² (Fleiss 1971, equations 2,
-3, 5 and 7). It needs not to know who rated, only how many gave which level.
+κ = (P̄ − P̄_e) / (1 − P̄_e), with P_i = Σ_j n_ij (n_ij − 1) / (n (n − 1)) and P̄_e = Σ_j p_j²
+(Fleiss 1971, equations 2, 3, 5 and 7). It needs not to know who rated, only how many gave which
+level.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from annotations.estimates import Estimate
 
 @dataclass(frozen=True, slots=True)
 class FleissKappa:
-    """κ, on how many items it stands, and how many ratings each of them has (0 and 0 where undefined)."""
+    """κ, on how many items it stands, and how many ratings each of them has (0 and 0 where
+    undefined)."""
 
     kappa: Estimate
     items: int = 0
@@ -25,11 +27,11 @@ class FleissKappa:
 
 
 def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:
-    """κ on the largest set of items with equally many ratings, two or more; of equally large sets, the one with
-    more ratings an item. Values in (−∞, 1].
+    """κ on the largest set of items with equally many ratings, two or more; of equally large sets,
+    the one with more ratings an item. Values in (−∞, 1].
 
-    Undefined with fewer than two raters, without an item that two raters judged, with more than ``MOST_LEVELS``
-    different scores, and where all scores are equal.
+    Undefined with fewer than two raters, without an item that two raters judged, with more than
+    ``MOST_LEVELS`` different scores, and where all scores are equal.
     """
     if table.active_raters.size < 2:
         return FleissKappa(Estimate.undefined("fewer than two raters"))
@@ -52,7 +54,8 @@ def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:
 
 
 def _kappas_of(tallies: FloatArray) -> FloatArray:
-    """κ of each of many tallies (items, Σ P_i, Σ n_ij per level); NaN where chance agreement is complete."""
+    """κ of each of many tallies (items, Σ P_i, Σ n_ij per level); NaN where chance agreement is
+    complete."""
     items, agreement, counts = tallies[:, 0], tallies[:, 1], tallies[:, 2:]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = counts / counts.sum(axis=1, keepdims=True)

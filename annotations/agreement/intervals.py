@@ -1,8 +1,10 @@
-"""Intervals of agreement: dialogues are left out one at a time, because ratings of one dialogue are not independent.
+"""Intervals of agreement: dialogues are left out one at a time, because ratings of one dialogue are
+not independent.
 
-Not the bootstrap: a drawn dialogue stands twice in a resample, and coefficients of small parts (a pair of raters with
-few common items, a rater among hundreds, the chance agreement of few dialogues) take the copies for agreement or for
-levels that are missing. Percentiles of such resamples may lie beside the value itself.
+Not the bootstrap: a drawn dialogue stands twice in a resample, and coefficients of small parts (a
+pair of raters with few common items, a rater among hundreds, the chance agreement of few dialogues)
+take the copies for agreement or for levels that are missing. Percentiles of such resamples may lie
+beside the value itself.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ METHOD = "jackknife-t95-over-dialogues"
 class Jackknife:
     """What is left out in each replicate. All coefficients share one.
 
-    ``weights``: float, replicates × dialogues, 0 for what is left out and 1 for the rest; no rows where no intervals
-    are asked for. ``group``: int, dialogues: the replicate that leaves each out, its own where they are few.
+    ``weights``: float, replicates × dialogues, 0 for what is left out and 1 for the rest; no rows
+    where no intervals are asked for. ``group``: int, dialogues: the replicate that leaves each out,
+    its own where they are few.
     """
 
     weights: FloatArray
@@ -46,7 +49,8 @@ class Jackknife:
         return int(self.weights.shape[0])
 
     def sums(self, by_dialogue: FloatArray | sparse.csr_array) -> FloatArray:
-        """The sum over each replicate's dialogues of an array dialogues × columns; replicates × columns."""
+        """The sum over each replicate's dialogues of an array dialogues × columns; replicates ×
+        columns."""
         return np.asarray(self.weights @ by_dialogue)
 
     def slices(self, replicates: int) -> Iterator[Jackknife]:
@@ -64,8 +68,9 @@ class Jackknife:
     ) -> Estimate:
         """The coefficient with its 95 % interval, or with the reason why it has none.
 
-        ``value``: NaN where undefined, with ``if_undefined`` as the reason. ``replicates``: float, one of each
-        leaving out. ``groups``: those that hold ratings that the coefficient reads; leaving out others says nothing.
+        ``value``: NaN where undefined, with ``if_undefined`` as the reason. ``replicates``: float,
+        one of each leaving out. ``groups``: those that hold ratings that the coefficient reads;
+        leaving out others says nothing.
         """
         if np.isnan(value):
             return Estimate.undefined(if_undefined)

@@ -1,9 +1,11 @@
-"""Krippendorff's α: one minus observed over expected disagreement, for any number of raters and missing ratings.
+"""Krippendorff's α: one minus observed over expected disagreement, for any number of raters and
+missing ratings.
 
-α = 1 − (n − 1) · Σ_ck o_ck δ²_ck / Σ_ck n_c n_k δ²_ck, with the coincidences o_ck, their margins n_c and n = Σ n_c
-(Krippendorff 2018, Content Analysis, 4th ed., chapter 12; Krippendorff 2011, Computing Krippendorff's
-Alpha-Reliability, section C). An item with m ratings adds each ordered pair of them with weight 1 / (m − 1), so
-the coincidences of some dialogues are a sum, and one matrix product gives those of all that leave dialogues out.
+α = 1 − (n − 1) · Σ_ck o_ck δ²_ck / Σ_ck n_c n_k δ²_ck, with the coincidences o_ck, their margins
+n_c and n = Σ n_c (Krippendorff 2018, Content Analysis, 4th ed., chapter 12; Krippendorff 2011,
+Computing Krippendorff's Alpha-Reliability, section C). An item with m ratings adds each ordered
+pair of them with weight 1 / (m − 1), so the coincidences of some dialogues are a sum, and one
+matrix product gives those of all that leave dialogues out.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)
 
 DENSE_CELLS = 1_000_000
-"""Coincidences of all dialogues are a dense array up to this many cells. Above it a scale has so many levels, or a
-corpus so many dialogues, that most cells are empty and a sparse array is the faster one."""
+"""Coincidences of all dialogues are a dense array up to this many cells. Above it a scale has so
+many levels, or a corpus so many dialogues, that most cells are empty and a sparse array is the
+faster one."""
 CELLS_AT_A_TIME = 4_000_000
 """Replicates are worked on in slices whose coincidences have about this many cells."""
 
@@ -30,8 +33,9 @@ CELLS_AT_A_TIME = 4_000_000
 def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measurement, Estimate]:
     """α under the four distances, each with its interval; values in (−∞, 1].
 
-    Undefined with fewer than two raters, without an item that two raters judged, with more than ``MOST_LEVELS``
-    different scores, where all scores are equal (0/0), and for the ratio distance where a score is negative.
+    Undefined with fewer than two raters, without an item that two raters judged, with more than
+    ``MOST_LEVELS`` different scores, where all scores are equal (0/0), and for the ratio distance
+    where a score is negative.
     """
     reason = _why_undefined(table)
     if reason:
@@ -51,12 +55,15 @@ def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measure
         for measurement in MEASUREMENTS
     }
     if (table.levels < 0).any():
-        alphas["ratio"] = Estimate.undefined("the ratio distance needs scores that are not negative")
+        alphas["ratio"] = Estimate.undefined(
+            "the ratio distance needs scores that are not negative"
+        )
     return alphas
 
 
 def coincidences_by_dialogue(table: Tabulation) -> FloatArray | sparse.csr_array:
-    """The coincidence matrix of each dialogue, flattened: dialogues × V², dense or, where it is large, sparse."""
+    """The coincidence matrix of each dialogue, flattened: dialogues × V², dense or, where it is
+    large, sparse."""
     levels = table.levels.size
     if table.dialogues * levels * levels > DENSE_CELLS:
         return _sparse_coincidences(table)
@@ -74,7 +81,9 @@ def coincidences_by_dialogue(table: Tabulation) -> FloatArray | sparse.csr_array
 def _sparse_coincidences(table: Tabulation) -> sparse.csr_array:
     levels = table.levels.size
     item, level = np.nonzero(table.counts)
-    occupied = sparse.csr_array((table.counts[item, level], (item, level)), shape=table.counts.shape)
+    occupied = sparse.csr_array(
+        (table.counts[item, level], (item, level)), shape=table.counts.shape
+    )
     dialogues, cells, weights = [], [], []
     weight_of_item = _weight_of_item(table)
     for one in np.flatnonzero(weight_of_item):
@@ -108,7 +117,8 @@ def _alphas_without_each(
 
 
 def _alphas_of(coincidences: FloatArray, levels: FloatArray) -> dict[Measurement, FloatArray]:
-    """α of each of many coincidence matrices (matrices × V²); NaN where expected disagreement is 0."""
+    """α of each of many coincidence matrices (matrices × V²); NaN where expected disagreement is
+    0."""
     coincidences = coincidences.reshape(-1, levels.size, levels.size)
     margins = coincidences.sum(axis=2)
     total = margins.sum(axis=1)
@@ -119,17 +129,24 @@ def _alphas_of(coincidences: FloatArray, levels: FloatArray) -> dict[Measurement
         to_partners = np.matmul(margins[:, np.newaxis, :], distances)[:, 0, :]
         expected = (to_partners * margins).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            alphas[measurement] = np.where(expected > 0, 1.0 - (total - 1.0) * observed / expected, np.nan)
+            alphas[measurement] = np.where(
+                expected > 0, 1.0 - (total - 1.0) * observed / expected, np.nan
+            )
     return alphas
 
 
-def _squared_distances(measurement: Measurement, levels: FloatArray, margins: FloatArray) -> FloatArray:
-    """δ²_ck; 1 × V × V, or for the ordinal distance, which depends on the margins, matrices × V × V."""
+def _squared_distances(
+    measurement: Measurement, levels: FloatArray, margins: FloatArray
+) -> FloatArray:
+    """δ²_ck; 1 × V × V, or for the ordinal distance, which depends on the margins, matrices × V ×
+    V."""
     if measurement == "ordinal":
-        # n_c / 2 + Σ_{c<g<k} n_g + n_k / 2, the number of ratings between two levels, is the difference of their
-        # midranks.
+        # n_c / 2 + Σ_{c<g<k} n_g + n_k / 2, the number of ratings between two levels, is the
+        # difference of their midranks.
         midranks = np.cumsum(margins, axis=1) - margins / 2.0
-        return np.asarray((midranks[:, :, np.newaxis] - midranks[:, np.newaxis, :]) ** 2, dtype=np.float64)
+        return np.asarray(
+            (midranks[:, :, np.newaxis] - midranks[:, np.newaxis, :]) ** 2, dtype=np.float64
+        )
     one, other = levels[:, np.newaxis], levels[np.newaxis, :]
     if measurement == "nominal":
         return np.asarray(one != other, dtype=np.float64)[np.newaxis]
@@ -137,7 +154,9 @@ def _squared_distances(measurement: Measurement, levels: FloatArray, margins: Fl
     if measurement == "interval":
         return np.asarray(difference**2, dtype=np.float64)[np.newaxis]
     total = np.broadcast_to(one + other, difference.shape)
-    return np.asarray(np.divide(difference, total, out=np.zeros_like(difference), where=total != 0) ** 2)[np.newaxis]
+    return np.asarray(
+        np.divide(difference, total, out=np.zeros_like(difference), where=total != 0) ** 2
+    )[np.newaxis]
 
 
 def _why_undefined(table: Tabulation) -> str:

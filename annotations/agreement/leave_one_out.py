@@ -1,7 +1,9 @@
-"""How well one rater agrees with the others: each rater's scores against the mean of the other raters' scores.
+"""How well one rater agrees with the others: each rater's scores against the mean of the other
+raters' scores.
 
-A metric that reaches it agrees with the raters as well as one of them does. It may go beyond: the highest that it can
-reach is the root of the mean rating's reliability (``leaderboard.statistics.human_ceiling``).
+A metric that reaches it agrees with the raters as well as one of them does. It may go beyond: the
+highest that it can reach is the root of the mean rating's reliability
+(``leaderboard.statistics.human_ceiling``).
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class RaterCorrelation:
-    """One rater against the mean of the others, on the ``items`` that the rater and somebody else judged."""
+    """One rater against the mean of the others, on the ``items`` that the rater and somebody else
+    judged."""
 
     rater: str
     items: int
@@ -32,20 +35,25 @@ class RaterCorrelation:
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """The mean over the raters with enough items for whom the correlation is defined (each counts once), and each."""
+    """The mean over the raters with enough items for whom the correlation is defined (each counts
+    once), and each."""
 
     mean: Estimate
     raters: tuple[RaterCorrelation, ...] = ()
 
 
 def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOneOut]:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b by name, each with its interval; values in [−1, 1].
+    """Pearson's r, Spearman's ρ and Kendall's τ-b by name, each with its interval; values in [−1,
+    1].
 
-    Undefined for a rater with fewer than three such items, or where either side is constant. The mean takes raters
-    with ``table.least_common_items`` or more; without some dialogues it is over those defined without them.
+    Undefined for a rater with fewer than three such items, or where either side is constant. The
+    mean takes raters with ``table.least_common_items`` or more; without some dialogues it is over
+    those defined without them.
     """
     if table.active_raters.size < 2:
-        return {name: LeaveOneOut(Estimate.undefined("fewer than two raters")) for name in COEFFICIENTS}
+        return {
+            name: LeaveOneOut(Estimate.undefined("fewer than two raters")) for name in COEFFICIENTS
+        }
     by_rater: dict[str, list[RaterCorrelation]] = {name: [] for name in COEFFICIENTS}
     replicates: dict[str, list[FloatArray]] = {name: [] for name in COEFFICIENTS}
     sums = np.nansum(table.scores, axis=0)
@@ -63,9 +71,14 @@ def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOne
                 correlation = jackknife.estimate(value, left_out, group, scale="fisher")
                 if own.size >= table.least_common_items:
                     replicates[name].append(found[name])
-            by_rater[name].append(RaterCorrelation(table.raters[rater], int(common.sum()), correlation))
+            by_rater[name].append(
+                RaterCorrelation(table.raters[rater], int(common.sum()), correlation)
+            )
     return {
-        name: LeaveOneOut(_mean_over_raters(table, jackknife, by_rater[name], replicates[name]), tuple(by_rater[name]))
+        name: LeaveOneOut(
+            _mean_over_raters(table, jackknife, by_rater[name], replicates[name]),
+            tuple(by_rater[name]),
+        )
         for name in COEFFICIENTS
     }
 
@@ -73,12 +86,15 @@ def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOne
 def _correlations(
     own: FloatArray, of_others: FloatArray, group: IntArray, jackknife: Jackknife
 ) -> dict[str, FloatArray]:
-    """Each coefficient of all items, then without each group of dialogues; of groups without items it is the same."""
+    """Each coefficient of all items, then without each group of dialogues; of groups without items
+    it is the same."""
     groups, place = np.unique(group, return_inverse=True)
     weights = np.ones((1, groups.size))
     if jackknife.replicates:
         weights = np.vstack((weights, left_out_weights(groups.size)))
-    correlations = correlations_of_replicates if has_few_cells(own, of_others) else correlation_replicates
+    correlations = (
+        correlations_of_replicates if has_few_cells(own, of_others) else correlation_replicates
+    )
     found = correlations(own, of_others, place, weights)
     every = np.zeros(1 + jackknife.replicates, dtype=np.int64)
     if jackknife.replicates:
@@ -98,16 +114,20 @@ def why_undefined(own: FloatArray, of_others: FloatArray) -> str:
 
 
 def _mean_over_raters(
-    table: Tabulation, jackknife: Jackknife, by_rater: list[RaterCorrelation], replicates: list[FloatArray]
+    table: Tabulation,
+    jackknife: Jackknife,
+    by_rater: list[RaterCorrelation],
+    replicates: list[FloatArray],
 ) -> Estimate:
-    """``replicates``: of each rater that counts, the correlation, and that without each group of dialogues."""
+    """``replicates``: of each rater that counts, the correlation, and that without each group of
+    dialogues."""
     if not replicates:
         reasons = {one.correlation.reason for one in by_rater if not one.correlation.is_defined}
         if len(reasons) and not any(one.correlation.is_defined for one in by_rater):
             return Estimate.undefined("undefined for every rater: " + "; ".join(sorted(reasons)))
         return Estimate.undefined(
-            f"a mean over raters takes those with {table.least_common_items} items or more that others judged, too, "
-            f"and none has more than {max(one.items for one in by_rater)}"
+            f"a mean over raters takes those with {table.least_common_items} items or more that "
+            f"others judged, too, and none has more than {max(one.items for one in by_rater)}"
         )
     stacked = np.stack(replicates)
     defined = ~np.isnan(stacked)

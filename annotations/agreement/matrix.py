@@ -14,10 +14,11 @@ from annotations.records import RaterKind
 class RatingMatrix:
     """Scores of one aspect at one level.
 
-    ``scores``: float64, raters × items, NaN where a rater did not judge an item. ``dialogue_of_item``: int, one
-    cluster number per item; bootstrap draws clusters, because responses in one dialogue are not independent.
-    ``raters``: names in row order. ``rater_kind``: "identified", "anonymous" (row k of two items is not the same
-    person) or "aggregate" (means; agreement is undefined). ``levels``: the possible values of the scale if known.
+    ``scores``: float64, raters × items, NaN where a rater did not judge an item.
+    ``dialogue_of_item``: int, one cluster number per item; bootstrap draws clusters, because
+    responses in one dialogue are not independent. ``raters``: names in row order. ``rater_kind``:
+    "identified", "anonymous" (row k of two items is not the same person) or "aggregate" (means;
+    agreement is undefined). ``levels``: the possible values of the scale if known.
     """
 
     scores: NDArray[np.float64]

@@ -1,4 +1,5 @@
-"""All coefficients of agreement of one rating matrix, in the shape that the agreement command and page publish."""
+"""All coefficients of agreement of one rating matrix, in the shape that the agreement command and
+page publish."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ ANONYMOUS = "the raters are anonymous: a position in the list of scores is not a
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """``items``, ``raters``, ``ratings``: how many items have a rating, how many rows of the matrix have one (of
-    anonymous raters: the longest list of scores; of mean scores: 0), and how many ratings there are.
+    """``items``, ``raters``, ``ratings``: how many items have a rating, how many rows of the matrix
+    have one (of anonymous raters: the longest list of scores; of mean scores: 0), and how many
+    ratings there are.
     """
 
     items: int
@@ -37,21 +39,29 @@ class AgreementReport:
     leave_one_out: dict[str, LeaveOneOut]
 
     def as_json(self) -> dict[str, Any]:
-        """The agreement document of docs/design.md, without corpus, aspect and level, which a matrix does not know."""
+        """The agreement document of docs/design.md, without corpus, aspect and level, which a
+        matrix does not know."""
         return {
             "items": self.items,
             "raters": self.raters,
             "ratings": self.ratings,
-            "krippendorff_alpha": {name: alpha.as_json() for name, alpha in self.krippendorff_alpha.items()},
-            "cohen_kappa": {name: _pairwise_json(kappa) for name, kappa in self.cohen_kappa.items()},
+            "krippendorff_alpha": {
+                name: alpha.as_json() for name, alpha in self.krippendorff_alpha.items()
+            },
+            "cohen_kappa": {
+                name: _pairwise_json(kappa) for name, kappa in self.cohen_kappa.items()
+            },
             "fleiss_kappa": _fleiss_json(self.fleiss_kappa),
             "icc": _icc_json(self.icc),
-            "leave_one_out": {name: _leave_one_out_json(one) for name, one in self.leave_one_out.items()},
+            "leave_one_out": {
+                name: _leave_one_out_json(one) for name, one in self.leave_one_out.items()
+            },
         }
 
 
 def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000) -> AgreementReport:
-    """Every coefficient with a 95 % jackknife interval over dialogues, from one count of the matrix.
+    """Every coefficient with a 95 % jackknife interval over dialogues, from one count of the
+    matrix.
 
     0 ``resamples`` leave the intervals out; any other number changes nothing, as nothing is drawn.
     Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
@@ -104,11 +114,15 @@ def _undefined_for_persons(reason: str) -> dict[str, Any]:
 
 
 def _pairwise_json(kappa: PairwiseKappa) -> dict[str, Any]:
-    """``mean`` is the number itself, with its interval beside it; undefined carries ``value`` too, as everywhere."""
+    """``mean`` is the number itself, with its interval beside it; undefined carries ``value`` too,
+    as everywhere."""
     mean = kappa.mean.as_json()
-    document = {"mean": None, **mean} if not kappa.mean.is_defined else {"mean": mean.pop("value"), **mean}
+    document = (
+        {"mean": None, **mean} if not kappa.mean.is_defined else {"mean": mean.pop("value"), **mean}
+    )
     document["pairs"] = [
-        {"raters": list(pair.raters), "items": pair.items, **pair.kappa.as_json()} for pair in kappa.pairs
+        {"raters": list(pair.raters), "items": pair.items, **pair.kappa.as_json()}
+        for pair in kappa.pairs
     ]
     return document
 
@@ -128,5 +142,8 @@ def _icc_json(icc: IntraclassCorrelation) -> dict[str, Any]:
 
 
 def _leave_one_out_json(one: LeaveOneOut) -> dict[str, Any]:
-    per_rater = [{"rater": rater.rater, "items": rater.items, **rater.correlation.as_json()} for rater in one.raters]
+    per_rater = [
+        {"rater": rater.rater, "items": rater.items, **rater.correlation.as_json()}
+        for rater in one.raters
+    ]
     return {**one.mean.as_json(), "per_rater": per_rater}

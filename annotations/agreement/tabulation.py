@@ -1,4 +1,5 @@
-"""What all coefficients of agreement count: which rater gave which level to which item, in which dialogue."""
+"""What all coefficients of agreement count: which rater gave which level to which item, in which
+dialogue."""
 
 from __future__ import annotations
 
@@ -19,19 +20,23 @@ MISSING = -1
 
 
 MOST_LEVELS = 1_500
-"""α needs a number for each pair of levels, several times over: 100 MB with so many, a gigabyte with 5,000."""
+"""α needs a number for each pair of levels, several times over: 100 MB with so many, a gigabyte
+with 5,000."""
 
 LEAST_COMMON_ITEMS = 10
-"""A coefficient of fewer items is mostly chance, and pulled towards 0 or undefined: a pair of raters with one common
-item has κ = 0 or none. Where fewer items have two ratings, all of them suffice."""
+"""A coefficient of fewer items is mostly chance, and pulled towards 0 or undefined: a pair of
+raters with one common item has κ = 0 or none. Where fewer items have two ratings, all of them
+suffice."""
 
 
 @dataclass(frozen=True)
 class Tabulation:
-    """A rating matrix with scores as level codes and the items sorted by dialogue, items without ratings left out.
+    """A rating matrix with scores as level codes and the items sorted by dialogue, items without
+    ratings left out.
 
-    ``levels``: float, the V score levels that occur, ascending. ``codes``: int, raters × items, the index of the
-    level, or ``MISSING``. ``dialogue``: int, the dialogue of each item as 0 … D − 1, ascending.
+    ``levels``: float, the V score levels that occur, ascending. ``codes``: int, raters × items, the
+    index of the level, or ``MISSING``. ``dialogue``: int, the dialogue of each item as 0 … D − 1,
+    ascending.
     """
 
     raters: tuple[str, ...]
@@ -49,10 +54,14 @@ class Tabulation:
 
     @property
     def why_not_counted(self) -> str:
-        """Why coefficients that count each level, α and Fleiss' κ, are not made; "" where they can be."""
+        """Why coefficients that count each level, α and Fleiss' κ, are not made; "" where they can
+        be."""
         if self.levels.size <= MOST_LEVELS:
             return ""
-        return f"{self.levels.size:,} different scores: agreement by levels is counted up to {MOST_LEVELS:,}"
+        return (
+            f"{self.levels.size:,} different scores: agreement by levels is counted up to "
+            f"{MOST_LEVELS:,}"
+        )
 
     @cached_property
     def ratings_of_item(self) -> IntArray:
@@ -65,8 +74,11 @@ class Tabulation:
 
     @property
     def usual_ratings_per_item(self) -> int | None:
-        """The most frequent number of ratings among items with two or more (the larger of a tie); None without any."""
-        ratings, items = np.unique(self.ratings_of_item[self.ratings_of_item >= 2], return_counts=True)
+        """The most frequent number of ratings among items with two or more (the larger of a tie);
+        None without any."""
+        ratings, items = np.unique(
+            self.ratings_of_item[self.ratings_of_item >= 2], return_counts=True
+        )
         if not ratings.size:
             return None
         return int(ratings[items == items.max()][-1])
@@ -96,7 +108,8 @@ class Tabulation:
 
     @property
     def least_common_items(self) -> int:
-        """From how many items on a pair of raters, or a rater beside the others, counts in a mean over them."""
+        """From how many items on a pair of raters, or a rater beside the others, counts in a mean
+        over them."""
         return min(LEAST_COMMON_ITEMS, int((self.ratings_of_item >= 2).sum()))
 
 
@@ -107,18 +120,27 @@ def tabulate(matrix: RatingMatrix) -> Tabulation:
     """
     scores = np.asarray(matrix.scores, dtype=np.float64)
     if scores.ndim != 2:
-        raise ValueError(f"scores must be raters × items, not an array with {scores.ndim} dimensions")
+        raise ValueError(
+            f"scores must be raters × items, not an array with {scores.ndim} dimensions"
+        )
     if scores.shape[0] != len(matrix.raters):
-        raise ValueError(f"scores has {scores.shape[0]} rows and raters has {len(matrix.raters)} names")
+        raise ValueError(
+            f"scores has {scores.shape[0]} rows and raters has {len(matrix.raters)} names"
+        )
     if scores.shape[1] != len(matrix.dialogue_of_item):
-        raise ValueError(f"scores has {scores.shape[1]} items and dialogue_of_item has {len(matrix.dialogue_of_item)}")
+        raise ValueError(
+            f"scores has {scores.shape[1]} items and dialogue_of_item has "
+            f"{len(matrix.dialogue_of_item)}"
+        )
     if np.isinf(scores).any():
         raise ValueError("scores must be finite, or NaN where a rater did not judge an item")
 
     scores = settled(scores)  # 0.1 + 0.2 and 0.3 are one category
     rated = np.isfinite(scores)
     with_ratings = np.flatnonzero(rated.any(axis=0))
-    kept = with_ratings[np.argsort(np.asarray(matrix.dialogue_of_item)[with_ratings], kind="stable")]
+    kept = with_ratings[
+        np.argsort(np.asarray(matrix.dialogue_of_item)[with_ratings], kind="stable")
+    ]
     scores, rated = scores[:, kept], rated[:, kept]
     levels, codes_of_ratings = np.unique(scores[rated], return_inverse=True)
     codes = np.full(scores.shape, MISSING, dtype=np.int64)

@@ -34,11 +34,13 @@ def campaign_or_404(slug: str) -> Campaign:
 
 
 def raters_page(view: View) -> View:
-    """The view gets the rater's participation instead of the slug. Who does not take part is led to the campaign's
-    start page if allowed to join, and else told that there is no such campaign: not even its being is public.
+    """The view gets the rater's participation instead of the slug. Who does not take part is led to
+    the campaign's start page if allowed to join, and else told that there is no such campaign: not
+    even its being is public.
 
-    With the participation come the campaign and, as ``newest_guidelines`` and ``newest_guidelines_id``, number and key
-    of its guidelines as they are now, None where it has none.
+    With the participation come the campaign and, as ``newest_guidelines`` and
+    ``newest_guidelines_id``, number and key of its guidelines as they are now, None where it has
+    none.
     """
 
     @wraps(view)
@@ -47,7 +49,9 @@ def raters_page(view: View) -> View:
             if wants_json(request):
                 return login_needed()
             back = (
-                request.get_full_path() if request.method in ("GET", "HEAD") else reverse("rating-start", args=[slug])
+                request.get_full_path()
+                if request.method in ("GET", "HEAD")
+                else reverse("rating-start", args=[slug])
             )
             return redirect_to_login(back)
         participation = (
@@ -56,7 +60,8 @@ def raters_page(view: View) -> View:
             .exclude(campaign__state=Campaign.State.DRAFT)
             .order_by("-campaign__guidelines__number")
             .annotate(
-                newest_guidelines=F("campaign__guidelines__number"), newest_guidelines_id=F("campaign__guidelines__pk")
+                newest_guidelines=F("campaign__guidelines__number"),
+                newest_guidelines_id=F("campaign__guidelines__pk"),
             )
             .first()
         )
@@ -72,13 +77,16 @@ def raters_page(view: View) -> View:
         except ObjectDoesNotExist:
             if Participation.objects.filter(pk=participation.pk).exists():
                 raise
-            raise Http404(f"there is no campaign {slug} any more") from None  # deleted while the rater waited
+            raise Http404(
+                f"there is no campaign {slug} any more"
+            ) from None  # deleted while the rater waited
 
     return guarded
 
 
 def may_join(user: Any, slug: str) -> bool:
-    """Members of the campaign's groups may, without an invitation, while it is open; removed ones may not."""
+    """Members of the campaign's groups may, without an invitation, while it is open; removed ones
+    may not."""
     joinable = Campaign.objects.filter(slug=slug, state=Campaign.State.OPEN, groups__user=user)
     removed = Participation.objects.filter(campaign__slug=slug, user=user, removed_at__isnull=False)
     return joinable.exists() and not removed.exists()

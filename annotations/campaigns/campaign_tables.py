@@ -19,7 +19,13 @@ def campaigns_table(campaigns: Iterable[Campaign]) -> Table:
         Column("state", _("State")),
         Column("kind", _("What raters do")),
         Column("corpus", _("Corpus")),
-        Column("done", _("Ratings"), "number", decimals=0, help=_("Those that count; of a collection, dialogues.")),
+        Column(
+            "done",
+            _("Ratings"),
+            "number",
+            decimals=0,
+            help=_("Those that count; of a collection, dialogues."),
+        ),
         Column("wanted", _("Wanted"), "number", decimals=0),
         Column("raters", _("Raters"), "number", decimals=0),
         Column("made", _("Made")),
@@ -40,7 +46,9 @@ def _row(campaign: Campaign) -> Row:
             if campaign.version
             else Cell(reason=_("a collection makes one")),
             "done": Cell(done),
-            "wanted": Cell(reason=_("its items are made when it opens")) if is_draft and not wanted else Cell(wanted),
+            "wanted": Cell(reason=_("its items are made when it opens"))
+            if is_draft and not wanted
+            else Cell(wanted),
             "raters": Cell(campaign.rater_count),
             "made": Cell(campaign.created_at.strftime("%Y-%m-%d")),
         },

@@ -50,8 +50,13 @@ def certainty_view(campaign: Campaign, wanted: int) -> CertaintyView | None:
     ordered = sorted(now.systems, key=lambda one: (one.mean is None, -(one.mean or 0.0), one.name))
     ends = [end for one in ordered for end in (one.low, one.high) if end is not None]
     scale = (min(ends), max(ends)) if ends else (1.0, 5.0)
-    lines = tuple(Line(one, _whisker(one, scale), f"{(one.weight or 0.0) / (now.most or 1.0):.3f}") for one in ordered)
-    return CertaintyView(now, lines, campaign.allocation == Campaign.Allocation.ADAPTIVE and not campaign.has_enough)
+    lines = tuple(
+        Line(one, _whisker(one, scale), f"{(one.weight or 0.0) / (now.most or 1.0):.3f}")
+        for one in ordered
+    )
+    return CertaintyView(
+        now, lines, campaign.allocation == Campaign.Allocation.ADAPTIVE and not campaign.has_enough
+    )
 
 
 def _whisker(system: SystemNow, scale: tuple[float, float]) -> SafeString:

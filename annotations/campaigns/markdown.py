@@ -1,4 +1,5 @@
-"""Guidelines as HTML. What an organiser writes is text for raters, never code for their browsers."""
+"""Guidelines as HTML. What an organiser writes is text for raters, never code for their
+browsers."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ ALLOWED_SCHEMES = ("http", "https", "mailto")
 
 
 def to_html(text: str) -> SafeString:
-    """Headings, lists, emphasis, quotes, tables, code and links. HTML is shown as text; images are not loaded."""
+    """Headings, lists, emphasis, quotes, tables, code and links. HTML is shown as text; images are
+    not loaded."""
     return mark_safe(_PARSER.render(text.replace("\0", "\N{REPLACEMENT CHARACTER}")))  # noqa: S308  html is off
 
 
@@ -27,8 +29,8 @@ def _is_allowed(address: str) -> bool:
 
 
 def _tame(state: StateCore) -> None:
-    """Headings one level down; links that open beside the page and vouch for nothing; table cells without the style
-    attribute that the site's security policy refuses."""
+    """Headings one level down; links that open beside the page and vouch for nothing; table cells
+    without the style attribute that the site's security policy refuses."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1:]) + HEADINGS_BELOW, 6)}"

@@ -1,7 +1,7 @@
 """The name under which a rater's browser keeps what waits to be sent, and whose it is.
 
-It outlives the session: a page that stayed open sends what it kept as whoever is logged in by then. With the name comes
-whose it is, so that nobody's rating becomes somebody else's."""
+It outlives the session: a page that stayed open sends what it kept as whoever is logged in by then.
+With the name comes whose it is, so that nobody's rating becomes somebody else's."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ def _name(key: int) -> str:
     return salted_hmac("dialeval.rating.outbox", str(key)).hexdigest()[:20]
 
 
-def is_of_somebody_else(request: HttpRequest, slug: str, participation: Participation | None) -> bool:
-    """To whoever takes no part, only the name of one who does tells that there is such a campaign."""
+def is_of_somebody_else(
+    request: HttpRequest, slug: str, participation: Participation | None
+) -> bool:
+    """To whoever takes no part, only the name of one who does tells that there is such a
+    campaign."""
     given = request.POST.get("outbox", "")
     if not given:
         return False
@@ -30,4 +33,6 @@ def is_of_somebody_else(request: HttpRequest, slug: str, participation: Particip
     raters = Participation.objects.filter(campaign__slug=slug, removed_at=None).exclude(
         campaign__state=Campaign.State.DRAFT
     )
-    return any(constant_time_compare(given, _name(key)) for key in raters.values_list("pk", flat=True))
+    return any(
+        constant_time_compare(given, _name(key)) for key in raters.values_list("pk", flat=True)
+    )

@@ -22,7 +22,12 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
     columns = (
         Column("rater", _("Rater"), "link"),
         Column("state", _("State")),
-        Column("done", _("Rated"), **_COUNT, help=_("Items rated, without training and attention items.")),
+        Column(
+            "done",
+            _("Rated"),
+            **_COUNT,
+            help=_("Items rated, without training and attention items."),
+        ),
         Column(
             "counted",
             _("Count"),
@@ -30,26 +35,46 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
             help=_("Ratings that hold one of their item's places and so count."),
             detail=True,
         ),
-        Column("pace", _("Seconds an item"), "number", decimals=1, help=_("Median active time, pauses left out.")),
-        Column("per_hour", _("Items an hour"), **_COUNT, help=_("At that pace, without a pause."), detail=True),
+        Column(
+            "pace",
+            _("Seconds an item"),
+            "number",
+            decimals=1,
+            help=_("Median active time, pauses left out."),
+        ),
+        Column(
+            "per_hour",
+            _("Items an hour"),
+            **_COUNT,
+            help=_("At that pace, without a pause."),
+            detail=True,
+        ),
         Column("use", _("Scores 1 to 5"), help=_("Share of each score.")),
         Column(
             "entropy",
             _("Entropy, bits"),
             "number",
             decimals=2,
-            help=_("Of the shares: 0 where one score is given throughout, 2.32 where all five equally often."),
+            help=_(
+                "Of the shares: 0 where one score is given throughout, 2.32 where all five "
+                "equally often."
+            ),
             detail=True,
         ),
-        Column("run", _("Longest run"), **_COUNT, help=_("Most ratings in a row with one and the same score.")),
+        Column(
+            "run",
+            _("Longest run"),
+            **_COUNT,
+            help=_("Most ratings in a row with one and the same score."),
+        ),
         Column(
             "severity",
             _("Severity"),
             "estimate",
             decimals=2,
             help=_(
-                "Mean difference to the mean of the item's other raters. Below 0: gives lower scores. "
-                "95 % interval over dialogues."
+                "Mean difference to the mean of the item's other raters. Below 0: gives lower "
+                "scores. 95 % interval over dialogues."
             ),
         ),
         Column(
@@ -57,13 +82,31 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
             _("Agreement"),
             "estimate",
             decimals=2,
-            help=_("Pearson's r with the mean of the item's other raters. 95 % interval over dialogues."),
+            help=_(
+                "Pearson's r with the mean of the item's other raters. 95 % interval over "
+                "dialogues."
+            ),
         ),
-        Column("training", _("Training"), help=_("Training items within their range, of those judged."), detail=True),
-        Column("attention", _("Attention"), help=_("Attention items within their range, of those judged.")),
+        Column(
+            "training",
+            _("Training"),
+            help=_("Training items within their range, of those judged."),
+            detail=True,
+        ),
+        Column(
+            "attention",
+            _("Attention"),
+            help=_("Attention items within their range, of those judged."),
+        ),
         Column("skipped", _("Skipped"), **_COUNT, detail=True),
         Column("flagged", _("Flagged"), **_COUNT, detail=True),
-        Column("changed", _("Changed"), **_COUNT, help=_("Ratings whose score the rater changed later."), detail=True),
+        Column(
+            "changed",
+            _("Changed"),
+            **_COUNT,
+            help=_("Ratings whose score the rater changed later."),
+            detail=True,
+        ),
         Column("seen", _("Last seen"), detail=True),
     )
     return Table(
@@ -73,8 +116,8 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
         tuple(_rater_row(rater) for rater in raters),
         notes=(
             _(
-                "An excluded rater is held against the others and is nobody's other. Severity and agreement: "
-                "1,000 draws of dialogues, seed 0."
+                "An excluded rater is held against the others and is nobody's other. Severity and "
+                "agreement: 1,000 draws of dialogues, seed 0."
             ),
         ),
     )
@@ -91,8 +134,12 @@ def _rater_row(rater: RaterQuality) -> Row:
         "counted": Cell(rater.counted),
         "pace": Cell(reason=pace.reason) if pace.seconds is None else Cell(pace.seconds),
         "per_hour": Cell(reason=pace.reason) if pace.per_hour is None else Cell(pace.per_hour),
-        "use": Cell(_shares(rater), bars=use.shares) if rater.done else Cell(reason=_("nothing rated yet")),
-        "entropy": Cell(reason=_("nothing rated yet")) if use.entropy is None else Cell(use.entropy),
+        "use": Cell(_shares(rater), bars=use.shares)
+        if rater.done
+        else Cell(reason=_("nothing rated yet")),
+        "entropy": Cell(reason=_("nothing rated yet"))
+        if use.entropy is None
+        else Cell(use.entropy),
         "run": Cell(rater.longest_run),
         "severity": estimate_cell(rater.beside.severity),
         "agreement": estimate_cell(rater.beside.agreement),
@@ -101,7 +148,9 @@ def _rater_row(rater: RaterQuality) -> Row:
         "skipped": Cell(rater.skipped),
         "flagged": Cell(rater.flagged),
         "changed": Cell(rater.thoughts.changed),
-        "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC") if person.seen_at else Cell(reason=_("not yet")),
+        "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC")
+        if person.seen_at
+        else Cell(reason=_("not yet")),
     }
     return Row(f"rater-{rater.number}", cells, badges=badges_of(person))
 
@@ -118,12 +167,17 @@ def state_of(person: Participation) -> str:
         return _("excluded")
     if person.qualification == Participation.Qualification.FAILED:
         return _("failed the training")
-    return _("active") if person.qualification == Participation.Qualification.PASSED else _("not yet qualified")
+    return (
+        _("active")
+        if person.qualification == Participation.Qualification.PASSED
+        else _("not yet qualified")
+    )
 
 
 def _shares(rater: RaterQuality) -> str:
     return ", ".join(
-        f"{score}: {written(100 * share, 0)} %" for score, share in zip(SCORES, rater.use.shares, strict=True)
+        f"{score}: {written(100 * share, 0)} %"
+        for score, share in zip(SCORES, rater.use.shares, strict=True)
     )
 
 
@@ -142,11 +196,34 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
         Column("rater", _("Rater"), "link"),
         Column("score", _("Score"), **_COUNT),
         Column("low", _("Marked low")),
-        Column("counts", _("Counts"), help=_("Whether it is one of the item's ratings that statistics read.")),
+        Column(
+            "counts",
+            _("Counts"),
+            help=_("Whether it is one of the item's ratings that statistics read."),
+        ),
         Column("comment", _("Comment")),
-        Column("revision", _("Revision"), **_COUNT, help=_("1: given once. More: changed."), detail=True),
-        Column("seconds", _("Seconds"), "number", decimals=1, help=_("Active time, pauses left out."), detail=True),
-        Column("guidelines", _("Guidelines"), **_COUNT, help=_("Version it was made under."), detail=True),
+        Column(
+            "revision",
+            _("Revision"),
+            **_COUNT,
+            help=_("1: given once. More: changed."),
+            detail=True,
+        ),
+        Column(
+            "seconds",
+            _("Seconds"),
+            "number",
+            decimals=1,
+            help=_("Active time, pauses left out."),
+            detail=True,
+        ),
+        Column(
+            "guidelines",
+            _("Guidelines"),
+            **_COUNT,
+            help=_("Version it was made under."),
+            detail=True,
+        ),
         Column("at", _("Rated, UTC")),
     )
     rows = tuple(_rating_row(campaign, rating, axes) for rating in ratings)
@@ -172,15 +249,23 @@ def _rating_row(campaign: Campaign, rating: Assignment, axes: dict[str, str]) ->
         "seconds": Cell(reason=_("the browser sent no time"))
         if said.active_ms is None
         else Cell(said.active_ms / 1000),
-        "guidelines": Cell(reason=_("none")) if said.guidelines is None else Cell(said.guidelines.number),
+        "guidelines": Cell(reason=_("none"))
+        if said.guidelines is None
+        else Cell(said.guidelines.number),
         "at": Cell(f"{said.created_at:%Y-%m-%d %H:%M}"),
     }
     return Row(f"rating-{rating.pk}", cells, badges=(_("flagged"),) if said.flagged else ())
 
 
 def _address_of(campaign: Campaign, item: Item) -> str:
-    query = {"version": campaign.version.number} | ({} if item.turn is None else {"turn": item.turn.number})
-    return reverse("dialogue", args=[campaign.version.corpus.slug, item.dialogue.position]) + "?" + urlencode(query)
+    query = {"version": campaign.version.number} | (
+        {} if item.turn is None else {"turn": item.turn.number}
+    )
+    return (
+        reverse("dialogue", args=[campaign.version.corpus.slug, item.dialogue.position])
+        + "?"
+        + urlencode(query)
+    )
 
 
 def place_of(item: Item) -> str:

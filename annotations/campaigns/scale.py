@@ -1,7 +1,7 @@
 """The scale and the axes that a campaign starts from. Pure: no Django here.
 
-ComperDial (Wakaki et al. 2024, section 3.2.3 and appendix A.7): one overall score from 1 to 5 for humanlike quality,
-and six axes that give the reasons of a low one. The questions are our own words.
+ComperDial (Wakaki et al. 2024, section 3.2.3 and appendix A.7): one overall score from 1 to 5 for
+humanlike quality, and six axes that give the reasons of a low one. The questions are our own words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ DEFAULT_LABELS = ("very bad", "rather bad", "neither good nor bad", "fairly good
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A reason for a low score. ``key`` stands in forms and files, ``name`` and ``question`` on the page."""
+    """A reason for a low score. ``key`` stands in forms and files, ``name`` and ``question`` on the
+    page."""
 
     key: str
     name: str
@@ -28,7 +29,9 @@ class Axis:
 
 DEFAULT_AXES = (
     Axis("fluency", "fluency", "Is the wording natural and easy to follow?"),
-    Axis("consistency", "consistency", "Does it fit what was said before, without contradicting it?"),
+    Axis(
+        "consistency", "consistency", "Does it fit what was said before, without contradicting it?"
+    ),
     Axis("coherence", "coherence", "Does it answer what the partner has just said?"),
     Axis("engagingness", "engagingness", "Does it show interest and make one want to go on?"),
     Axis("persona_consistency", "persona consistency", "Does it fit the persona of the speaker?"),

@@ -1,4 +1,5 @@
-"""Guidelines to start from, one for each kind of campaign. Our own words; an organiser changes them freely."""
+"""Guidelines to start from, one for each kind of campaign. Our own words; an organiser changes them
+freely."""
 
 from __future__ import annotations
 
@@ -16,34 +17,33 @@ def guidelines_to_start_from(campaign: Campaign) -> str:
 def _task(campaign: Campaign) -> str:
     if campaign.kind == Campaign.Kind.TURN:
         return _(
-            "# What you do\n\n"
-            "You read a conversation between two people, A and B, and one response that B might give next. "
-            "Judge how well this response does as what a person would say at this place.\n\n"
-            "1. Read both personas: a few facts about each speaker.\n"
-            "2. Read the conversation up to the response.\n"
-            "3. Give the response a score from 1 to 5."
+            "# What you do\n\nYou read a conversation between two people, A and B, and one "
+            "response that B might give next. Judge how well this response does as what a person "
+            "would say at this place.\n\n1. Read both personas: a few facts about each "
+            "speaker.\n2. Read the conversation up to the response.\n3. Give the response a score "
+            "from 1 to 5."
         )
     if campaign.kind == Campaign.Kind.DIALOGUE:
         return _(
-            "# What you do\n\n"
-            "You read a conversation between two people, A and B. At each of B's turns you see what a system would "
-            "have said there. The conversation itself goes on with B's original words, not with the system's.\n\n"
-            "1. Read both personas.\n"
-            "2. Read all of the system's responses, each in its place.\n"
-            "3. Give all of them together one score from 1 to 5, as your overall impression."
+            "# What you do\n\nYou read a conversation between two people, A and B. At each of B's "
+            "turns you see what a system would have said there. The conversation itself goes on "
+            "with B's original words, not with the system's.\n\n1. Read both personas.\n2. Read "
+            "all of the system's responses, each in its place.\n3. Give all of them together one "
+            "score from 1 to 5, as your overall impression."
         )
     return _(
-        "# What you do\n\n"
-        "You chat with a system. You speak as A, the system speaks as B, and each has a persona: a few facts about "
-        "who is speaking.\n\n"
-        "1. Read your persona and speak as that person. You need not mention every fact.\n"
-        "2. Keep to everyday topics and write as you would to someone you have just met.\n"
-        "3. When the chat is over, give all that the system said one score from 1 to 5."
+        "# What you do\n\nYou chat with a system. You speak as A, the system speaks as B, and "
+        "each has a persona: a few facts about who is speaking.\n\n1. Read your persona and speak "
+        "as that person. You need not mention every fact.\n2. Keep to everyday topics and write "
+        "as you would to someone you have just met.\n3. When the chat is over, give all that the "
+        "system said one score from 1 to 5."
     )
 
 
 def _scale(campaign: Campaign) -> str:
-    rows = "\n".join(f"| {score} | {label} |" for score, label in enumerate(campaign.scale_labels, start=1))
+    rows = "\n".join(
+        f"| {score} | {label} |" for score, label in enumerate(campaign.scale_labels, start=1)
+    )
     return _("# The scale") + "\n\n" + _("| score | meaning |") + "\n| --- | --- |\n" + rows
 
 
@@ -51,7 +51,8 @@ def _axes(campaign: Campaign) -> list[str]:
     if campaign.axes_below is None or not campaign.axes:
         return []
     lines = "\n".join(
-        f"- **{axis['name']}**" + (f": {axis['question']}" if axis["question"] else "") for axis in campaign.axes
+        f"- **{axis['name']}**" + (f": {axis['question']}" if axis["question"] else "")
+        for axis in campaign.axes
     )
     asked = (
         _("After the score you are asked on which of these points it falls short:")
@@ -76,15 +77,15 @@ def _care() -> str:
 def _collection() -> str:
     return (
         _(
-            "# What you do\n\n"
-            "You write a conversation with another person. Each of you is given a persona, a few facts about who you "
-            "are in this conversation, and sees only the own one. You write in turn.\n\n"
-            "- Speak as the person described. You need not mention every fact, and must not contradict one.\n"
-            "- Get to know each other: ask, answer, and take up what the other has said.\n"
-            "- Write whole sentences, as you would to someone you have just met.\n"
-            "- Do not copy the sentences of your persona; say them in your own way.\n"
-            "- Never write anything that tells who you or others really are: no real names, addresses or numbers.\n\n"
-            "If your partner stops answering you can leave and meet someone else."
+            "# What you do\n\nYou write a conversation with another person. Each of you is given "
+            "a persona, a few facts about who you are in this conversation, and sees only the own "
+            "one. You write in turn.\n\n- Speak as the person described. You need not mention "
+            "every fact, and must not contradict one.\n- Get to know each other: ask, answer, and "
+            "take up what the other has said.\n- Write whole sentences, as you would to someone "
+            "you have just met.\n- Do not copy the sentences of your persona; say them in your "
+            "own way.\n- Never write anything that tells who you or others really are: no real "
+            "names, addresses or numbers.\n\nIf your partner stops answering you can leave and "
+            "meet someone else."
         )
         + "\n"
     )

@@ -1,6 +1,8 @@
-"""Correlation of two score lists: Pearson's r, Spearman's ρ, Kendall's τ-b, with bootstrap intervals over clusters.
+"""Correlation of two score lists: Pearson's r, Spearman's ρ, Kendall's τ-b, with bootstrap
+intervals over clusters.
 
-Pure and the lowest layer of statistics: agreement (leave-one-out) and the leaderboard both stand on it.
+Pure and the lowest layer of statistics: agreement (leave-one-out) and the leaderboard both stand on
+it.
 """
 
 from __future__ import annotations
@@ -12,19 +14,45 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, percentile_p, with_interval
-from annotations.correlation.jackknife import jackknife_interval, left_out_weights, with_jackknife_interval
-from annotations.correlation.kendall import KendallSide, kendall_between, kendall_estimate, kendall_side
-from annotations.correlation.pearson import PearsonSide, of_unit_size, pearson_between, pearson_estimate, pearson_side
+from annotations.correlation.bootstrap import (
+    cluster_resamples,
+    percentile_interval,
+    percentile_p,
+    with_interval,
+)
+from annotations.correlation.jackknife import (
+    jackknife_interval,
+    left_out_weights,
+    with_jackknife_interval,
+)
+from annotations.correlation.kendall import (
+    KendallSide,
+    kendall_between,
+    kendall_estimate,
+    kendall_side,
+)
+from annotations.correlation.pearson import (
+    PearsonSide,
+    of_unit_size,
+    pearson_between,
+    pearson_estimate,
+    pearson_side,
+)
 from annotations.correlation.redraws import Redraws
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
 from annotations.correlation.settled import settled
-from annotations.correlation.spearman import SpearmanSide, spearman_between, spearman_estimate, spearman_side
+from annotations.correlation.spearman import (
+    SpearmanSide,
+    spearman_between,
+    spearman_estimate,
+    spearman_side,
+)
 from annotations.estimates import Estimate
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 THREADS = 2
-"""numpy and scipy release the lock in their loops; more threads than a small server's cores gain nothing."""
+"""numpy and scipy release the lock in their loops; more threads than a small server's cores gain
+nothing."""
 
 __all__ = [
     "COEFFICIENTS",
@@ -43,29 +71,42 @@ __all__ = [
 
 
 def correlation_estimates(
-    human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike | Redraws | None = None
+    human: ArrayLike,
+    metric: ArrayLike,
+    cluster: ArrayLike,
+    weights: ArrayLike | Redraws | None = None,
 ) -> dict[str, Estimate]:
-    """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given, from which p is then.
+    """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given, from
+    which p is then.
 
-    ``human``, ``metric``: (n,) finite scores. ``cluster``: (n,) the dialogue number of each pair, 0 ≤ cluster <
-    clusters. ``weights``: ``Redraws`` over the clusters, or (resamples, clusters) from ``cluster_resamples`` for the
-    percentile bootstrap, or None for no interval. Fewer than 3 pairs or a constant side give undefined estimates with
-    that reason. Raises ValueError on NaN: drop pairs first.
+    ``human``, ``metric``: (n,) finite scores. ``cluster``: (n,) the dialogue number of each pair, 0
+    ≤ cluster < clusters. ``weights``: ``Redraws`` over the clusters, or (resamples, clusters) from
+    ``cluster_resamples`` for the percentile bootstrap, or None for no interval. Fewer than 3 pairs
+    or a constant side give undefined estimates with that reason. Raises ValueError on NaN: drop
+    pairs first.
     """
     return correlation_estimates_of_many(human, [metric], cluster, weights)[0]
 
 
 def correlation_estimates_of_many(
-    human: ArrayLike, metrics: Sequence[ArrayLike], cluster: ArrayLike, weights: ArrayLike | Redraws | None = None
+    human: ArrayLike,
+    metrics: Sequence[ArrayLike],
+    cluster: ArrayLike,
+    weights: ArrayLike | Redraws | None = None,
 ) -> list[dict[str, Estimate]]:
-    """``correlation_estimates`` of many metrics on the same n items; the human side is prepared once."""
+    """``correlation_estimates`` of many metrics on the same n items; the human side is prepared
+    once."""
     scores = np.asarray(human, dtype=np.float64)
     clusters = np.asarray(cluster, dtype=np.int64)
     draws = _redraws(weights)
     rows = [np.asarray(metric, dtype=np.float64) for metric in metrics]
     side: _Sides | None = None
     used = np.empty(0, dtype=bool)
-    if draws is not None and not draws.reason and any(not _why_undefined(scores, row) for row in rows):
+    if (
+        draws is not None
+        and not draws.reason
+        and any(not _why_undefined(scores, row) for row in rows)
+    ):
         side = _sides(scores, clusters, draws.weights)
         used = np.bincount(clusters, minlength=draws.weights.shape[1]) > 0
 
@@ -80,9 +121,13 @@ def correlation_estimates_of_many(
         if draws is None or not points["pearson"].is_defined:
             return points
         if side is None:
-            return {name: draws.with_interval(points[name], np.empty(0), used) for name in COEFFICIENTS}
+            return {
+                name: draws.with_interval(points[name], np.empty(0), used) for name in COEFFICIENTS
+            }
         replicates = _replicates(side, _sides(row, side.pearson.cluster, side.pearson.weights))
-        return {name: draws.with_interval(points[name], replicates[name], used) for name in COEFFICIENTS}
+        return {
+            name: draws.with_interval(points[name], replicates[name], used) for name in COEFFICIENTS
+        }
 
     if len(rows) == 1:
         return [estimates(rows[0])]
@@ -99,9 +144,11 @@ def _redraws(weights: ArrayLike | Redraws | None) -> Redraws | None:
 def correlation_replicates(
     human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike
 ) -> dict[str, FloatArray]:
-    """r, ρ and τ-b of every resample, (resamples,) each; NaN where the resample has a constant side.
+    """r, ρ and τ-b of every resample, (resamples,) each; NaN where the resample has a constant
+    side.
 
-    For statistics that are made of several correlations (a mean over raters) and need an interval of their own.
+    For statistics that are made of several correlations (a mean over raters) and need an interval
+    of their own.
     """
     clusters = np.asarray(cluster, dtype=np.int64)
     draws = np.asarray(weights, dtype=np.float64)

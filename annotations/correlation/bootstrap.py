@@ -1,6 +1,8 @@
-"""Resampling of clusters: responses in one dialogue are not independent, so whole dialogues are redrawn.
+"""Resampling of clusters: responses in one dialogue are not independent, so whole dialogues are
+redrawn.
 
-Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 8.6 (clusters) and 13 (percentile interval).
+Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 8.6 (clusters) and 13
+(percentile interval).
 """
 
 from __future__ import annotations
@@ -12,20 +14,25 @@ from annotations.correlation.alike import ALIKE_IN_EVERY_DRAW, alike_by_chance
 from annotations.estimates import Estimate, Undefined
 
 MAX_UNDEFINED_SHARE = 0.10
-"""With more undefined replicates than this, dropping them would describe another population than the data's."""
+"""With more undefined replicates than this, dropping them would describe another population than
+the data's."""
 
 
 def cluster_resamples(
     clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """How often each cluster is drawn in each resample: (resamples, clusters), every row sums to ``clusters``.
+    """How often each cluster is drawn in each resample: (resamples, clusters), every row sums to
+    ``clusters``.
 
-    One row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal chances. ``strata``:
-    (clusters,) numbers from 0; clusters are drawn within each stratum, as many as it has. The same seed gives the
-    same rows. Raises ValueError where ``clusters`` or ``resamples`` is below 1.
+    One row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal
+    chances. ``strata``: (clusters,) numbers from 0; clusters are drawn within each stratum, as many
+    as it has. The same seed gives the same rows. Raises ValueError where ``clusters`` or
+    ``resamples`` is below 1.
     """
     if clusters < 1 or resamples < 1:
-        raise ValueError(f"need at least one cluster and one resample, got {clusters} and {resamples}")
+        raise ValueError(
+            f"need at least one cluster and one resample, got {clusters} and {resamples}"
+        )
     random = np.random.default_rng(seed)
     if strata is None or strata.max(initial=0) == 0:
         return _counted_draws(clusters, resamples, random)
@@ -43,29 +50,36 @@ def _counted_draws(clusters: int, resamples: int, random: np.random.Generator) -
     return np.bincount(drawn.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
 
 
-def percentile_interval(replicates: NDArray[np.float64], level: float = 0.95) -> tuple[float, float] | Undefined:
+def percentile_interval(
+    replicates: NDArray[np.float64], level: float = 0.95
+) -> tuple[float, float] | Undefined:
     """The central ``level`` of the replicates, e.g. from the 2.5th to the 97.5th percentile.
 
-    ``replicates``: (resamples,), NaN where the statistic is undefined in a resample. Those are dropped; where they
-    are more than 10 %, there is no interval. Percentiles are interpolated linearly between order statistics.
+    ``replicates``: (resamples,), NaN where the statistic is undefined in a resample. Those are
+    dropped; where they are more than 10 %, there is no interval. Percentiles are interpolated
+    linearly between order statistics.
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
     defined = replicates[~np.isnan(replicates)]
     undefined_share = 1.0 - len(defined) / len(replicates) if len(replicates) else 1.0
     if undefined_share > MAX_UNDEFINED_SHARE:
-        return Undefined(f"undefined in {undefined_share:.0%} of the resamples (at most {MAX_UNDEFINED_SHARE:.0%})")
+        return Undefined(
+            f"undefined in {undefined_share:.0%} of the resamples (at most "
+            f"{MAX_UNDEFINED_SHARE:.0%})"
+        )
     tail = 100.0 * (1.0 - level) / 2.0
     low, high = np.percentile(defined, [tail, 100.0 - tail])
     return float(low), float(high)
 
 
 def percentile_p(replicates: NDArray[np.float64]) -> float:
-    """Two-sided p of the hypothesis that the statistic is 0: twice the share of the replicates beyond 0, interpolated
-    as ``percentile_interval`` does, so that it is below .05 exactly where the 95 % interval leaves 0 out. In
-    [1 / (n + 1), 1].
+    """Two-sided p of the hypothesis that the statistic is 0: twice the share of the replicates
+    beyond 0, interpolated as ``percentile_interval`` does, so that it is below .05 exactly where
+    the 95 % interval leaves 0 out. In [1 / (n + 1), 1].
 
-    ``replicates``: (resamples,), those that are NaN do not count. Efron & Tibshirani (1993), chapter 15.4.
+    ``replicates``: (resamples,), those that are NaN do not count. Efron & Tibshirani (1993),
+    chapter 15.4.
     """
     ordered = np.sort(replicates[~np.isnan(replicates)])
     share = np.linspace(0.0, 1.0, len(ordered))
@@ -74,17 +88,23 @@ def percentile_p(replicates: NDArray[np.float64]) -> float:
     return float(np.clip(2.0 * min(at_most_zero, at_least_zero), 1.0 / (len(ordered) + 1), 1.0))
 
 
-def with_interval(point: Estimate, replicates: NDArray[np.float64] | None, clusters_used: int) -> Estimate:
-    """The point estimate with its bootstrap interval, or with the reason why it has none. Its p, where it has one, is
-    the interval's own then.
+def with_interval(
+    point: Estimate, replicates: NDArray[np.float64] | None, clusters_used: int
+) -> Estimate:
+    """The point estimate with its bootstrap interval, or with the reason why it has none. Its p,
+    where it has one, is the interval's own then.
 
-    ``clusters_used``: how many clusters hold data. With one, every resample is the same and would claim certainty; with
-    fewer than ten they may be so by chance.
+    ``clusters_used``: how many clusters hold data. With one, every resample is the same and would
+    claim certainty; with fewer than ten they may be so by chance.
     """
     if not point.is_defined or replicates is None:
         return point
     if clusters_used < 2:
-        return Estimate(value=point.value, p=point.p, reason="an interval over dialogues needs at least 2 dialogues")
+        return Estimate(
+            value=point.value,
+            p=point.p,
+            reason="an interval over dialogues needs at least 2 dialogues",
+        )
     interval = percentile_interval(replicates)
     if isinstance(interval, Undefined):
         return Estimate(value=point.value, p=point.p, reason=interval.reason)

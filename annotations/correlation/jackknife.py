@@ -1,10 +1,11 @@
 """Leaving out one cluster at a time: intervals that hold what they promise where clusters are few.
 
-The jackknife's pseudo-values G·θ − (G − 1)·θ₍ᵢ₎ are taken as G independent draws: their standard error with Student's
-t of G − 1 degrees of freedom makes the interval (Tukey 1958; Miller 1974, The jackknife – a review, Biometrika 61).
-Correlations are taken on the scale of Fisher's z = artanh(r), where their spread does not depend on their size, and
-brought back by tanh. Where a coefficient of means over G clusters is to speak of the coefficient in the limit of many
-clusters, the interval stands around the mean of the pseudo-values, which takes the bias of order 1/G away (Quenouille
+The jackknife's pseudo-values G·θ − (G − 1)·θ₍ᵢ₎ are taken as G independent draws: their standard
+error with Student's t of G − 1 degrees of freedom makes the interval (Tukey 1958; Miller 1974, The
+jackknife – a review, Biometrika 61). Correlations are taken on the scale of Fisher's z = artanh(r),
+where their spread does not depend on their size, and brought back by tanh. Where a coefficient of
+means over G clusters is to speak of the coefficient in the limit of many clusters, the interval
+stands around the mean of the pseudo-values, which takes the bias of order 1/G away (Quenouille
 1956). ``docs/statistics_correlation.md`` has the coverage that simulations find.
 """
 
@@ -21,12 +22,13 @@ from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
 
 Scale = Literal["plain", "bounded", "up to 1", "fisher"]
-"""``bounded``: of averages of coefficients, whose interval is cut at −1 and 1, where none of them can lie.
-``up to 1``: of agreement beyond chance, which has no lower end."""
+"""``bounded``: of averages of coefficients, whose interval is cut at −1 and 1, where none of them
+can lie. ``up to 1``: of agreement beyond chance, which has no lower end."""
 
 MOST_GROUPS = 400
-"""With more clusters, groups of clusters of equal size are left out in place of single ones (the delete-a-group
-jackknife, Kott 2001): 399 degrees of freedom are as good as endless, and the work stays bounded."""
+"""With more clusters, groups of clusters of equal size are left out in place of single ones (the
+delete-a-group jackknife, Kott 2001): 399 degrees of freedom are as good as endless, and the work
+stays bounded."""
 
 ONE_CLUSTER = "an interval over dialogues needs at least 2 dialogues"
 UNDEFINED_WITHOUT_ONE = "the coefficient is undefined where one of the dialogues is left out"
@@ -36,12 +38,14 @@ _END, ROUNDING = 1.0 - 1e-12, 1e-12
 
 
 def group_of_cluster(clusters: int) -> IntArray:
-    """(clusters,) the number of the group that each cluster is left out with; its own, where they are few."""
+    """(clusters,) the number of the group that each cluster is left out with; its own, where they
+    are few."""
     return np.arange(clusters, dtype=np.int64) % MOST_GROUPS
 
 
 def left_out_weights(clusters: int) -> FloatArray:
-    """(groups, clusters): 0 for what is left out, 1 for the rest. The form of ``cluster_resamples``."""
+    """(groups, clusters): 0 for what is left out, 1 for the rest. The form of
+    ``cluster_resamples``."""
     group = group_of_cluster(clusters)
     return np.asarray(np.arange(min(clusters, MOST_GROUPS))[:, None] != group, dtype=np.float64)
 
@@ -54,12 +58,13 @@ def jackknife_interval(
     level: float = 0.95,
     degrees: int | None = None,
 ) -> tuple[float, float] | Undefined:
-    """``left_out``: (G,) the statistic without each cluster that holds data. ``corrected``: around the mean of the
-    pseudo-values. ``degrees``: of freedom, G − 1 unless told.
+    """``left_out``: (G,) the statistic without each cluster that holds data. ``corrected``: around
+    the mean of the pseudo-values. ``degrees``: of freedom, G − 1 unless told.
 
-    Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, on Fisher's scale where
-    it is 1 or −1, for coefficients where all are alike, and for anything else where they are with fewer than ten
-    clusters: two dialogues that happen to agree are no certainty.
+    Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, on
+    Fisher's scale where it is 1 or −1, for coefficients where all are alike, and for anything else
+    where they are with fewer than ten clusters: two dialogues that happen to agree are no
+    certainty.
     """
     found = _student(point, left_out, scale, corrected, degrees)
     return found if isinstance(found, Undefined) else found.interval(scale, level)
@@ -84,7 +89,8 @@ class _Student:
 
     @property
     def p(self) -> float:
-        """Two-sided, of the hypothesis that it is 0: below .05 exactly where the 95 % interval leaves 0 out."""
+        """Two-sided, of the hypothesis that it is 0: below .05 exactly where the 95 % interval
+        leaves 0 out."""
         return 2.0 * float(stdtr(self.degrees, -abs(self.centre) / self.error))
 
 
@@ -112,21 +118,34 @@ def _student(
 def jackknife_intervals(
     points: FloatArray, left_out: FloatArray, starts: IntArray
 ) -> list[list[tuple[float, float] | Undefined]]:
-    """``jackknife_interval`` on the scale up to 1, of many coefficients at once: a row of intervals for each.
+    """``jackknife_interval`` on the scale up to 1, of many coefficients at once: a row of intervals
+    for each.
 
-    ``points``: (n, kinds). ``left_out``: (all clusters of all n, kinds), those of coefficient i from ``starts[i]`` on;
-    each has one at least.
+    ``points``: (n, kinds). ``left_out``: (all clusters of all n, kinds), those of coefficient i
+    from ``starts[i]`` on; each has one at least.
     """
     clusters = np.diff(starts, append=len(left_out))[:, np.newaxis]
     mean = np.add.reduceat(left_out, starts) / clusters
     squares = np.add.reduceat(np.square(left_out - np.repeat(mean, clusters[:, 0], axis=0)), starts)
     width = np.maximum.reduceat(left_out, starts) - np.minimum.reduceat(left_out, starts)
-    reach = stdtrit(np.maximum(clusters - 1, 1), 0.975) * np.sqrt((clusters - 1) / clusters * squares)
+    reach = stdtrit(np.maximum(clusters - 1, 1), 0.975) * np.sqrt(
+        (clusters - 1) / clusters * squares
+    )
     low, high = (points - reach).tolist(), np.minimum(points + reach, 1.0).tolist()
-    reasons = (None, Undefined(ONE_CLUSTER), Undefined(UNDEFINED_WITHOUT_ONE), Undefined(ALIKE_WITHOUT_ANY))
-    which = np.select([np.broadcast_to(clusters < 2, width.shape), np.isnan(width), width < ROUNDING], [1, 2, 3])
+    reasons = (
+        None,
+        Undefined(ONE_CLUSTER),
+        Undefined(UNDEFINED_WITHOUT_ONE),
+        Undefined(ALIKE_WITHOUT_ANY),
+    )
+    which = np.select(
+        [np.broadcast_to(clusters < 2, width.shape), np.isnan(width), width < ROUNDING], [1, 2, 3]
+    )
     return [
-        [reasons[why] or ends for why, ends in zip(whys, zip(lows, highs, strict=True), strict=True)]
+        [
+            reasons[why] or ends
+            for why, ends in zip(whys, zip(lows, highs, strict=True), strict=True)
+        ]
         for whys, lows, highs in zip(which.tolist(), low, high, strict=True)
     ]
 
@@ -139,7 +158,8 @@ def with_jackknife_interval(
     level: float = 0.95,
     degrees: int | None = None,
 ) -> Estimate:
-    """The point estimate with its interval, or with the reason why it has none; an undefined one stays as it is.
+    """The point estimate with its interval, or with the reason why it has none; an undefined one
+    stays as it is.
 
     A correlation's p is the interval's own then: p and interval cannot contradict each other.
     """

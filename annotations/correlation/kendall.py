@@ -1,13 +1,13 @@
 """Kendall's τ-b, and τ-b of every cluster resample.
 
-In a resample with multiplicities w, concordant minus discordant pairs are ½ wᵀCw, with C[d, e] the concordant minus
-discordant pairs between the items of clusters d and e: copies of one item are tied on both sides and add nothing. The
-pairs that are not tied on one side are ½ wᵀUw likewise, so τ-b = wᵀCw / √(wᵀUw · wᵀU'w) (Kendall 1945). C is counted
-once, exactly.
+In a resample with multiplicities w, concordant minus discordant pairs are ½ wᵀCw, with C[d, e] the
+concordant minus discordant pairs between the items of clusters d and e: copies of one item are tied
+on both sides and add nothing. The pairs that are not tied on one side are ½ wᵀUw likewise, so τ-b =
+wᵀCw / √(wᵀUw · wᵀU'w) (Kendall 1945). C is counted once, exactly.
 
-Counting C with few clusters: scores are put into blocks of near values on each side. Pairs whose blocks differ on both
-sides follow from cumulative counts of a blocks × clusters × blocks table; the few pairs within a block are compared
-one by one. With many clusters all pairs are compared.
+Counting C with few clusters: scores are put into blocks of near values on each side. Pairs whose
+blocks differ on both sides follow from cumulative counts of a blocks × clusters × blocks table; the
+few pairs within a block are compared one by one. With many clusters all pairs are compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ ROWS_AT_ONCE = 512
 
 
 def kendall_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
-    """τ-b in [-1, 1] with the two-sided p of ``scipy.stats.kendalltau`` (exact where it can be); no interval."""
+    """τ-b in [-1, 1] with the two-sided p of ``scipy.stats.kendalltau`` (exact where it can be); no
+    interval."""
     from scipy import stats  # takes a second to load, and most processes ask for no p
 
     if reason := why_undefined(human, metric):
@@ -55,15 +56,25 @@ def kendall_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
     """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities."""
     clusters = weights.shape[1]
     groups = value_groups(scores)
-    by_value = np.bincount(cluster * len(groups.start) + groups.of_item, minlength=clusters * len(groups.start))
+    by_value = np.bincount(
+        cluster * len(groups.start) + groups.of_item, minlength=clusters * len(groups.start)
+    )
     untied = _untied_pairs(by_value.reshape(clusters, -1).astype(np.float64), weights)
     untied[untied == 0] = np.nan
-    # A value with a whole block's worth of items is a block by itself (odd keys): its pairs are ties. No group of
-    # equal values is split, since all its items have the key of the place where it starts.
+    # A value with a whole block's worth of items is a block by itself (odd keys): its pairs are
+    # ties. No group of equal values is split, since all its items have the key of the place where
+    # it starts.
     key = 2 * (groups.start // BLOCK_SIZE) + (groups.size >= BLOCK_SIZE)
     block_of_group = np.cumsum(np.concatenate(([0], np.diff(key) != 0)))
     block = block_of_group[groups.of_item]
-    return KendallSide(cluster, weights, groups.of_item, block, _members(groups.order, block, block_of_group), untied)
+    return KendallSide(
+        cluster,
+        weights,
+        groups.of_item,
+        block,
+        _members(groups.order, block, block_of_group),
+        untied,
+    )
 
 
 def kendall_between(human: KendallSide, metric: KendallSide) -> FloatArray:
@@ -76,9 +87,13 @@ def kendall_between(human: KendallSide, metric: KendallSide) -> FloatArray:
     return np.clip(difference / np.sqrt(human.untied) / np.sqrt(metric.untied), -1.0, 1.0)
 
 
-def replicates(human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+def replicates(
+    human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
+) -> FloatArray:
     """τ-b of every resample, (resamples,); NaN where one side is constant."""
-    return kendall_between(kendall_side(human, cluster, weights), kendall_side(metric, cluster, weights))
+    return kendall_between(
+        kendall_side(human, cluster, weights), kendall_side(metric, cluster, weights)
+    )
 
 
 def _quadratic_form(matrix: FloatArray, weights: FloatArray) -> FloatArray:
@@ -86,7 +101,8 @@ def _quadratic_form(matrix: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _untied_pairs(by_value: FloatArray, weights: FloatArray) -> FloatArray:
-    """(resamples,): ordered pairs of drawn items with different values. ``by_value``: (clusters, values) counts."""
+    """(resamples,): ordered pairs of drawn items with different values. ``by_value``: (clusters,
+    values) counts."""
     size = by_value.sum(axis=1)
     return _quadratic_form(np.outer(size, size) - by_value @ by_value.T, weights)
 
@@ -130,18 +146,25 @@ def _pairs_in_different_blocks(human: KendallSide, metric: KendallSide) -> Float
     return np.asarray(from_above + from_above.T)
 
 
-def _pairs_within(members: IntArray, human_rank: IntArray, metric_rank: IntArray, side: KendallSide) -> FloatArray:
+def _pairs_within(
+    members: IntArray, human_rank: IntArray, metric_rank: IntArray, side: KendallSide
+) -> FloatArray:
     """Compares all pairs of items that share a row of ``members``."""
     clusters = side.weights.shape[1]
     if not members.size:
         return np.zeros((clusters, clusters))
-    # Padding belongs to no cluster. Sums stay below 2²⁴ in small data, where float32 is exact and faster.
+    # Padding belongs to no cluster. Sums stay below 2²⁴ in small data, where float32 is exact and
+    # faster.
     exact = np.float32 if members.size * members.shape[1] < 2**24 else np.float64
-    belongs = np.concatenate((np.eye(clusters, dtype=exact)[side.cluster], np.zeros((1, clusters), dtype=exact)))
+    belongs = np.concatenate(
+        (np.eye(clusters, dtype=exact)[side.cluster], np.zeros((1, clusters), dtype=exact))
+    )
     one_hot = belongs[members]
     product = _signs(np.append(human_rank, 0)[members]) * _signs(np.append(metric_rank, 0)[members])
     sums = product.astype(exact) @ one_hot
-    return np.asarray(one_hot.reshape(-1, clusters).T @ sums.reshape(-1, clusters), dtype=np.float64)
+    return np.asarray(
+        one_hot.reshape(-1, clusters).T @ sums.reshape(-1, clusters), dtype=np.float64
+    )
 
 
 def _signs(rank: IntArray) -> NDArray[np.int8]:

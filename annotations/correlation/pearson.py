@@ -12,7 +12,8 @@ from annotations.estimates import Estimate
 
 
 def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
-    """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no interval."""
+    """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no
+    interval."""
     from scipy import stats  # takes a second to load, and most processes ask for no p
 
     if reason := why_undefined(human, metric):
@@ -22,8 +23,9 @@ def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
 
 
 def of_unit_size(scores: FloatArray) -> FloatArray:
-    """The scores by a power of two, so that the largest lies between a half and one: r is the same to the last digit,
-    and squares neither leave the numbers that a computer has (1e200) nor become nothing (1e-200)."""
+    """The scores by a power of two, so that the largest lies between a half and one: r is the same
+    to the last digit, and squares neither leave the numbers that a computer has (1e200) nor become
+    nothing (1e-200)."""
     largest = np.abs(scores).max(initial=0.0)
     scaled: FloatArray = np.ldexp(scores, -np.frexp(largest)[1])
     return scaled
@@ -42,14 +44,15 @@ class PearsonSide:
     cluster_deviation: FloatArray
     """(resamples, clusters) the cluster's mean minus the resample's mean."""
     squares: FloatArray
-    """(resamples,) sum of squared deviations from the resample's mean; NaN where all scores are equal."""
+    """(resamples,) sum of squared deviations from the resample's mean; NaN where all scores are
+    equal."""
 
 
 def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> PearsonSide:
     """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities.
 
-    Sums of squares are split into those within clusters and those between cluster means (Chan, Golub & LeVeque
-    1983), so that a far outlier in a cluster that was not drawn costs no digits.
+    Sums of squares are split into those within clusters and those between cluster means (Chan,
+    Golub & LeVeque 1983), so that a far outlier in a cluster that was not drawn costs no digits.
     """
     scores = of_unit_size(scores)
     clusters = weights.shape[1]
@@ -68,13 +71,21 @@ def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
 def pearson_between(human: PearsonSide, metric: PearsonSide) -> FloatArray:
     """r of every resample, (resamples,); NaN where one side is constant."""
     clusters = human.weights.shape[1]
-    within = np.bincount(human.cluster, weights=human.residual * metric.residual, minlength=clusters)
-    between = np.einsum("rc,rc,rc->r", human.drawn_items, human.cluster_deviation, metric.cluster_deviation)
+    within = np.bincount(
+        human.cluster, weights=human.residual * metric.residual, minlength=clusters
+    )
+    between = np.einsum(
+        "rc,rc,rc->r", human.drawn_items, human.cluster_deviation, metric.cluster_deviation
+    )
     products = human.weights @ within + between
     r: NDArray[np.float64] = products / np.sqrt(human.squares) / np.sqrt(metric.squares)
     return np.clip(r, -1.0, 1.0)
 
 
-def replicates(human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+def replicates(
+    human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
+) -> FloatArray:
     """r of every resample, (resamples,); NaN where one side is constant."""
-    return pearson_between(pearson_side(human, cluster, weights), pearson_side(metric, cluster, weights))
+    return pearson_between(
+        pearson_side(human, cluster, weights), pearson_side(metric, cluster, weights)
+    )

@@ -1,4 +1,5 @@
-"""What all three coefficients share: checks of the two score lists, value groups, and resamples with one value."""
+"""What all three coefficients share: checks of the two score lists, value groups, and resamples
+with one value."""
 
 from __future__ import annotations
 
@@ -16,10 +17,13 @@ MIN_PAIRS = 3
 def why_undefined(human: FloatArray, metric: FloatArray) -> str:
     """The reason why no coefficient exists for these pairs, or "".
 
-    Raises ValueError on lists of different lengths and on values that are not finite: the caller drops those pairs.
+    Raises ValueError on lists of different lengths and on values that are not finite: the caller
+    drops those pairs.
     """
     if human.shape != metric.shape or human.ndim != 1:
-        raise ValueError(f"need two lists of one length, got shapes {human.shape} and {metric.shape}")
+        raise ValueError(
+            f"need two lists of one length, got shapes {human.shape} and {metric.shape}"
+        )
     if not (np.isfinite(human).all() and np.isfinite(metric).all()):
         raise ValueError("scores must be finite: drop pairs with a missing score first")
     if len(human) < MIN_PAIRS:
@@ -57,7 +61,9 @@ def value_groups(scores: FloatArray) -> ValueGroups:
     return ValueGroups(order=order, start=start, size=size, of_item=of_item)
 
 
-def constant_resamples(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> NDArray[np.bool_]:
+def constant_resamples(
+    scores: FloatArray, cluster: IntArray, weights: FloatArray
+) -> NDArray[np.bool_]:
     """(resamples,) true where a resample holds one value only, or nothing.
 
     Decided on the values themselves, since a variance from sums is seldom exactly 0.

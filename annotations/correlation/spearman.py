@@ -1,9 +1,10 @@
 """Spearman's rank correlation ρ (midranks for ties), and ρ of every cluster resample.
 
-Twice an item's centred midrank in a resample is (items below it) − (items above it) = Σ_d w_d · balance[i, d], with
-balance[i, d] counted once per cluster d and w_d the times d was drawn. All sums are whole numbers and exact. With few
-clusters, Σ_i w_d(i) · rank_i · rank'_i is a cubic form in w over clusters × clusters × clusters moments and the
-resampled ranks are never written down; with many, the ranks come from cumulative weights in score order.
+Twice an item's centred midrank in a resample is (items below it) − (items above it) = Σ_d w_d ·
+balance[i, d], with balance[i, d] counted once per cluster d and w_d the times d was drawn. All sums
+are whole numbers and exact. With few clusters, Σ_i w_d(i) · rank_i · rank'_i is a cubic form in w
+over clusters × clusters × clusters moments and the resampled ranks are never written down; with
+many, the ranks come from cumulative weights in score order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MAX_CLUSTERS_FOR_MOMENTS = 32
 
 
 def spearman_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
-    """ρ in [-1, 1] with the two-sided p of ``scipy.stats.spearmanr`` (t approximation); no interval."""
+    """ρ in [-1, 1] with the two-sided p of ``scipy.stats.spearmanr`` (t approximation); no
+    interval."""
     from scipy import stats  # takes a second to load, and most processes ask for no p
 
     if reason := why_undefined(human, metric):
@@ -37,10 +39,11 @@ class SpearmanSide:
     cluster: IntArray
     weights: FloatArray
     ranks: FloatArray
-    """With few clusters (n, clusters): the balance, items in cluster order. With many (resamples, n): twice the
-    centred midranks."""
+    """With few clusters (n, clusters): the balance, items in cluster order. With many (resamples,
+    n): twice the centred midranks."""
     squares: FloatArray
-    """(resamples,) sum of the squares of twice the centred ranks; NaN where all scores are equal."""
+    """(resamples,) sum of the squares of twice the centred ranks; NaN where all scores are
+    equal."""
 
 
 def spearman_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> SpearmanSide:
@@ -62,16 +65,23 @@ def spearman_between(human: SpearmanSide, metric: SpearmanSide) -> FloatArray:
     return np.clip(products / np.sqrt(human.squares) / np.sqrt(metric.squares), -1.0, 1.0)
 
 
-def replicates(human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+def replicates(
+    human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
+) -> FloatArray:
     """ρ of every resample, (resamples,); NaN where one side is constant."""
-    return spearman_between(spearman_side(human, cluster, weights), spearman_side(metric, cluster, weights))
+    return spearman_between(
+        spearman_side(human, cluster, weights), spearman_side(metric, cluster, weights)
+    )
 
 
 def _balance(scores: FloatArray, cluster: IntArray, clusters: int) -> FloatArray:
-    """(n, clusters): how many items of each cluster lie below the item, minus how many lie above it."""
+    """(n, clusters): how many items of each cluster lie below the item, minus how many lie above
+    it."""
     groups = value_groups(scores)
     values = len(groups.start)
-    cells = np.bincount(groups.of_item * clusters + cluster, minlength=values * clusters).reshape(values, clusters)
+    cells = np.bincount(groups.of_item * clusters + cluster, minlength=values * clusters).reshape(
+        values, clusters
+    )
     balance = np.cumsum(cells, axis=0, dtype=np.float64)
     total = balance[-1].copy()
     balance *= 2.0  # in place: through + before = 2 · through − here
@@ -92,13 +102,17 @@ def _resampled_ranks(scores: FloatArray, cluster: IntArray, weights: FloatArray)
     return taken
 
 
-def _rank_products(ranks: FloatArray, other: FloatArray, cluster: IntArray, weights: FloatArray) -> FloatArray:
+def _rank_products(
+    ranks: FloatArray, other: FloatArray, cluster: IntArray, weights: FloatArray
+) -> FloatArray:
     """(resamples,): the sum over drawn items of the product of both ranks."""
     resamples, clusters = weights.shape
     if clusters > MAX_CLUSTERS_FOR_MOMENTS:
         return np.asarray(np.einsum("ri,ri,ri->r", ranks, other, weights[:, cluster]))
     edges = np.searchsorted(cluster, np.arange(clusters + 1))
     moments = np.stack([ranks[a:b].T @ other[a:b] for a, b in pairwise(edges)])
-    drawn_pairs = (weights[:, :, None] * weights[:, None, :]).reshape(resamples, clusters * clusters)
+    drawn_pairs = (weights[:, :, None] * weights[:, None, :]).reshape(
+        resamples, clusters * clusters
+    )
     forms = drawn_pairs @ moments.reshape(clusters * clusters, clusters)
     return np.asarray(np.einsum("rf,rf->r", forms, weights))

@@ -1,10 +1,12 @@
-"""Programs that rate like people do: they agree in the main, and differ in strictness, care and use of the scale.
+"""Programs that rate like people do: they agree in the main, and differ in strictness, care and use
+of the scale.
 
-They exist so that the demo corpus has ratings to show. They measure nothing about any system, and every record they
-make says that it is simulated. A rating has two parts. ``quality_of_response`` reads features of a text and says how
-good it is on the whole, the same for every rater. Each rater then sees that quality with a severity, a spread and a
-noise of their own and rounds it to the scale. A system's name or kind is never read; only that a text was written by a
-person, for then it is taken to be good.
+They exist so that the demo corpus has ratings to show. They measure nothing about any system, and
+every record they make says that it is simulated. A rating has two parts. ``quality_of_response``
+reads features of a text and says how good it is on the whole, the same for every rater. Each rater
+then sees that quality with a severity, a spread and a noise of their own and rounds it to the
+scale. A system's name or kind is never read; only that a text was written by a person, for then it
+is taken to be good.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ RATERS_PER_ITEM = 3
 class ResponseFeatures:
     """What the simulated raters see of a response. Cosines are of sentence vectors, in −1..1.
 
-    ``relevance``: cosine with the utterance that it answers. ``persona_use``: largest cosine with a line of the
-    speaker's own persona. ``words``: its length. ``copied``: share of its words, 0..1, that the utterance before it
-    has in the same order. ``repeated``: share of the system's other responses in the dialogue, 0..1, that are the
-    same text. ``written_by_person``: a person wrote it for this very place.
+    ``relevance``: cosine with the utterance that it answers. ``persona_use``: largest cosine with a
+    line of the speaker's own persona. ``words``: its length. ``copied``: share of its words, 0..1,
+    that the utterance before it has in the same order. ``repeated``: share of the system's other
+    responses in the dialogue, 0..1, that are the same text. ``written_by_person``: a person wrote
+    it for this very place.
     """
 
     relevance: float
@@ -40,8 +43,9 @@ class ResponseFeatures:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRater:
-    """``severity`` is taken off every score; ``spread`` stretches (>1) or shrinks (<1) differences around the middle
-    of the scale; ``noise`` is the standard deviation of what this rater alone sees in an item."""
+    """``severity`` is taken off every score; ``spread`` stretches (>1) or shrinks (<1) differences
+    around the middle of the scale; ``noise`` is the standard deviation of what this rater alone
+    sees in an item."""
 
     name: str
     severity: float
@@ -60,8 +64,8 @@ PANEL = (
 
 
 def quality_of_response(features: ResponseFeatures, seed: str) -> float:
-    """The quality that all raters share, about 1..5. ``seed`` names the response: a part of what makes a text good is
-    in none of the features, and it is drawn here once for all raters."""
+    """The quality that all raters share, about 1..5. ``seed`` names the response: a part of what
+    makes a text good is in none of the features, and it is drawn here once for all raters."""
     unseen = random.Random(f"quality {seed}").gauss(0.0, 1.0)
     if features.written_by_person:
         return 4.0 + 0.6 * features.relevance + 0.5 * unseen
@@ -84,8 +88,9 @@ def _length_penalty(words: int) -> float:
 
 
 def quality_of_dialogue(qualities: Sequence[float], repeated: float, seed: str) -> float:
-    """The quality of a system's responses in one dialogue: their mean, drawn towards the worst, and less where it
-    repeats itself (``repeated``: mean share of same texts, 0..1). Raises ``ValueError`` where there are none."""
+    """The quality of a system's responses in one dialogue: their mean, drawn towards the worst, and
+    less where it repeats itself (``repeated``: mean share of same texts, 0..1). Raises
+    ``ValueError`` where there are none."""
     if not qualities:
         raise ValueError("a dialogue without responses has no quality")
     unseen = random.Random(f"quality {seed}").gauss(0.0, 0.25)
@@ -93,14 +98,18 @@ def quality_of_dialogue(qualities: Sequence[float], repeated: float, seed: str) 
 
 
 def score_given(rater: SimulatedRater, quality: float, seed: str) -> int:
-    """The whole number on the scale that ``rater`` gives to an item. The same seed, the same score."""
+    """The whole number on the scale that ``rater`` gives to an item. The same seed, the same
+    score."""
     seen = quality + random.Random(f"{rater.name} {seed}").gauss(0.0, rater.noise)
     score = MIDDLE + rater.spread * (seen - MIDDLE) - rater.severity
     return max(LOWEST, min(HIGHEST, round(score)))
 
 
-def raters_of_items(items: int, seed: int, panel: Sequence[SimulatedRater] = PANEL) -> list[tuple[SimulatedRater, ...]]:
-    """Who rates each item: three of the panel, every trio equally often, so that every two raters share items."""
+def raters_of_items(
+    items: int, seed: int, panel: Sequence[SimulatedRater] = PANEL
+) -> list[tuple[SimulatedRater, ...]]:
+    """Who rates each item: three of the panel, every trio equally often, so that every two raters
+    share items."""
     trios = list(combinations(panel, RATERS_PER_ITEM))
     rounds = -(-items // len(trios))
     chance = random.Random(f"raters {seed}")

@@ -17,8 +17,8 @@ class ExportFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SubmittedRecord:
-    """What is known of a metric whose scores somebody handed in. ``level`` (turn, dialogue, system) is what the file
-    scored; scores of coarser levels are means of these."""
+    """What is known of a metric whose scores somebody handed in. ``level`` (turn, dialogue, system)
+    is what the file scored; scores of coarser levels are means of these."""
 
     level: str
     higher_is_better: bool
@@ -31,9 +31,10 @@ class SubmittedRecord:
 class MetricScoresRecord:
     """One metric's scores of one system. None is an undefined score.
 
-    ``metric`` is the label with its configuration (``bleu_4`` or ``bertscore_f1[encoder=…]``); ``turn_scores`` are
-    keyed by (dialogue id, turn number), ``dialogue_scores`` by dialogue id. ``uses_references`` is False for a metric
-    that never looks at the gold answer. ``submitted`` is None for a metric that was computed here.
+    ``metric`` is the label with its configuration (``bleu_4`` or ``bertscore_f1[encoder=…]``);
+    ``turn_scores`` are keyed by (dialogue id, turn number), ``dialogue_scores`` by dialogue id.
+    ``uses_references`` is False for a metric that never looks at the gold answer. ``submitted`` is
+    None for a metric that was computed here.
     """
 
     metric: str
@@ -51,8 +52,8 @@ Writer = Callable[[Iterable[Record], Iterable[MetricScoresRecord], Path], None]
 
 @dataclass(frozen=True)
 class Exporter:
-    """Writes one format. ``write`` fills an empty folder from a checked stream of records and any metric scores, which
-    come metric by metric."""
+    """Writes one format. ``write`` fills an empty folder from a checked stream of records and any
+    metric scores, which come metric by metric."""
 
     name: str
     summary: str
@@ -67,8 +68,8 @@ class Exporter:
     ) -> None:
         """Writes ``folder``; it appears only when it is complete.
 
-        Raises ExportFailed where ``folder`` is a file, or holds something and ``replace`` is False. Where reading
-        the records raises, nothing is left behind.
+        Raises ExportFailed where ``folder`` is a file, or holds something and ``replace`` is False.
+        Where reading the records raises, nothing is left behind.
         """
         with whole_folder(folder, replace) as unfinished:
             self.write(records, scores, unfinished)
@@ -76,7 +77,8 @@ class Exporter:
 
 @contextmanager
 def whole_folder(folder: Path, replace: bool = False) -> Iterator[Path]:
-    """A temporary folder beside ``folder`` that takes its place when the block ends well, and vanishes otherwise."""
+    """A temporary folder beside ``folder`` that takes its place when the block ends well, and
+    vanishes otherwise."""
     target = folder.resolve()
     _refuse_target(target, replace)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -22,8 +22,8 @@ COLUMNS = {
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """One file a table, UTF-8, a heading line each. Lists are JSON in a cell; what is undefined is an empty cell. The
-    table of metrics that were handed in is there where there are some."""
+    """One file a table, UTF-8, a heading line each. Lists are JSON in a cell; what is undefined is
+    an empty cell. The table of metrics that were handed in is there where there are some."""
     submitted: dict[SubmittedRow, None] = {}
     with ExitStack() as files:
         tables = {}
@@ -45,7 +45,10 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
             if metric := submitted_row(system_scores):
                 submitted[metric] = None
     if submitted:
-        lines = [csv_heading(SubmittedRow._fields), *(csv_line(metric.cells) for metric in submitted)]
+        lines = [
+            csv_heading(SubmittedRow._fields),
+            *(csv_line(metric.cells) for metric in submitted),
+        ]
         (folder / "submitted_metrics.csv").write_text("".join(lines), encoding="utf-8", newline="")
 
 

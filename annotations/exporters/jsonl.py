@@ -1,5 +1,6 @@
-"""The project's own format: ``corpus.jsonl``, which the jsonl importer reads back, and ``scores.jsonl``; beside them,
-where some of the scores were handed in, ``submitted_metrics.jsonl``."""
+"""The project's own format: ``corpus.jsonl``, which the jsonl importer reads back, and
+``scores.jsonl``; beside them, where some of the scores were handed in,
+``submitted_metrics.jsonl``."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from annotations.records import Record
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """One record a line, in the order of the stream; one score a line, null where it is undefined; one metric that was
-    handed in a line."""
+    """One record a line, in the order of the stream; one score a line, null where it is undefined;
+    one metric that was handed in a line."""
     submitted: dict[SubmittedRow, None] = {}
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
@@ -34,4 +35,6 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
 _AS_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Made once: ``json.dumps`` would make one for each of a million scores."""
 
-EXPORTER = Exporter(name="jsonl", summary="everything, in this project's own format (JSON lines)", write=write)
+EXPORTER = Exporter(
+    name="jsonl", summary="everything, in this project's own format (JSON lines)", write=write
+)

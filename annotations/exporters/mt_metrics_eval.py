@@ -1,7 +1,7 @@
 """The folder layout of mt-metrics-eval (version 2), so that its tools can read a dialogue corpus.
 
-A turn is a segment, a dialogue a document, the context the source. The layout is that of the README of
-google-research/mt-metrics-eval, section "File organization and naming convention".
+A turn is a segment, a dialogue a document, the context the source. The layout is that of the README
+of google-research/mt-metrics-eval, section "File organization and naming convention".
 """
 
 from __future__ import annotations
@@ -60,12 +60,15 @@ class _HumanScores:
         if rating.turn is None:
             mean = self.documents.setdefault((rating.system, rating.dialogue_id), _Mean())
         else:
-            mean = self.segments.setdefault((rating.system, (rating.dialogue_id, rating.turn)), _Mean())
+            mean = self.segments.setdefault(
+                (rating.system, (rating.dialogue_id, rating.turn)), _Mean()
+            )
         mean.add(rating.score)
 
 
 class _Layout:
-    """What has been written so far and what the score files need: names, order, means. No text is held."""
+    """What has been written so far and what the score files need: names, order, means. No text is
+    held."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -83,8 +86,11 @@ class _Layout:
         for name in ("system-outputs", "metric-scores"):
             (folder / name / PAIR).mkdir(parents=True)
 
-    def add_dialogue(self, dialogue: DialogueRecord, responses: Mapping[tuple[str, int], str]) -> None:
-        """Appends the dialogue's turns to every file of text; a turn that a system did not answer is a blank line."""
+    def add_dialogue(
+        self, dialogue: DialogueRecord, responses: Mapping[tuple[str, int], str]
+    ) -> None:
+        """Appends the dialogue's turns to every file of text; a turn that a system did not answer
+        is a blank line."""
         document = self.dialogue_names.of(dialogue.id)
         self._append(f"documents/{PAIR}.docs", [f"{DOMAIN} {document}" for _ in dialogue.turns])
         self._append(f"sources/{PAIR}.txt", [_source(turn) for turn in dialogue.turns])
@@ -98,18 +104,23 @@ class _Layout:
     def _append_references(self, turns: Sequence[TurnRecord]) -> None:
         most = max((len(turn.references) for turn in turns), default=0)
         for number in range(self.references, most):
-            # The dialogues before this one had fewer references: their lines in the new file are blank.
+            # The dialogues before this one had fewer references: their lines in the new file are
+            # blank.
             self._append(self._reference_file(number), [""] * len(self.segments))
         self.references = max(self.references, most)
         for number in range(self.references):
-            lines = [one_line(turn.references[number]) if number < len(turn.references) else "" for turn in turns]
+            lines = [
+                one_line(turn.references[number]) if number < len(turn.references) else ""
+                for turn in turns
+            ]
             self._append(self._reference_file(number), lines)
 
     def _reference_file(self, number: int) -> str:
         return f"references/{PAIR}.ref{number + 1}.txt"
 
     def _append(self, name: str, lines: Sequence[str]) -> None:
-        # One file is open at a time: a challenge has more systems than a process may hold files open.
+        # One file is open at a time: a challenge has more systems than a process may hold files
+        # open.
         with (self.folder / name).open("a", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in lines)
 
@@ -124,8 +135,9 @@ class _Layout:
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """Fills ``folder``: documents, sources, references, system-outputs, human-scores, metric-scores, names.tsv;
-    and, where some of the metrics were handed in, submitted_metrics.tsv."""
+    """Fills ``folder``: documents, sources, references, system-outputs, human-scores,
+    metric-scores, names.tsv; and, where some of the metrics were handed in,
+    submitted_metrics.tsv."""
     layout = _Layout(folder)
     _write_texts(records, layout)
     _write_human_scores(layout)
@@ -155,17 +167,25 @@ def _write_texts(records: Iterable[Record], layout: _Layout) -> None:
 def _write_human_scores(layout: _Layout) -> None:
     for aspect, human in layout.human.items():
         stem = f"human-scores/{PAIR}.{layout.aspect_names.of(aspect)}"
-        segments = {system: _means(human.segments, system, layout.segments) for system in layout.systems}
-        documents = {system: _means(human.documents, system, layout.dialogues) for system in layout.systems}
+        segments = {
+            system: _means(human.segments, system, layout.segments) for system in layout.systems
+        }
+        documents = {
+            system: _means(human.documents, system, layout.dialogues) for system in layout.systems
+        }
         if human.segments:
             layout.write_scores(f"{stem}.seg.score", segments)
         if human.documents:
             layout.write_scores(f"{stem}.doc.score", documents)
         items = segments if human.segments else documents
-        layout.write_scores(f"{stem}.sys.score", {system: [_mean_of(items[system])] for system in layout.systems})
+        layout.write_scores(
+            f"{stem}.sys.score", {system: [_mean_of(items[system])] for system in layout.systems}
+        )
 
 
-def _means(means: Mapping[tuple[str, Key], _Mean], system: str, keys: Iterable[Key]) -> list[float | None]:
+def _means(
+    means: Mapping[tuple[str, Key], _Mean], system: str, keys: Iterable[Key]
+) -> list[float | None]:
     return [means[system, key].value if (system, key) in means else None for key in keys]
 
 
@@ -186,12 +206,14 @@ def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) 
         by_signature: dict[str, dict[str, MetricScoresRecord]] = {}
         for record in records:
             by_signature.setdefault(record.signature, {})[record.system] = record
-        # Two configurations may share a label, and so may a metric that is built in no longer and one that was handed
-        # in; their signatures never do.
+        # Two configurations may share a label, and so may a metric that is built in no longer and
+        # one that was handed in; their signatures never do.
         is_only_one = len(by_signature) == 1 and metric not in labels
         labels.add(metric)
         for signature, by_system in by_signature.items():
-            name = _write_metric(names.of(metric if is_only_one else f"{metric}_{signature}"), by_system, layout)
+            name = _write_metric(
+                names.of(metric if is_only_one else f"{metric}_{signature}"), by_system, layout
+            )
             if row := submitted_row(next(iter(by_system.values()))):
                 submitted[row] = name
     _write_submitted(submitted, layout)
@@ -199,7 +221,9 @@ def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) 
 
 def _write_metric(name: str, by_system: Mapping[str, MetricScoresRecord], layout: _Layout) -> str:
     """Returns the name with what it reads, as it stands in the names of its files."""
-    uses_references = layout.references > 0 and any(record.uses_references for record in by_system.values())
+    uses_references = layout.references > 0 and any(
+        record.uses_references for record in by_system.values()
+    )
     whole_name = f"{name}-{'all' if uses_references else 'src'}"
     for level, values in _levels(by_system, layout):
         layout.write_scores(f"metric-scores/{PAIR}/{whole_name}.{level}.score", values)
@@ -221,23 +245,41 @@ def _levels(
     nothing = MetricScoresRecord("", "", "")
     records = {system: by_system.get(system, nothing) for system in layout.systems}
     if any(record.turn_scores for record in records.values()):
-        yield "seg", {s: [record.turn_scores.get(key) for key in layout.segments] for s, record in records.items()}
+        yield (
+            "seg",
+            {
+                s: [record.turn_scores.get(key) for key in layout.segments]
+                for s, record in records.items()
+            },
+        )
     if any(record.dialogue_scores for record in records.values()):
-        yield "doc", {s: [record.dialogue_scores.get(key) for key in layout.dialogues] for s, record in records.items()}
+        yield (
+            "doc",
+            {
+                s: [record.dialogue_scores.get(key) for key in layout.dialogues]
+                for s, record in records.items()
+            },
+        )
     yield "sys", {s: [record.system_score] for s, record in records.items()}
 
 
 def _write_names(layout: _Layout) -> None:
     """The names as they were, for those that had to be changed as for the others."""
     lines = ["kind\tname\tname in the files"]
-    kinds = (("system", layout.system_names), ("dialogue", layout.dialogue_names), ("aspect", layout.aspect_names))
+    kinds = (
+        ("system", layout.system_names),
+        ("dialogue", layout.dialogue_names),
+        ("aspect", layout.aspect_names),
+    )
     for kind, names in kinds:
         lines += [f"{kind}\t{guarded(one_line(name))}\t{safe}" for name, safe in names.pairs]
     (layout.folder / "names.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _source(turn: TurnRecord) -> str:
-    return " ".join(f"{utterance.speaker}: {one_line(utterance.text)}" for utterance in turn.context)
+    return " ".join(
+        f"{utterance.speaker}: {one_line(utterance.text)}" for utterance in turn.context
+    )
 
 
 def one_line(text: str) -> str:
@@ -245,4 +287,6 @@ def one_line(text: str) -> str:
     return " ".join(text.replace("\t", " ").splitlines())
 
 
-EXPORTER = Exporter(name="mt-metrics-eval", summary="the folder layout of mt-metrics-eval, version 2", write=write)
+EXPORTER = Exporter(
+    name="mt-metrics-eval", summary="the folder layout of mt-metrics-eval, version 2", write=write
+)

@@ -1,7 +1,9 @@
-"""A campaign's ratings as files: CSV of what counts now, CSV of every revision, JSON lines with all of it.
+"""A campaign's ratings as files: CSV of what counts now, CSV of every revision, JSON lines with all
+of it.
 
-One line at a time: a million ratings pass through without being held. Raters stand under pseudonyms; the column (key)
-``account`` is there only where account names were asked for, and so tells which kind of file it is.
+One line at a time: a million ratings pass through without being held. Raters stand under
+pseudonyms; the column (key) ``account`` is there only where account names were asked for, and so
+tells which kind of file it is.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from annotations.exporters.csv_tables import Cell
 from annotations.tables.csv_text import csv_heading, csv_line
 
 LOW_AXIS = "low_"
-"""What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not asked."""
+"""What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not
+asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
-    """What a rater said, once. Times are ISO 8601 in UTC; ``…_ms`` are the browser's, from showing the item."""
+    """What a rater said, once. Times are ISO 8601 in UTC; ``…_ms`` are the browser's, from showing
+    the item."""
 
     number: int
     score: int
@@ -39,8 +43,9 @@ class RevisionRecord:
 class RatedItem:
     """One rater's rating of one item, with every revision; the last one holds.
 
-    ``role``: regular, training or attention. ``counts``: whether it is one of the item's k ratings. ``turn`` is None at
-    dialogue level, ``system`` None for a check written by the organiser. ``account`` is None unless asked for.
+    ``role``: regular, training or attention. ``counts``: whether it is one of the item's k ratings.
+    ``turn`` is None at dialogue level, ``system`` None for a check written by the organiser.
+    ``account`` is None unless asked for.
     """
 
     campaign: str
@@ -68,13 +73,35 @@ class RatedItem:
         return self.revisions[-1]
 
 
-_PLACE = ("campaign", "corpus", "corpus_version", "item", "role", "dialogue", "turn", "system", "rater")
+_PLACE = (
+    "campaign",
+    "corpus",
+    "corpus_version",
+    "item",
+    "role",
+    "dialogue",
+    "turn",
+    "system",
+    "rater",
+)
 _STANDING = ("rater_state", "counts", "position", "propensity", "system_propensity")
-_SAID = ("flagged", "comment", "guidelines", "first_key_ms", "submit_ms", "active_ms", "shown_at", "created_at")
+_SAID = (
+    "flagged",
+    "comment",
+    "guidelines",
+    "first_key_ms",
+    "submit_ms",
+    "active_ms",
+    "shown_at",
+    "created_at",
+)
 
 
-def csv_of_ratings(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
-    """A heading line, then a line a rating as it stands now. ``revision`` says how often it was given."""
+def csv_of_ratings(
+    ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
+) -> Iterator[str]:
+    """A heading line, then a line a rating as it stands now. ``revision`` says how often it was
+    given."""
     head = [*_place_columns(accounts), *_STANDING]
     yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
@@ -82,7 +109,9 @@ def csv_of_ratings(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: 
         yield csv_line([*cells, *_said(rating.current, axes)])
 
 
-def csv_of_revisions(ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False) -> Iterator[str]:
+def csv_of_revisions(
+    ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
+) -> Iterator[str]:
     """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
     head = [*_place_columns(accounts), *_STANDING]
     yield csv_heading([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
@@ -99,7 +128,9 @@ def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator
 
 
 def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
-    document: dict[str, Any] = dict(zip(_place_columns(accounts), _place(rating, accounts), strict=True))
+    document: dict[str, Any] = dict(
+        zip(_place_columns(accounts), _place(rating, accounts), strict=True)
+    )
     document |= {name: getattr(rating, name) for name in _STANDING}
     document["score"] = rating.current.score
     document["low_axes"] = _listed(rating.current.low_axes)
@@ -113,7 +144,9 @@ def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
         for one in rating.revisions
     ]
     if rating.conversation is not None:
-        document["conversation"] = [{"speaker": speaker, "text": text} for speaker, text in rating.conversation]
+        document["conversation"] = [
+            {"speaker": speaker, "text": text} for speaker, text in rating.conversation
+        ]
     return document
 
 
@@ -131,7 +164,13 @@ def _place(rating: RatedItem, accounts: bool) -> list[Cell]:
 
 
 def _standing(rating: RatedItem) -> list[Cell]:
-    return [rating.rater_state, int(rating.counts), rating.position, rating.propensity, rating.system_propensity]
+    return [
+        rating.rater_state,
+        int(rating.counts),
+        rating.position,
+        rating.propensity,
+        rating.system_propensity,
+    ]
 
 
 def _axis_columns(axes: Sequence[str]) -> list[str]:

@@ -13,8 +13,8 @@ _MAX_LENGTH = 100
 class SafeNames:
     """Gives every name a safe one, always the same and never the same for two names.
 
-    A file system that ignores case is allowed for. ``unsafe`` holds further characters that may not occur,
-    ``reserved`` names that mean something else.
+    A file system that ignores case is allowed for. ``unsafe`` holds further characters that may not
+    occur, ``reserved`` names that mean something else.
     """
 
     def __init__(self, unsafe: str = "", reserved: Iterable[str] = ()) -> None:

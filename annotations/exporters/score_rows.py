@@ -1,4 +1,5 @@
-"""Metric scores as rows, one score a row, and submitted metrics, one metric a row: what the exports share."""
+"""Metric scores as rows, one score a row, and submitted metrics, one metric a row: what the exports
+share."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from annotations.exporters.base import MetricScoresRecord
 
 
 class ScoreRow(NamedTuple):
-    """One score; ``dialogue_id`` and ``turn`` are None where the level has none, ``score`` where it is undefined."""
+    """One score; ``dialogue_id`` and ``turn`` are None where the level has none, ``score`` where it
+    is undefined."""
 
     metric: str
     signature: str
@@ -43,7 +45,13 @@ def submitted_row(scores: MetricScoresRecord) -> SubmittedRow | None:
     if of is None:
         return None
     return SubmittedRow(
-        scores.metric, scores.signature, of.level, of.higher_is_better, of.submitted_by, of.link, of.file_sha256
+        scores.metric,
+        scores.signature,
+        of.level,
+        of.higher_is_better,
+        of.submitted_by,
+        of.link,
+        of.file_sha256,
     )
 
 

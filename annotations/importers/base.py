@@ -13,7 +13,8 @@ from annotations.importers.problems import MAX_PROBLEMS, ImportFailed, Problem, 
 from annotations.records import CorpusRecord, Record
 
 Placed = tuple[Record, Where, str]
-"""A record and where it stands: the element or line, and the field below it, for problems found later."""
+"""A record and where it stands: the element or line, and the field below it, for problems found
+later."""
 
 
 def one_corpus(_path: Path, _problems: Problems) -> tuple[str, ...]:
@@ -23,9 +24,10 @@ def one_corpus(_path: Path, _problems: Problems) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Importer:
-    """Reads one file format. ``stream`` yields records in the order of ``annotations.records``, each with its place,
-    notes in ``Problems`` what it cannot read, and goes on; ``parts_of`` names the corpora that the file holds.
-    ``sign`` is found in the beginning of a file of this format and of no other (``likely_format``)."""
+    """Reads one file format. ``stream`` yields records in the order of ``annotations.records``,
+    each with its place, notes in ``Problems`` what it cannot read, and goes on; ``parts_of`` names
+    the corpora that the file holds. ``sign`` is found in the beginning of a file of this format and
+    of no other (``likely_format``)."""
 
     name: str
     summary: str
@@ -38,27 +40,41 @@ class Importer:
 
         def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
             for record, where, field in self.stream(path, part, problems):
-                yield (replace(record, language=language) if isinstance(record, CorpusRecord) else record), where, field
+                yield (
+                    (
+                        replace(record, language=language)
+                        if isinstance(record, CorpusRecord)
+                        else record
+                    ),
+                    where,
+                    field,
+                )
 
         return replace(self, stream=stream)
 
     def parts(self, path: Path) -> tuple[str, ...]:
-        """The corpora in the file: ``("",)`` where there is one. Raises ImportFailed where the file is unreadable."""
+        """The corpora in the file: ``("",)`` where there is one. Raises ImportFailed where the file
+        is unreadable."""
         return self.parts_of(path, Problems(path.name))
 
     def read(self, path: Path, part: str = "") -> Iterator[Record]:
         """The records of one corpus, checked.
 
-        After a problem it goes on, to collect up to 100, and raises ImportFailed at the end. So nothing that came
-        out of it may be kept before it is exhausted.
+        After a problem it goes on, to collect up to 100, and raises ImportFailed at the end. So
+        nothing that came out of it may be kept before it is exhausted.
         """
         return self.read_with(path, part, Problems(path.name), None)
 
-    def read_with(self, path: Path, part: str, problems: Problems, checker: Checker | None) -> Iterator[Record]:
-        """As ``read``, with the caller's collector and checker (whose counts grow as records pass)."""
+    def read_with(
+        self, path: Path, part: str, problems: Problems, checker: Checker | None
+    ) -> Iterator[Record]:
+        """As ``read``, with the caller's collector and checker (whose counts grow as records
+        pass)."""
         checker = checker or Checker(problems)
         if part and self.parts_of is one_corpus:
-            problems.stop("", "", f"holds no corpus {part!r}: this format has one corpus a file, with no name")
+            problems.stop(
+                "", "", f"holds no corpus {part!r}: this format has one corpus a file, with no name"
+            )
         for record, where, field in self.stream(path, part, problems):
             if checker.accepts(record, where, field):
                 yield record
@@ -68,7 +84,8 @@ class Importer:
 
 @dataclass(frozen=True, slots=True)
 class PartSurvey:
-    """What one corpus of a file is and holds. Two files with the same digest hold the same corpus version."""
+    """What one corpus of a file is and holds. Two files with the same digest hold the same corpus
+    version."""
 
     part: str
     corpus: CorpusRecord
@@ -77,7 +94,8 @@ class PartSurvey:
 
 
 def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
-    """Reads the whole file, stores nothing. Raises ImportFailed with the problems of all its corpora."""
+    """Reads the whole file, stores nothing. Raises ImportFailed with the problems of all its
+    corpora."""
     surveys: list[PartSurvey] = []
     problems: dict[Problem, None] = {}
     stopped = False

@@ -1,4 +1,5 @@
-"""The one way to write a record as JSON: what the digest of a corpus is made of and what the jsonl format holds."""
+"""The one way to write a record as JSON: what the digest of a corpus is made of and what the jsonl
+format holds."""
 
 from __future__ import annotations
 
@@ -31,13 +32,15 @@ TYPE_NAMES: dict[type[Record], str] = {
 def record_as_json(record: Record) -> dict[str, Any]:
     """The record as a JSON object: its ``type`` and every field that differs from its default.
 
-    Defaults are left out so that a field added to the records later does not give old corpora a new digest.
+    Defaults are left out so that a field added to the records later does not give old corpora a new
+    digest.
     """
     return {"type": TYPE_NAMES[type(record)], **_fields(record)}
 
 
 def canonical_line(record: Record) -> str:
-    """One line of JSON, the same for equal records whatever file they came from; without the line's end."""
+    """One line of JSON, the same for equal records whatever file they came from; without the line's
+    end."""
     return _AS_JSON(record_as_json(record))
 
 
@@ -48,11 +51,12 @@ _AS_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 class Digest:
     """SHA-256 over the canonical line of each record, in order: the identity of a corpus version.
 
-    Ratings are counted beside the rest, and raters after the systems: where they stand among the responses of their
-    dialogue, or among the systems, which no database row says, does not count.
+    Ratings are counted beside the rest, and raters after the systems: where they stand among the
+    responses of their dialogue, or among the systems, which no database row says, does not count.
 
-    What a corpus is called does not count, nor whether its scales are said at once or aspect by aspect: so a corpus
-    that was stored under another name and exported has the digest that it was imported with.
+    What a corpus is called does not count, nor whether its scales are said at once or aspect by
+    aspect: so a corpus that was stored under another name and exported has the digest that it was
+    imported with.
     """
 
     def __init__(self) -> None:
@@ -61,7 +65,9 @@ class Digest:
         self._raters: list[bytes] = []
 
     def add(self, record: Record) -> None:
-        line = canonical_line(_without_names(record) if isinstance(record, CorpusRecord) else record)
+        line = canonical_line(
+            _without_names(record) if isinstance(record, CorpusRecord) else record
+        )
         written = line.encode("utf-8") + b"\n"
         if isinstance(record, RaterRecord):
             self._raters.append(written)

@@ -1,4 +1,5 @@
-"""Checks a stream of records against the order and the rules of ``annotations.records``, in bounded memory."""
+"""Checks a stream of records against the order and the rules of ``annotations.records``, in bounded
+memory."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from annotations.importers.problems import Problems, Where
-from annotations.importers.texts import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, name_fault, text_fault
+from annotations.importers.texts import (
+    MAX_ASPECT,
+    MAX_NAME,
+    MAX_RESPONSE,
+    MAX_UTTERANCE,
+    name_fault,
+    text_fault,
+)
 from annotations.languages import language_fault
 from annotations.records import (
     CorpusRecord,
@@ -21,8 +29,8 @@ from annotations.records import (
 
 SPEAKERS = ("A", "B")
 LARGEST_SCORE = 1e100
-"""In size, of a human or a metric's score. Means and correlations, which add and square scores, would leave the numbers
-that a computer has."""
+"""In size, of a human or a metric's score. Means and correlations, which add and square scores,
+would leave the numbers that a computer has."""
 MAX_SYSTEMS = 10_000
 MAX_RATERS = 100_000
 MAX_DIALOGUES = 1_000_000
@@ -32,7 +40,8 @@ MAX_RATINGS_OF_DIALOGUE = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much a corpus holds. ``raters`` counts names: for anonymous raters, the longest list of scores."""
+    """How much a corpus holds. ``raters`` counts names: for anonymous raters, the longest list of
+    scores."""
 
     dialogues: int = 0
     turns: int = 0
@@ -44,7 +53,8 @@ class Counts:
 
 @dataclass
 class _DialogueInProgress:
-    """What has been said of the dialogue that the stream is in. Only this is held, not the dialogues before it."""
+    """What has been said of the dialogue that the stream is in. Only this is held, not the
+    dialogues before it."""
 
     id: str
     turns: frozenset[int]
@@ -81,7 +91,8 @@ class Checker:
         )
 
     def accepts(self, record: Record, where: Where, field: str) -> bool:
-        """True where the record is sound and so is all before it; notes each fault at ``where`` and ``field``."""
+        """True where the record is sound and so is all before it; notes each fault at ``where`` and
+        ``field``."""
         for name, message in self._faults(record):
             # Where the importer knows the field, it knows it by the name that the file gives it.
             self.problems.add(where, field or name, message)
@@ -98,10 +109,14 @@ class Checker:
 
     def _faults(self, record: Record) -> list[tuple[str, str]]:
         if self.corpus is None and not isinstance(record, CorpusRecord):
-            return self._unless_refused("corpus", "", "", "stands before the corpus record, which must be the first")
+            return self._unless_refused(
+                "corpus", "", "", "stands before the corpus record, which must be the first"
+            )
         return self._faults_of(record)
 
-    def _unless_refused(self, kind: str, name: str, field: str, message: str) -> list[tuple[str, str]]:
+    def _unless_refused(
+        self, kind: str, name: str, field: str, message: str
+    ) -> list[tuple[str, str]]:
         """A fault that is none of its own where what it refers to is there, and at fault."""
         return [] if (kind, name) in self.problems.refused else [(field, message)]
 
@@ -171,7 +186,9 @@ class Checker:
             if turn.number < 0:
                 faults.append((f"turns[{index}].number", "must be 0 or more"))
             if turn.number in met:
-                faults.append((f"turns[{index}].number", f"turn {turn.number} occurs twice in this dialogue"))
+                faults.append(
+                    (f"turns[{index}].number", f"turn {turn.number} occurs twice in this dialogue")
+                )
             met.add(turn.number)
             for position, utterance in enumerate(turn.context):
                 place = f"turns[{index}].context[{position}]"
@@ -179,7 +196,9 @@ class Checker:
                     faults.append((f"{place}.speaker", "must be A or B"))
                 faults += _named(f"{place}.text", text_fault(utterance.text, MAX_UTTERANCE))
             for position, reference in enumerate(turn.references):
-                faults += _named(f"turns[{index}].references[{position}]", text_fault(reference, MAX_RESPONSE))
+                faults += _named(
+                    f"turns[{index}].references[{position}]", text_fault(reference, MAX_RESPONSE)
+                )
         return faults
 
     @_faults_of.register
@@ -193,10 +212,18 @@ class Checker:
         key = (response.system, response.turn)
         if key in dialogue.responses:
             faults.append(
-                ("", f"the system {response.system!r} answers turn {response.turn} of dialogue {dialogue.id!r} twice")
+                (
+                    "",
+                    (
+                        f"the system {response.system!r} answers turn {response.turn} of dialogue "
+                        f"{dialogue.id!r} twice"
+                    ),
+                )
             )
         if len(dialogue.responses) >= MAX_RESPONSES_OF_DIALOGUE:
-            faults.append(("", f"more than {MAX_RESPONSES_OF_DIALOGUE:,} responses in one dialogue"))
+            faults.append(
+                ("", f"more than {MAX_RESPONSES_OF_DIALOGUE:,} responses in one dialogue")
+            )
             return faults
         dialogue.responses.add(key)
         dialogue.responding.add(response.system)
@@ -211,15 +238,21 @@ class Checker:
             return self._astray(rating.dialogue_id)
         faults = [*self._item_faults(dialogue, rating), *self._score_faults(rating)]
         if rating.rater not in self._raters:
-            faults += self._unless_refused("rater", rating.rater, "rater", f"the rater {rating.rater!r} is not known")
+            faults += self._unless_refused(
+                "rater", rating.rater, "rater", f"the rater {rating.rater!r} is not known"
+            )
         key = (rating.system, rating.turn, rating.rater, rating.aspect)
         if key in dialogue.ratings:
-            faults.append(("", f"the rater {rating.rater!r} rates the same item for {rating.aspect!r} twice"))
+            faults.append(
+                ("", f"the rater {rating.rater!r} rates the same item for {rating.aspect!r} twice")
+            )
         if len(dialogue.ratings) >= MAX_RATINGS_OF_DIALOGUE:
             return [*faults, ("", f"more than {MAX_RATINGS_OF_DIALOGUE:,} ratings in one dialogue")]
         dialogue.ratings.add(key)
         self._ratings += 1
-        return faults + _named("comment", text_fault(rating.comment, MAX_RESPONSE, may_be_empty=True))
+        return faults + _named(
+            "comment", text_fault(rating.comment, MAX_RESPONSE, may_be_empty=True)
+        )
 
     def _astray(self, dialogue_id: str) -> list[tuple[str, str]]:
         message = f"does not follow its dialogue {dialogue_id!r}"
@@ -230,7 +263,9 @@ class Checker:
             return []
         return self._unless_refused("system", name, "system", f"the system {name!r} is not known")
 
-    def _item_faults(self, dialogue: _DialogueInProgress, rating: RatingRecord) -> list[tuple[str, str]]:
+    def _item_faults(
+        self, dialogue: _DialogueInProgress, rating: RatingRecord
+    ) -> list[tuple[str, str]]:
         if rating.system not in self._systems:
             return self._unknown_system(rating.system)
         if ("response", dialogue.id) in self.problems.refused:
@@ -238,7 +273,15 @@ class Checker:
         if rating.turn is None:
             if rating.system in dialogue.responding:
                 return []
-            return [("system", f"{rating.system!r} has no response in dialogue {dialogue.id!r} before this rating")]
+            return [
+                (
+                    "system",
+                    (
+                        f"{rating.system!r} has no response in dialogue {dialogue.id!r} before "
+                        "this rating"
+                    ),
+                )
+            ]
         if (rating.system, rating.turn) in dialogue.responses:
             return []
         item = f"turn {rating.turn} of dialogue {dialogue.id!r}"
@@ -254,7 +297,12 @@ class Checker:
         low, high = self._scales[rating.aspect]
         if (low is not None and rating.score < low) or (high is not None and rating.score > high):
             scale = f"{_end(low)} to {_end(high)}"
-            return [("score", f"{_figure(rating.score)} lies outside the scale of {rating.aspect!r}, {scale}")]
+            return [
+                (
+                    "score",
+                    f"{_figure(rating.score)} lies outside the scale of {rating.aspect!r}, {scale}",
+                )
+            ]
         return []
 
 

@@ -1,4 +1,5 @@
-"""Dialogues of the Commonsense Persona-Grounded Dialogue Challenge, task 1: a JSON array, seven turns a dialogue.
+"""Dialogues of the Commonsense Persona-Grounded Dialogue Challenge, task 1: a JSON array, seven
+turns a dialogue.
 
 It holds no systems and no ratings: what a challenge starts with.
 """
@@ -21,7 +22,8 @@ TURNS = tuple(f"turn_{number}" for number in range(7))
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Every element is a dialogue, named by ``dialog_id`` or, without one, by its place in the file from 0."""
+    """Every element is a dialogue, named by ``dialog_id`` or, without one, by its place in the file
+    from 0."""
     yield CorpusRecord(), "$", ""
     for index, (where, element) in enumerate(array_elements(path, problems)):
         dialogue = JsonObject.of(element, where, problems)
@@ -43,7 +45,10 @@ def _dialogue(place: str, dialogue: JsonObject) -> DialogueRecord | None:
         return None
     for turn, pair in zip(turns, personas, strict=True):
         if pair != personas[0]:
-            turn.complain("persona B" if pair[0] != personas[0][0] else "persona A", "differs from that of turn_0")
+            turn.complain(
+                "persona B" if pair[0] != personas[0][0] else "persona A",
+                "differs from that of turn_0",
+            )
             return None
     persona, partner_persona = personas[0]
     return DialogueRecord(dialogue_id, persona, partner_persona, records)
@@ -53,7 +58,9 @@ def _says_more(dialogue: JsonObject) -> bool:
     """Turns that would be lost, and an id that would be made up, are refused."""
     more = [key for key in dialogue.value if key.startswith("turn_") and key not in TURNS]
     for key in more:
-        dialogue.complain(storable(key[:MAX_NAME]), "a dialogue of this format has turn_0 to turn_6 (jsonl: any)")
+        dialogue.complain(
+            storable(key[:MAX_NAME]), "a dialogue of this format has turn_0 to turn_6 (jsonl: any)"
+        )
     if dialogue.has("dialogue_id"):
         dialogue.complain("dialogue_id", "is called dialog_id in this format")
     return bool(more) or dialogue.has("dialogue_id")
@@ -75,14 +82,17 @@ def _turn(number: int, turn: JsonObject) -> TurnRecord | None:
     if context is None:
         return None
     if not context or context[-1].speaker == TARGET_SPEAKER:
-        turn.complain("dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers")
+        turn.complain(
+            "dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers"
+        )
         return None
     references = _references(turn, reference.strip())
     return None if references is None else TurnRecord(number, context, references)
 
 
 def _references(turn: JsonObject, first: str) -> tuple[str, ...] | None:
-    """``gold_reference``, or all of ``gold_references``, which the site writes where there are several."""
+    """``gold_reference``, or all of ``gold_references``, which the site writes where there are
+    several."""
     if not turn.has("gold_references"):
         return (first,)
     several = turn.texts("gold_references", MAX_RESPONSE)

@@ -52,7 +52,9 @@ class _Row:
     size: int = 0
 
 
-def csv_rows(path: Path, columns: Sequence[str], problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    path: Path, columns: Sequence[str], problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a file whose heading line must name ``columns``, in any order.
 
     Returns:

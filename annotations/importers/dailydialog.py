@@ -1,8 +1,8 @@
 """DailyDialog (Li et al. 2017, IJCNLP): conversations between people, one a line.
 
-Two layouts, told by the first character of the file: JSON lines (``{"fold", "topic", "dialogue": [{"text", …}]}``),
-and the text files of the original release, in which every utterance ends in ``__eou__``. There are no systems and no
-ratings.
+Two layouts, told by the first character of the file: JSON lines (``{"fold", "topic", "dialogue":
+[{"text", …}]}``), and the text files of the original release, in which every utterance ends in
+``__eou__``. There are no systems and no ratings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def _is_json(path: Path, problems: Problems) -> bool:
     return False
 
 
-def _json_conversations(path: Path, problems: Problems) -> Iterator[tuple[int, tuple[str, ...] | None]]:
+def _json_conversations(
+    path: Path, problems: Problems
+) -> Iterator[tuple[int, tuple[str, ...] | None]]:
     """Each line's number with its utterances, or with None where it has a fault, which is noted."""
     fold: str | None = None
     for number, value in json_lines(path, problems):
@@ -51,7 +53,11 @@ def _json_conversations(path: Path, problems: Problems) -> Iterator[tuple[int, t
             fold = own if fold is None else fold
             if own is not None and own != fold:
                 # One corpus of both would train on what it is then evaluated on.
-                line.complain("fold", f"is {own!r} where the first dialogue's is {fold!r}; import each fold by itself")
+                line.complain(
+                    "fold",
+                    f"is {own!r} where the first dialogue's is {fold!r}; import each fold by "
+                    "itself",
+                )
         yield number, _utterances(line)
 
 
@@ -63,11 +69,17 @@ def _utterances(line: JsonObject) -> tuple[str, ...] | None:
         line.complain("dialogue", fault)
         return None
     objects = line.children("dialogue")
-    texts = None if objects is None else all_or_none([row.text("text", MAX_RESPONSE) for row in objects])
+    texts = (
+        None
+        if objects is None
+        else all_or_none([row.text("text", MAX_RESPONSE) for row in objects])
+    )
     return None if texts is None else tuple(text.strip() for text in texts)
 
 
-def _text_conversations(path: Path, problems: Problems) -> Iterator[tuple[int, tuple[str, ...] | None]]:
+def _text_conversations(
+    path: Path, problems: Problems
+) -> Iterator[tuple[int, tuple[str, ...] | None]]:
     """As ``_json_conversations``, for the original text files."""
     for number, line in file_lines(path, problems):
         text, fault = decoded_line(line)
@@ -80,7 +92,11 @@ def _text_conversations(path: Path, problems: Problems) -> Iterator[tuple[int, t
             yield number, None
             continue
         texts = tuple(utterance.strip() for utterance in utterances)
-        faults = {place: wrong for place, said in enumerate(texts, 1) if (wrong := text_fault(said, MAX_RESPONSE))}
+        faults = {
+            place: wrong
+            for place, said in enumerate(texts, 1)
+            if (wrong := text_fault(said, MAX_RESPONSE))
+        }
         for place, wrong in faults.items():
             problems.add(number, f"utterance {place}", wrong)
         yield number, None if faults else texts

@@ -1,6 +1,8 @@
-"""The corpora of the FBD and PRD paper (Xiang et al. 2021, Findings of ACL): JSON lines, one context a line.
+"""The corpora of the FBD and PRD paper (Xiang et al. 2021, Findings of ACL): JSON lines, one
+context a line.
 
-The scores are means over raters that the file no longer holds, so one aggregate rater stands for them all.
+The scores are means over raters that the file no longer holds, so one aggregate rater stands for
+them all.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class _Shape:
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Every line is a dialogue with one turn, 0; its id counts the lines that hold something, from 0."""
+    """Every line is a dialogue with one turn, 0; its id counts the lines that hold something, from
+    0."""
     shape: _Shape | None = None
     aspects: tuple[str, ...] = ()
     for index, (number, value) in enumerate(json_lines(path, problems)):
@@ -98,7 +101,9 @@ def _scores(line: JsonObject) -> tuple[tuple[float, ...], ...] | None:
     for index, row in enumerate(rows):
         field = f"human_scores[{index}]"
         if isinstance(row, list):
-            scores.append(all_or_none([line.as_number(value, f"{field}[{k}]") for k, value in enumerate(row)]))
+            scores.append(
+                all_or_none([line.as_number(value, f"{field}[{k}]") for k, value in enumerate(row)])
+            )
         else:
             line.complain(field, "must be a list of numbers")
             scores.append(None)
@@ -108,28 +113,42 @@ def _scores(line: JsonObject) -> tuple[tuple[float, ...], ...] | None:
 def _fits(row: _Row, shape: _Shape, line: JsonObject) -> bool:
     fits = True
     if len(row.responses) != shape.systems:
-        line.complain("hyps", f"has {len(row.responses)} responses where the first line has {shape.systems}")
+        line.complain(
+            "hyps", f"has {len(row.responses)} responses where the first line has {shape.systems}"
+        )
         fits = False
     if len(row.scores) != len(row.responses):
-        line.complain("human_scores", f"has {len(row.scores)} rows for {len(row.responses)} responses")
+        line.complain(
+            "human_scores", f"has {len(row.scores)} rows for {len(row.responses)} responses"
+        )
         fits = False
     for index, scores in enumerate(row.scores):
         if len(scores) != shape.scores:
-            line.complain(f"human_scores[{index}]", f"has {len(scores)} scores where the first has {shape.scores}")
+            line.complain(
+                f"human_scores[{index}]",
+                f"has {len(scores)} scores where the first has {shape.scores}",
+            )
             fits = False
     return fits
 
 
 def _corpus(scores: int) -> CorpusRecord:
-    """The aspects that go with a number of scores. Known questionnaires have a scale; the others are left open."""
+    """The aspects that go with a number of scores. Known questionnaires have a scale; the others
+    are left open."""
     if scores == len(_DAILYZ_ASPECTS):
         return CorpusRecord(aspects=_DAILYZ_ASPECTS, main_aspect="overall", scale=(1.0, 5.0))
     if scores == len(USR_SCALES):
         scales = tuple((aspect, *ends) for aspect, ends in USR_SCALES.items())
         return CorpusRecord(aspects=tuple(USR_SCALES), main_aspect="Overall", scales=scales)
-    aspects = ("overall",) if scores == 1 else tuple(f"aspect_{number}" for number in range(1, scores + 1))
+    aspects = (
+        ("overall",)
+        if scores == 1
+        else tuple(f"aspect_{number}" for number in range(1, scores + 1))
+    )
     return CorpusRecord(
-        aspects=aspects, main_aspect=aspects[-1], scales=tuple((aspect, None, None) for aspect in aspects)
+        aspects=aspects,
+        main_aspect=aspects[-1],
+        scales=tuple((aspect, None, None) for aspect in aspects),
     )
 
 
@@ -140,7 +159,9 @@ def _head(corpus: CorpusRecord, shape: _Shape, number: int) -> Iterator[Placed]:
     yield RaterRecord(RATER, "aggregate"), number, "human_scores"
 
 
-def _records(dialogue_id: str, row: _Row, aspects: tuple[str, ...], number: int) -> Iterator[Placed]:
+def _records(
+    dialogue_id: str, row: _Row, aspects: tuple[str, ...], number: int
+) -> Iterator[Placed]:
     turn = TurnRecord(0, (Utterance(PARTNER, row.context),), row.references)
     yield DialogueRecord(dialogue_id, (), (), (turn,)), number, ""
     for index, (text, scores) in enumerate(zip(row.responses, row.scores, strict=True)):

@@ -15,7 +15,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """A JSON object in its place. Every reading method notes a problem and returns None where the field is bad."""
+    """A JSON object in its place. Every reading method notes a problem and returns None where the
+    field is bad."""
 
     value: dict[str, Any]
     where: Where
@@ -41,7 +42,8 @@ class JsonObject:
         return key in self.value
 
     def refuse_unknown(self, known: Collection[str]) -> None:
-        """Notes a problem for every key that the format does not have: most often a misspelt one."""
+        """Notes a problem for every key that the format does not have: most often a misspelt
+        one."""
         for key in self.value:
             if key not in known:
                 self.complain(storable(key[:MAX_NAME]), "is not a field of this format")
@@ -84,7 +86,12 @@ class JsonObject:
         values = self.items(key)
         if values is None:
             return None
-        return all_or_none([self.as_number(value, f"{self.field(key)}[{index}]") for index, value in enumerate(values)])
+        return all_or_none(
+            [
+                self.as_number(value, f"{self.field(key)}[{index}]")
+                for index, value in enumerate(values)
+            ]
+        )
 
     def whole_number(self, key: str) -> int | None:
         """A whole number, 0 or more."""
@@ -138,7 +145,8 @@ class JsonObject:
         return value
 
     def as_number(self, value: Any, field: str) -> float | None:
-        """``value`` as a float; ``field`` is its path below ``where``. true and false are no numbers here."""
+        """``value`` as a float; ``field`` is its path below ``where``. true and false are no
+        numbers here."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.problems.add(self.where, field, f"must be a number, not {kind_of(value)}")
             return None
@@ -152,7 +160,9 @@ class JsonObject:
         # Minus zero is zero: the two would otherwise make two versions of one corpus.
         return number + 0.0
 
-    def _checked_text(self, value: Any, field: str, limit: int, may_be_empty: bool = False) -> str | None:
+    def _checked_text(
+        self, value: Any, field: str, limit: int, may_be_empty: bool = False
+    ) -> str | None:
         if not isinstance(value, str):
             self.problems.add(self.where, field, f"must be a string, not {kind_of(value)}")
             return None
@@ -171,7 +181,13 @@ class JsonObject:
 
 def kind_of(value: Any) -> str:
     """What a JSON value is, in the words of JSON."""
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "true or false",
+        type(None): "null",
+    }
     return kinds.get(type(value), "a number")
 
 

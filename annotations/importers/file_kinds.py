@@ -1,9 +1,13 @@
-"""What a file is that is certainly no text, by its first bytes: said instead of the NUL byte that it holds."""
+"""What a file is that is certainly no text, by its first bytes: said instead of the NUL byte that
+it holds."""
 
 from __future__ import annotations
 
 _FIRST_BYTES = (
-    (b"PK\x03\x04", "is a zip archive (or an office file: save it as CSV UTF-8); give the text file itself"),
+    (
+        b"PK\x03\x04",
+        "is a zip archive (or an office file: save it as CSV UTF-8); give the text file itself",
+    ),
     (b"PK\x05\x06", "is a zip archive; give the text file itself"),
     (b"\x1f\x8b", "is compressed with gzip; give the text file itself"),
     (b"BZh", "is compressed with bzip2; give the text file itself"),

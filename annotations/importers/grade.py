@@ -1,6 +1,8 @@
-"""GRADE's human judgements (Huang et al. 2020, EMNLP): a JSON array with one rated response a row, three corpora.
+"""GRADE's human judgements (Huang et al. 2020, EMNLP): a JSON array with one rated response a row,
+three corpora.
 
-The rows of one dialogue are far apart in the file, so one corpus of it is held in memory, up to a limit.
+The rows of one dialogue are far apart in the file, so one corpus of it is held in memory, up to a
+limit.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ class _Dialogue:
 
 @dataclass
 class _Corpus:
-    """One corpus of the file. A context that one system answers twice is two dialogues: a dialogue is a context
-    and how often the system has met it before."""
+    """One corpus of the file. A context that one system answers twice is two dialogues: a dialogue
+    is a context and how often the system has met it before."""
 
     dialogues: dict[tuple[str, int], _Dialogue] = field(default_factory=dict)
     systems: dict[str, None] = field(default_factory=dict)
@@ -74,11 +76,14 @@ class _Corpus:
         self.dialogues.setdefault(key, _Dialogue(row.id, row.where, context)).rows.append(row)
         self.systems.setdefault(row.system)
         self.most_raters = max(self.most_raters, len(row.scores))
-        self.characters += len(row.context) + len(row.response) + 8 * len(row.scores) + _ROW_OVERHEAD
+        self.characters += (
+            len(row.context) + len(row.response) + 8 * len(row.scores) + _ROW_OVERHEAD
+        )
 
 
 def parts_of(path: Path, problems: Problems) -> tuple[str, ...]:
-    """The corpora of the file, in the order of their first row. Raises ImportFailed where any row has a fault."""
+    """The corpora of the file, in the order of their first row. Raises ImportFailed where any row
+    has a fault."""
     parts: dict[str, None] = {}
     for where, element in array_elements(path, problems):
         row = JsonObject.of(element, where, problems)
@@ -96,7 +101,8 @@ def parts_of(path: Path, problems: Problems) -> tuple[str, ...]:
 
 
 def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
-    """The corpus ``part``. A dialogue has one turn, 0, and the ``ID`` of the row that first named it."""
+    """The corpus ``part``. A dialogue has one turn, 0, and the ``ID`` of the row that first named
+    it."""
     corpus = _Corpus()
     for where, element in array_elements(path, problems):
         row = JsonObject.of(element, where, problems)
@@ -106,10 +112,14 @@ def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
         if read := _read_row(row, where):
             corpus.add(*read)
         if corpus.characters > MAX_HELD_CHARACTERS:
-            problems.stop(where, "", f"the corpus is larger than {MAX_HELD_CHARACTERS:,} characters")
+            problems.stop(
+                where, "", f"the corpus is larger than {MAX_HELD_CHARACTERS:,} characters"
+            )
     problems.raise_if_any()
     if not corpus.systems:
-        problems.stop("$", "", f"holds no corpus {part!r}; it holds {', '.join(parts_of(path, problems))}")
+        problems.stop(
+            "$", "", f"holds no corpus {part!r}; it holds {', '.join(parts_of(path, problems))}"
+        )
     yield from _records(part, corpus)
 
 
@@ -135,7 +145,10 @@ def _context(row: JsonObject) -> tuple[Utterance, ...] | None:
         return None
     lines = [line.strip() for line in text.split(_SEPARATOR)]
     if "" in lines:
-        row.complain("Context", f"utterance {lines.index('') + 1} is empty: who speaks after it cannot be told")
+        row.complain(
+            "Context",
+            f"utterance {lines.index('') + 1} is empty: who speaks after it cannot be told",
+        )
         return None
     return alternating(lines)
 
@@ -148,7 +161,9 @@ def _scores(row: JsonObject) -> tuple[float, ...] | None:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        row.complain("HumanScores", 'must be a string that holds a list of numbers, such as "[4, 3]"')
+        row.complain(
+            "HumanScores", 'must be a string that holds a list of numbers, such as "[4, 3]"'
+        )
         return None
     if not isinstance(values, list) or not values:
         found = "an empty list" if values == [] else kind_of(values)

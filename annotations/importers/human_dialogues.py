@@ -1,4 +1,5 @@
-"""Conversations between people, without systems and ratings, as records: both speakers' lines, B the last to speak."""
+"""Conversations between people, without systems and ratings, as records: both speakers' lines, B
+the last to speak."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from annotations.importers.contexts import PARTNER
 from annotations.records import TARGET_SPEAKER, DialogueRecord, TurnRecord, Utterance
 
 MAX_UTTERANCES = 400
-"""In one dialogue. Each answer repeats the lines before it, so the cost grows with the square of their number."""
+"""In one dialogue. Each answer repeats the lines before it, so the cost grows with the square of
+their number."""
 
 
 def human_dialogue(
@@ -17,10 +19,12 @@ def human_dialogue(
     persona: tuple[str, ...] = (),
     partner_persona: tuple[str, ...] = (),
 ) -> DialogueRecord:
-    """The dialogue in which people said ``lines`` by turns, B the last one: every answer of B is a turn, from 0.
+    """The dialogue in which people said ``lines`` by turns, B the last one: every answer of B is a
+    turn, from 0.
 
-    So nothing is lost: the last turn's context and reference are the whole conversation. With an odd number of lines B
-    begins, and that first line answers nothing. ``lines`` holds 2 to ``MAX_UTTERANCES``.
+    So nothing is lost: the last turn's context and reference are the whole conversation. With an
+    odd number of lines B begins, and that first line answers nothing. ``lines`` holds 2 to
+    ``MAX_UTTERANCES``.
     """
     utterances = tuple(
         Utterance(TARGET_SPEAKER if (len(lines) - position) % 2 else PARTNER, line)
@@ -38,4 +42,6 @@ def count_fault(count: int) -> str:
     """What is wrong with a dialogue of so many utterances; "" where nothing is."""
     if count < 2:
         return "a dialogue has two utterances or more"
-    return f"more than {MAX_UTTERANCES} utterances in one dialogue" if count > MAX_UTTERANCES else ""
+    return (
+        f"more than {MAX_UTTERANCES} utterances in one dialogue" if count > MAX_UTTERANCES else ""
+    )

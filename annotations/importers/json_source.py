@@ -1,7 +1,8 @@
-"""Reads JSON arrays and JSON lines one element at a time, in bounded memory, whatever the file holds.
+"""Reads JSON arrays and JSON lines one element at a time, in bounded memory, whatever the file
+holds.
 
-The standard library's parser does the parsing, because it keeps lone surrogates, duplicate keys and exact
-error positions visible; streaming parsers that were tried replace lone surrogates silently.
+The standard library's parser does the parsing, because it keeps lone surrogates, duplicate keys and
+exact error positions visible; streaming parsers that were tried replace lone surrogates silently.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from annotations.importers.file_kinds import not_text
 from annotations.importers.problems import Problems
 
 MAX_ELEMENT = 4 * 1024 * 1024
-"""Characters of one array element, bytes of one line. Python needs about 25 times that to hold the worst of them."""
+"""Characters of one array element, bytes of one line. Python needs about 25 times that to hold the
+worst of them."""
 CHUNK = 64 * 1024
 MAX_BLANK_LINES = 1_000
 """In a file of JSON lines. Millions of them are no corpus and would take minutes to pass over."""
 _WHITE = " \t\r\n"
 _WHITE_SPACE = re.compile(f"[{_WHITE}]*")
-# A parser that meets the end of its text in a number, a literal or an escape complains a few characters before it.
+# A parser that meets the end of its text in a number, a literal or an escape complains a few
+# characters before it.
 _END_SLACK = 16
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "is UTF-16; save it as UTF-8"),
@@ -50,13 +53,15 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _NotJsonError(f"{name} is not a number in JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object_without_duplicates, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object_without_duplicates, parse_constant=_refuse_constant
+)
 
 
 def open_file(path: Path, problems: Problems, utf16: bool = False) -> BinaryIO:
-    """Opens a file for reading, behind its byte order mark where it begins with UTF-8's, which Excel writes. Raises
-    ImportFailed where it is missing, no file, empty or not UTF-8 at its start. ``utf16``: UTF-16 with its mark is
-    taken, too, and read from the mark on."""
+    """Opens a file for reading, behind its byte order mark where it begins with UTF-8's, which
+    Excel writes. Raises ImportFailed where it is missing, no file, empty or not UTF-8 at its start.
+    ``utf16``: UTF-16 with its mark is taken, too, and read from the mark on."""
     if path.is_dir():
         problems.stop("", "", "is a folder, not a file")
     if not path.exists():
@@ -82,7 +87,8 @@ def open_file(path: Path, problems: Problems, utf16: bool = False) -> BinaryIO:
 def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
     """The elements of the JSON array that a file holds, each with its path (``$[0]``, ``$[1]``, …).
 
-    Raises ImportFailed at the first place where the file is not such an array: after it nothing can be read.
+    Raises ImportFailed at the first place where the file is not such an array: after it nothing can
+    be read.
     """
     with open_file(path, problems) as file:
         text = _ArrayText(file, problems)
@@ -96,7 +102,11 @@ def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
             yield where, text.element(where)
             separator = text.next_character(where)
             if separator not in (",", "]"):
-                problems.stop(where, "", f"expected a comma or the end of the list after this element, {text.place()}")
+                problems.stop(
+                    where,
+                    "",
+                    f"expected a comma or the end of the list after this element, {text.place()}",
+                )
             more = separator == ","
             if more:
                 text.skip(1)
@@ -106,7 +116,8 @@ def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
 
 
 class _ArrayText:
-    """The part of a file that the parser looks at now: at most one element and what a chunk brought with it."""
+    """The part of a file that the parser looks at now: at most one element and what a chunk brought
+    with it."""
 
     def __init__(self, file: BinaryIO, problems: Problems) -> None:
         self.file = file
@@ -123,7 +134,9 @@ class _ArrayText:
         """The next character that is no white space. Raises ImportFailed at the end of the file."""
         self._skip_white_space()
         if self.position == len(self.text):
-            self.problems.stop(where, "", f"the file ends here, {self.place()}, before its list does")
+            self.problems.stop(
+                where, "", f"the file ends here, {self.place()}, before its list does"
+            )
         return self.text[self.position]
 
     def element(self, where: str) -> Any:
@@ -138,7 +151,9 @@ class _ArrayText:
             except RecursionError:
                 self.problems.stop(where, "", f"is nested too deeply, {self.place()}")
             except ValueError as error:
-                self.problems.stop(where, "", f"{_plain(error)} (the element starts {self.place()})")
+                self.problems.stop(
+                    where, "", f"{_plain(error)} (the element starts {self.place()})"
+                )
             else:
                 # A number that ends with the text may go on in the file.
                 if end < len(self.text) or self.at_end:
@@ -146,7 +161,9 @@ class _ArrayText:
                     return value
             self._drop_read()
             if len(self.text) >= MAX_ELEMENT:
-                self.problems.stop(where, "", f"is longer than {MAX_ELEMENT:,} characters, {self.place()}")
+                self.problems.stop(
+                    where, "", f"is longer than {MAX_ELEMENT:,} characters, {self.place()}"
+                )
             # Doubling keeps the cost of starting again linear in the element's length.
             self._grow(min(max(CHUNK, len(self.text)), MAX_ELEMENT - len(self.text)))
 
@@ -186,7 +203,9 @@ class _ArrayText:
         data = self.file.read(size)
         self.at_end = not data
         if b"\0" in data:
-            self.problems.stop("", "", f"holds a NUL byte (byte {self.bytes_read + data.index(0) + 1:,})")
+            self.problems.stop(
+                "", "", f"holds a NUL byte (byte {self.bytes_read + data.index(0) + 1:,})"
+            )
         try:
             self.text += self.decoder.decode(data, final=self.at_end)
         except UnicodeDecodeError as error:
@@ -199,7 +218,9 @@ class _ArrayText:
     def _stop_at(self, where: str, error: json.JSONDecodeError) -> NoReturn:
         message = f"{_plain(error)} {self._place_of(error.pos)}"
         if self.at_end and _met_the_end(error, self.text):
-            message += f"; the file ends {self._place_of(len(self.text))}, in the middle of this element"
+            message += (
+                f"; the file ends {self._place_of(len(self.text))}, in the middle of this element"
+            )
         self.problems.stop(where, "", message)
 
     def _place_of(self, position: int) -> str:
@@ -215,7 +236,10 @@ def _end_of_white_space(text: str, start: int) -> int:
 
 
 def _met_the_end(error: json.JSONDecodeError, text: str) -> bool:
-    return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(_WHITE)) - _END_SLACK
+    return (
+        error.msg.startswith("Unterminated string")
+        or error.pos >= len(text.rstrip(_WHITE)) - _END_SLACK
+    )
 
 
 def not_json(error: json.JSONDecodeError) -> str:
@@ -232,9 +256,11 @@ def _plain(error: ValueError) -> str:
 
 
 def file_lines(path: Path, problems: Problems) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that hold something, as bytes with their end, each with its number (from 1).
+    """The lines of a file that hold something, as bytes with their end, each with its number (from
+    1).
 
-    Raises ImportFailed at a line that is too long, because its end may never come, and at too many blank ones.
+    Raises ImportFailed at a line that is too long, because its end may never come, and at too many
+    blank ones.
     """
     with open_file(path, problems) as file:
         number = blank = 0
@@ -247,7 +273,9 @@ def file_lines(path: Path, problems: Problems) -> Iterator[tuple[int, bytes]]:
                 continue
             blank += 1
             if blank > MAX_BLANK_LINES:
-                problems.stop(number, "", f"is blank, and so are {MAX_BLANK_LINES:,} lines before it")
+                problems.stop(
+                    number, "", f"is blank, and so are {MAX_BLANK_LINES:,} lines before it"
+                )
 
 
 def decoded_line(line: bytes) -> tuple[str, str]:
@@ -263,8 +291,8 @@ def decoded_line(line: bytes) -> tuple[str, str]:
 def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
     """The JSON values of a file that holds one a line, each with its line number (from 1).
 
-    Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and the next one is
-    read. Raises ImportFailed where ``file_lines`` does.
+    Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and
+    the next one is read. Raises ImportFailed where ``file_lines`` does.
     """
     for number, line in file_lines(path, problems):
         value, fault = _parsed(line)

@@ -1,4 +1,5 @@
-"""The project's own format: one record of ``annotations.records`` a line, named by ``type``. It holds everything."""
+"""The project's own format: one record of ``annotations.records`` a line, named by ``type``. It
+holds everything."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ def _record(line: JsonObject) -> Record | None:
         return None
     before = len(line.problems.found)
     record = reader(line)
-    # A field with a fault has been read as its default: such a record says something that the file does not.
+    # A field with a fault has been read as its default: such a record says something that the file
+    # does not.
     if len(line.problems.found) == before:
         return record
     line.problems.refused.add((type_name, str(line.value.get(_NAMED_BY.get(type_name, ""), ""))))
@@ -60,7 +62,18 @@ def _record(line: JsonObject) -> Record | None:
 
 def _corpus(line: JsonObject) -> CorpusRecord | None:
     line.refuse_unknown(
-        ("type", "name", "part", "simulated", "description", "aspects", "main_aspect", "scale", "scales", "language")
+        (
+            "type",
+            "name",
+            "part",
+            "simulated",
+            "description",
+            "aspects",
+            "main_aspect",
+            "scale",
+            "scales",
+            "language",
+        )
     )
     default = CorpusRecord()
     return CorpusRecord(
@@ -68,13 +81,22 @@ def _corpus(line: JsonObject) -> CorpusRecord | None:
         part=_optional(line, "part", lambda: line.text("part", MAX_NAME, True), default.part),
         simulated=_optional(line, "simulated", lambda: line.flag("simulated"), default.simulated),
         description=_optional(
-            line, "description", lambda: line.text("description", MAX_RESPONSE, True), default.description
+            line,
+            "description",
+            lambda: line.text("description", MAX_RESPONSE, True),
+            default.description,
         ),
-        aspects=_optional(line, "aspects", lambda: line.texts("aspects", MAX_ASPECT), default.aspects),
-        main_aspect=_optional(line, "main_aspect", lambda: line.text("main_aspect", MAX_ASPECT), default.main_aspect),
+        aspects=_optional(
+            line, "aspects", lambda: line.texts("aspects", MAX_ASPECT), default.aspects
+        ),
+        main_aspect=_optional(
+            line, "main_aspect", lambda: line.text("main_aspect", MAX_ASPECT), default.main_aspect
+        ),
         scale=_optional(line, "scale", lambda: _scale(line), default.scale),
         scales=_optional(line, "scales", lambda: _scales(line), default.scales),
-        language=_optional(line, "language", lambda: line.text("language", MAX_NAME, True), default.language),
+        language=_optional(
+            line, "language", lambda: line.text("language", MAX_NAME, True), default.language
+        ),
     )
 
 
@@ -99,7 +121,10 @@ def _scales(line: JsonObject) -> tuple[tuple[str, float | None, float | None], .
             line.complain(field, "must be [aspect, lowest, highest]; null is an open end")
             scales.append(None)
             continue
-        low, high = (None if end is None else line.as_number(end, f"{field}[{k}]") for k, end in enumerate(row[1:], 1))
+        low, high = (
+            None if end is None else line.as_number(end, f"{field}[{k}]")
+            for k, end in enumerate(row[1:], 1)
+        )
         scales.append((row[0], low, high))
     return all_or_none(scales)
 
@@ -107,15 +132,21 @@ def _scales(line: JsonObject) -> tuple[tuple[str, float | None, float | None], .
 def _system(line: JsonObject) -> SystemRecord | None:
     line.refuse_unknown(("type", "name", "kind", "description"))
     name = line.text("name", MAX_NAME)
-    kind: SystemKind = _optional(line, "kind", lambda: _one_of(line, "kind", _SYSTEM_KINDS), SystemRecord("").kind)
-    description = _optional(line, "description", lambda: line.text("description", MAX_RESPONSE, True), "")
+    kind: SystemKind = _optional(
+        line, "kind", lambda: _one_of(line, "kind", _SYSTEM_KINDS), SystemRecord("").kind
+    )
+    description = _optional(
+        line, "description", lambda: line.text("description", MAX_RESPONSE, True), ""
+    )
     return None if name is None else SystemRecord(name, kind, description)
 
 
 def _rater(line: JsonObject) -> RaterRecord | None:
     line.refuse_unknown(("type", "name", "kind"))
     name = line.text("name", MAX_NAME)
-    kind: RaterKind = _optional(line, "kind", lambda: _one_of(line, "kind", _RATER_KINDS), RaterRecord("").kind)
+    kind: RaterKind = _optional(
+        line, "kind", lambda: _one_of(line, "kind", _RATER_KINDS), RaterRecord("").kind
+    )
     return None if name is None else RaterRecord(name, kind)
 
 
@@ -135,8 +166,12 @@ def _turn(turn: JsonObject) -> TurnRecord | None:
     turn.refuse_unknown(("number", "context", "references"))
     number = turn.whole_number("number")
     objects = turn.children("context")
-    context = None if objects is None else all_or_none([_utterance(utterance) for utterance in objects])
-    references: tuple[str, ...] = _optional(turn, "references", lambda: turn.texts("references", MAX_RESPONSE), ())
+    context = (
+        None if objects is None else all_or_none([_utterance(utterance) for utterance in objects])
+    )
+    references: tuple[str, ...] = _optional(
+        turn, "references", lambda: turn.texts("references", MAX_RESPONSE), ()
+    )
     return None if number is None or context is None else TurnRecord(number, context, references)
 
 
@@ -159,7 +194,9 @@ def _response(line: JsonObject) -> ResponseRecord | None:
 
 
 def _rating(line: JsonObject) -> RatingRecord | None:
-    line.refuse_unknown(("type", "dialogue_id", "turn", "system", "rater", "aspect", "score", "comment"))
+    line.refuse_unknown(
+        ("type", "dialogue_id", "turn", "system", "rater", "aspect", "score", "comment")
+    )
     dialogue_id = line.text("dialogue_id", MAX_NAME)
     of_dialogue = line.has("turn") and line.value["turn"] is None
     turn = None if of_dialogue else line.whole_number("turn")
@@ -174,7 +211,8 @@ def _rating(line: JsonObject) -> RatingRecord | None:
 
 
 def _optional(line: JsonObject, key: str, read: Callable[[], T | None], default: T) -> T:
-    """The field, or ``default`` where the line does not have it or has a bad one (which ``read`` has noted)."""
+    """The field, or ``default`` where the line does not have it or has a bad one (which ``read``
+    has noted)."""
     value = read() if line.has(key) else None
     return default if value is None else value
 

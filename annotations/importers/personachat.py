@@ -1,8 +1,10 @@
-"""PersonaChat and ConvAI2 (Zhang et al. 2018, ACL) as ParlAI writes them: numbered lines, with or without candidates.
+"""PersonaChat and ConvAI2 (Zhang et al. 2018, ACL) as ParlAI writes them: numbered lines, with or
+without candidates.
 
-The number begins again at 1 with each dialogue. ``your persona:`` is of the speaker who answers, here B, and
-``partner's persona:`` of the other one, A. A line of conversation holds what A says, a tab and B's answer, then perhaps
-a reward and candidates, which are not kept. There are no systems and no ratings.
+The number begins again at 1 with each dialogue. ``your persona:`` is of the speaker who answers,
+here B, and ``partner's persona:`` of the other one, A. A line of conversation holds what A says, a
+tab and B's answer, then perhaps a reward and candidates, which are not kept. There are no systems
+and no ratings.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from annotations.importers.texts import MAX_RESPONSE, text_fault
 from annotations.records import CorpusRecord, DialogueRecord
 
 SILENCE = "__SILENCE__"
-"""Stands in place of A's first words where B begins: each conversation of ConvAI2 is told once from each side."""
+"""Stands in place of A's first words where B begins: each conversation of ConvAI2 is told once from
+each side."""
 PERSONA = "your persona:"
 PARTNER_PERSONA = "partner's persona:"
 MAX_SENTENCES = 100
@@ -102,7 +105,10 @@ def _take_exchange(episode: _Episode, text: str) -> tuple[str, str]:
     if len(columns) == 1:
         return "", "has no answer: a tab and the answer follow what the partner says"
     if len(columns) > 4:
-        return "", f"has {len(columns)} columns; at most 4 are known: text, answer, reward, candidates"
+        return (
+            "",
+            f"has {len(columns)} columns; at most 4 are known: text, answer, reward, candidates",
+        )
     said, answer = columns[0].strip(), columns[1].strip()
     silent = said == SILENCE
     if silent and episode.lines:
@@ -122,7 +128,9 @@ def _record(dialogue_id: str, episode: _Episode, problems: Problems) -> Dialogue
     if fault := count_fault(len(episode.lines)):
         problems.add(episode.first_line, "", f"{fault}; this one has {len(episode.lines)}")
         return None
-    return human_dialogue(dialogue_id, episode.lines, tuple(episode.persona), tuple(episode.partner_persona))
+    return human_dialogue(
+        dialogue_id, episode.lines, tuple(episode.persona), tuple(episode.partner_persona)
+    )
 
 
 IMPORTER = Importer(

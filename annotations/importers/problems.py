@@ -15,7 +15,8 @@ Where = str | int
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault: ``where`` is a JSON path or a line number, ``field`` the path below it; both may be empty."""
+    """One fault: ``where`` is a JSON path or a line number, ``field`` the path below it; both may
+    be empty."""
 
     file: str
     where: Where
@@ -32,7 +33,8 @@ class Problem:
 
 
 class ImportFailed(Exception):
-    """The file cannot be imported. ``problems`` holds at most 100; ``stopped`` says that reading ended there."""
+    """The file cannot be imported. ``problems`` holds at most 100; ``stopped`` says that reading
+    ended there."""
 
     def __init__(self, problems: Iterable[Problem], stopped: bool = False) -> None:
         self.problems = tuple(problems)
@@ -53,10 +55,12 @@ class Problems:
     file: str
     found: list[Problem] = field(default_factory=list)
     refused: set[tuple[str, str]] = field(default_factory=set)
-    """(type, name or id) of records that were read and are at fault: who refers to them is not to blame."""
+    """(type, name or id) of records that were read and are at fault: who refers to them is not to
+    blame."""
 
     def add(self, where: Where, field: str, message: str) -> None:
-        """Notes a fault and lets the reader go on. Raises ImportFailed at the first one that is too many."""
+        """Notes a fault and lets the reader go on. Raises ImportFailed at the first one that is too
+        many."""
         if len(self.found) >= MAX_PROBLEMS:
             raise ImportFailed(self.found, stopped=True)
         self.found.append(Problem(self.file, where, field, message))

@@ -190,7 +190,9 @@ def _take(
             complain(column, f"is another one than in line {turn.line}, which has the same turn")
     first, text = turn.responses.setdefault(system, (line, response))
     if text != response:
-        complain("response", f"is another one than in line {first}, by the same system at the same turn")
+        complain(
+            "response", f"is another one than in line {first}, by the same system at the same turn"
+        )
     table.systems.setdefault(system)
     if not rater:
         if scores:

@@ -23,24 +23,30 @@ BEGINNING = 64 * 1024
 FOREIGN = (
     (re.compile(r'"completed_by"\s*:'), "an export of Label Studio"),
     (re.compile(r'"label_annotations"\s*:'), "annotations of Potato"),
-    (re.compile(r'"context"\s*:\s*"(User|System): .*"annotations"\s*:\s*\{', re.DOTALL), "FED's data"),
+    (
+        re.compile(r'"context"\s*:\s*"(User|System): .*"annotations"\s*:\s*\{', re.DOTALL),
+        "FED's data",
+    ),
 )
 """What no importer takes, by its sign, and what it is called."""
 AS_RATINGS = (
-    "make it a table with one rating a row, dialog_id, turn, system, context, response, rater, score, "
-    "and import that as ratings"
+    "make it a table with one rating a row, dialog_id, turn, system, context, response, rater, "
+    "score, and import that as ratings"
 )
 
 
 def what_to_do(path: Path) -> str:
     """What to do with a file that no importer takes, where it is known what it is; else ""."""
     beginning = _beginning(path)
-    return next((f"it is {what}: {AS_RATINGS}" for sign, what in FOREIGN if sign.search(beginning)), "")
+    return next(
+        (f"it is {what}: {AS_RATINGS}" for sign, what in FOREIGN if sign.search(beginning)), ""
+    )
 
 
 def likely_format(path: Path) -> str:
-    """The format of which the beginning of a file has the sign, for who named another one; "" where none has, or more
-    than one, or where it is no file that can be read. It decides nothing: a file is read as what it was said to be."""
+    """The format of which the beginning of a file has the sign, for who named another one; "" where
+    none has, or more than one, or where it is no file that can be read. It decides nothing: a file
+    is read as what it was said to be."""
     beginning = _beginning(path)
     signed = [one.name for one in importers().values() if one.sign.search(beginning)]
     return signed[0] if len(signed) == 1 else ""

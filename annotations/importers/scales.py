@@ -1,4 +1,5 @@
-"""The scales of USR's questionnaire (Mehri & Eskenazi 2020, ACL, section 3), which two of the formats share."""
+"""The scales of USR's questionnaire (Mehri & Eskenazi 2020, ACL, section 3), which two of the
+formats share."""
 
 from __future__ import annotations
 

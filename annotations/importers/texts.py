@@ -1,4 +1,5 @@
-"""What a text must be to be stored: printable in JSON, not endless, and not empty where it says something."""
+"""What a text must be to be stored: printable in JSON, not endless, and not empty where it says
+something."""
 
 from __future__ import annotations
 
@@ -18,18 +19,21 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """What a database keeps of words that nobody checked, such as an error's: no NUL, and ``?`` for half of a surrogate
-    pair."""
+    """What a database keeps of words that nobody checked, such as an error's: no NUL, and ``?`` for
+    half of a surrogate pair."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def name_fault(name: str) -> str:
-    """What is wrong with an id or a name, in words: two that look the same would be two people, or two systems."""
+    """What is wrong with an id or a name, in words: two that look the same would be two people, or
+    two systems."""
     if fault := text_fault(name, MAX_NAME):
         return fault
     if name != name.strip():
         return "begins or ends with white space"
-    return "" if unicodedata.is_normalized("NFC", name) else "is not in Unicode's composed form (NFC)"
+    return (
+        "" if unicodedata.is_normalized("NFC", name) else "is not in Unicode's composed form (NFC)"
+    )
 
 
 def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:

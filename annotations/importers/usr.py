@@ -1,6 +1,7 @@
 """USR's annotations (Mehri & Eskenazi 2020): a JSON array of contexts, each with rated responses.
 
-The file is read twice: the systems and raters, which come first in a stream, are spread over the whole of it.
+The file is read twice: the systems and raters, which come first in a stream, are spread over the
+whole of it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class _Names:
         self.raters: dict[str, None] = {}
 
     def collect(self, element: object) -> bool:
-        """Takes the names that are well formed; False where the element is one that the second reading refuses."""
+        """Takes the names that are well formed; False where the element is one that the second
+        reading refuses."""
         if not isinstance(element, dict):
             return False
         annotators, responses = element.get("annotators"), element.get("responses")
@@ -82,7 +84,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 
 
 def _names(path: Path, problems: Problems) -> _Names:
-    """The names of the whole file, or of its start where the second reading will stop at its faults anyway."""
+    """The names of the whole file, or of its start where the second reading will stop at its faults
+    anyway."""
     names = _Names()
     refused = 0
     for _, element in array_elements(path, problems):
@@ -94,7 +97,11 @@ def _names(path: Path, problems: Problems) -> _Names:
 
 def _head(names: _Names, aspects: tuple[str, ...]) -> Iterator[Placed]:
     scales = tuple((aspect, *USR_SCALES.get(aspect, (None, None))) for aspect in aspects)
-    yield CorpusRecord(aspects=aspects or (MAIN_ASPECT,), main_aspect=MAIN_ASPECT, scales=scales), "$", ""
+    yield (
+        CorpusRecord(aspects=aspects or (MAIN_ASPECT,), main_aspect=MAIN_ASPECT, scales=scales),
+        "$",
+        "",
+    )
     for name in names.systems:
         yield SystemRecord(name, _KINDS.get(name, "agent")), "$", ""
     for name in names.raters:
@@ -111,7 +118,8 @@ def _dialogue(dialogue_id: str, context: JsonObject, aspects: tuple[str, ...]) -
     references = tuple(
         text.strip()
         for response in responses
-        if response.value.get("model") == GOLD and isinstance(text := response.value.get("response"), str)
+        if response.value.get("model") == GOLD
+        and isinstance(text := response.value.get("response"), str)
     )
     turn = TurnRecord(0, utterances, references)
     yield DialogueRecord(dialogue_id, persona, (), (turn,)), context.where, ""
@@ -125,7 +133,9 @@ def _utterances(context: JsonObject) -> tuple[Utterance, ...] | None:
         return None
     lines = [line.strip() for line in text.strip().split("\n")]
     if "" in lines:
-        context.complain("context", f"line {lines.index('') + 1} is empty: who speaks after it cannot be told")
+        context.complain(
+            "context", f"line {lines.index('') + 1} is empty: who speaks after it cannot be told"
+        )
         return None
     return alternating(lines)
 

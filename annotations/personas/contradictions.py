@@ -1,6 +1,8 @@
-"""When two things that a persona says cannot both be true. The rules of ComperDial's appendix A.3, made mechanical:
+"""When two things that a persona says cannot both be true. The rules of ComperDial's appendix A.3,
+made mechanical:
 
-* two sentences that give one fact different values ("I live alone", "I share a house": the tag ``home``),
+* two sentences that give one fact different values ("I live alone", "I share a house": the tag
+  ``home``),
 * a sentence that is not for this age,
 * years of something that began too early in life ("for 20 years" at 25),
 * an age in the past that has not come yet ("when I was 30" at 25).
@@ -16,17 +18,29 @@ from annotations.personas.knowledge import Sentence
 EARLIEST_START = 15
 """Nobody has done for N years what would have begun before this age."""
 
-_ONES = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+_ONES = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen "
+)
 _ONES += "eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS = {word: number for number, word in enumerate(_ONES.split(), 1)}
 _WORDS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
-_NUMBER = r"(\d{1,3}|(?:" + "|".join(_TENS.split()) + r")(?:[- ](?:" + "|".join(_ONES.split()[:9]) + r"))?|"
+_NUMBER = (
+    r"(\d{1,3}|(?:"
+    + "|".join(_TENS.split())
+    + r")(?:[- ](?:"
+    + "|".join(_ONES.split()[:9])
+    + r"))?|"
+)
 _NUMBER += "|".join(sorted(_ONES.split(), key=len, reverse=True)) + ")"
 _YEARS_OF = re.compile(
-    rf"\bfor (?:over |more than |almost |about |the (?:last|past) )?{_NUMBER} years\b", re.IGNORECASE
+    rf"\bfor (?:over |more than |almost |about |the (?:last|past) )?{_NUMBER} years\b",
+    re.IGNORECASE,
 )
-_AGE_IN_THE_PAST = re.compile(rf"\b(?:since|when) I was {_NUMBER}\b|\bat the age of {_NUMBER}\b", re.IGNORECASE)
+_AGE_IN_THE_PAST = re.compile(
+    rf"\b(?:since|when) I was {_NUMBER}\b|\bat the age of {_NUMBER}\b", re.IGNORECASE
+)
 
 
 def fault_with_age(sentence: Sentence, age: int) -> str:

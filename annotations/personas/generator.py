@@ -1,4 +1,5 @@
-"""Makes personas: fictional personal information, then two persona profiles (ComperDial, section 3.1 and A.3)."""
+"""Makes personas: fictional personal information, then two persona profiles (ComperDial, section
+3.1 and A.3)."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ from annotations.personas.contradictions import fault_with_age, fault_with_facts
 from annotations.personas.knowledge import ASPECTS, Head, Knowledge, Name, Sentence
 
 YEAR = 2026
-"""From which ages and decades of birth are counted. Fixed, so that a seed gives the same persona in every year."""
+"""From which ages and decades of birth are counted. Fixed, so that a seed gives the same persona in
+every year."""
 TRIES = 200
 
 
 class NoPersona(Exception):
-    """The knowledge file has no two head personas that one person could be, or no family sentence for their age."""
+    """The knowledge file has no two head personas that one person could be, or no family sentence
+    for their age."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class Persona:
 
 @dataclass
 class _Profile:
-    """A person in the making. A sentence is taken in only where it contradicts nothing that is already there."""
+    """A person in the making. A sentence is taken in only where it contradicts nothing that is
+    already there."""
 
     age: int
     parts: list[Sentence] = field(default_factory=list)
@@ -50,25 +54,35 @@ class _Profile:
 
 
 def make_pair(knowledge: Knowledge, seed: int | str) -> tuple[Persona, Persona]:
-    """Two personas with different names and heads; the same seed gives the same two. Raises ``NoPersona``."""
+    """Two personas with different names and heads; the same seed gives the same two. Raises
+    ``NoPersona``."""
     random = Random(seed)
     first = make_persona(knowledge, random)
     return first, make_persona(knowledge, random, not_heads=first.heads, not_names=(first.name,))
 
 
 def make_persona(
-    knowledge: Knowledge, random: Random, not_heads: Collection[str] = (), not_names: Collection[str] = ()
+    knowledge: Knowledge,
+    random: Random,
+    not_heads: Collection[str] = (),
+    not_names: Collection[str] = (),
 ) -> Persona:
-    """One persona without a contradiction: what does not fit is drawn again or left out. Raises ``NoPersona``."""
+    """One persona without a contradiction: what does not fit is drawn again or left out. Raises
+    ``NoPersona``."""
     heads = [head for head in knowledge.heads if head.text not in not_heads]
     for _ in range(TRIES):
         persona = _try(knowledge, heads, random, not_names)
         if persona is not None:
             return persona
-    raise NoPersona(f"no persona without a contradiction was found in {TRIES} draws from {len(heads)} head personas")
+    raise NoPersona(
+        f"no persona without a contradiction was found in {TRIES} draws from {len(heads)} head "
+        "personas"
+    )
 
 
-def _try(knowledge: Knowledge, heads: Sequence[Head], random: Random, not_names: Collection[str]) -> Persona | None:
+def _try(
+    knowledge: Knowledge, heads: Sequence[Head], random: Random, not_names: Collection[str]
+) -> Persona | None:
     if len(heads) < 2:
         return None
     first, second = random.sample(heads, 2)
@@ -99,10 +113,16 @@ def _try(knowledge: Knowledge, heads: Sequence[Head], random: Random, not_names:
     )
 
 
-def _name(knowledge: Knowledge, age: int, random: Random, not_names: Collection[str]) -> Name | None:
+def _name(
+    knowledge: Knowledge, age: int, random: Random, not_names: Collection[str]
+) -> Name | None:
     born = (YEAR - age) // 10 * 10
-    decade = min((name.decade for name in knowledge.names), key=lambda known: abs(known - born), default=born)
-    fitting = [name for name in knowledge.names if name.decade == decade and name.text not in not_names]
+    decade = min(
+        (name.decade for name in knowledge.names), key=lambda known: abs(known - born), default=born
+    )
+    fitting = [
+        name for name in knowledge.names if name.decade == decade and name.text not in not_names
+    ]
     if not fitting:
         return None
     genders = sorted({name.gender for name in fitting})
@@ -112,10 +132,14 @@ def _name(knowledge: Knowledge, age: int, random: Random, not_names: Collection[
 
 def _attributes(head: Head, profile: _Profile, random: Random) -> list[str]:
     """One of each aspect that has one which fits."""
-    chosen = (_first_that_fits(head.attributes.get(aspect, ()), profile, random) for aspect in ASPECTS)
+    chosen = (
+        _first_that_fits(head.attributes.get(aspect, ()), profile, random) for aspect in ASPECTS
+    )
     return [attribute.text for attribute in chosen if attribute is not None]
 
 
-def _first_that_fits(sentences: Sequence[Sentence], profile: _Profile, random: Random) -> Sentence | None:
+def _first_that_fits(
+    sentences: Sequence[Sentence], profile: _Profile, random: Random
+) -> Sentence | None:
     shuffled = random.sample(sentences, len(sentences))
     return next((sentence for sentence in shuffled if profile.takes(sentence)), None)

@@ -1,7 +1,9 @@
-"""What personas are made of, read from JSON files in PeaCoK's shape: head personas with attributes per aspect.
+"""What personas are made of, read from JSON files in PeaCoK's shape: head personas with attributes
+per aspect.
 
-PeaCoK (Gao et al. 2023) describes a head persona in four aspects, each with or without a relationship to others; so an
-attribute stands under one of eight keys. The files beside this module are our own writing.
+PeaCoK (Gao et al. 2023) describes a head persona in four aspects, each with or without a
+relationship to others; so an attribute stands under one of eight keys. The files beside this module
+are our own writing.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ OWN_FILE = FOLDER / "knowledge.json"
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence in the first person with what it says of its speaker: ages it fits, and facts as key and value."""
+    """A sentence in the first person with what it says of its speaker: ages it fits, and facts as
+    key and value."""
 
     text: str
     min_age: int = YOUNGEST
@@ -45,7 +48,8 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A head persona ("I am a beekeeper.") and its attributes by aspect; an aspect may be missing."""
+    """A head persona ("I am a beekeeper.") and its attributes by aspect; an aspect may be
+    missing."""
 
     sentence: Sentence
     attributes: Mapping[str, tuple[Sentence, ...]]
@@ -96,9 +100,13 @@ def _heads(path: Path) -> tuple[Head, ...]:
         seen.add(head.text)
         heads.append(head)
         if len(heads) > MOST_HEADS:
-            problems.stop(row.where, "", f"is one head persona too many; at most {MOST_HEADS:,} are allowed")
+            problems.stop(
+                row.where, "", f"is one head persona too many; at most {MOST_HEADS:,} are allowed"
+            )
     if len(heads) < FEWEST_HEADS and not problems.found:
-        problems.add("$", "", f"holds {len(heads)} head personas; a pair needs at least {FEWEST_HEADS}")
+        problems.add(
+            "$", "", f"holds {len(heads)} head personas; a pair needs at least {FEWEST_HEADS}"
+        )
     problems.raise_if_any()
     return tuple(heads)
 
@@ -125,7 +133,10 @@ def _attributes(by_aspect: JsonObject, aspect: str) -> tuple[Sentence, ...] | No
     if values is None:
         return None
     return all_or_none(
-        [_attribute(value, by_aspect, f"{by_aspect.field(aspect)}[{place}]") for place, value in enumerate(values)]
+        [
+            _attribute(value, by_aspect, f"{by_aspect.field(aspect)}[{place}]")
+            for place, value in enumerate(values)
+        ]
     )
 
 

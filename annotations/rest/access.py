@@ -1,4 +1,5 @@
-"""Who asks, and what the token allows. The site's door (its middleware) has looked the token up before."""
+"""Who asks, and what the token allows. The site's door (its middleware) has looked the token up
+before."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ SCOPES: dict[Scope, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody with a token, or anybody without. ``fault`` says why a token that was sent does not count."""
+    """Somebody with a token, or anybody without. ``fault`` says why a token that was sent does not
+    count."""
 
     user: Any = field(default_factory=AnonymousUser)
     token_id: int | None = None
@@ -47,7 +49,9 @@ class Token(HttpBearer):
     """
 
     openapi_bearerFormat = "dial_…"  # noqa: N815  the document's own spelling
-    openapi_description = "A token of the site: made on its page Tokens or by `POST /api/v1/tokens`."
+    openapi_description = (
+        "A token of the site: made on its page Tokens or by `POST /api/v1/tokens`."
+    )
 
     def __init__(self, scope: Scope, anybody: bool = False) -> None:
         super().__init__()
@@ -64,7 +68,11 @@ class Token(HttpBearer):
                 return caller
             raise Refused(401, _("This needs a token: Authorization: Bearer dial_…"), code="token")
         if self.scope not in caller.scopes:
-            raise Refused(403, _("This token does not have the scope %(scope)s.") % {"scope": self.scope}, code="scope")
+            raise Refused(
+                403,
+                _("This token does not have the scope %(scope)s.") % {"scope": self.scope},
+                code="scope",
+            )
         if self.scope == "organise" and not is_organiser(caller.user):
             raise Refused(403, _("Only organisers may do this."), code="role")
         return caller

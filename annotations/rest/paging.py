@@ -1,4 +1,5 @@
-"""Lists in pages. The cursor says after which row the next page begins, so rows that come meanwhile shift nothing."""
+"""Lists in pages. The cursor says after which row the next page begins, so rows that come meanwhile
+shift nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ Row = TypeVar("Row", bound=Any)
 
 class Paging(Schema):
     cursor: str | None = Field(
-        None, max_length=LONGEST_CURSOR, description="`next` of the page before; without it the list begins."
+        None,
+        max_length=LONGEST_CURSOR,
+        description="`next` of the page before; without it the list begins.",
     )
     limit: int = Field(USUAL, ge=1, le=MOST, description="Most items of a page.")
 
@@ -34,10 +37,15 @@ class Page(Schema, Generic[T]):
 
 
 def page_of(
-    rows: QuerySet[Row], key: str, paging: Paging, document: Callable[[Row], Any], version: int | None = None
+    rows: QuerySet[Row],
+    key: str,
+    paging: Paging,
+    document: Callable[[Row], Any],
+    version: int | None = None,
 ) -> dict[str, Any]:
-    """A page of ``rows``, ordered by ``key``: a field that no two rows share, with a minus before it to go down.
-    ``version``: of the corpus, where the rows are one's: no list begins in one version and goes on in another.
+    """A page of ``rows``, ordered by ``key``: a field that no two rows share, with a minus before
+    it to go down. ``version``: of the corpus, where the rows are one's: no list begins in one
+    version and goes on in another.
 
     Raises ``Refused`` (422) for a cursor that is not of this list.
     """
@@ -45,7 +53,9 @@ def page_of(
     listed = key if version is None else f"{key} of version {version}"
     if paging.cursor is not None:
         direction = "lt" if key.startswith("-") else "gt"
-        rows = rows.filter(**{f"{field}__{direction}": _place(paging.cursor, listed, _is_text(rows, field))})
+        rows = rows.filter(
+            **{f"{field}__{direction}": _place(paging.cursor, listed, _is_text(rows, field))}
+        )
     found = list(rows.order_by(key)[: paging.limit + 1])
     shown = found[: paging.limit]
     more = len(found) > paging.limit
@@ -67,7 +77,9 @@ def _cursor(listed: str, value: str | int) -> str:
 
 def _place(cursor: str, listed: str, is_text: bool) -> str | int:
     try:
-        name, value = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
+        name, value = json.loads(
+            base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
+        )
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise _unknown() from None
     if name != listed:
@@ -85,9 +97,16 @@ def _is_text(rows: QuerySet[Any], field: str) -> bool:
     for part in path:
         model = model._meta.get_field(part).related_model
     name = model._meta.pk.name if last == "pk" else last
-    return model._meta.get_field(name).get_internal_type() in ("CharField", "SlugField", "TextField")
+    return model._meta.get_field(name).get_internal_type() in (
+        "CharField",
+        "SlugField",
+        "TextField",
+    )
 
 
 def _unknown() -> Refused:
-    message = "This cursor is not of this list, or of another version of it. Begin without one, or name its version."
+    message = (
+        "This cursor is not of this list, or of another version of it. Begin without one, or name "
+        "its version."
+    )
     return Refused(422, message, errors=[{"field": "query.cursor", "message": message}])

@@ -14,20 +14,31 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class FieldProblem(Schema):
-    field: str = Field(description="Path of the parameter or field, such as `query.limit` or `body.name`.")
+    field: str = Field(
+        description="Path of the parameter or field, such as `query.limit` or `body.name`."
+    )
     message: str = Field(description="What is wrong with it.")
 
 
 class Problem(Schema):
-    """Why a request was refused. `detail` is written for people; programs go by `status` and `code`."""
+    """Why a request was refused. `detail` is written for people; programs go by `status` and
+    `code`."""
 
-    type: str = Field(description="Always `about:blank`: `status` and `code` say what kind of problem it is.")
+    type: str = Field(
+        description="Always `about:blank`: `status` and `code` say what kind of problem it is."
+    )
     title: str = Field(description="The status in words.")
     status: int = Field(description="The HTTP status.")
     detail: str = Field(description="What happened, and what to do.")
-    code: str | None = Field(None, description="A word for the rule that refused, such as `limit_day`; else null.")
-    request_id: str | None = Field(None, description="Of a mistake of the server: the number by which the log has it.")
-    errors: list[FieldProblem] = Field([], description="With 422: the parameters and fields that are wrong.")
+    code: str | None = Field(
+        None, description="A word for the rule that refused, such as `limit_day`; else null."
+    )
+    request_id: str | None = Field(
+        None, description="Of a mistake of the server: the number by which the log has it."
+    )
+    errors: list[FieldProblem] = Field(
+        [], description="With 422: the parameters and fields that are wrong."
+    )
 
 
 class Refused(Exception):
@@ -38,7 +49,9 @@ class Refused(Exception):
         super().__init__(detail)
 
 
-def problem_response(status: int, detail: str, code: str | None = None, **more: Any) -> HttpResponse:
+def problem_response(
+    status: int, detail: str, code: str | None = None, **more: Any
+) -> HttpResponse:
     document = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Error",

@@ -30,7 +30,9 @@ class Figure(Schema):
     """A statistic: its value with interval, or null with the reason."""
 
     value: float | None = Field(description="Null where it is undefined.")
-    ci: tuple[float, float] | None = Field(None, description="95 % interval over dialogues, lowest and highest.")
+    ci: tuple[float, float] | None = Field(
+        None, description="95 % interval over dialogues, lowest and highest."
+    )
     p: float | None = Field(None, description="Its p-value, where it has one.")
     reason: str | None = Field(None, description="Why the value is null.")
     ci_reason: str | None = Field(None, description="Why there is a value without an interval.")

@@ -11,8 +11,8 @@ CARD_COLUMNS = 6
 
 
 def parse_sort(wish: str, table: Table) -> tuple[str, bool] | None:
-    """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order, None where it has
-    none."""
+    """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order,
+    None where it has none."""
     key, descending = (wish[1:], True) if wish.startswith("-") else (wish, False)
     if table.column(key):
         return key, descending
@@ -20,12 +20,15 @@ def parse_sort(wish: str, table: Table) -> tuple[str, bool] | None:
 
 
 def sort_table(table: Table, wish: str = "") -> Table:
-    """The table with its rows in the order of ``wish`` (or of ``table.sort``); undefined last in both directions.
+    """The table with its rows in the order of ``wish`` (or of ``table.sort``); undefined last in
+    both directions.
 
     Rows that are equal keep the order they had.
     """
     sort = parse_sort(wish, table)
-    return replace(table, rows=tuple(table.rows[place] for place in order_of(table, sort)), sort=sort)
+    return replace(
+        table, rows=tuple(table.rows[place] for place in order_of(table, sort)), sort=sort
+    )
 
 
 def order_of(table: Table, sort: tuple[str, bool] | None) -> list[int]:
@@ -49,22 +52,29 @@ def _sort_value(cell: Cell) -> tuple[int, float, str]:
 
 
 def with_details(table: Table) -> Table:
-    """Where a table says nothing of detail, a row's card on a phone shows its first ``CARD_COLUMNS`` columns."""
+    """Where a table says nothing of detail, a row's card on a phone shows its first
+    ``CARD_COLUMNS`` columns."""
     if any(column.detail for column in table.columns):
         return table
-    columns = tuple(replace(column, detail=number >= CARD_COLUMNS) for number, column in enumerate(table.columns))
+    columns = tuple(
+        replace(column, detail=number >= CARD_COLUMNS)
+        for number, column in enumerate(table.columns)
+    )
     return replace(table, columns=columns)
 
 
 def first_direction(column: Column) -> bool:
-    """Whether the first click on a header sorts descending: figures with the best on top, text from A."""
+    """Whether the first click on a header sorts descending: figures with the best on top, text from
+    A."""
     return column.is_figure and column.kind != "rank" and column.higher_is_better is not False
 
 
 def parse_columns(wish: str | Iterable[str], table: Table) -> frozenset[str]:
-    """The keys to show, from ``"a,b"`` or several such. The first column, which names the row, always shows.
+    """The keys to show, from ``"a,b"`` or several such. The first column, which names the row,
+    always shows.
 
-    A wish that names no column of the table shows them all: a link to a column that is gone still shows a table.
+    A wish that names no column of the table shows them all: a link to a column that is gone still
+    shows a table.
     """
     wishes = [wish] if isinstance(wish, str) else list(wish)
     wanted = {key.strip() for part in wishes for key in part.split(",")}
@@ -102,7 +112,8 @@ def _best_value(rows: Iterable[Row], column: Column, excluded: frozenset[str]) -
 
 
 def _marked(row: Row, best: dict[str, float | None], excluded: frozenset[str]) -> Row:
-    """Only cells that change are made anew: a board has thousands, and a best one in each column."""
+    """Only cells that change are made anew: a board has thousands, and a best one in each
+    column."""
     competes = row.id not in excluded
     changed = {}
     for key, cell in row.cells.items():
@@ -114,7 +125,8 @@ def _marked(row: Row, best: dict[str, float | None], excluded: frozenset[str]) -
 
 
 def column_scale(table: Table, key: str) -> tuple[float, float] | None:
-    """(low, high) over all values and intervals of a column: the scale its whiskers share. None without intervals."""
+    """(low, high) over all values and intervals of a column: the scale its whiskers share. None
+    without intervals."""
     cells = [row.cell(key) for row in table.rows]
     ends = [end for cell in cells if cell.ci is not None for end in cell.ci]
     if not ends:

@@ -87,7 +87,8 @@ def without_guard(text: str) -> str:
 
 
 def json_cell(value: Any) -> str:
-    """A document for a cell. JSON's own escapes guard its strings, so that it reads back unchanged."""
+    """A document for a cell. JSON's own escapes guard its strings, so that it reads back
+    unchanged."""
 
     def escaped(string: re.Match[str]) -> str:
         def sign(found: re.Match[str]) -> str:

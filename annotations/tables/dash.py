@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 
 class Dash(str):
-    """A cell without a figure, "–", that knows the reason. ``print_table`` tells it beneath the table."""
+    """A cell without a figure, "–", that knows the reason. ``print_table`` tells it beneath the
+    table."""
 
     __slots__ = ("reason",)
     reason: str

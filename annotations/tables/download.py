@@ -1,6 +1,8 @@
-"""The files behind a table's links: ``?download=<table id>.csv``, ``.json``, ``.tex`` or ``.md`` on its own page.
+"""The files behind a table's links: ``?download=<table id>.csv``, ``.json``, ``.tex`` or ``.md`` on
+its own page.
 
-CSV and JSON hold all of the table. LaTeX and Markdown are for a paper: rows and columns as the reader arranged them.
+CSV and JSON hold all of the table. LaTeX and Markdown are for a paper: rows and columns as the
+reader arranged them.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ class Download(NamedTuple):
     body: str
 
 
-def download(tables: Iterable[Table], wish: str, columns: str = "", sort: str = "") -> Download | None:
-    """The file named ``wish``, made from the table whose id it carries; None where no table has that name. ``columns``
-    and ``sort`` are as in the table's address."""
+def download(
+    tables: Iterable[Table], wish: str, columns: str = "", sort: str = ""
+) -> Download | None:
+    """The file named ``wish``, made from the table whose id it carries; None where no table has
+    that name. ``columns`` and ``sort`` are as in the table's address."""
     table_id, _, form = wish.rpartition(".")
     table = next((table for table in tables if table.id == table_id), None)
     if table is None:
@@ -34,9 +38,15 @@ def download(tables: Iterable[Table], wish: str, columns: str = "", sort: str = 
     if form == "json":
         return Download(wish, "application/json", table_to_json(table))
     if form == "tex":
-        return Download(wish, "application/x-tex; charset=utf-8", table_to_latex(_arranged(table, columns, sort)))
+        return Download(
+            wish,
+            "application/x-tex; charset=utf-8",
+            table_to_latex(_arranged(table, columns, sort)),
+        )
     if form == "md":
-        return Download(wish, "text/markdown; charset=utf-8", table_to_markdown(_arranged(table, columns, sort)))
+        return Download(
+            wish, "text/markdown; charset=utf-8", table_to_markdown(_arranged(table, columns, sort))
+        )
     return None
 
 

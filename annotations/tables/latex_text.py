@@ -1,12 +1,13 @@
-"""Words as LaTeX reads them: with pdflatex as it comes, in its default font encoding, without further packages."""
+"""Words as LaTeX reads them: with pdflatex as it comes, in its default font encoding, without
+further packages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
 _PUNCTUATION = {
     "<": "$<$", ">": "$>$", "|": "$|$", '"': r"\textquotedblright{}",
@@ -18,18 +19,20 @@ _PUNCTUATION = {
     "\N{SECTION SIGN}": r"\S{}", "\N{DEGREE SIGN}": r"$^{\circ}$", "\N{PRIME}": "$'$",
     "\N{VULGAR FRACTION ONE HALF}": r"$\frac{1}{2}$",
 }  # fmt: skip
-"""In the default encoding ``<``, ``>`` and ``|`` print as other characters; a language may make ``"`` a command."""
+"""In the default encoding ``<``, ``>`` and ``|`` print as other characters; a language may make
+``"`` a command."""
 _MATHS = {
-    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
-    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "ς": "varsigma",
-    "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega",
-    "ϵ": "epsilon", "ϑ": "vartheta", "ϕ": "phi", "ϖ": "varpi", "ϱ": "varrho", "\N{MICRO SIGN}": "mu",
-    "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Υ": "Upsilon",
-    "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega",
-    "±": "pm", "×": "times", "÷": "div", "·": "cdot", "√": "surd", "∑": "sum", "∏": "prod", "∞": "infty",
-    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "∝": "propto", "∈": "in", "⊕": "oplus", "‖": "Vert",
-    "→": "to", "←": "leftarrow", "↔": "leftrightarrow", "↑": "uparrow", "↓": "downarrow", "⇒": "Rightarrow",
-    "•": "bullet", "†": "dagger", "‡": "ddagger",
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta",
+    "η": "eta", "θ": "theta", "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu",
+    "ξ": "xi", "π": "pi", "ρ": "rho", "ς": "varsigma", "σ": "sigma", "τ": "tau", "υ": "upsilon",
+    "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "ϵ": "epsilon", "ϑ": "vartheta",
+    "ϕ": "phi", "ϖ": "varpi", "ϱ": "varrho", "\N{MICRO SIGN}": "mu", "Γ": "Gamma", "Δ": "Delta",
+    "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi", "Σ": "Sigma", "Υ": "Upsilon", "Φ": "Phi",
+    "Ψ": "Psi", "Ω": "Omega", "±": "pm", "×": "times", "÷": "div", "·": "cdot", "√": "surd",
+    "∑": "sum", "∏": "prod", "∞": "infty", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx",
+    "∝": "propto", "∈": "in", "⊕": "oplus", "‖": "Vert", "→": "to", "←": "leftarrow",
+    "↔": "leftrightarrow", "↑": "uparrow", "↓": "downarrow", "⇒": "Rightarrow", "•": "bullet",
+    "†": "dagger", "‡": "ddagger",
 }  # fmt: skip
 _LATIN_IN_SHAPE = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo", strict=True))
 """Greek letters that TeX has no command for, because a Latin one looks the same."""
@@ -47,18 +50,22 @@ _ARGUMENT_STARTS = ("[", "*")
 
 
 def one_line(text: str) -> str:
-    """Without line breaks and other control characters: a comment or a row of a table ends where its line does."""
-    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    """Without line breaks and other control characters: a comment or a row of a table ends where
+    its line does."""
+    return " ".join(
+        "".join(character if character.isprintable() else " " for character in text).split()
+    )
 
 
 def escaped(text: str) -> str:
-    """``text`` as words of a cell. Letters of scripts that pdflatex cannot print stay as they are."""
+    """``text`` as words of a cell. Letters of scripts that pdflatex cannot print stay as they
+    are."""
     return "".join(_WRITTEN.get(character, character) for character in one_line(text))
 
 
 def row_of(cells: Sequence[str]) -> str:
-    r"""A row of a ``tabular``, of cells that are LaTeX. The ``\\`` or the rule before it would take a bracket or an
-    asterisk at its start for an argument of its own."""
+    r"""A row of a ``tabular``, of cells that are LaTeX. The ``\\`` or the rule before it would take
+    a bracket or an asterisk at its start for an argument of its own."""
     row = " & ".join(cells) + r" \\"
     return "{}" + row if row.startswith(_ARGUMENT_STARTS) else row
 

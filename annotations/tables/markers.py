@@ -1,13 +1,15 @@
 """The colour and the marker of a system: its stable number fixes both, in tables and in charts.
 
-Eight colours (Okabe & Ito 2008, "Color universal design") and, beyond eight systems, six marker shapes: 48
-combinations before one repeats. Colours are named by number here; the style sheet holds them for light and dark.
+Eight colours (Okabe & Ito 2008, "Color universal design") and, beyond eight systems, six marker
+shapes: 48 combinations before one repeats. Colours are named by number here; the style sheet holds
+them for light and dark.
 """
 
 from __future__ import annotations
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#000000", "#F0E442")
-"""The light theme's values, for readers of a figure who have no style sheet. Yellow, the palest, comes last."""
+"""The light theme's values, for readers of a figure who have no style sheet. Yellow, the palest,
+comes last."""
 SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 """Names as in plotly."""
 LOOKS = len(COLOURS) * len(SHAPES)
@@ -34,8 +36,9 @@ def shape(swatch: int) -> str:
 
 
 def swatch_svg(swatch: int) -> str:
-    """The marker as a 12 px drawing, coloured by the class ``series-N``; it says nothing to a screen reader."""
+    """The marker as a 12 px drawing, coloured by the class ``series-N``; it says nothing to a
+    screen reader."""
     return (
-        f'<svg class="swatch series-{colour_number(swatch)}" viewBox="0 0 12 12" width="12" height="12" '
-        f'aria-hidden="true" focusable="false">{_PATHS[shape(swatch)]}</svg>'
+        f'<svg class="swatch series-{colour_number(swatch)}" viewBox="0 0 12 12" width="12" '
+        f'height="12" aria-hidden="true" focusable="false">{_PATHS[shape(swatch)]}</svg>'
     )

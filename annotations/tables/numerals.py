@@ -1,4 +1,5 @@
-"""How figures are written on pages: a true minus sign, the same decimals in a column, thousands set apart."""
+"""How figures are written on pages: a true minus sign, the same decimals in a column, thousands set
+apart."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ SMALLEST_P = 0.001
 
 
 def written(number: float, decimals: int) -> str:
-    """``-0.1234`` with 3 decimals is "−0.123"; ``10395`` with none is "10,395". A rounded zero has no sign."""
+    """``-0.1234`` with 3 decimals is "−0.123"; ``10395`` with none is "10,395". A rounded zero has
+    no sign."""
     text = f"{number:,.{decimals}f}"
     if text.startswith("-") and not text.strip("-0.,"):
         text = text[1:]

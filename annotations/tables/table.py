@@ -1,4 +1,5 @@
-"""A table before it is drawn: columns, rows and cells that know what they hold and why they are empty."""
+"""A table before it is drawn: columns, rows and cells that know what they hold and why they are
+empty."""
 
 from __future__ import annotations
 
@@ -11,18 +12,20 @@ from typing import Literal
 from annotations.estimates import Estimate
 
 Kind = Literal["text", "number", "estimate", "rank", "p", "link"]
-"""``text`` and ``link`` are read from the left. ``number``, ``estimate`` (a number with its interval), ``rank``
-(a whole number with its range) and ``p`` ("< 0.001" where it is smaller) are figures, right-aligned, with the same
-decimals in the whole column."""
+"""``text`` and ``link`` are read from the left. ``number``, ``estimate`` (a number with its
+interval), ``rank`` (a whole number with its range) and ``p`` ("< 0.001" where it is smaller) are
+figures, right-aligned, with the same decimals in the whole column."""
 FIGURES: frozenset[Kind] = frozenset({"number", "estimate", "rank", "p"})
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``key`` stands in URLs, CSV headers and JSON; ``label`` and ``group`` stand in the header; ``help`` explains.
+    """``key`` stands in URLs, CSV headers and JSON; ``label`` and ``group`` stand in the header;
+    ``help`` explains.
 
-    ``higher_is_better`` is None where there is no better: nothing is then marked best in this column. ``detail``
-    columns fold away on the cards of a phone until the reader asks for every column.
+    ``higher_is_better`` is None where there is no better: nothing is then marked best in this
+    column. ``detail`` columns fold away on the cards of a phone until the reader asks for every
+    column.
     """
 
     key: str
@@ -43,12 +46,12 @@ class Column:
 class Cell:
     """One value with its interval, or no value and the ``reason``.
 
-    ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in 0..1. ``letters``
-    are of a compact letter display: rows that share one are not significantly different. ``note`` is a remark that goes
-    with the value. ``bars`` are shares from 0 to 1 that are drawn in the place of the value, which says them in words
-    to who cannot see them and in downloads. ``generalises_to`` says in a few words what the interval
-    speaks of, beside it. A number that is not finite is no number: the cell becomes undefined and
-    says so.
+    ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in
+    0..1. ``letters`` are of a compact letter display: rows that share one are not significantly
+    different. ``note`` is a remark that goes with the value. ``bars`` are shares from 0 to 1 that
+    are drawn in the place of the value, which says them in words to who cannot see them and in
+    downloads. ``generalises_to`` says in a few words what the interval speaks of, beside it. A
+    number that is not finite is no number: the cell becomes undefined and says so.
     """
 
     value: str | float | int | None = None
@@ -87,17 +90,19 @@ NOTHING = Cell(reason="not available")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``badges`` are short words beside the row's name ("simulated", "gold"). ``swatch`` is the system's stable
-    number, which fixes its colour and marker on every page."""
+    """``badges`` are short words beside the row's name ("simulated", "gold"). ``swatch`` is the
+    system's stable number, which fixes its colour and marker on every page."""
 
     id: str
     cells: Mapping[str, Cell]
     badges: tuple[str, ...] = ()
     swatch: int | None = None
     signature: str = ""
-    """How this row's numbers were made, where the table's own signature does not say all of it. In downloads."""
+    """How this row's numbers were made, where the table's own signature does not say all of it. In
+    downloads."""
     pick: str = ""
-    """What ticking the row sends as ``pick`` with the table's ``pick_form``; "" for a row that cannot be ticked."""
+    """What ticking the row sends as ``pick`` with the table's ``pick_form``; "" for a row that
+    cannot be ticked."""
 
     def cell(self, key: str) -> Cell:
         return self.cells.get(key, NOTHING)
@@ -107,8 +112,8 @@ class Row:
 class Table:
     """``sort`` is (column key, descending), or None where the rows stand in an order of their own.
 
-    ``id`` is unique on its page and usable in a file name. The first column names the row. ``signature`` says how
-    the numbers were made, ``updated`` when.
+    ``id`` is unique on its page and usable in a file name. The first column names the row.
+    ``signature`` says how the numbers were made, ``updated`` when.
     """
 
     id: str
@@ -120,7 +125,8 @@ class Table:
     signature: str = ""
     updated: datetime | None = None
     pick_form: str = ""
-    """The id of a form on the page that takes ticked rows, e.g. to compare two; "" where rows are not ticked."""
+    """The id of a form on the page that takes ticked rows, e.g. to compare two; "" where rows are
+    not ticked."""
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]
@@ -132,9 +138,14 @@ class Table:
 
 
 def estimate_cell(estimate: Estimate, *, href: str = "", note: str = "", letters: str = "") -> Cell:
-    """The cell of a statistic. A value whose interval does not exist keeps the reason for that as its note."""
+    """The cell of a statistic. A value whose interval does not exist keeps the reason for that as
+    its note."""
     if estimate.value is None:
         return Cell(reason=estimate.reason, href=href, note=note, letters=letters)
-    no_interval = f"no interval: {estimate.reason}" if estimate.ci is None and estimate.reason else ""
+    no_interval = (
+        f"no interval: {estimate.reason}" if estimate.ci is None and estimate.reason else ""
+    )
     remarks = "; ".join(remark for remark in (note, no_interval) if remark)
-    return Cell(value=estimate.value, ci=estimate.ci, p=estimate.p, href=href, note=remarks, letters=letters)
+    return Cell(
+        value=estimate.value, ci=estimate.ci, p=estimate.p, href=href, note=remarks, letters=letters
+    )

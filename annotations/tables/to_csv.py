@@ -11,8 +11,8 @@ from annotations.tables.table import Cell, Column, Row, Table
 def table_to_csv(table: Table) -> str:
     """One header line of keys, one line a row.
 
-    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``, ``k_reason`` where any
-    row has one of them; ``badges`` and ``signature`` come last where the table has any.
+    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``, ``k_reason``
+    where any row has one of them; ``badges`` and ``signature`` come last where the table has any.
     """
     fields = [field for column in table.columns for field in _fields_of(column, table)]
     if any(row.badges for row in table.rows):

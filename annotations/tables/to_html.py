@@ -1,6 +1,6 @@
-"""The ``<table>`` element of a table. Written by hand rather than in a template: a leaderboard has thousands of
-cells, and a template would spend on each what this spends on a row. All text passes through ``html.escape``.
-No attribute is a style: the site's content security policy refuses them.
+"""The ``<table>`` element of a table. Written by hand rather than in a template: a leaderboard has
+thousands of cells, and a template would spend on each what this spends on a row. All text passes
+through ``html.escape``. No attribute is a style: the site's content security policy refuses them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ BAR_HEIGHT = 20
 BYTES_A_CELL, BYTES_WRITTEN = 200, 500
 """Of memory, roughly: a cell, and its HTML."""
 MOST_WRITTEN = 200
-"""Cells of one column whose HTML is kept. Who wants to see all rows of a longer table waits for them to be written."""
+"""Cells of one column whose HTML is kept. Who wants to see all rows of a longer table waits for
+them to be written."""
 
 
 class _Drawn(dict[int, str]):
-    """One column as it is drawn: the cells by the places of their rows, each written when it first shows."""
+    """One column as it is drawn: the cells by the places of their rows, each written when it first
+    shows."""
 
     def __init__(self, table: Table, column: Column) -> None:
         super().__init__()
@@ -57,12 +59,19 @@ class _Drawn(dict[int, str]):
     def explained(self, places: Iterable[int]) -> dict[str, str]:
         """The explanations that these cells open, by their ids."""
         cells = (self.table.rows[place].cell(self.column.key) for place in places)
-        return {tip_id(self.table, text): text for text in dict.fromkeys(map(_explanation, cells)) if text}
+        return {
+            tip_id(self.table, text): text
+            for text in dict.fromkeys(map(_explanation, cells))
+            if text
+        }
 
 
 def tip_id(table: Table, text: str) -> str:
-    """Follows from the words: equal explanations share one, and a cell says the same wherever it stands."""
-    return f"why-{table.id}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    """Follows from the words: equal explanations share one, and a cell says the same wherever it
+    stands."""
+    return (
+        f"why-{table.id}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    )
 
 
 class TableWriter:
@@ -72,8 +81,8 @@ class TableWriter:
     """
 
     def __init__(self, table: Table, without: TableWriter | None = None) -> None:
-        """``without``: the writer of the same rows with one column less, which has written, or will write, the cells of
-        all others."""
+        """``without``: the writer of the same rows with one column less, which has written, or will
+        write, the cells of all others."""
         self.table = table
         self._without = without
         self._drawn: dict[str, _Drawn] = {}
@@ -82,7 +91,9 @@ class TableWriter:
     def weight(self) -> int:
         """Bytes that it may come to hold, roughly."""
         rows = len(self.table.rows)
-        return len(self.table.columns) * (rows * BYTES_A_CELL + min(rows, MOST_WRITTEN) * BYTES_WRITTEN)
+        return len(self.table.columns) * (
+            rows * BYTES_A_CELL + min(rows, MOST_WRITTEN) * BYTES_WRITTEN
+        )
 
     @property
     def folds_columns(self) -> bool:
@@ -91,16 +102,20 @@ class TableWriter:
 
     @cached_property
     def folds_intervals(self) -> bool:
-        """Whether they leave out intervals, or p-values, in words; the range of a rank always stands there."""
+        """Whether they leave out intervals, or p-values, in words; the range of a rank always
+        stands there."""
         kinds = {column.key: column.kind for column in self.table.columns}
         return any(
-            cell.value is not None and kinds.get(key) != "rank" and (cell.ci is not None or cell.p is not None)
+            cell.value is not None
+            and kinds.get(key) != "rank"
+            and (cell.ci is not None or cell.p is not None)
             for row in self.table.rows
             for key, cell in row.cells.items()
         )
 
     def with_column(self, column: Column, cells: Sequence[Cell], after: str) -> TableWriter:
-        """The same rows with one column more, behind the column ``after``. ``cells`` stand in the order of the rows."""
+        """The same rows with one column more, behind the column ``after``. ``cells`` stand in the
+        order of the rows."""
         columns: list[Column] = []
         for one in self.table.columns:
             columns += [one, column] if one.key == after else [one]
@@ -108,7 +123,9 @@ class TableWriter:
             replace(row, cells={**row.cells, column.key: cell})
             for row, cell in zip(self.table.rows, cells, strict=True)
         )
-        return TableWriter(replace(self.table, columns=tuple(columns), rows=tuple(rows)), without=self)
+        return TableWriter(
+            replace(self.table, columns=tuple(columns), rows=tuple(rows)), without=self
+        )
 
     def html(
         self,
@@ -117,18 +134,28 @@ class TableWriter:
         shown: frozenset[str] | None = None,
         sort_links: Mapping[str, str] | None = None,
     ) -> str:
-        """The table with a header, its rows, and after it the explanations that its cells and headers open.
+        """The table with a header, its rows, and after it the explanations that its cells and
+        headers open.
 
-        ``order`` are the places in the table of the rows that show, all as they stand where it is None; ``sort`` is
-        what they are sorted by. ``shown`` are the column keys that show, all where it is None; the first column always
-        does. What does not show is not written: a board of fifty columns would be a megabyte. ``sort_links`` maps a
-        column key to the address that sorts by it.
+        ``order`` are the places in the table of the rows that show, all as they stand where it is
+        None; ``sort`` is what they are sorted by. ``shown`` are the column keys that show, all
+        where it is None; the first column always does. What does not show is not written: a board
+        of fifty columns would be a megabyte. ``sort_links`` maps a column key to the address that
+        sorts by it.
         """
         table = self.table
-        columns = [one for place, one in enumerate(table.columns) if place == 0 or shown is None or one.key in shown]
+        columns = [
+            one
+            for place, one in enumerate(table.columns)
+            if place == 0 or shown is None or one.key in shown
+        ]
         drawn = [self._column(column) for column in columns]
         places = range(len(table.rows)) if order is None else order
-        parts = ['<table class="figures">', _head(table, columns, sort, sort_links or {}), "<tbody>"]
+        parts = [
+            '<table class="figures">',
+            _head(table, columns, sort, sort_links or {}),
+            "<tbody>",
+        ]
         for place, *cells in zip(places, *(one.at(places) for one in drawn), strict=True):
             parts += (_opening(table.rows[place]), *cells, "</tr>")
         parts.append("</tbody></table>")
@@ -151,17 +178,25 @@ def table_to_html(
     return TableWriter(table).html(None, table.sort, shown, sort_links)
 
 
-def _tips(table: Table, columns: Sequence[Column], drawn: Iterable[_Drawn], places: Sequence[int]) -> list[str]:
+def _tips(
+    table: Table, columns: Sequence[Column], drawn: Iterable[_Drawn], places: Sequence[int]
+) -> list[str]:
     tips = {tip_id(table, column.help): column.help for column in columns if column.help}
     for one in drawn:
         tips |= one.explained(places)
-    return [f'<div popover="" class="tip" id="{escape(place)}">{escape(text)}</div>' for place, text in tips.items()]
+    return [
+        f'<div popover="" class="tip" id="{escape(place)}">{escape(text)}</div>'
+        for place, text in tips.items()
+    ]
 
 
 def _cell_opening(column: Column, best: str) -> tuple[str, str]:
-    """What stands before and after the sort value in the tag of a column's cell: one for all rows."""
+    """What stands before and after the sort value in the tag of a column's cell: one for all
+    rows."""
     label = escape(f"{column.group} {column.label}".strip())
-    classes = f"{'figure' if column.is_figure else 'words'}{best}{' detail' if column.detail else ''}"
+    classes = (
+        f"{'figure' if column.is_figure else 'words'}{best}{' detail' if column.detail else ''}"
+    )
     return f'<td class="{classes}" data-v="', f'" data-label="{label}">'
 
 
@@ -169,12 +204,20 @@ def _opening(row: Row) -> str:
     return f'<tr data-id="{escape(row.id)}">'
 
 
-def _head(table: Table, columns: Sequence[Column], sort: tuple[str, bool] | None, sort_links: Mapping[str, str]) -> str:
-    names = "".join(_header_cell(table, column, sort, sort_links.get(column.key, "")) for column in columns)
+def _head(
+    table: Table,
+    columns: Sequence[Column],
+    sort: tuple[str, bool] | None,
+    sort_links: Mapping[str, str],
+) -> str:
+    names = "".join(
+        _header_cell(table, column, sort, sort_links.get(column.key, "")) for column in columns
+    )
     if not any(column.group for column in columns):
         return f"<thead><tr>{names}</tr></thead>"
     groups = "".join(
-        _group_cell(group, len(list(members))) for group, members in groupby(columns, key=lambda one: one.group)
+        _group_cell(group, len(list(members)))
+        for group, members in groupby(columns, key=lambda one: one.group)
     )
     return f'<thead><tr class="groups">{groups}</tr><tr>{names}</tr></thead>'
 
@@ -184,11 +227,16 @@ def _group_cell(group: str, members: int) -> str:
     return f'<th scope="colgroup" {span}>{escape(group)}</th>' if group else f"<td {span}></td>"
 
 
-def _header_cell(table: Table, column: Column, sort: tuple[str, bool] | None, sort_link: str) -> str:
+def _header_cell(
+    table: Table, column: Column, sort: tuple[str, bool] | None, sort_link: str
+) -> str:
     label = escape(column.label)
     if sort_link:
         first = "descending" if first_direction(column) else "ascending"
-        label = f'<a href="{escape(sort_link)}" data-sort="{escape(column.key)}" data-first="{first}">{label}</a>'
+        label = (
+            f'<a href="{escape(sort_link)}" data-sort="{escape(column.key)}" '
+            f'data-first="{first}">{label}</a>'
+        )
     help_button = _help_button(table, column) if column.help else ""
     kind = "figure" if column.is_figure else "words"
     order = _order(column, sort)
@@ -198,7 +246,9 @@ def _header_cell(table: Table, column: Column, sort: tuple[str, bool] | None, so
 def _help_button(table: Table, column: Column) -> str:
     name = escape(f"What is {column.label}?")
     target = escape(tip_id(table, column.help))
-    return f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">?</button>'
+    return (
+        f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">?</button>'
+    )
 
 
 def _order(column: Column, sort: tuple[str, bool] | None) -> str:
@@ -209,10 +259,15 @@ def _order(column: Column, sort: tuple[str, bool] | None) -> str:
 
 def _name_cell(row: Row, drawn: _Drawn) -> str:
     swatch = "" if row.swatch is None else swatch_svg(row.swatch)
-    badges = "".join(f' <span class="badge {_class_name(badge)}">{escape(badge)}</span>' for badge in row.badges)
+    badges = "".join(
+        f' <span class="badge {_class_name(badge)}">{escape(badge)}</span>' for badge in row.badges
+    )
     cell = row.cell(drawn.column.key)
     content = _pick(row, cell, drawn.table) + swatch + _content(cell, drawn)
-    return f'<th scope="row" data-v="{_sort_value(cell)}"><span class="name">{content}</span>{badges}</th>'
+    return (
+        f'<th scope="row" data-v="{_sort_value(cell)}"><span '
+        f'class="name">{content}</span>{badges}</th>'
+    )
 
 
 def _pick(row: Row, name: Cell, table: Table) -> str:
@@ -220,7 +275,10 @@ def _pick(row: Row, name: Cell, table: Table) -> str:
         return ""
     label = f"Compare {name.value}"
     form = f'form="{escape(table.pick_form)}" aria-label="{escape(label)}"'
-    return f'<input type="checkbox" class="pick" name="pick" value="{escape(row.pick)}" {form} autocomplete="off">'
+    return (
+        f'<input type="checkbox" class="pick" name="pick" value="{escape(row.pick)}" {form} '
+        'autocomplete="off">'
+    )
 
 
 def _class_name(word: str) -> str:
@@ -246,7 +304,9 @@ def _content(cell: Cell, drawn: _Drawn) -> str:
         words = f'<b>{words}</b><span class="sr"> best</span>'
     if cell.letters:
         words += f' <span class="letters"><span class="sr">group </span>{cell.letters}</span>'
-    scope = f'<span class="scope">{escape(cell.generalises_to)}</span>' if cell.generalises_to else ""
+    scope = (
+        f'<span class="scope">{escape(cell.generalises_to)}</span>' if cell.generalises_to else ""
+    )
     return words + _interval(cell, drawn) + _remark(cell, drawn) + scope
 
 
@@ -266,7 +326,10 @@ def _explanation(cell: Cell) -> str:
 def _undefined(cell: Cell, drawn: _Drawn) -> str:
     name = escape(f"undefined: {_explanation(cell)}")
     target = escape(tip_id(drawn.table, _explanation(cell)))
-    return f'<button type="button" class="why none" popovertarget="{target}" aria-label="{name}">{DASH}</button>'
+    return (
+        f'<button type="button" class="why none" popovertarget="{target}" '
+        f'aria-label="{name}">{DASH}</button>'
+    )
 
 
 def _remark(cell: Cell, drawn: _Drawn) -> str:
@@ -274,17 +337,25 @@ def _remark(cell: Cell, drawn: _Drawn) -> str:
         return ""
     target = escape(tip_id(drawn.table, cell.note))
     name = escape(f"note: {cell.note}")
-    return f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">*</button>'
+    return (
+        f'<button type="button" class="why" popovertarget="{target}" aria-label="{name}">*</button>'
+    )
 
 
 def _interval(cell: Cell, drawn: _Drawn) -> str:
-    """The interval in words (for screen readers, cards and the tip) and, beside a number, as dot and whisker."""
+    """The interval in words (for screen readers, cards and the tip) and, beside a number, as dot
+    and whisker."""
     p = f"; {escape(written_p(cell.p))}" if cell.p is not None else ""
     if cell.ci is None:
         return (f'<span class="interval">{p[2:]}</span>' if p else "") + _room_for_whisker(drawn)
     if drawn.column.kind == "rank":
-        return f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
-    words = f'<span class="interval">95 % interval {written_interval(cell.ci, drawn.column.decimals)}{p}</span>'
+        return (
+            f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
+        )
+    words = (
+        '<span class="interval">95 % interval '
+        f"{written_interval(cell.ci, drawn.column.decimals)}{p}</span>"
+    )
     return words + (whisker_svg(cell, drawn.scale) if drawn.scale is not None else "")
 
 
@@ -292,12 +363,15 @@ def _room_for_whisker(drawn: _Drawn) -> str:
     """Keeps a number (or dash) without an interval in line with those that have one."""
     if drawn.column.kind == "rank" or drawn.scale is None:
         return ""
-    return f'<svg class="whisker" width="{WHISKER_WIDTH}" height="12" aria-hidden="true" focusable="false"></svg>'
+    return (
+        f'<svg class="whisker" width="{WHISKER_WIDTH}" height="12" aria-hidden="true" '
+        'focusable="false"></svg>'
+    )
 
 
 def bars_svg(shares: tuple[float, ...]) -> str:
-    """A column per share, the largest as high as there is room; one that is not 0 can be seen. A hairline is the
-    floor."""
+    """A column per share, the largest as high as there is room; one that is not 0 can be seen. A
+    hairline is the floor."""
     largest = max(shares, default=0.0)
     step, height = BAR_WIDTH + 2, BAR_HEIGHT
     drawn = []
@@ -315,7 +389,8 @@ def bars_svg(shares: tuple[float, ...]) -> str:
 
 
 def whisker_svg(cell: Cell, scale: tuple[float, float]) -> str:
-    """Dot at the value, line over the interval, on the column's scale; a hairline marks zero where it lies within."""
+    """Dot at the value, line over the interval, on the column's scale; a hairline marks zero where
+    it lies within."""
     low, high = scale
     width = WHISKER_WIDTH - 2 * WHISKER_MARGIN
 
@@ -327,7 +402,7 @@ def whisker_svg(cell: Cell, scale: tuple[float, float]) -> str:
         return ""
     zero = f'<path class="zero" d="M{place(0)} 0V12"/>' if low < 0 < high else ""
     return (
-        f'<svg class="whisker" viewBox="0 0 {WHISKER_WIDTH} 12" width="{WHISKER_WIDTH}" height="12" '
-        f'aria-hidden="true" focusable="false">{zero}<path d="M{place(cell.ci[0])} 6H{place(cell.ci[1])}"/>'
-        f'<circle cx="{place(cell.number)}" cy="6" r="2.5"/></svg>'
+        f'<svg class="whisker" viewBox="0 0 {WHISKER_WIDTH} 12" width="{WHISKER_WIDTH}" '
+        f'height="12" aria-hidden="true" focusable="false">{zero}<path d="M{place(cell.ci[0])} '
+        f'6H{place(cell.ci[1])}"/><circle cx="{place(cell.number)}" cy="6" r="2.5"/></svg>'
     )

@@ -9,8 +9,8 @@ from annotations.tables.table import Cell, Column, Row, Table
 
 
 def table_document(table: Table) -> dict[str, Any]:
-    """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id", "badges", "cells",
-    "signature"?}]}``.
+    """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id",
+    "badges", "cells", "signature"?}]}``.
 
     A defined cell is ``{"value", "ci"?, "p"?, "note"?, "generalises_to"?, "letters"?}``,
     an undefined one ``{"value": null, "reason"}``.

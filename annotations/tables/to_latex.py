@@ -1,8 +1,9 @@
-r"""A table for a paper: LaTeX with booktabs. Best is bold; intervals stand beneath in small type; systems or metrics
-that cannot be told apart share a superscript letter; values with p ≥ 0.05 carry a dagger; undefined is a dash.
+r"""A table for a paper: LaTeX with booktabs. Best is bold; intervals stand beneath in small type;
+systems or metrics that cannot be told apart share a superscript letter; values with p ≥ 0.05 carry
+a dagger; undefined is a dash.
 
-What a paper's reader does not see but its author needs stands in comments: the reasons of dashes, the notes, the
-signatures.
+What a paper's reader does not see but its author needs stands in comments: the reasons of dashes,
+the notes, the signatures.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ NOT_SIGNIFICANT = 0.05
 
 
 def table_to_latex(table: Table) -> str:
-    r"""A ``tabular`` with what it needs to be read; ``\caption`` and ``\label`` are the paper's own."""
+    r"""A ``tabular`` with what it needs to be read; ``\caption`` and ``\label`` are the paper's
+    own."""
     lines = [
         r"% needs \usepackage{booktabs}",
         comment(table.caption),
@@ -29,9 +31,15 @@ def table_to_latex(table: Table) -> str:
         r"\midrule",
     ]
     for row in table.rows:
-        lines.append(row_of([_written(row, column, place == 0) for place, column in enumerate(table.columns)]))
+        lines.append(
+            row_of(
+                [_written(row, column, place == 0) for place, column in enumerate(table.columns)]
+            )
+        )
         if any(row.cell(column.key).ci for column in table.columns):
-            lines.append(row_of([_interval(row.cell(column.key), column) for column in table.columns]))
+            lines.append(
+                row_of([_interval(row.cell(column.key), column) for column in table.columns])
+            )
     lines += [r"\bottomrule", r"\end{tabular}"]
     if any(_is_weak(row.cell(column.key)) for row in table.rows for column in table.columns):
         lines.append(comment(f"dagger: p >= {NOT_SIGNIFICANT}"))
@@ -50,7 +58,11 @@ def _group_lines(columns: tuple[Column, ...]) -> list[str]:
     heads, rules, place = [], [], 1
     for group, members in groupby(columns, lambda column: column.group):
         width = len(list(members))
-        heads.append(rf"\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}" if group else " & ".join([""] * width))
+        heads.append(
+            rf"\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}"
+            if group
+            else " & ".join([""] * width)
+        )
         if group:
             rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
         place += width
@@ -95,7 +107,8 @@ def _is_weak(cell: Cell) -> bool:
 
 def _reasons(table: Table) -> list[str]:
     found = dict.fromkeys(
-        f"{_name(row, table)}, {' '.join(filter(None, (column.group, column.label)))}: {row.cell(column.key).reason}"
+        f"{_name(row, table)}, {' '.join(filter(None, (column.group, column.label)))}: "
+        f"{row.cell(column.key).reason}"
         for row in table.rows
         for column in table.columns
         if not row.cell(column.key).is_defined
@@ -109,5 +122,7 @@ def _name(row: Row, table: Table) -> str:
 
 def _signatures(table: Table) -> Iterator[str]:
     yield from dict.fromkeys(
-        signature for signature in (table.signature, *(row.signature for row in table.rows)) if signature
+        signature
+        for signature in (table.signature, *(row.signature for row in table.rows))
+        if signature
     )

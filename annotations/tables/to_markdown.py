@@ -1,4 +1,5 @@
-"""A table for a README, an issue or a model card: GitHub's pipe tables. Best is bold; undefined is a dash."""
+"""A table for a README, an issue or a model card: GitHub's pipe tables. Best is bold; undefined is
+a dash."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 def table_to_markdown(table: Table) -> str:
     """The caption, the table, then notes and the signature."""
-    heads = [_escaped(": ".join(filter(None, (column.group, column.label)))) for column in table.columns]
+    heads = [
+        _escaped(": ".join(filter(None, (column.group, column.label)))) for column in table.columns
+    ]
     lines = [
         f"**{_escaped(table.caption)}**",
         "",

@@ -1,4 +1,5 @@
-"""``{% load dialeval %}``: the components that need more than an include. ``docs/look.md`` shows how they are used."""
+"""``{% load dialeval %}``: the components that need more than an include. ``docs/look.md`` shows
+how they are used."""
 
 from __future__ import annotations
 
@@ -34,11 +35,13 @@ def data_table(
     json_url: str = "",
     columns: str = "",
 ) -> dict[str, Any]:
-    """A table with sorting, column choice and downloads. Reads ``?sort=`` and ``?columns=`` of the request itself.
+    """A table with sorting, column choice and downloads. Reads ``?sort=`` and ``?columns=`` of the
+    request itself.
 
-    ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to show where the URL
-    names none. The links default to this page with ``?download=<table id>.csv``, which
-    ``annotations.tables.download`` answers. A ``TableWriter`` that is kept (``made_once``) has written its cells.
+    ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to
+    show where the URL names none. The links default to this page with ``?download=<table id>.csv``,
+    which ``annotations.tables.download`` answers. A ``TableWriter`` that is kept (``made_once``)
+    has written its cells.
     """
     writer = table if isinstance(table, TableWriter) else page_writer(table)
     return frame_of(context.get("request"), writer, prefix, csv_url, json_url, columns)
@@ -51,13 +54,15 @@ def _query(context: template.Context) -> QueryDict:
 
 @register.inclusion_tag("components/chart.html", takes_context=True)
 def chart(context: template.Context, figure: Any, data_url: str = "") -> dict[str, Any]:
-    """A ``leaderboard.figures.Figure``: the drawing, its caption, its text alternative and the data beneath."""
+    """A ``leaderboard.figures.Figure``: the drawing, its caption, its text alternative and the data
+    beneath."""
     return {
         "request": context.get("request"),
         "figure": figure,
         "legend": _legend(figure.legend),
         "drawing": json_element(figure.drawing, figure.document_id),
-        "data_url": data_url or Address(context.get("request")).changed("download", f"{figure.points.id}.csv"),
+        "data_url": data_url
+        or Address(context.get("request")).changed("download", f"{figure.points.id}.csv"),
         "file_name": _file_name(context, figure.id),
     }
 
@@ -69,12 +74,20 @@ def _legend(systems: Iterable[tuple[str, int]]) -> SafeString:
 
 
 def _file_name(context: template.Context, figure_id: str) -> str:
-    """What the files of a drawing are called: what the page is of, the figure, and what was chosen on the page."""
+    """What the files of a drawing are called: what the page is of, the figure, and what was chosen
+    on the page."""
     request = context.get("request")
     place = request.resolver_match if request is not None else None
     of_page = [str(value) for value in place.kwargs.values()] if place else []
-    chosen = [value for name, value in _query(context).items() if name in ("metric", "aspect", "first", "second")]
-    return "-".join(filter(None, (slugify(part) for part in (*of_page, figure_id, *chosen)))) or "chart"
+    chosen = [
+        value
+        for name, value in _query(context).items()
+        if name in ("metric", "aspect", "first", "second")
+    ]
+    return (
+        "-".join(filter(None, (slugify(part) for part in (*of_page, figure_id, *chosen))))
+        or "chart"
+    )
 
 
 @register.simple_tag
@@ -85,10 +98,12 @@ def swatch(number: int | None) -> SafeString:
 
 @register.simple_tag
 def options(values: Iterable[str], chosen: str) -> SafeString:
-    """The options of a ``<select>`` whose words are its values: a hundred systems twice over are more than a template
-    writes in a moment."""
+    """The options of a ``<select>`` whose words are its values: a hundred systems twice over are
+    more than a template writes in a moment."""
     return format_html_join(
-        "", "<option{}>{}</option>", ((" selected" if value == chosen else "", value) for value in values)
+        "",
+        "<option{}>{}</option>",
+        ((" selected" if value == chosen else "", value) for value in values),
     )
 
 
@@ -99,11 +114,13 @@ def heat_rows(heat: Any, plots_url: str = "") -> SafeString:
 
 
 def json_element(text: str, element_id: str) -> SafeString:
-    """JSON as Django's ``json_script`` writes it, whose escaping goes letter by letter: ten times quicker for a drawing
-    of 100 kB."""
+    """JSON as Django's ``json_script`` writes it, whose escaping goes letter by letter: ten times
+    quicker for a drawing of 100 kB."""
     text = text.replace("&", "\\u0026").replace("<", "\\u003C").replace(">", "\\u003E")
     written_json = mark_safe(text)  # noqa: S308  nothing in it can end the element
-    return format_html('<script id="{}" type="application/json">{}</script>', element_id, written_json)
+    return format_html(
+        '<script id="{}" type="application/json">{}</script>', element_id, written_json
+    )
 
 
 @register.filter
@@ -121,7 +138,8 @@ def age(moment: datetime) -> str:
 
 @register.simple_tag(takes_context=True)
 def query(context: template.Context, **changes: Any) -> str:
-    """The page's own query string with some parameters changed or (None) removed: ``{% query page=2 %}``."""
+    """The page's own query string with some parameters changed or (None) removed: ``{% query page=2
+    %}``."""
     asked = _query(context).copy()
     for name, value in changes.items():
         if value is None:
@@ -140,7 +158,8 @@ def score(value: float | str | None, reason: str = "", decimals: int = 3) -> Saf
     if value not in (None, ""):
         return format_html('<span class="figure">{}</span>', written(float(value), int(decimals)))
     return format_html(
-        '<details class="undefined"><summary aria-label="undefined: {0}">{1}</summary>{0}</details>',
+        '<details class="undefined"><summary aria-label="undefined: '
+        '{0}">{1}</summary>{0}</details>',
         reason or "not available",
         DASH,
     )
@@ -148,7 +167,8 @@ def score(value: float | str | None, reason: str = "", decimals: int = 3) -> Saf
 
 @register.simple_tag
 def score_list(scores: Iterable[tuple[str, float | None, str, str]]) -> SafeString:
-    """Scores by metric: (metric, value, reason, remark). A page holds a thousand, too many for a template."""
+    """Scores by metric: (metric, value, reason, remark). A page holds a thousand, too many for a
+    template."""
     parts = (
         f"<div><dt>{escape(metric)}</dt><dd>{score(value, reason)}</dd>{_remark(remark)}</div>"
         for metric, value, reason, remark in scores
@@ -158,8 +178,12 @@ def score_list(scores: Iterable[tuple[str, float | None, str, str]]) -> SafeStri
 
 @register.simple_tag
 def rating_list(ratings: Iterable[tuple[str, str]]) -> SafeString:
-    """(rater, score) pairs; a rater without a name is a score alone. A page of a dialogue holds five hundred."""
-    parts = (f"<span>{escape(rater)}{': ' if rater else ''}{escape(value)}</span>" for rater, value in ratings)
+    """(rater, score) pairs; a rater without a name is a score alone. A page of a dialogue holds
+    five hundred."""
+    parts = (
+        f"<span>{escape(rater)}{': ' if rater else ''}{escape(value)}</span>"
+        for rater, value in ratings
+    )
     return mark_safe(", ".join(parts))  # noqa: S308  every text in it is escaped
 
 
@@ -169,10 +193,11 @@ def _remark(words: str) -> str:
 
 @register.tag
 def kept(parser: template.base.Parser, token: template.base.Token) -> template.Node:
-    """``{% kept marks %} … {% endkept %}``: a part of a page that follows from stored answers and from the address
-    alone is written once. ``marks`` name the answers, and change with them (``Look.stored``); without marks nothing is
-    kept. What differs from reader to reader (names, rights, forms with a token) has no place in it. Give it functions
-    in the place of tables and drawings, and these are made only when the part is written."""
+    """``{% kept marks %} … {% endkept %}``: a part of a page that follows from stored answers and
+    from the address alone is written once. ``marks`` name the answers, and change with them
+    (``Look.stored``); without marks nothing is kept. What differs from reader to reader (names,
+    rights, forms with a token) has no place in it. Give it functions in the place of tables and
+    drawings, and these are made only when the part is written."""
     _tag, marks = token.split_contents()
     nodes = parser.parse(("endkept",))
     parser.delete_first_token()
@@ -181,7 +206,9 @@ def kept(parser: template.base.Parser, token: template.base.Token) -> template.N
 
 
 class _Kept(template.Node):
-    def __init__(self, marks: template.base.FilterExpression, nodelist: template.NodeList, place: str) -> None:
+    def __init__(
+        self, marks: template.base.FilterExpression, nodelist: template.NodeList, place: str
+    ) -> None:
         self.marks, self.nodelist, self.place = marks, nodelist, place
 
     def render(self, context: template.Context) -> SafeString:
@@ -190,5 +217,8 @@ class _Kept(template.Node):
             return self.nodelist.render(context)
         key = (self.place, request.path, request.GET.urlencode(), get_language(), tuple(marks))
         found = part(key, lambda: self.nodelist.render(context))
-        request.kept_parts = [*getattr(request, "kept_parts", ()), found]  # for who compresses the page
+        request.kept_parts = [
+            *getattr(request, "kept_parts", ()),
+            found,
+        ]  # for who compresses the page
         return mark_safe(found.written.decode())  # noqa: S308  written by templates

@@ -1,4 +1,5 @@
-"""``{% load navigation %}``: where one is. The header's links and the breadcrumb mark the place that the page is."""
+"""``{% load navigation %}``: where one is. The header's links and the breadcrumb mark the place
+that the page is."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def place(context: template.Context, section: str, url_name: str, words: str) -> SafeString:
-    """A link of the header as ``<li>``. It is marked where the page is of this section: "page" where it leads to the
-    page itself, else "true"."""
+    """A link of the header as ``<li>``. It is marked where the page is of this section: "page"
+    where it leads to the page itself, else "true"."""
     address = reverse(url_name)
     current = ""
     if context.get("section") == section:

@@ -1,1 +1,2 @@
-"""Parts of ``bench.mixed_load``: the site, what is loaded, who comes, what is watched, what is checked."""
+"""Parts of ``bench.mixed_load``: the site, what is loaded, who comes, what is watched, what is
+checked."""

@@ -1,7 +1,9 @@
-"""Asks for what a plan says, when it says so: ``python -m bench.mixed.generator ADDRESS PLAN FILES ANSWERS``.
+"""Asks for what a plan says, when it says so: ``python -m bench.mixed.generator ADDRESS PLAN FILES
+ANSWERS``.
 
-A process of its own without Django. Nothing waits for an earlier answer, except a rater for the next item and whoever
-follows an upload; even there the time counts from the moment of the plan. How late the generator itself was is told.
+A process of its own without Django. Nothing waits for an earlier answer, except a rater for the
+next item and whoever follows an upload; even there the time counts from the moment of the plan. How
+late the generator itself was is told.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Generator:
         self.uploads: list[dict[str, Any]] = []
         self.notes: dict[str, int] = {"shows older numbers": 0, "waits for numbers": 0}
 
-    # --- one request --------------------------------------------------------------------------------------------
+    # --- one request ------------------------------------------------------------------------------
 
     def ask(
         self,
@@ -69,7 +71,14 @@ class Generator:
         return status, gzip.decompress(content) if is_packed else content, found
 
     def note(
-        self, kind: str, due: float, began: float, status: int, expected: tuple[int, ...], size: int, what: str
+        self,
+        kind: str,
+        due: float,
+        began: float,
+        status: int,
+        expected: tuple[int, ...],
+        size: int,
+        what: str,
     ) -> None:
         row = {"kind": kind, "due": due, "late": began - due, "seconds": self.now() - due}
         row |= {"status": status, "size": size, "wrong": "" if status in expected else what[:200]}
@@ -82,7 +91,7 @@ class Generator:
     def wait_for(self, due: float) -> None:
         time.sleep(max(0.0, due - self.now()))
 
-    # --- viewers ------------------------------------------------------------------------------------------------
+    # --- viewers ----------------------------------------------------------------------------------
 
     def visit(self, visit: dict[str, Any]) -> None:
         headers = {"Cookie": f"sessionid={visit['session']}"} if visit["session"] else {}
@@ -94,10 +103,11 @@ class Generator:
             self.notes["waits for numbers"] += b'class="waiting' in content
             self.notes["shows older numbers"] += b'class="analysis-state' in content
 
-    # --- raters -------------------------------------------------------------------------------------------------
+    # --- raters -----------------------------------------------------------------------------------
 
     def rate(self, rater: dict[str, Any]) -> None:
-        """Log in, read, begin; then a rating at each moment of the plan; at last give back what is in hand."""
+        """Log in, read, begin; then a rating at each moment of the plan; at last give back what is
+        in hand."""
         self.wait_for(rater["comes"])
         session, token = self.logged_in(rater)
         if not session:
@@ -116,7 +126,15 @@ class Generator:
         for place, due in enumerate(rater["ratings"]):
             self.wait_for(due)
             if not desk.in_hand:
-                self.note("rater: rate and next", due, self.now(), 0, (200,), 0, f"nothing in hand: {desk.ended}")
+                self.note(
+                    "rater: rate and next",
+                    due,
+                    self.now(),
+                    0,
+                    (200,),
+                    0,
+                    f"nothing in hand: {desk.ended}",
+                )
                 continue
             self.one_rating(desk, rater, due, place % 5 + 1)
         began = self.now()
@@ -126,10 +144,20 @@ class Generator:
     def logged_in(self, rater: dict[str, Any]) -> tuple[str, str]:
         _, _, headers = self.ask("log-in page", self.now(), "/accounts/login/")
         token = _cookie(headers, "csrftoken")
-        fields = {"csrfmiddlewaretoken": token, "username": rater["name"], "password": rater["password"]}
+        fields = {
+            "csrfmiddlewaretoken": token,
+            "username": rater["name"],
+            "password": rater["password"],
+        }
         sent = {"Cookie": f"csrftoken={token}", "Origin": self.address, "Content-Type": FIELDS}
         _, _, headers = self.ask(
-            "log-in (password)", self.now(), "/accounts/login/", (302,), "POST", urlencode(fields).encode(), **sent
+            "log-in (password)",
+            self.now(),
+            "/accounts/login/",
+            (302,),
+            "POST",
+            urlencode(fields).encode(),
+            **sent,
         )
         return _cookie(headers, "sessionid"), _cookie(headers, "csrftoken") or token
 
@@ -142,24 +170,43 @@ class Generator:
             self.note("rater: rate and next", due, began, 0, (200,), 0, str(problem))
             return
         what = str(answer.content)[:200]
-        self.note("rater: rate and next", due, began, answer.status if answer.stored else 0, (200,), 0, what)
+        self.note(
+            "rater: rate and next",
+            due,
+            began,
+            answer.status if answer.stored else 0,
+            (200,),
+            0,
+            what,
+        )
         if answer.stored:
             with self.lock:
-                self.acknowledged.append({"rater": rater["name"], "item": item, "key": key, "score": score})
+                self.acknowledged.append(
+                    {"rater": rater["name"], "item": item, "key": key, "score": score}
+                )
 
-    # --- teams --------------------------------------------------------------------------------------------------
+    # --- teams ------------------------------------------------------------------------------------
 
     def upload(self, wish: dict[str, Any], page: str, api: str) -> None:
         data = (self.files / f"{wish['file']}.jsonl").read_bytes()
-        body, content_type = form({"name": f"system {wish['file']}", "description": ""}, "responses.jsonl", data)
+        body, content_type = form(
+            {"name": f"system {wish['file']}", "description": ""}, "responses.jsonl", data
+        )
         if wish["way"] == "API":
             who = {"Authorization": f"Bearer {wish['token']}", "Content-Type": content_type}
-            status, content, _ = self.ask("upload by the API", wish["due"], api, (201,), "POST", body, **who)
+            status, content, _ = self.ask(
+                "upload by the API", wish["due"], api, (201,), "POST", body, **who
+            )
         else:
             token = "x" * 32
-            who = {"Cookie": f"sessionid={wish['session']}; csrftoken={token}", "X-CSRFToken": token}
+            who = {
+                "Cookie": f"sessionid={wish['session']}; csrftoken={token}",
+                "X-CSRFToken": token,
+            }
             who |= {"Content-Type": content_type, "Accept": "application/json"}
-            status, content, _ = self.ask("upload by the form", wish["due"], page, (201,), "POST", body, **who)
+            status, content, _ = self.ask(
+                "upload by the form", wish["due"], page, (201,), "POST", body, **who
+            )
         if status != 201:
             return
         answer = json.loads(content)
@@ -169,7 +216,8 @@ class Generator:
         self.follow(wish, public_id)
 
     def follow(self, wish: dict[str, Any], public_id: str) -> None:
-        """As the page does, every two seconds, until it has ended; and the page itself once, after the form."""
+        """As the page does, every two seconds, until it has ended; and the page itself once, after
+        the form."""
         if wish["way"] == "API":
             who = {"Authorization": f"Bearer {wish['token']}"}
             kind, path = "submission by the API", f"/api/v1/submissions/{public_id}"
@@ -184,7 +232,7 @@ class Generator:
             if status != 200 or _has_ended(wish["way"], content):
                 return
 
-    # --- organisers ---------------------------------------------------------------------------------------------
+    # --- organisers -------------------------------------------------------------------------------
 
     def ask_for_runs(self, wish: dict[str, Any]) -> None:
         token = "x" * 32
@@ -193,18 +241,26 @@ class Generator:
         self.ask("organiser: runs", wish["due"], page, **cookies)
         fields = urlencode({"csrfmiddlewaretoken": token, "more": wish["metrics"]}).encode()
         who = {**cookies, "Content-Type": FIELDS, "Origin": self.address}
-        self.ask("organiser: start runs", self.now(), f"{page}score/", (302,), "POST", fields, **who)
+        self.ask(
+            "organiser: start runs", self.now(), f"{page}score/", (302,), "POST", fields, **who
+        )
         self.ask("organiser: runs", self.now(), page, **cookies)
 
-    # --- the plan -----------------------------------------------------------------------------------------------
+    # --- the plan ---------------------------------------------------------------------------------
 
     def follow_plan(self, plan: dict[str, Any]) -> None:
         self.begin = time.perf_counter() + 1.0
-        raters = [threading.Thread(target=self.guarded, args=(self.rate, one)) for one in plan["raters"]]
+        raters = [
+            threading.Thread(target=self.guarded, args=(self.rate, one)) for one in plan["raters"]
+        ]
         for thread in raters:
             thread.start()
-        due: list[tuple[float, Any, tuple[Any, ...]]] = [(one["due"], self.visit, (one,)) for one in plan["visits"]]
-        due += [(one["due"], self.upload, (one, plan["page"], plan["api"])) for one in plan["uploads"]]
+        due: list[tuple[float, Any, tuple[Any, ...]]] = [
+            (one["due"], self.visit, (one,)) for one in plan["visits"]
+        ]
+        due += [
+            (one["due"], self.upload, (one, plan["page"], plan["api"])) for one in plan["uploads"]
+        ]
         due += [(one["due"], self.ask_for_runs, (one,)) for one in plan["runs"]]
         followers: list[threading.Thread] = []
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -222,7 +278,9 @@ class Generator:
         try:
             deed(*arguments)
         except Exception as problem:  # a fault of the generator is a result too, never silent
-            self.note("generator", self.now(), self.now(), 0, (200,), 0, f"{deed.__name__}: {problem!r}")
+            self.note(
+                "generator", self.now(), self.now(), 0, (200,), 0, f"{deed.__name__}: {problem!r}"
+            )
 
 
 def _cookie(headers: http.client.HTTPMessage | None, name: str) -> str:
@@ -237,7 +295,12 @@ def _has_ended(way: str, content: bytes) -> bool:
 
 
 def main() -> int:
-    address, plan, files, answers = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4])
+    address, plan, files, answers = (
+        sys.argv[1],
+        Path(sys.argv[2]),
+        Path(sys.argv[3]),
+        Path(sys.argv[4]),
+    )
     generator = Generator(address, files)
     generator.follow_plan(json.loads(plan.read_text()))
     document = {

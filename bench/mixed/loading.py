@@ -1,5 +1,6 @@
-"""What is loaded once: a corpus with a million ratings of 500 systems, one of ComperDial's size, a challenge that has
-been going on, and the people. A folder that has all of it already is used as it is.
+"""What is loaded once: a corpus with a million ratings of 500 systems, one of ComperDial's size, a
+challenge that has been going on, and the people. A folder that has all of it already is used as it
+is.
 
 Ratings go in by COPY: a million rows by ``bulk_create`` take minutes.
 """
@@ -33,10 +34,13 @@ class Amount:
 
     @property
     def size(self) -> Size:
-        """15 dialogues of seven turns, as in ComperDial; as many raters an item as make that many ratings."""
+        """15 dialogues of seven turns, as in ComperDial; as many raters an item as make that many
+        ratings."""
         of_dialogues = 15 * self.systems * DIALOGUE_RATERS
         an_item = max(1, round((self.ratings - of_dialogues) / (15 * 7 * self.systems)))
-        return Size(systems=self.systems, raters=max(100, 2 * an_item), raters_an_item=(an_item, an_item))
+        return Size(
+            systems=self.systems, raters=max(100, 2 * an_item), raters_an_item=(an_item, an_item)
+        )
 
 
 FULL = Amount()
@@ -68,13 +72,19 @@ def _say(what: str, started: float) -> None:
     print(f"  {what}, {time.perf_counter() - started:.0f} s", flush=True)
 
 
-# --- ratings ---------------------------------------------------------------------------------------------------
+# --- ratings --------------------------------------------------------------------------------------
 
 
 def rate_by_copy(
-    responses: list[Any], systems: list[Any], dialogues: list[Any], raters: list[Any], size: Size, random: Any
+    responses: list[Any],
+    systems: list[Any],
+    dialogues: list[Any],
+    raters: list[Any],
+    size: Size,
+    random: Any,
 ) -> None:
-    """Raters see a system's quality through noise; as many for each item as ``size`` says, drawn anew."""
+    """Raters see a system's quality through noise; as many for each item as ``size`` says, drawn
+    anew."""
     from django.db import connection
 
     quality = {system.pk: 3 + random.normal(scale=0.8) for system in systems}
@@ -82,22 +92,34 @@ def rate_by_copy(
     low, high = size.raters_an_item
 
     def given(quality_of_it: float, most: int) -> Iterator[tuple[int, float]]:
-        chosen = random.choice(keys, random.integers(min(low, most), min(high, most) + 1), replace=False)
+        chosen = random.choice(
+            keys, random.integers(min(low, most), min(high, most) + 1), replace=False
+        )
         scores = np.clip(np.round(quality_of_it + random.normal(size=len(chosen))), 1, 5)
         return zip(chosen.tolist(), scores.tolist(), strict=True)
 
     with connection.cursor() as cursor:
-        into = "COPY annotations_rating (rater_id, aspect, {}, score, comment, created_at) FROM STDIN"
+        into = (
+            "COPY annotations_rating (rater_id, aspect, {}, score, comment, created_at) FROM STDIN"
+        )
         with cursor.copy(into.format("response_id")) as copy:
             for response in responses:
                 ratings = given(quality[response.system_id], len(keys))
-                copy.write("".join(f"{who}\toverall\t{response.pk}\t{score}\t\tnow\n" for who, score in ratings))
+                copy.write(
+                    "".join(
+                        f"{who}\toverall\t{response.pk}\t{score}\t\tnow\n" for who, score in ratings
+                    )
+                )
         with cursor.copy(into.format("system_id, dialogue_id")) as copy:
             for system in systems:
                 for dialogue in dialogues:
                     ratings = given(quality[system.pk], DIALOGUE_RATERS)
                     item = f"{system.pk}\t{dialogue.pk}"
-                    copy.write("".join(f"{who}\toverall\t{item}\t{score}\t\tnow\n" for who, score in ratings))
+                    copy.write(
+                        "".join(
+                            f"{who}\toverall\t{item}\t{score}\t\tnow\n" for who, score in ratings
+                        )
+                    )
 
 
 def _vacuum() -> None:
@@ -108,7 +130,7 @@ def _vacuum() -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-# --- a challenge that has been going on ------------------------------------------------------------------------
+# --- a challenge that has been going on -----------------------------------------------------------
 
 
 def _challenge(amount: Amount) -> None:
@@ -140,7 +162,9 @@ def _challenge(amount: Amount) -> None:
         team = teams[number % len(teams)]
         user = team.members.select_related("user").get().user
         upload = upload_from_bytes(next(files), "responses.jsonl")
-        receive(round, team, user, track="gpu", name=f"system {number}", description="", upload=upload)
+        receive(
+            round, team, user, track="gpu", name=f"system {number}", description="", upload=upload
+        )
 
 
 def responses_files(version: Any, seed: int) -> Iterator[bytes]:
@@ -156,5 +180,7 @@ def responses_files(version: Any, seed: int) -> Iterator[bytes]:
     ]
     random = np.random.default_rng(seed)
     while True:
-        lines = ({"dialog_id": name, "turn": turn, "response": sentence(random)} for name, turn in places)
+        lines = (
+            {"dialog_id": name, "turn": turn, "response": sentence(random)} for name, turn in places
+        )
         yield ("\n".join(map(json.dumps, lines)) + "\n").encode()

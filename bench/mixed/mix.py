@@ -1,8 +1,9 @@
-"""Who comes, how often, and what they ask for: drawn beforehand, with a seed, and written down as a plan.
+"""Who comes, how often, and what they ask for: drawn beforehand, with a seed, and written down as a
+plan.
 
-Moments come from Poisson processes and do not wait for answers. What a page asks for by itself once it is open (the
-second half of a leaderboard) is asked for 0.3 s after it. A rater's next moment may come before the last answer; the
-wait counts from the moment.
+Moments come from Poisson processes and do not wait for answers. What a page asks for by itself once
+it is open (the second half of a leaderboard) is asked for 0.3 s after it. A rater's next moment may
+come before the last answer; the wait counts from the moment.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def _metric_board(draw: random.Random, _: Known, corpus: str) -> str:
     if draw.random() < 0.5:
         asked |= {"level": draw.choice(LEVELS), "coefficient": draw.choice(COEFFICIENTS)}
     if draw.random() < 0.3:
-        asked["sort"] = draw.choice(["", "-"]) + draw.choice(["metric", *(f"{level}-pearson" for level in LEVELS)])
+        asked["sort"] = draw.choice(["", "-"]) + draw.choice(
+            ["metric", *(f"{level}-pearson" for level in LEVELS)]
+        )
     return _with(f"{corpus}/metrics/", **asked)
 
 
@@ -97,7 +100,11 @@ def _agreement(draw: random.Random, _: Known, corpus: str) -> str:
 
 
 def _heat_map(draw: random.Random, _: Known, corpus: str) -> str:
-    return _with(f"{corpus}/metrics/heat-map/", level=draw.choice(LEVELS), coefficient=draw.choice(COEFFICIENTS))
+    return _with(
+        f"{corpus}/metrics/heat-map/",
+        level=draw.choice(LEVELS),
+        coefficient=draw.choice(COEFFICIENTS),
+    )
 
 
 LEVELS, COEFFICIENTS = ["turn", "dialogue", "system"], ["pearson", "spearman", "kendall"]
@@ -136,8 +143,8 @@ class Visit:
 
 
 def visits(rates: Rates, seconds: float, known: Known, seed: int) -> list[Visit]:
-    """In the order of their moments. Two in three are of the corpus with a million ratings, one in three is logged in,
-    and one in ten comes for the first time and loads style and script."""
+    """In the order of their moments. Two in three are of the corpus with a million ratings, one in
+    three is logged in, and one in ten comes for the first time and loads style and script."""
     draw = random.Random(seed)
     found: list[Visit] = []
     for due in moments(draw, rates.pages_a_second, seconds):
@@ -151,7 +158,9 @@ def visits(rates: Rates, seconds: float, known: Known, seed: int) -> list[Visit]
         found.append(Visit(due, kind, path, session))
         if kind in HALVES:
             half = HALVES[kind].format(corpus=corpus)
-            found.append(Visit(due + SECOND_HALF_AFTER, f"{kind}, second half", half, session, htmx=True))
+            found.append(
+                Visit(due + SECOND_HALF_AFTER, f"{kind}, second half", half, session, htmx=True)
+            )
         if draw.random() < 0.1:
             found += [Visit(due + 0.1, "style and script", asset) for asset in known.assets]
     archive = f"/api/v1/corpora/{SMALL}/export"
@@ -171,27 +180,43 @@ def moments(draw: random.Random, a_second: float, seconds: float) -> Iterator[fl
 
 def ratings_of_a_rater(rates: Rates, seconds: float, draw: random.Random) -> list[float]:
     begin = FIRST_RATINGS_AFTER if seconds > 2 * FIRST_RATINGS_AFTER else seconds / 4
-    return [begin + moment for moment in moments(draw, 1 / rates.rater_pause_seconds, seconds - begin)]
+    return [
+        begin + moment for moment in moments(draw, 1 / rates.rater_pause_seconds, seconds - begin)
+    ]
 
 
-def plan_of(rates: Rates, seconds: float, known: Known, people: dict[str, Any], seed: int) -> dict[str, Any]:
+def plan_of(
+    rates: Rates, seconds: float, known: Known, people: dict[str, Any], seed: int
+) -> dict[str, Any]:
     """One JSON document: the generator needs nothing else, and no Django."""
     draw = random.Random(seed + 1)
     return {
         "seconds": seconds,
         "visits": [visit.__dict__ for visit in visits(rates, seconds, known, seed)],
         "raters": [
-            {**rater, "comes": draw.uniform(0, 5), "ratings": ratings_of_a_rater(rates, seconds, draw)}
+            {
+                **rater,
+                "comes": draw.uniform(0, 5),
+                "ratings": ratings_of_a_rater(rates, seconds, draw),
+            }
             for rater in people["raters"][: rates.raters]
         ],
         "uploads": [
-            {**draw.choice(people["members"]), "due": due, "way": ["form", "API"][number % 2], "file": number}
+            {
+                **draw.choice(people["members"]),
+                "due": due,
+                "way": ["form", "API"][number % 2],
+                "file": number,
+            }
             for number, due in enumerate(moments(draw, 1 / rates.upload_every_seconds, seconds))
         ],
         "runs": [
             {"due": due, "session": people["organiser"], **asked}
             for due, asked in zip(
-                [(number + 0.5) * rates.runs_every_seconds for number in range(int(seconds / rates.runs_every_seconds))]
+                [
+                    (number + 0.5) * rates.runs_every_seconds
+                    for number in range(int(seconds / rates.runs_every_seconds))
+                ]
                 or [seconds / 3],
                 people["runs"],
                 strict=False,

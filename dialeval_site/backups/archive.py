@@ -1,4 +1,5 @@
-"""The file of a backup: a tar, compressed by gzip, that is written in one go and read in one go. No Django here.
+"""The file of a backup: a tar, compressed by gzip, that is written in one go and read in one go. No
+Django here.
 
     about.json                     what this is: the format's number, who wrote it, when
     tables/<table>/000001.jsonl    rows in parts of a few megabytes; a line is a list of rows, a row a list of values
@@ -6,8 +7,8 @@
     models/trained/<name>/…        trained models, where they were asked for; models/training/… what is not finished
     manifest.json                  columns, rows, the SHA-256 of every member. Half a file lacks it
 
-Whoever reads one takes nothing on trust: names, kinds and sizes of members are checked before a byte of them is used,
-and nothing is ever unpacked under a name of its own choice.
+Whoever reads one takes nothing on trust: names, kinds and sizes of members are checked before a
+byte of them is used, and nothing is ever unpacked under a name of its own choice.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class Writer:
 
 @contextmanager
 def written(to: Path) -> Iterator[Writer]:
-    """A file that only its owner may read, whole under its name or not there at all; one of that name gives way."""
+    """A file that only its owner may read, whole under its name or not there at all; one of that
+    name gives way."""
     with temporary_folder(beside=to) as folder:
         unfinished = folder / to.name
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -110,8 +112,8 @@ def written(to: Path) -> Iterator[Writer]:
 
 
 def checked(file: IO[bytes], seen: Callable[[int], None] = lambda _: None) -> dict[str, Any]:
-    """The manifest, once every member was read and is what the manifest says. ``seen`` hears the bytes of the file that
-    were read. Raises ``ArchiveError``."""
+    """The manifest, once every member was read and is what the manifest says. ``seen`` hears the
+    bytes of the file that were read. Raises ``ArchiveError``."""
     found: dict[str, str] = {}
     manifest: dict[str, Any] | None = None
     file.seek(0)
@@ -138,8 +140,8 @@ def checked(file: IO[bytes], seen: Callable[[int], None] = lambda _: None) -> di
 
 
 def members(file: IO[bytes], manifest: dict[str, Any]) -> Iterator[Member]:
-    """Those with rows and files, in their order, after ``checked``. Raises ``ArchiveError`` at the end of one that has
-    changed since."""
+    """Those with rows and files, in their order, after ``checked``. Raises ``ArchiveError`` at the
+    end of one that has changed since."""
     file.seek(0)
     for member in _members(file):
         if member.name in (ABOUT, MANIFEST):
@@ -162,7 +164,9 @@ def _members(file: IO[bytes]) -> Iterator[Member]:
             if not member.isreg() or member.issparse():
                 raise ArchiveError(f"the backup holds {member.name[:100]!r}, which is no file")
             if not _NAMES.fullmatch(member.name):
-                raise ArchiveError(f"the backup holds {member.name[:100]!r}, for which there is no place")
+                raise ArchiveError(
+                    f"the backup holds {member.name[:100]!r}, for which there is no place"
+                )
             content = tar.extractfile(member)
             assert content is not None  # it is a file
             yield Member(member.name, member.size, content)
@@ -175,7 +179,9 @@ def _damage_told() -> Iterator[None]:
     try:
         yield
     except _DAMAGE as damage:
-        raise ArchiveError("the file is no whole backup: it is damaged, cut off, or something else") from damage
+        raise ArchiveError(
+            "the file is no whole backup: it is damaged, cut off, or something else"
+        ) from damage
 
 
 def _document(member: Member, content: _Hashed) -> dict[str, Any]:
@@ -201,7 +207,9 @@ def _refuse_other_formats(about: dict[str, Any]) -> None:
 
 
 def _compare(found: dict[str, str], manifest: dict[str, Any]) -> None:
-    if not all(isinstance(manifest.get(part), dict) for part in ("digests", "tables", "migrations")):
+    if not all(
+        isinstance(manifest.get(part), dict) for part in ("digests", "tables", "migrations")
+    ):
         raise ArchiveError("the backup's manifest cannot be read")
     said: dict[str, str] = manifest["digests"]
     for name in sorted(set(said) | set(found)):

@@ -67,7 +67,10 @@ def insert(model: type[Model], rows: Rows) -> None:
     table, names = quote(model._meta.db_table), ", ".join(map(quote, portable.columns(model)))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with connection.wrap_database_errors, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            with (
+                connection.wrap_database_errors,
+                cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy,
+            ):
                 for row in rows:
                     copy.write_row(row)
             return
@@ -87,8 +90,8 @@ def check_keys() -> None:
 
 
 def settle_keys(*_: object) -> None:
-    """PostgreSQL changes no table on which keys are still to be looked at: they are looked at now. Also for what
-    happens between two migrations of one transaction."""
+    """PostgreSQL changes no table on which keys are still to be looked at: they are looked at now.
+    Also for what happens between two migrations of one transaction."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -103,14 +106,17 @@ def give_next_id_after(model: type[Model], last: int) -> None:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # What ``setval`` does stays when the transaction fails: it must never lower a sequence of rows that stay.
+            # What ``setval`` does stays when the transaction fails: it must never lower a sequence
+            # of rows that stay.
             cursor.execute(
                 "SELECT setval(key, GREATEST(%s, COALESCE(pg_sequence_last_value(key), 1))) "
                 "FROM CAST(pg_get_serial_sequence(%s, %s) AS regclass) AS key",
                 [last, connection.ops.quote_name(table), field.column],
             )
             return
-        cursor.execute("UPDATE sqlite_sequence SET seq = %s WHERE name = %s AND seq < %s", [last, table, last])
+        cursor.execute(
+            "UPDATE sqlite_sequence SET seq = %s WHERE name = %s AND seq < %s", [last, table, last]
+        )
         cursor.execute(
             "INSERT INTO sqlite_sequence (name, seq) SELECT %s, %s "
             "WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = %s)",

@@ -1,5 +1,5 @@
-"""Writing a backup while the site is in use: rows as they were in one moment, then the files that those rows name. No
-restore runs meanwhile."""
+"""Writing a backup while the site is in use: rows as they were in one moment, then the files that
+those rows name. No restore runs meanwhile."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from workers.training.checkpoint import CONFIG
 
 PART_BYTES, LINE_BYTES, MOST_ROWS = 4_000_000, 500_000, 5_000
 NOT_IN_IT = (
-    "SECRET_KEY and every other setting of the environment, log-ins (sessions), caches of features, word lists, logs, "
-    "and what waits in the broker"
+    "SECRET_KEY and every other setting of the environment, log-ins (sessions), caches of "
+    "features, word lists, logs, and what waits in the broker"
 )
 
 Told = Callable[[str, int, int], None]
-"""Hears a table's or a folder's name, how many rows or files were written of all, and how many there are."""
+"""Hears a table's or a folder's name, how many rows or files were written of all, and how many
+there are."""
 
 
 @dataclass
@@ -48,9 +49,14 @@ class Made:
     """Uploads among them whose rows were still there afterwards: nobody deleted those."""
 
 
-def make(to: Path, with_models: bool = False, told: Told = lambda *_: None, waits: apart.Say = lambda _: None) -> Made:
-    """Writes the backup ``to`` and says what it holds; ``waits`` hears whom it waits for. Raises ``OSError``, and
-    leaves nothing then."""
+def make(
+    to: Path,
+    with_models: bool = False,
+    told: Told = lambda *_: None,
+    waits: apart.Say = lambda _: None,
+) -> Made:
+    """Writes the backup ``to`` and says what it holds; ``waits`` hears whom it waits for. Raises
+    ``OSError``, and leaves nothing then."""
     made = Made()
     with apart.nobody_restores(waits), archive.written(to) as file:
         with one_moment():
@@ -123,13 +129,15 @@ def _count(model: type[Model]) -> int:
 
 
 def last_id(model: type[Model]) -> int | None:
-    """The last key that the database gave, whose row may be gone: none is ever given twice. None where keys are not
-    given by the database."""
+    """The last key that the database gave, whose row may be gone: none is ever given twice. None
+    where keys are not given by the database."""
     if model._meta.auto_field is None:
         return None
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [model._meta.db_table])
+            cursor.execute(
+                "SELECT seq FROM sqlite_sequence WHERE name = %s", [model._meta.db_table]
+            )
         else:
             cursor.execute(
                 "SELECT pg_sequence_last_value(pg_get_serial_sequence(%s, %s)::regclass)",
@@ -140,7 +148,8 @@ def last_id(model: type[Model]) -> int | None:
 
 
 def _parts(model: type[Model]) -> Iterator[tuple[bytes, int]]:
-    """Parts of some megabytes, however large a row is: a few lines, each a list of as many rows as fit."""
+    """Parts of some megabytes, however large a row is: a few lines, each a list of as many rows as
+    fit."""
     lines: list[bytes] = []
     size = rows = 0
     for block in _blocks(model):
@@ -190,9 +199,15 @@ def _add_models(file: archive.Writer, made: Made, told: Told) -> None:
 
 def _add_folder(file: archive.Writer, place: str, folder: Path, made: Made, told: Told) -> None:
     """``config.json`` comes last of each folder: whoever reads half of one sees no model."""
-    for path in sorted(folder.rglob("*"), key=lambda path: (path.parent, path.name == CONFIG, path.name)):
+    for path in sorted(
+        folder.rglob("*"), key=lambda path: (path.parent, path.name == CONFIG, path.name)
+    ):
         name = path.relative_to(folder).as_posix()
-        if path.is_symlink() or not path.is_file() or any(part.startswith(".") for part in name.split("/")):
+        if (
+            path.is_symlink()
+            or not path.is_file()
+            or any(part.startswith(".") for part in name.split("/"))
+        ):
             continue  # what is being written, or being removed
         try:
             with path.open("rb") as source:

@@ -1,7 +1,9 @@
-"""Which tables a backup holds, and how values are written in it so that SQLite and PostgreSQL read the same.
+"""Which tables a backup holds, and how values are written in it so that SQLite and PostgreSQL read
+the same.
 
-A value is what JSON has: a number, a text, null. Points in time are ``2026-11-21 20:00:00.000001`` as in SQLite,
-in UTC; truth is 0 or 1; amounts of money and JSON are texts. Both databases load these as they are.
+A value is what JSON has: a number, a text, null. Points in time are ``2026-11-21 20:00:00.000001``
+as in SQLite, in UTC; truth is 0 or 1; amounts of money and JSON are texts. Both databases load
+these as they are.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from django.db import connection
 from django.db.models import Field, Model
 
 LEFT_OUT = ("django_session", "annotations_siteidentity", "annotations_attemptcount")
-"""Log-ins: whoever is logged in logs in again. They are worth nothing under another SECRET_KEY, and much to a thief.
-A site's identity: what is restored elsewhere is another site. Counts of attempts: they are of the last hour."""
+"""Log-ins: whoever is logged in logs in again. They are worth nothing under another SECRET_KEY, and
+much to a thief. A site's identity: what is restored elsewhere is another site. Counts of attempts:
+they are of the last hour."""
 MADE_BY_MIGRATIONS = (
     "annotations_siteidentity",
     "auth_group",
@@ -25,9 +28,10 @@ MADE_BY_MIGRATIONS = (
 )
 """Tables in which a database that nobody has used yet has rows."""
 _AS_IT_IS = {
-    "AutoField", "BigAutoField", "SmallAutoField", "BigIntegerField", "IntegerField", "SmallIntegerField",
-    "PositiveBigIntegerField", "PositiveIntegerField", "PositiveSmallIntegerField", "FloatField",
-    "CharField", "TextField", "SlugField", "URLField", "EmailField", "FileField", "FilePathField",
+    "AutoField", "BigAutoField", "SmallAutoField", "BigIntegerField", "IntegerField",
+    "SmallIntegerField", "PositiveBigIntegerField", "PositiveIntegerField",
+    "PositiveSmallIntegerField", "FloatField", "CharField", "TextField", "SlugField", "URLField",
+    "EmailField", "FileField", "FilePathField",
 }  # fmt: skip
 
 
@@ -36,7 +40,8 @@ class Unportable(Exception):
 
 
 def tables(registry: Any = apps) -> list[type[Model]]:
-    """The models whose rows a backup holds, by table. ``registry``: of the models as they are, or were."""
+    """The models whose rows a backup holds, by table. ``registry``: of the models as they are, or
+    were."""
     return sorted(
         (model for model in _all(registry) if model._meta.db_table not in LEFT_OUT),
         key=lambda model: model._meta.db_table,
@@ -58,7 +63,8 @@ def columns(model: type[Model]) -> list[str]:
 
 
 def selection(model: type[Model]) -> str:
-    """The statement that reads a table's rows in the order of their keys, as a backup writes them."""
+    """The statement that reads a table's rows in the order of their keys, as a backup writes
+    them."""
     quote = connection.ops.quote_name
     chosen = ", ".join(_read(field) for field in model._meta.local_concrete_fields)
     key = quote(model._meta.pk.column)
@@ -71,22 +77,32 @@ def _read(field: Field[Any, Any]) -> str:
     if kind in _AS_IT_IS:
         return name
     if kind in ("BooleanField", "NullBooleanField"):
-        return f"+{name}" if on_sqlite else f"{name}::int"  # a plus keeps the driver from making objects of it
+        return (
+            f"+{name}" if on_sqlite else f"{name}::int"
+        )  # a plus keeps the driver from making objects of it
     if kind in ("DateTimeField", "DateField", "TimeField"):
         if on_sqlite:
             return f"+{name}"
         if kind == "DateTimeField":
-            return f"replace(to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), '.000000', '')"
+            return (
+                f"replace(to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), "
+                "'.000000', '')"
+            )
         return f"{name}::text"
     if kind == "DecimalField":
         if on_sqlite:
-            return f"CASE WHEN {name} IS NULL THEN NULL ELSE printf('%.{field.decimal_places}f', {name}) END"  # type: ignore[attr-defined]
+            return (
+                f"CASE WHEN {name} IS NULL THEN NULL ELSE printf('%.{field.decimal_places}f', "
+                f"{name}) END"
+            )  # type: ignore[attr-defined]
         return f"{name}::text"
     if kind == "JSONField":
         return name if on_sqlite else f"{name}::text"
     if kind == "GenericIPAddressField":
         return name if on_sqlite else f"host({name})"
-    raise Unportable(f"{field.model._meta.label}.{field.name} is a {kind}: no backup can hold it yet")
+    raise Unportable(
+        f"{field.model._meta.label}.{field.name} is a {kind}: no backup can hold it yet"
+    )
 
 
 def kind_of(field: Field[Any, Any]) -> str:

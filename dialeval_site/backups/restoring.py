@@ -1,9 +1,11 @@
-"""Reading a backup: first all of it is checked, then its rows are loaded in one transaction, with the files that they
-name. Where anything is wrong, the site is as it was; what was restored halfway is restored again.
+"""Reading a backup: first all of it is checked, then its rows are loaded in one transaction, with
+the files that they name. Where anything is wrong, the site is as it was; what was restored halfway
+is restored again.
 
-A backup of an older dialeval is loaded into tables as they were then, and migrated from there, in the same transaction;
-so is a database of an older dialeval migrated before: one that is refused, or whose restore fails, stays as it was.
-Models take their places after that transaction; where one cannot, the rows stay, and it is said.
+A backup of an older dialeval is loaded into tables as they were then, and migrated from there, in
+the same transaction; so is a database of an older dialeval migrated before: one that is refused, or
+whose restore fails, stays as it was. Models take their places after that transaction; where one
+cannot, the rows stay, and it is said.
 """
 
 from __future__ import annotations
@@ -37,10 +39,11 @@ from workers.trainings import elsewhere
 
 RESTORED = "site.restored"
 _BEFORE = ".before-restore-"
-"""Begins the name of a model's folder for the moment in which that of the backup takes its place."""
+"""Begins the name of a model's folder for the moment in which that of the backup takes its
+place."""
 Told = Callable[[str, int, int], None]
-"""Hears a table's or a folder's name, how many rows were loaded, and how many there are. While the file is checked: "",
-and bytes."""
+"""Hears a table's or a folder's name, how many rows were loaded, and how many there are. While the
+file is checked: "", and bytes."""
 
 
 class Refused(Exception):
@@ -60,14 +63,18 @@ class Restored:
     missing: list[str] = field(default_factory=list)
     """Files that were not there when the backup was made."""
     undone: list[str] = field(default_factory=list)
-    """What failed when the rows were already there to stay, in words for people: models are not where they belong."""
+    """What failed when the rows were already there to stay, in words for people: models are not
+    where they belong."""
 
 
 def restore(
-    path: Path, replace: bool = False, told: Told = lambda *_: None, waits: apart.Say = lambda _: None
+    path: Path,
+    replace: bool = False,
+    told: Told = lambda *_: None,
+    waits: apart.Say = lambda _: None,
 ) -> Restored:
-    """``waits`` hears whom it waits for. Raises ``Refused``, ``ArchiveError`` and ``OSError``, and then the database is
-    as it was."""
+    """``waits`` hears whom it waits for. Raises ``Refused``, ``ArchiveError`` and ``OSError``, and
+    then the database is as it was."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         manifest = archive.checked(file, lambda done: told("", done, size))
@@ -80,9 +87,17 @@ def restore(
 
 
 def _restored(
-    name: str, file: IO[bytes], manifest: dict[str, Any], state: _State, replace: bool, told: Told, waits: apart.Say
+    name: str,
+    file: IO[bytes],
+    manifest: dict[str, Any],
+    state: _State,
+    replace: bool,
+    told: Told,
+    waits: apart.Say,
 ) -> Restored:
-    done = Restored(str(manifest["made_at"]), str(manifest["dialeval"]), missing=list(manifest["missing"]))
+    done = Restored(
+        str(manifest["made_at"]), str(manifest["dialeval"]), missing=list(manifest["missing"])
+    )
     with _models_aside() as aside:
         try:
             with loading.one_transaction():
@@ -97,9 +112,16 @@ def _restored(
                     _load(file, manifest, state, aside, done, told, identity)
                     loading.check_keys()
                     state.go_on()
-                call_command("migrate", interactive=False, verbosity=0)  # kinds and permissions that came after it
+                call_command(
+                    "migrate", interactive=False, verbosity=0
+                )  # kinds and permissions that came after it
                 site_identity.set_identity(identity)
-                words = {"made_at": done.made_at, "dialeval": done.dialeval, "rows": done.rows, "replaced": replace}
+                words = {
+                    "made_at": done.made_at,
+                    "dialeval": done.dialeval,
+                    "rows": done.rows,
+                    "replaced": replace,
+                }
                 audit.record(None, RESTORED, name, **words)
         except DatabaseError as fault:
             why = str(fault).strip().splitlines()[0]
@@ -121,12 +143,19 @@ class _State:
         known = set(graph.nodes)
         if unknown := sorted(self._then - known):
             app, name = unknown[0]
-            raise Refused(f"the backup is of a newer dialeval, or of another one: it has the migration {app}.{name}")
+            raise Refused(
+                "the backup is of a newer dialeval, or of another one: it has the migration "
+                f"{app}.{name}"
+            )
         _refuse_gaps(graph, self._then, dialeval)
         self.is_older = bool(known - self._then)
         self._now = graph.leaf_nodes()
-        self._targets = [node for node in graph.nodes if node in self._then and self._is_last(graph, node)]
-        self._gone: list[tuple[str, None]] = [(app, None) for app in sorted({app for app, _ in known} - set(applied))]
+        self._targets = [
+            node for node in graph.nodes if node in self._then and self._is_last(graph, node)
+        ]
+        self._gone: list[tuple[str, None]] = [
+            (app, None) for app in sorted({app for app, _ in known} - set(applied))
+        ]
         self.registry: Any = apps
         if self.is_older:
             self.registry = MigrationExecutor(connection).loader.project_state(self._targets).apps
@@ -147,7 +176,9 @@ class _State:
         try:
             self._migrate([*self._targets, *self._gone])
         except IrreversibleError as fault:
-            raise Refused("the backup is too old: restore it with its own dialeval, then update that") from fault
+            raise Refused(
+                "the backup is too old: restore it with its own dialeval, then update that"
+            ) from fault
         loading.empty(portable.all_tables(self.registry))  # of what migrations write
 
     def go_on(self) -> None:
@@ -159,26 +190,35 @@ class _State:
 
 
 def _refuse_gaps(graph: Any, then: set[tuple[str, str]], dialeval: str) -> None:
-    """Where one is missing that another is built on, the way back to it would take the other's tables away too."""
+    """Where one is missing that another is built on, the way back to it would take the other's
+    tables away too."""
     lacks: dict[str, list[str]] = {}
     for node in sorted(then):
         for parent in graph.node_map[node].parents:
             if parent.key not in then:
                 lacks.setdefault(".".join(parent.key), []).append(".".join(node))
     if lacks:
-        gaps = "; ".join(f"{name}, on which {', '.join(built)} is built" for name, built in sorted(lacks.items()))
+        gaps = "; ".join(
+            f"{name}, on which {', '.join(built)} is built" for name, built in sorted(lacks.items())
+        )
         raise Refused(
-            f"the backup has other migrations than this dialeval: it lacks {gaps}. Restore it with the dialeval that "
-            f"made it ({dialeval}), run `migrate` of this one there, and make a new backup"
+            f"the backup has other migrations than this dialeval: it lacks {gaps}. Restore it "
+            f"with the dialeval that made it ({dialeval}), run `migrate` of this one there, and "
+            "make a new backup"
         )
 
 
 def _refuse_unfit(manifest: dict[str, Any], state: _State) -> None:
-    ours = {model._meta.db_table: set(portable.columns(model)) for model in portable.tables(state.registry)}
+    ours = {
+        model._meta.db_table: set(portable.columns(model))
+        for model in portable.tables(state.registry)
+    }
     theirs = {table: set(said["columns"]) for table, said in manifest["tables"].items()}
     for table in sorted(set(ours) | set(theirs)):
         if ours.get(table) != theirs.get(table):
-            raise Refused(f"the backup's table {table} is not that of these migrations: nothing was changed")
+            raise Refused(
+                f"the backup's table {table} is not that of these migrations: nothing was changed"
+            )
 
 
 def _refuse_unless_empty() -> None:
@@ -187,12 +227,14 @@ def _refuse_unless_empty() -> None:
     used = [table for table in portable.all_tables() if table in there and loading.rows_in(table)]
     if used:
         names = ", ".join(used[:3]) + (", …" if len(used) > 3 else "")
-        raise Refused(f"the database is not empty ({names}): --replace takes away all that it holds")
+        raise Refused(
+            f"the database is not empty ({names}): --replace takes away all that it holds"
+        )
 
 
 def _refuse_foreign_files(own: str) -> None:
-    """A site keeps its identity: one that is restored on another machine is another site than the one that was backed
-    up, and is refused at that one's files."""
+    """A site keeps its identity: one that is restored on another machine is another site than the
+    one that was backed up, and is refused at that one's files."""
     try:
         site_identity.unclaimed_places(own)
     except ForeignFiles as refusal:
@@ -215,8 +257,12 @@ def _load(
         kind, name = member.parts[0], member.parts[1]
         if kind == "tables":
             if name not in models:
-                raise ArchiveError(f"the backup holds rows of {name}, which its manifest does not know")
-            rows = _Rows(member, manifest["tables"][name]["columns"], portable.columns(models[name]))
+                raise ArchiveError(
+                    f"the backup holds rows of {name}, which its manifest does not know"
+                )
+            rows = _Rows(
+                member, manifest["tables"][name]["columns"], portable.columns(models[name])
+            )
             loading.insert(models[name], rows)
             loaded[name] += rows.count
             done.rows += rows.count
@@ -230,7 +276,9 @@ def _load(
             _write(member, aside.joinpath(*member.parts[1:]))
     for table, said in manifest["tables"].items():
         if loaded[table] != said["rows"]:
-            raise ArchiveError(f"the backup says {said['rows']} rows of {table}, and has {loaded[table]}")
+            raise ArchiveError(
+                f"the backup says {said['rows']} rows of {table}, and has {loaded[table]}"
+            )
         loading.give_next_id_after(models[table], said["last_id"] or 0)
     done.tables = len(models)
 
@@ -273,7 +321,8 @@ def _write(member: Member, path: Path) -> None:
 
 @contextmanager
 def _models_aside() -> Iterator[Path]:
-    """A folder beside those of the models, gone in the end. Only one restores at a time (``one_migrates``)."""
+    """A folder beside those of the models, gone in the end. Only one restores at a time
+    (``one_migrates``)."""
     home = Path(settings.HOME)
     _put_back(home)
     with temporary_folder(beside=home / "trained") as aside:
@@ -312,7 +361,9 @@ def _take_the_place(place: Path, folder: Path) -> None:
 
 def _put_back(home: Path) -> None:
     """What had given way when a restore was killed."""
-    for before in (left for kind in ("trained", "training") for left in (home / kind).glob(f"{_BEFORE}*")):
+    for before in (
+        left for kind in ("trained", "training") for left in (home / kind).glob(f"{_BEFORE}*")
+    ):
         place = before.with_name(before.name.removeprefix(_BEFORE))
         if place.exists():
             _remove(before)
@@ -332,4 +383,7 @@ def _send_models(done: Restored) -> None:
     try:
         elsewhere.send_all()
     except (OSError, DatabaseError) as fault:
-        done.undone.append(f"the storage of files, where other machines fetch models, does not have them all: {fault}")
+        done.undone.append(
+            "the storage of files, where other machines fetch models, does not have them all: "
+            f"{fault}"
+        )

@@ -18,7 +18,9 @@ def monitoring(request: HttpRequest) -> HttpResponse:
     if not settings.MONITORING_TOKEN:
         raise Http404
     if not _has_the_token(request):
-        refusal = HttpResponse("Send the token of DIALEVAL_MONITORING_TOKEN.\n", status=401, content_type="text/plain")
+        refusal = HttpResponse(
+            "Send the token of DIALEVAL_MONITORING_TOKEN.\n", status=401, content_type="text/plain"
+        )
         refusal["WWW-Authenticate"] = 'Bearer realm="monitoring"'
         return refusal
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -28,12 +30,15 @@ def monitoring(request: HttpRequest) -> HttpResponse:
 
 def _has_the_token(request: HttpRequest) -> bool:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and compare_digest(token.strip().encode(), settings.MONITORING_TOKEN.encode())
+    return scheme.lower() == "bearer" and compare_digest(
+        token.strip().encode(), settings.MONITORING_TOKEN.encode()
+    )
 
 
 def _registry():  # type: ignore[no-untyped-def]
-    """A new one for each reading. Several processes of one web server write into files (PROMETHEUS_MULTIPROC_DIR, which
-    ``deploy/gunicorn.conf.py`` sets), and whichever of them is asked adds them all up."""
+    """A new one for each reading. Several processes of one web server write into files
+    (PROMETHEUS_MULTIPROC_DIR, which ``deploy/gunicorn.conf.py`` sets), and whichever of them is
+    asked adds them all up."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.multiprocess import MultiProcessCollector
 

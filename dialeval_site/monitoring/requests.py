@@ -1,4 +1,5 @@
-"""Requests, counted by the name of their address: what stands in an address would make a series of each visitor's."""
+"""Requests, counted by the name of their address: what stands in an address would make a series of
+each visitor's."""
 
 from __future__ import annotations
 

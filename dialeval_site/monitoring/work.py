@@ -1,5 +1,5 @@
-"""Work and ratings as the database has them now. Each is one query that an index answers, whatever the site holds:
-nothing here counts a table."""
+"""Work and ratings as the database has them now. Each is one query that an index answers, whatever
+the site holds: nothing here counts a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from workers.trainings.models import Training
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LATEST = 20_000
-"""What ended is looked for among so many of the newest rows of a table: those of a day, on any site but the largest."""
+"""What ended is looked for among so many of the newest rows of a table: those of a day, on any site
+but the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,13 @@ class Work:
 
 
 def under_way(now: datetime | None = None) -> Iterator[Work]:
-    """How much of each kind waits and runs in each queue, and for how long the oldest has waited, in seconds since it
-    was asked for. A notice that is to be tried again later waits, too."""
+    """How much of each kind waits and runs in each queue, and for how long the oldest has waited,
+    in seconds since it was asked for. A notice that is to be tried again later waits, too."""
     now = now or timezone.now()
     for kind in KINDS:
-        at_work = kind.model._default_manager.filter(state__in=kind.waiting + kind.running).order_by()
+        at_work = kind.model._default_manager.filter(
+            state__in=kind.waiting + kind.running
+        ).order_by()
         waits = Q(state__in=kind.waiting)
         found = at_work.values(*_column(kind)).annotate(
             waits=Count("pk", filter=waits),
@@ -111,8 +114,11 @@ def _queue(kind: Kind, row: dict[str, str]) -> str:
 
 
 def _queues(kind: Kind) -> tuple[str, ...]:
-    """A queue in which nothing waits is told with 0: a series that comes and goes raises no alarm."""
-    return {"column": ("cpu", "gpu", "llm"), "by kind": ("cpu", "llm")}.get(kind.queue, (kind.queue,))
+    """A queue in which nothing waits is told with 0: a series that comes and goes raises no
+    alarm."""
+    return {"column": ("cpu", "gpu", "llm"), "by kind": ("cpu", "llm")}.get(
+        kind.queue, (kind.queue,)
+    )
 
 
 def failed_last_day(now: datetime | None = None) -> Iterator[tuple[str, int]]:
@@ -124,13 +130,20 @@ def failed_last_day(now: datetime | None = None) -> Iterator[tuple[str, int]]:
 
 
 def done_last_hour(now: datetime | None = None) -> Iterator[tuple[str, int, float]]:
-    """(kind, how many ended well in the last hour, the seconds from their beginnings to their ends)"""
+    """(kind, how many ended well in the last hour, the seconds from their beginnings to their
+    ends)"""
     since = (now or timezone.now()) - HOUR
     for kind in KINDS:
         if kind.begun:
-            rows = _newest(kind).filter(**{"state__in": ("done", "scored"), f"{kind.ended}__gte": since})
+            rows = _newest(kind).filter(
+                **{"state__in": ("done", "scored"), f"{kind.ended}__gte": since}
+            )
             took = rows.aggregate(count=Count("pk"), seconds=Sum(F(kind.ended) - F(kind.begun)))
-            yield kind.name, took["count"], took["seconds"].total_seconds() if took["seconds"] else 0.0
+            yield (
+                kind.name,
+                took["count"],
+                took["seconds"].total_seconds() if took["seconds"] else 0.0,
+            )
 
 
 def _newest(kind: Kind) -> QuerySet[Model]:
@@ -140,13 +153,17 @@ def _newest(kind: Kind) -> QuerySet[Model]:
 
 
 def ratings() -> Iterator[tuple[str, int]]:
-    """(where they come from, how many were ever stored), by the highest key given: to count a million rows takes 50 ms
-    and more. Keys that were never used or whose rows were deleted are counted, too."""
+    """(where they come from, how many were ever stored), by the highest key given: to count a
+    million rows takes 50 ms and more. Keys that were never used or whose rows were deleted are
+    counted, too."""
     for name, model in (("campaign", RatingRevision), ("corpus", Rating)):
         yield name, model._default_manager.order_by().aggregate(key=Max("pk"))["key"] or 0
 
 
 def judges() -> dict[str, float]:
-    """What judges' calls took, by all purses: there are as many as judges were started, not as calls."""
-    sums = Purse.objects.aggregate(calls=Sum("calls"), tokens=Sum("tokens_spent"), usd=Sum("cost_spent"))
+    """What judges' calls took, by all purses: there are as many as judges were started, not as
+    calls."""
+    sums = Purse.objects.aggregate(
+        calls=Sum("calls"), tokens=Sum("tokens_spent"), usd=Sum("cost_spent")
+    )
     return {name: float(value or 0) for name, value in sums.items()}

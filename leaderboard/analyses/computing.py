@@ -28,9 +28,11 @@ log = logging.getLogger(__name__)
 
 
 def compute(row_id: int) -> bool:
-    """Claim and compute one. False when nothing came of it: not waiting, somebody else has it, or it failed.
+    """Claim and compute one. False when nothing came of it: not waiting, somebody else has it, or
+    it failed.
 
-    The stamp is read before the data: what changes in between makes the answer out of date, never wrongly present.
+    The stamp is read before the data: what changes in between makes the answer out of date, never
+    wrongly present.
     """
     claim = rows.claim(row_id)
     if claim is None:
@@ -47,12 +49,19 @@ def compute(row_id: int) -> bool:
 
 
 def _computed(claim: rows.Claim) -> bool:
-    row = Analysis.objects.defer("answer").select_related("version__corpus").filter(pk=claim.row_id).first()
+    row = (
+        Analysis.objects.defer("answer")
+        .select_related("version__corpus")
+        .filter(pk=claim.row_id)
+        .first()
+    )
     if row is None:
         return False
     kind = all_kinds().get(row.kind)
     if kind is None:
-        return not rows.fail(claim, f"this worker knows no statistic {row.kind!r}: is it of the site's release?")
+        return not rows.fail(
+            claim, f"this worker knows no statistic {row.kind!r}: is it of the site's release?"
+        )
     try:
         wanted = wanted_of(kind, row.version, row.parameters)
         if not rows.begin(claim, wanted):
@@ -63,10 +72,14 @@ def _computed(claim: rows.Claim) -> bool:
     except SoftTimeLimitExceeded:
         raise
     except (OperationalError, InterfaceError, MemoryError, ConnectionError) as problem:
-        log.warning("analysis %s (%s of %s) was cut short (%s)", row.pk, row.kind, row.version, problem)
+        log.warning(
+            "analysis %s (%s of %s) was cut short (%s)", row.pk, row.kind, row.version, problem
+        )
         rows.try_later(claim, _in_words(problem))
         return False
-    except Exception as problem:  # whatever a statistic does wrong belongs in its row, where people read it
+    except (
+        Exception
+    ) as problem:  # whatever a statistic does wrong belongs in its row, where people read it
         log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
         rows.fail(claim, _in_words(problem))
         return False
@@ -86,8 +99,9 @@ def _as_json(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str, Any]:
-    """The answer for the present data: read where it is stored, else computed in this process, and stored where nobody
-    else is at it. For workers and commands, whose answers are made from others; a page calls ``look``."""
+    """The answer for the present data: read where it is stored, else computed in this process, and
+    stored where nobody else is at it. For workers and commands, whose answers are made from others;
+    a page calls ``look``."""
     asked = all_kinds()[kind]
     parameters = asked.resolved(version, parameters)
     wanted = wanted_of(asked, version, parameters)
@@ -104,17 +118,21 @@ def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str,
 
 
 def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analysis | None:
-    return Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters)).first()
+    return Analysis.objects.filter(
+        version=version, kind=kind, question=question_of(parameters)
+    ).first()
 
 
 REST_OF_OLDER_ANSWERS = 10
-"""Between runs one of older data is made anew when none was made for ten times as long as it took: where nothing but
-runs is at hand for an hour, boards follow, and take a tenth of a process, however many they are."""
+"""Between runs one of older data is made anew when none was made for ten times as long as it took:
+where nothing but runs is at hand for an hour, boards follow, and take a tenth of a process, however
+many they are."""
 
 
 def compute_longest_waiting() -> bool:
-    """The one that has waited longest, if it has for a moment: its own message may be far behind in a queue. Those
-    without any answer, for which somebody waits, come before those of which an older one is shown."""
+    """The one that has waited longest, if it has for a moment: its own message may be far behind in
+    a queue. Those without any answer, for which somebody waits, come before those of which an older
+    one is shown."""
     now = clock.now()
     waiting = Analysis.objects.filter(
         state=Analysis.State.PENDING, waits_since__lt=now - timedelta(seconds=LOOK_SECONDS)
@@ -132,7 +150,8 @@ def _has_rested(now: datetime, seconds: float) -> bool:
 
 
 def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Analysis]:
-    """Compute in this process all that waits, of these versions or of all; what came of each, without the answers."""
+    """Compute in this process all that waits, of these versions or of all; what came of each,
+    without the answers."""
     waiting = Analysis.objects.filter(state=Analysis.State.PENDING)
     if versions is not None:
         waiting = waiting.filter(version__in=list(versions))
@@ -140,4 +159,9 @@ def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Ana
     for pk in list(waiting.order_by("waits_since", "pk").values_list("pk", flat=True)):
         compute(pk)
         done.append(pk)
-    return list(Analysis.objects.defer("answer").select_related("version__corpus").filter(pk__in=done).order_by("pk"))
+    return list(
+        Analysis.objects.defer("answer")
+        .select_related("version__corpus")
+        .filter(pk__in=done)
+        .order_by("pk")
+    )

@@ -1,8 +1,8 @@
-"""Answers as they were last read, kept by each process: a board's document is a megabyte of JSON, read twenty times a
-second.
+"""Answers as they were last read, kept by each process: a board's document is a megabyte of JSON,
+read twenty times a second.
 
-The row is asked for every time, without its answer; what is kept counts only while the row says that it is still the
-same answer. So nothing that was dropped or replaced is ever shown from here.
+The row is asked for every time, without its answer; what is kept counts only while the row says
+that it is still the same answer. So nothing that was dropped or replaced is ever shown from here.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from django.db.models.functions import Cast
 from leaderboard.models import Analysis
 
 MOST_TEXT = 16_000_000
-"""Characters of JSON that are kept in all; as Python objects they take some eight times as much. A corpus with a
-million ratings has nine million in use: with less room, pages took turns in reading each other's answers anew, 50 to
-300 ms each."""
+"""Characters of JSON that are kept in all; as Python objects they take some eight times as much. A
+corpus with a million ratings has nine million in use: with less room, pages took turns in reading
+each other's answers anew, 50 to 300 ms each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ _lock = threading.Lock()
 
 
 def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
-    """The answer of a row that was read without it; ``without`` one of its keys, the same for all rows of a kind.
-    Several readers get the same object: nobody changes it."""
+    """The answer of a row that was read without it; ``without`` one of its keys, the same for all
+    rows of a kind. Several readers get the same object: nobody changes it."""
     if row.computed_at is None:
         return None
     with _lock:
@@ -47,7 +47,9 @@ def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
             _kept.move_to_end(row.pk)
             return found.answer
     text = _text_of(row.pk, row.computed_at, without)
-    if text is None:  # it was dropped or replaced in this moment: whoever looks again finds what there is
+    if (
+        text is None
+    ):  # it was dropped or replaced in this moment: whoever looks again finds what there is
         return None
     answer: dict[str, Any] = json.loads(text)
     _remember(row.pk, Kept(row.computed_at, len(text), answer))
@@ -55,7 +57,8 @@ def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
 
 
 def whole_answer(pk: int, computed_at: datetime) -> dict[str, Any] | None:
-    """For a file, which is asked for rarely: not kept. None where the row has another answer by now."""
+    """For a file, which is asked for rarely: not kept. None where the row has another answer by
+    now."""
     text = _text_of(pk, computed_at)
     answer: dict[str, Any] | None = None if text is None else json.loads(text)
     return answer
@@ -73,10 +76,14 @@ class _Without(Func):
     output_field = JSONField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="JSON_REMOVE(%(expressions)s, '$.%(key)s')", **context)
+        return self.as_sql(
+            compiler, connection, template="JSON_REMOVE(%(expressions)s, '$.%(key)s')", **context
+        )
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="(%(expressions)s - '%(key)s')", **context)
+        return self.as_sql(
+            compiler, connection, template="(%(expressions)s - '%(key)s')", **context
+        )
 
 
 def _remember(pk: int, found: Kept) -> None:

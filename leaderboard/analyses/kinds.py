@@ -1,6 +1,7 @@
 """The kinds of statistics that are stored.
 
-Each registers itself from the module of the function that computes it, beside its version (``registered``).
+Each registers itself from the module of the function that computes it, beside its version
+(``registered``).
 """
 
 from __future__ import annotations
@@ -33,17 +34,19 @@ def as_asked(_version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, A
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``compute(version, **parameters)`` makes the answer, a JSON document. ``version`` is raised whenever its numbers
-    or its shape change, by a change anywhere in the code that it comes from: what an older version made is computed
-    anew. (tests/leaderboard/test_kind_versions.py holds an answer of each kind.) ``stamp(version, **parameters)`` names
-    the state of the data that it is made from: an answer with another stamp is out of date. ``kept_up``: for how long
-    after a look workers make it anew by themselves when its data change. ``for_files``: the key of the document that
-    only files and the API need; pages read the answer without it (``look.whole`` with it). ``of_pairs``: there are as
-    many answers as pairs of systems or metrics, thousands of them, so that only some are kept and only some may wait at
-    a time.
+    """``compute(version, **parameters)`` makes the answer, a JSON document. ``version`` is raised
+    whenever its numbers or its shape change, by a change anywhere in the code that it comes from:
+    what an older version made is computed anew. (tests/leaderboard/test_kind_versions.py holds an
+    answer of each kind.) ``stamp(version, **parameters)`` names the state of the data that it is
+    made from: an answer with another stamp is out of date. ``kept_up``: for how long after a look
+    workers make it anew by themselves when its data change. ``for_files``: the key of the document
+    that only files and the API need; pages read the answer without it (``look.whole`` with it).
+    ``of_pairs``: there are as many answers as pairs of systems or metrics, thousands of them, so
+    that only some are kept and only some may wait at a time.
 
-    ``resolved(version, parameters)``: the parameters as they are stored, with what they come to where they are silent,
-    so that no two surfaces differ by default (``system_choice.with_choice``).
+    ``resolved(version, parameters)``: the parameters as they are stored, with what they come to
+    where they are silent, so that no two surfaces differ by default
+    (``system_choice.with_choice``).
     """
 
     name: str

@@ -24,8 +24,8 @@ from workers.hints import LONGEST_HINT_PAUSE
 
 LONGEST_QUESTION = 300
 SWEEPS_WAITED = 3
-"""A worker tells itself every few seconds of what waits (``dialeval_site.sweeping``). Where that fell out for so many
-times, there is none."""
+"""A worker tells itself every few seconds of what waits (``dialeval_site.sweeping``). Where that
+fell out for so many times, there is none."""
 
 KEYS = Signer(sep=".", salt="the state of an analysis")
 """Who was shown a page knows the addresses of its analyses, and of no others."""
@@ -37,10 +37,11 @@ State = Literal["present", "stale", "waiting", "failed"]
 class Look:
     """The newest stored answer, if any.
 
-    present: of the present data. stale: of older data, a new one is being computed; show it and say so. waiting:
-    nothing is stored yet, it is being computed. failed: it could not be computed, ``error`` says why; ``answer`` may
-    be an older one. ``computed_at`` and ``seconds`` are the answer's. ``row`` is the key of what is asked for, None
-    where it could not be noted yet; ``stamp`` tells two answers apart.
+    present: of the present data. stale: of older data, a new one is being computed; show it and say
+    so. waiting: nothing is stored yet, it is being computed. failed: it could not be computed,
+    ``error`` says why; ``answer`` may be an older one. ``computed_at`` and ``seconds`` are the
+    answer's. ``row`` is the key of what is asked for, None where it could not be noted yet;
+    ``stamp`` tells two answers apart.
     """
 
     kind: str
@@ -85,10 +86,11 @@ class Look:
 
 
 def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
-    """The stored answer of this kind. Parameters are JSON values; they (as ``Kind.resolved`` completes them) and the
-    version are what the row is found by.
+    """The stored answer of this kind. Parameters are JSON values; they (as ``Kind.resolved``
+    completes them) and the version are what the row is found by.
 
-    Nothing is computed here. Where the answer is missing, or of older data, a worker is asked for it.
+    Nothing is computed here. Where the answer is missing, or of older data, a worker is asked for
+    it.
     """
     asked = all_kinds()[kind]
     parameters = asked.resolved(version, parameters)
@@ -103,14 +105,20 @@ def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
 
 
 def whole(found: Look) -> dict[str, Any] | None:
-    """The answer that was found, with what pages leave out (``Kind.for_files``). None where it was replaced since."""
+    """The answer that was found, with what pages leave out (``Kind.for_files``). None where it was
+    replaced since."""
     if found.row is None or found.computed_at is None:
         return None
     return kept.whole_answer(found.row, found.computed_at)
 
 
 def _asked(
-    version: CorpusVersion, kind: str, question: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted
+    version: CorpusVersion,
+    kind: str,
+    question: str,
+    parameters: dict[str, Any],
+    row: Analysis | None,
+    wanted: Wanted,
 ) -> Analysis | None:
     """The row after a worker was asked."""
     if row is not None and rows.must_wait(row, wanted):
@@ -124,7 +132,9 @@ def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: W
     if row is None:
         return Look(kind, parameters, "waiting", None, is_refused=was_refused_lately())
     # Another release's may have another form.
-    answer = kept.answer_of(row, all_kinds()[kind].for_files) if row.made_by == wanted.made_by else None
+    answer = (
+        kept.answer_of(row, all_kinds()[kind].for_files) if row.made_by == wanted.made_by else None
+    )
     return Look(
         kind,
         parameters,
@@ -170,7 +180,10 @@ _STORED = Prepared(
 
 
 def is_of(row: Analysis, wanted: Wanted) -> bool:
-    return row.computed_at is not None and (row.stamp, row.made_by) == (wanted.stamp, wanted.made_by)
+    return row.computed_at is not None and (row.stamp, row.made_by) == (
+        wanted.stamp,
+        wanted.made_by,
+    )
 
 
 def wanted_of(kind: Kind, version: CorpusVersion, parameters: dict[str, Any]) -> Wanted:

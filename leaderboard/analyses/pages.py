@@ -1,4 +1,5 @@
-"""What a page shows while its numbers are not there: how far they are, and the page itself once they are."""
+"""What a page shows while its numbers are not there: how far they are, and the page itself once
+they are."""
 
 from __future__ import annotations
 
@@ -20,16 +21,26 @@ from leaderboard.models import Analysis
 REFRESH_SECONDS = 5
 GONE = "the statistic was deleted with what it is about"
 NOTHING, OLDER, AWAITS_NEWER = SHOWS = ("nothing", "older", "awaits-newer")
-"""What a page shows while it asks. One without numbers becomes the page as soon as there are any, also where newer ones
-are being computed again; one whose older numbers lack what it is about waits for the newer."""
+"""What a page shows while it asks. One without numbers becomes the page as soon as there are any,
+also where newer ones are being computed again; one whose older numbers lack what it is about waits
+for the newer."""
 
 
-def waiting_page(request: HttpRequest, context: dict[str, Any], found: Look, **words: Any) -> HttpResponse:
-    """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would have: of a corpus, or
-    with ``base``, the template of its frame. ``words``: ``page_name``, ``lead``, ``below_tab`` where the
-    breadcrumb has the page below its tab, ``shows`` (``AWAITS_NEWER``). It becomes the page by itself."""
+def waiting_page(
+    request: HttpRequest, context: dict[str, Any], found: Look, **words: Any
+) -> HttpResponse:
+    """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would
+    have: of a corpus, or with ``base``, the template of its frame. ``words``: ``page_name``,
+    ``lead``, ``below_tab`` where the breadcrumb has the page below its tab, ``shows``
+    (``AWAITS_NEWER``). It becomes the page by itself."""
     template = "leaderboard/_waiting.html" if request.htmx else "leaderboard/waiting.html"
-    context = {**context, "analysis": None, **words, "look": found, "refresh_seconds": REFRESH_SECONDS}
+    context = {
+        **context,
+        "analysis": None,
+        **words,
+        "look": found,
+        "refresh_seconds": REFRESH_SECONDS,
+    }
     response = render(request, template, context, status=503 if "download" in request.GET else 200)
     add_never_cache_headers(response)
     if found.is_under_way:
@@ -46,14 +57,21 @@ def analysis(request: HttpRequest, key: str) -> HttpResponse:
     if request.GET.get("mark") == found.mark:
         return HttpResponse(status=204)
     shows = request.GET.get("shows", "")
-    if (shows == NOTHING and found.answer is not None) or (shows == AWAITS_NEWER and found.state == "present"):
+    if (shows == NOTHING and found.answer is not None) or (
+        shows == AWAITS_NEWER and found.state == "present"
+    ):
         return HttpResponse(headers={"HX-Refresh": "true"})
     context = {"look": found, "shows": shows if shows in SHOWS else ""}
     return render(request, "leaderboard/_analysis_state.html", context)
 
 
 def _whole(request: HttpRequest, found: Look) -> HttpResponse:
-    context = {"look": found, "section": "corpora", "key": found.key, "is_organiser": is_organiser(request.user)}
+    context = {
+        "look": found,
+        "section": "corpora",
+        "key": found.key,
+        "is_organiser": is_organiser(request.user),
+    }
     response = render(request, "leaderboard/analysis.html", context)
     add_never_cache_headers(response)
     return response

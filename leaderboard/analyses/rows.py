@@ -1,5 +1,5 @@
-"""Every write to stored statistics: asked for, claimed, kept, stored, failed, given back, dropped, swept. Rows as in
-``workers.runs``."""
+"""Every write to stored statistics: asked for, claimed, kept, stored, failed, given back, dropped,
+swept. Rows as in ``workers.runs``."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ log = logging.getLogger(__name__)
 TASK = "leaderboard.tasks.analyse"
 QUEUE = "cpu"
 ASKED_AGAIN = timedelta(minutes=1)
-"""Looks are noted no more often: a page that is read a thousand times an hour is not written as often."""
+"""Looks are noted no more often: a page that is read a thousand times an hour is not written as
+often."""
 REST, LEAST_REST = 5, timedelta(seconds=2)
-"""An answer that took a second is left to stand for five while its data go on changing: a hundred metric runs that end
-one after the other make it anew a few times, not a hundred."""
+"""An answer that took a second is left to stand for five while its data go on changing: a hundred
+metric runs that end one after the other make it anew a few times, not a hundred."""
 LOCK_MILLISECONDS = 200
 """A page waits no longer for SQLite's one writer. It asks again in a moment."""
 
 PAIRS_AT_A_TIME = 20
-"""Whoever follows every link to two systems asks for thousands of comparisons. So many wait at a time; what is asked
-for beside them is not noted, and whoever looks again asks again. So nobody else waits long for a worker."""
+"""Whoever follows every link to two systems asks for thousands of comparisons. So many wait at a
+time; what is asked for beside them is not noted, and whoever looks again asks again. So nobody else
+waits long for a worker."""
 PAIRS_KEPT = 500
 """Of each corpus version; what has not been looked at for longest goes."""
 
@@ -56,7 +58,7 @@ class Wanted:
         return f"{self.made_by}|{self.stamp}"
 
 
-# --- asking for one ----------------------------------------------------------------------------------------------
+# --- asking for one -------------------------------------------------------------------------------
 
 
 def ask(
@@ -67,13 +69,16 @@ def ask(
     row: Analysis | None,
     wanted: Wanted,
 ) -> None:
-    """Make sure that a worker will compute it, once, and note that somebody looked. ``row``: as it was just read. A
-    database that takes no writes just now is no error: whoever looks again asks again."""
+    """Make sure that a worker will compute it, once, and note that somebody looked. ``row``: as it
+    was just read. A database that takes no writes just now is no error: whoever looks again asks
+    again."""
     with _no_long_wait(), optional_write(f"asking for the {kind} of {version}"):
         if row is not None and must_wait(row, wanted):
             _note_look(row)
         elif _is_one_too_many(kind):
-            log.info("%s comparisons wait: the %s of %s is not noted yet", PAIRS_AT_A_TIME, kind, version)
+            log.info(
+                "%s comparisons wait: the %s of %s is not noted yet", PAIRS_AT_A_TIME, kind, version
+            )
         elif row is None:
             _make(version, kind, question, parameters)
         else:
@@ -89,8 +94,8 @@ def _is_one_too_many(kind: str) -> bool:
 
 
 def must_wait(row: Analysis, wanted: Wanted) -> bool:
-    """Whether there is nothing to ask for: it is at work, it failed on the same data, or the last answer is so young
-    that it may stand for a while."""
+    """Whether there is nothing to ask for: it is at work, it failed on the same data, or the last
+    answer is so young that it may stand for a while."""
     if row.state in (State.PENDING, State.RUNNING):
         return True
     if row.state == State.FAILED and row.tried == wanted.as_text:
@@ -114,8 +119,8 @@ def note_look(row: Analysis) -> None:
 
 
 def _note_look(row: Analysis) -> None:
-    """A row that a worker is just writing is passed over: three megabytes of answer are written for a third of a
-    second, and no page waits for that to leave a note."""
+    """A row that a worker is just writing is passed over: three megabytes of answer are written for
+    a third of a second, and no page waits for that to leave a note."""
     if not _is_worth_a_note(row):
         return
     free = Analysis.objects.select_for_update(skip_locked=True).filter(pk=row.pk)
@@ -128,23 +133,30 @@ def _is_worth_a_note(row: Analysis) -> bool:
 
 
 def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[str, Any]) -> None:
-    """Of several who look at once one makes the row; a version that was deleted meanwhile gets none."""
+    """Of several who look at once one makes the row; a version that was deleted meanwhile gets
+    none."""
     with transaction.atomic():
         if not CorpusVersion.objects.filter(pk=version.pk).exists():
             return
         asked = Analysis(version=version, kind=kind, question=question, parameters=dict(parameters))
         Analysis.objects.bulk_create([asked], ignore_conflicts=True)
-        same = Analysis.objects.filter(version=version, kind=kind, question=question, hinted_at__isnull=True)
+        same = Analysis.objects.filter(
+            version=version, kind=kind, question=question, hinted_at__isnull=True
+        )
         _tell_on_commit(same.filter(state=State.PENDING).values_list("pk", flat=True))
 
 
 def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
     """Rows that are at rest, done or failed, wait for a worker; returns how many that were."""
     with transaction.atomic():
-        at_rest = Analysis.objects.filter(pk__in=list(row_ids), state__in=[State.DONE, State.FAILED])
+        at_rest = Analysis.objects.filter(
+            pk__in=list(row_ids), state__in=[State.DONE, State.FAILED]
+        )
         keys = list(at_rest.values_list("pk", flat=True))
         still = Analysis.objects.filter(pk__in=keys, state__in=[State.DONE, State.FAILED])
-        count = still.update(state=State.PENDING, attempts=0, waits_since=clock.now(), **WAITS_ANEW, **changes)
+        count = still.update(
+            state=State.PENDING, attempts=0, waits_since=clock.now(), **WAITS_ANEW, **changes
+        )
         _tell_on_commit(keys)
     return count
 
@@ -152,7 +164,8 @@ def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
 def try_again(row_id: int) -> int:
     """Whether or not the data have changed since it failed."""
     return wait_for_worker(
-        Analysis.objects.filter(pk=row_id, state=State.FAILED).values_list("pk", flat=True), error=""
+        Analysis.objects.filter(pk=row_id, state=State.FAILED).values_list("pk", flat=True),
+        error="",
     )
 
 
@@ -163,10 +176,12 @@ def _tell_on_commit(row_ids: Iterable[int]) -> None:
 
 
 def send_hints(row_ids: Iterable[int]) -> int:
-    """Tell workers of analyses that wait. Where the broker cannot be reached they wait for the sweeper.
+    """Tell workers of analyses that wait. Where the broker cannot be reached they wait for the
+    sweeper.
 
-    Submissions and their runs go first: a statistic of a million ratings takes minutes, most are only to be brought up
-    to date, and what somebody waits for is computed between two runs (``leaderboard.signals``)."""
+    Submissions and their runs go first: a statistic of a million ratings takes minutes, most are
+    only to be brought up to date, and what somebody waits for is computed between two runs
+    (``leaderboard.signals``)."""
     sent = tell_workers(TASK, ((pk, QUEUE) for pk in row_ids), WHEN_NOTHING_ELSE_WAITS)
     with optional_write("noting that workers were told"):
         Analysis.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
@@ -175,7 +190,8 @@ def send_hints(row_ids: Iterable[int]) -> int:
 
 @contextmanager
 def _no_long_wait() -> Iterator[None]:
-    """SQLite waits half a minute for its writer, which is right for a worker and wrong for a page."""
+    """SQLite waits half a minute for its writer, which is right for a worker and wrong for a
+    page."""
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return
@@ -190,13 +206,16 @@ def _no_long_wait() -> Iterator[None]:
             cursor.execute(f"PRAGMA busy_timeout = {int(before)}")
 
 
-# --- computing it ------------------------------------------------------------------------------------------------
+# --- computing it ---------------------------------------------------------------------------------
 
 
 def claim(row_id: int) -> Claim | None:
-    """Take an analysis that waits, or whose worker fell silent. None where somebody else has it or it is there."""
+    """Take an analysis that waits, or whose worker fell silent. None where somebody else has it or
+    it is there."""
     tried_less = Analysis.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    return claims.take(tried_less, row_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING)
+    return claims.take(
+        tried_less, row_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING
+    )
 
 
 def begin(claim: Claim, wanted: Wanted) -> bool:
@@ -205,13 +224,14 @@ def begin(claim: Claim, wanted: Wanted) -> bool:
 
 
 def keep(claim: Claim) -> bool:
-    """Renew the lease. False where the row is no longer ours: dropped, deleted, or another worker's."""
+    """Renew the lease. False where the row is no longer ours: dropped, deleted, or another
+    worker's."""
     return claims.keep(_owned(claim))
 
 
 def finish(claim: Claim, answer: Mapping[str, Any], wanted: Wanted, seconds: float) -> bool:
-    """Store the answer. False, and nothing stored, where the lease was lost, or what the data say was withdrawn
-    meanwhile."""
+    """Store the answer. False, and nothing stored, where the lease was lost, or what the data say
+    was withdrawn meanwhile."""
     now = clock.now()
     return bool(
         _owned(claim).update(
@@ -233,7 +253,8 @@ def fail(claim: Claim, error: str) -> bool:
 
 
 def try_later(claim: Claim, error: str) -> bool:
-    """What cut it short is no fault of the statistic, and may be gone in a moment: it waits again, but not for ever."""
+    """What cut it short is no fault of the statistic, and may be gone in a moment: it waits again,
+    but not for ever."""
     if claim.attempt >= settings.MAX_ATTEMPTS:
         return fail(claim, error)
     return bool(_owned(claim).update(state=State.PENDING, **WAITS_ANEW))
@@ -248,15 +269,15 @@ def _owned(claim: Claim) -> QuerySet[Analysis]:
     return Analysis.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
-# --- what may no longer be shown ---------------------------------------------------------------------------------
+# --- what may no longer be shown ------------------------------------------------------------------
 
 
 def drop(version_ids: Iterable[int], **which: Any) -> None:
-    """Forget the answers of these versions: something that they hold may be seen no longer, not even while new ones are
-    computed. Call it in the transaction of the write that withdraws it.
+    """Forget the answers of these versions: something that they hold may be seen no longer, not
+    even while new ones are computed. Call it in the transaction of the write that withdraws it.
 
-    Whoever computes one at this moment loses it. Once more after the commit, for a look in between may have had one
-    made from data of before.
+    Whoever computes one at this moment loses it. Once more after the commit, for a look in between
+    may have had one made from data of before.
     """
     versions = list(version_ids)
     with transaction.atomic():
@@ -265,20 +286,34 @@ def drop(version_ids: Iterable[int], **which: Any) -> None:
 
 
 def _drop(versions: list[int], which: Mapping[str, Any]) -> None:
-    nothing = {"answer": None, "stamp": "", "computed_at": None, "finished_at": None, "tried": "", "error": ""}
+    nothing = {
+        "answer": None,
+        "stamp": "",
+        "computed_at": None,
+        "finished_at": None,
+        "tried": "",
+        "error": "",
+    }
     rows = Analysis.objects.filter(version__in=versions, **which)
-    # One that waits goes on waiting; all others wait until they are looked at, for a drop may meet thousands of them.
+    # One that waits goes on waiting; all others wait until they are looked at, for a drop may meet
+    # thousands of them.
     rows.filter(state=State.PENDING).update(**nothing)
     rows.exclude(state=State.PENDING).update(state=State.DONE, attempts=0, **WAITS_ANEW, **nothing)
 
 
-# --- looking after them ------------------------------------------------------------------------------------------
+# --- looking after them ---------------------------------------------------------------------------
 
 
 def sweep() -> Swept:
-    """Give back the analyses of silent workers, give up those tried too often, tell workers of those that wait."""
-    error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; it may need more memory or time"
-    return claims.sweep(Analysis.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints)
+    """Give back the analyses of silent workers, give up those tried too often, tell workers of
+    those that wait."""
+    error = (
+        f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; it may need more "
+        "memory or time"
+    )
+    return claims.sweep(
+        Analysis.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints
+    )
 
 
 def forget(row_ids: Iterable[int]) -> None:
@@ -287,12 +322,14 @@ def forget(row_ids: Iterable[int]) -> None:
 
 
 def forget_pairs() -> int:
-    """Those beyond ``PAIRS_KEPT`` of each corpus version, whatever their state: who wants them asks again. Returns how
-    many went."""
+    """Those beyond ``PAIRS_KEPT`` of each corpus version, whatever their state: who wants them asks
+    again. Returns how many went."""
     pairs = Analysis.objects.filter(kind__in=kinds_of_pairs())
     of_version = pairs.values("version").annotate(stored=Count("pk")).filter(stored__gt=PAIRS_KEPT)
     gone = 0
     for version in of_version.values_list("version", flat=True):
-        in_order = pairs.filter(version=version).order_by("-asked_at", "-pk").values_list("pk", flat=True)
+        in_order = (
+            pairs.filter(version=version).order_by("-asked_at", "-pk").values_list("pk", flat=True)
+        )
         gone += Analysis.objects.filter(pk__in=list(in_order[PAIRS_KEPT:])).delete()[0]
     return gone

@@ -1,4 +1,5 @@
-"""Answers are made anew when their data have changed, whether or not somebody looks at that moment."""
+"""Answers are made anew when their data have changed, whether or not somebody looks at that
+moment."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from leaderboard.models import Analysis
 from workers.models import MetricRun
 
 WATCHED = timedelta(minutes=10)
-"""While metric runs of a corpus are under way only what somebody has before him follows them; the rest waits for
-their end."""
+"""While metric runs of a corpus are under way only what somebody has before him follows them; the
+rest waits for their end."""
 TAKEN_SOON = timedelta(hours=1)
 """A run that has waited for longer may wait for ever."""
 RENEWED_A_SWEEP = 20
@@ -29,7 +30,11 @@ def renew() -> int:
     at_rest = Analysis.objects.filter(
         state__in=[Analysis.State.DONE, Analysis.State.FAILED], asked_at__gt=now - KEPT_UP
     )
-    known = at_rest.defer("answer", "error").select_related("version").order_by("-asked_at")[:LOOKED_AT_A_SWEEP]
+    known = (
+        at_rest.defer("answer", "error")
+        .select_related("version")
+        .order_by("-asked_at")[:LOOKED_AT_A_SWEEP]
+    )
     due, gone = [], []
     busy = _versions_with_runs()
     for row in known:
@@ -49,8 +54,8 @@ def renew() -> int:
 
 
 def _versions_with_runs() -> set[int]:
-    """Whose numbers will be others soon. Not where runs wait that nobody takes (of a queue without a worker), nor for a
-    withheld system's, which is in no statistic of its corpus."""
+    """Whose numbers will be others soon. Not where runs wait that nobody takes (of a queue without
+    a worker), nor for a withheld system's, which is in no statistic of its corpus."""
     at_work = Q(state=MetricRun.State.RUNNING)
     about_to_be = Q(state=MetricRun.State.PENDING, created_at__gt=clock.now() - TAKEN_SOON)
     found = MetricRun.objects.filter(at_work | about_to_be, system__withheld=False)

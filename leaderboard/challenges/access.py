@@ -24,7 +24,11 @@ def challenge_or_404(user: Any, slug: str) -> Challenge:
 
 def round_or_404(user: Any, slug: str, round_slug: str) -> Round:
     challenge = challenge_or_404(user, slug)
-    round = challenge.rounds.select_related("version__corpus", "challenge").filter(slug=round_slug).first()
+    round = (
+        challenge.rounds.select_related("version__corpus", "challenge")
+        .filter(slug=round_slug)
+        .first()
+    )
     if round is None:
         raise Http404(f"{slug} has no round {round_slug}")
     return round
@@ -41,7 +45,9 @@ def submission_or_404(user: Any, public_id: str) -> Submission:
     if "\0" in public_id:  # PostgreSQL would refuse the question
         raise Http404("there is no such submission")
     submission = (
-        Submission.objects.select_related("round__challenge", "team", "version__corpus", "system", "metric", "user")
+        Submission.objects.select_related(
+            "round__challenge", "team", "version__corpus", "system", "metric", "user"
+        )
         .filter(public_id=public_id)
         .first()
     )

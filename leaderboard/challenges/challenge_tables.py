@@ -1,4 +1,5 @@
-"""The tables of an organiser's pages of a challenge, as data: page, CSV and JSON are made from them."""
+"""The tables of an organiser's pages of a challenge, as data: page, CSV and JSON are made from
+them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,29 @@ def teams_table(challenge: Challenge, lines: Iterable[TeamLine], rounds: Sequenc
         Column("state", _("State")),
         Column("members", _("Members"), "number", decimals=0),
         Column("names", _("Who"), detail=True),
-        Column("handed_in", _("Handed in"), "number", decimals=0, help=_("All submissions, counted or not.")),
-        Column("today", _("Counted today"), "number", decimals=0, help=_("Since 00:00 UTC, in all rounds.")),
+        Column(
+            "handed_in",
+            _("Handed in"),
+            "number",
+            decimals=0,
+            help=_("All submissions, counted or not."),
+        ),
+        Column(
+            "today",
+            _("Counted today"),
+            "number",
+            decimals=0,
+            help=_("Since 00:00 UTC, in all rounds."),
+        ),
         *(
-            Column(f"round_{one.slug}", one.name, "number", decimals=0, group=_("Attempts taken"), detail=True)
+            Column(
+                f"round_{one.slug}",
+                one.name,
+                "number",
+                decimals=0,
+                group=_("Attempts taken"),
+                detail=True,
+            )
             for one in rounds
         ),
         Column("last", _("Last")),
@@ -62,15 +82,26 @@ def submissions_table(
     asked: str,
 ) -> Table:
     """``asked`` is the query string that chose them: a row's link keeps it."""
-    kept = urlencode([(name, value) for name, value in parse_qsl(asked) if name not in ("chosen", "download")])
+    kept = urlencode(
+        [(name, value) for name, value in parse_qsl(asked) if name not in ("chosen", "download")]
+    )
     columns = (
         Column("submission", _("Submission"), "link"),
         Column("team", _("Team")),
         Column("round", _("Round")),
         Column("track", _("Track")),
         Column("state", _("State")),
-        Column("remark", _("Remark"), help=_("Baseline, disqualified, the same bytes as another team's, an error.")),
-        Column("score", _("Score"), "number", help=_("On the round's ranking metric, over all dialogues.")),
+        Column(
+            "remark",
+            _("Remark"),
+            help=_("Baseline, disqualified, the same bytes as another team's, an error."),
+        ),
+        Column(
+            "score",
+            _("Score"),
+            "number",
+            help=_("On the round's ranking metric, over all dialogues."),
+        ),
         Column("received", _("Received")),
         Column("ended", _("Ended"), detail=True),
         Column("by", _("Sent by"), detail=True),
@@ -84,10 +115,14 @@ def submissions_table(
         Column("id", _("Id"), detail=True),
     )
     rows = tuple(
-        _submission_row(one, scores.get(one.pk), f"?{kept}{'&' if kept else ''}chosen={one.public_id}#chosen")
+        _submission_row(
+            one, scores.get(one.pk), f"?{kept}{'&' if kept else ''}chosen={one.public_id}#chosen"
+        )
         for one in submissions
     )
-    return Table("submissions", _("Submissions to %(name)s") % {"name": challenge.name}, columns, rows)
+    return Table(
+        "submissions", _("Submissions to %(name)s") % {"name": challenge.name}, columns, rows
+    )
 
 
 SHOWN = "submission,team,round,track,state,remark,score,received"
@@ -109,10 +144,14 @@ def _submission_row(one: Submission, score: tuple[float | None, str] | None, hre
             "score": _score(one, score),
             "received": _moment(one.received_at, ""),
             "ended": _moment(one.ended_at, _("under way")),
-            "by": Cell(one.user.get_username()) if one.user is not None else Cell(reason=_("the account is deleted")),
+            "by": Cell(one.user.get_username())
+            if one.user is not None
+            else Cell(reason=_("the account is deleted")),
             "file": Cell(one.file_name),
             "size": Cell(one.size),
-            "twin": Cell(twin_words(one)) if one.twin is not None else Cell(reason=_("no other team sent these bytes")),
+            "twin": Cell(twin_words(one))
+            if one.twin is not None
+            else Cell(reason=_("no other team sent these bytes")),
             "calls": Cell(one.calls) if is_prompt else Cell(reason=no_tokens),
             "input_tokens": Cell(one.input_tokens) if is_prompt else Cell(reason=no_tokens),
             "output_tokens": Cell(one.output_tokens) if is_prompt else Cell(reason=no_tokens),

@@ -1,4 +1,5 @@
-"""From a submission's row to what becomes of it: claimed, worked on by kind, and whatever goes wrong written down."""
+"""From a submission's row to what becomes of it: claimed, worked on by kind, and whatever goes
+wrong written down."""
 
 from __future__ import annotations
 
@@ -19,13 +20,14 @@ log = logging.getLogger(__name__)
 
 
 def process(submission_id: int) -> bool:
-    """Claim one submission and do what it asks for. False when there was nothing to do, or nothing came of it."""
+    """Claim one submission and do what it asks for. False when there was nothing to do, or nothing
+    came of it."""
     claim = work.claim(submission_id)
     if claim is None:
         return False
-    submission = Submission.objects.select_related("round__challenge", "team", "version__corpus", "user").get(
-        pk=submission_id
-    )
+    submission = Submission.objects.select_related(
+        "round__challenge", "team", "version__corpus", "user"
+    ).get(pk=submission_id)
     if submission.user is not None and not may_act(submission.user):
         work.fail(claim, "the account that sent it is disabled on this site")
         return False
@@ -33,7 +35,9 @@ def process(submission_id: int) -> bool:
         with lease_kept(lambda: work.keep(claim), f"submission {submission.public_id}"):
             _do(submission, claim)
     except validation.NoLongerOurs:
-        log.warning("submission %s was cancelled or taken over by another worker", submission.public_id)
+        log.warning(
+            "submission %s was cancelled or taken over by another worker", submission.public_id
+        )
         return False
     except UnknownMetric as problem:
         work.log(submission.pk, problem.message, "error", for_organisers=True)
@@ -46,9 +50,12 @@ def process(submission_id: int) -> bool:
         work.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
         return False
     except Exception as problem:
-        # What went wrong here is the site's doing, not the team's: its words may name paths or repeat a text.
+        # What went wrong here is the site's doing, not the team's: its words may name paths or
+        # repeat a text.
         log.exception("submission %s failed", submission.public_id)
-        work.log(submission.pk, f"{type(problem).__name__}: {problem}", "error", for_organisers=True)
+        work.log(
+            submission.pk, f"{type(problem).__name__}: {problem}", "error", for_organisers=True
+        )
         work.try_again(claim, "something went wrong on this site; an organiser can read what.")
         return False
     except KeyboardInterrupt:

@@ -1,12 +1,13 @@
 """A prompt becomes responses: every turn is asked with the gold history, some dialogues at a time.
 
-Threads only ask; this thread reads and writes the rows. Each answer is stored when it is there, so a worker that dies
-loses the turns in flight and nothing else, and the next worker asks for what is missing. A run that needs longer than a
-task may take is given back at its end with its answers kept: that is no failed attempt.
+Threads only ask; this thread reads and writes the rows. Each answer is stored when it is there, so
+a worker that dies loses the turns in flight and nothing else, and the next worker asks for what is
+missing. A run that needs longer than a task may take is given back at its end with its answers
+kept: that is no failed attempt.
 
-The team of a hidden round reads nothing of what was asked and answered: lines of the log hold numbers, names of
-dialogues and our own words; what an endpoint says of an error is for organisers, and not even for them where it repeats
-what it was asked.
+The team of a hidden round reads nothing of what was asked and answered: lines of the log hold
+numbers, names of dialogues and our own words; what an endpoint says of an error is for organisers,
+and not even for them where it repeats what it was asked.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ from annotations.importers.problems import ImportFailed
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import Kept
 from leaderboard.challenges.models import Round, Submission
-from leaderboard.challenges.prompts.asking import AskFailed, Question, Questioner, Said, signature_of
+from leaderboard.challenges.prompts.asking import (
+    AskFailed,
+    Question,
+    Questioner,
+    Said,
+    signature_of,
+)
 from leaderboard.challenges.prompts.budget import cost_in_words
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries import prompting
@@ -47,16 +54,18 @@ logger = logging.getLogger(__name__)
 DIALOGUES_AT_ONCE = 4
 CALL_SECONDS = 60.0
 RETRIES = 5
-"""After errors that pass (429, 5xx, no answer in time), with pauses of up to 0.5 s, 1 s, 2 s, … or as long as it is
-told. Each attempt is charged."""
+"""After errors that pass (429, 5xx, no answer in time), with pauses of up to 0.5 s, 1 s, 2 s, … or
+as long as it is told. Each attempt is charged."""
 SHARE_OF_TASK = 0.8
-"""Of the longest time of a task: then no turn is begun any more, and those in flight have the rest to end."""
+"""Of the longest time of a task: then no turn is begun any more, and those in flight have the rest
+to end."""
 
 
 def generate(submission: Submission, claim: work.Claim) -> None:
     """Read the prompt, ask for every turn that has no answer yet, and accept the responses.
 
-    Ends in ``refuse``, ``accept`` or ``fail``, or gives the submission back where time is up. Raises ``NoLongerOurs``.
+    Ends in ``refuse``, ``accept`` or ``fail``, or gives the submission back where time is up.
+    Raises ``NoLongerOurs``.
     """
     task_begun_at = time.monotonic()
     round = submission.round
@@ -74,7 +83,9 @@ def generate(submission: Submission, claim: work.Claim) -> None:
         # What is missing names variables of this site: organisers mend it.
         work.log(submission.pk, str(missing), "error", for_organisers=True)
         work.fail(
-            claim, "this site's language model is not set up for prompts; the organisers can read what is missing."
+            claim,
+            "this site's language model is not set up for prompts; the organisers can read what "
+            "is missing.",
         )
         return
     generating.forget_other_models(claim, endpoint.model)
@@ -105,7 +116,8 @@ def _endpoint_of(round: Round) -> Endpoint:
 
 @dataclass
 class _Dialogue:
-    """A dialogue that is being asked: one turn at a time, because each may use what the ones before have left."""
+    """A dialogue that is being asked: one turn at a time, because each may use what the ones before
+    have left."""
 
     pk: int
     name: str
@@ -134,10 +146,11 @@ class _Run:
     stops: bool = False
     looked_at: float = 0.0
 
-    # --- asking ------------------------------------------------------------------------------------------------
+    # --- asking -----------------------------------------------------------------------------------
 
     def ask_all(self) -> bool:
-        """Ask for every turn that has no answer. False where time is up before. Raises ``AskFailed``."""
+        """Ask for every turn that has no answer. False where time is up before. Raises
+        ``AskFailed``."""
         self.said = self.said_at_first = prompting.turns_said(self.submission)
         self.total = prompting.turns_in(self.submission.version_id)
         self._report()
@@ -147,7 +160,9 @@ class _Run:
             self._ask(waiting, questioner, threads)
         return self.said == self.total
 
-    def _ask(self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor) -> None:
+    def _ask(
+        self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor
+    ) -> None:
         self.asking_since = time.monotonic()
         under_way: dict[Future[Completion], _Dialogue] = {}
         failure: AskFailed | None = None
@@ -160,8 +175,11 @@ class _Run:
             under_way[threads.submit(_complete, question, questioner.model, pause)] = dialogue
 
         def go_on(dialogue: _Dialogue, came: Completion | Exception | None) -> None:
-            """To the dialogue's next call, or, where none is to be begun, to the end of its turn."""
-            while came is not None or (dialogue.turns and failure is None and not self._time_is_up()):
+            """To the dialogue's next call, or, where none is to be begun, to the end of its
+            turn."""
+            while came is not None or (
+                dialogue.turns and failure is None and not self._time_is_up()
+            ):
                 try:
                     send(dialogue, self._next_question(dialogue, questioner, came))
                     return
@@ -170,7 +188,12 @@ class _Run:
                     self._keep(dialogue, end.value)
 
         while True:
-            while waiting and len(under_way) < DIALOGUES_AT_ONCE and failure is None and not self._time_is_up():
+            while (
+                waiting
+                and len(under_way) < DIALOGUES_AT_ONCE
+                and failure is None
+                and not self._time_is_up()
+            ):
                 go_on(self._begun(waiting.popleft()), None)
             if not under_way:
                 break
@@ -178,14 +201,23 @@ class _Run:
                 dialogue = under_way.pop(future)
                 question, came = dialogue.question, self._settled(dialogue, future)
                 assert question is not None
-                if isinstance(came, Exception) and may_pass(came) and dialogue.failures < RETRIES and failure is None:
+                if (
+                    isinstance(came, Exception)
+                    and may_pass(came)
+                    and dialogue.failures < RETRIES
+                    and failure is None
+                ):
                     dialogue.failures += 1
-                    send(dialogue, question, pause_before(dialogue.failures, wish_of(_headers(came))))
+                    send(
+                        dialogue, question, pause_before(dialogue.failures, wish_of(_headers(came)))
+                    )
                     continue
                 dialogue.failures = 0
                 try:
                     go_on(dialogue, came)
-                except AskFailed as problem:  # the other answers in flight are waited for: they are paid for
+                except (
+                    AskFailed
+                ) as problem:  # the other answers in flight are waited for: they are paid for
                     failure = failure or problem
         if failure is not None:
             raise failure
@@ -218,7 +250,9 @@ class _Run:
 
     def _begun(self, dialogue_pk: int) -> _Dialogue:
         name, turns = prompting.waiting_turns(self.submission, dialogue_pk)
-        return _Dialogue(dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk))
+        return _Dialogue(
+            dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk)
+        )
 
     def _keep(self, dialogue: _Dialogue, said: Said) -> None:
         turn = dialogue.turns.popleft()
@@ -227,8 +261,13 @@ class _Run:
         if said.ended:
             rest = [one.pk for one in dialogue.turns]
             dialogue.turns.clear()
-            line = f"Dialogue {dialogue.name} ended at turn {turn.number}: {said.ended}. {_left_empty(len(rest))}"
-        if not generating.keep_said(self.claim, Kept(turn.pk, self.endpoint.model, rest), said, line):
+            line = (
+                f"Dialogue {dialogue.name} ended at turn {turn.number}: {said.ended}. "
+                f"{_left_empty(len(rest))}"
+            )
+        if not generating.keep_said(
+            self.claim, Kept(turn.pk, self.endpoint.model, rest), said, line
+        ):
             raise NoLongerOurs
         dialogue.used += said.usage
         self.said += 1 + len(rest)
@@ -239,11 +278,12 @@ class _Run:
             raise NoLongerOurs
 
     def _time_is_up(self) -> bool:
-        """Whether no turn is to be begun any more: the task ends soon, or a rater waits for a chat's answer that no
-        worker is free to give. Once it is, it stays so.
+        """Whether no turn is to be begun any more: the task ends soon, or a rater waits for a
+        chat's answer that no worker is free to give. Once it is, it stays so.
 
-        A task's time counts from its beginning, because its limit does: loading the client takes seconds on a busy
-        machine, and would else be missing at the end, for the turns in flight. One turn is begun however late it is.
+        A task's time counts from its beginning, because its limit does: loading the client takes
+        seconds on a busy machine, and would else be missing at the end, for the turns in flight.
+        One turn is begun however late it is.
         """
         if not self.stops and self.has_asked:
             now = time.monotonic()
@@ -262,53 +302,74 @@ class _Run:
     def _questioner(self) -> Iterator[Questioner]:
         round = self.submission.round
         assert round is not None
-        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0)  # each attempt is charged
+        model = LanguageModel(
+            self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0
+        )  # each attempt is charged
         try:
             yield Questioner(model, self.prompt, prompting.limits_of(round))
         finally:
             model.close()
 
-    # --- ending ------------------------------------------------------------------------------------------------
+    # --- ending -----------------------------------------------------------------------------------
 
     def accept(self) -> None:
-        signature = signature_of(self.prompt, self.endpoint.model, prompting.reported_models(self.submission))
+        signature = signature_of(
+            self.prompt, self.endpoint.model, prompting.reported_models(self.submission)
+        )
         if not generating.accept(self.claim, signature, f"{self._used_in_words()} {signature}"):
             raise NoLongerOurs
 
     def pause(self) -> None:
-        """Time is up. What was said is kept, and the next worker goes on. Where nothing was said it is an attempt that
-        failed, so that it does not go on for ever."""
+        """Time is up. What was said is kept, and the next worker goes on. Where nothing was said it
+        is an attempt that failed, so that it does not go on for ever."""
         if self.said == self.said_at_first:
             seconds = f"{settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
-            work.try_again(self.claim, f"the endpoint gave no answer in the {seconds} that a worker may take.")
+            work.try_again(
+                self.claim, f"the endpoint gave no answer in the {seconds} that a worker may take."
+            )
             return
         if not work.give_back(self.claim):
             raise NoLongerOurs
-        work.log(self.submission.pk, f"Paused after {self.said:,} of {self.total:,} turns; it goes on by itself.")
+        work.log(
+            self.submission.pk,
+            f"Paused after {self.said:,} of {self.total:,} turns; it goes on by itself.",
+        )
 
     def fail(self, failure: AskFailed) -> None:
         hidden = hides_references(self.submission.round)
         if failure.words:
-            work.log(self.submission.pk, f"The endpoint said: {failure.words}", "error", for_organisers=hidden)
+            work.log(
+                self.submission.pk,
+                f"The endpoint said: {failure.words}",
+                "error",
+                for_organisers=hidden,
+            )
         logger.warning("submission %s: %s", self.submission.public_id, failure.reason)
-        kept = f" {self.said:,} of {self.total:,} turns are answered and kept for another try." if self.said else ""
+        kept = (
+            f" {self.said:,} of {self.total:,} turns are answered and kept for another try."
+            if self.said
+            else ""
+        )
         work.fail(self.claim, f"{failure.reason}.{kept}")
 
-    # --- words -------------------------------------------------------------------------------------------------
+    # --- words ------------------------------------------------------------------------------------
 
     def _log_beginning(self) -> None:
         if self.said:
             work.log(self.submission.pk, f"Goes on after {self.said:,} of {self.total:,} turns.")
             return
         calls = "one call" if self.prompt.calls == 1 else "two calls"
-        work.log(self.submission.pk, f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.")
+        work.log(
+            self.submission.pk,
+            f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.",
+        )
 
     def _used_in_words(self) -> str:
         used = Submission.objects.get(pk=self.submission.pk)
         cost = "" if used.cost is None else f", {cost_in_words(used.cost)}"
         return (
-            f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} input and "
-            f"{used.output_tokens:,} output tokens{cost}."
+            f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} "
+            f"input and {used.output_tokens:,} output tokens{cost}."
         )
 
 
@@ -323,7 +384,8 @@ def _headers(problem: Exception) -> Mapping[str, str]:
 
 @contextmanager
 def _threads() -> Iterator[ThreadPoolExecutor]:
-    """What is in flight when something goes wrong is not waited for: somebody else asks it again."""
+    """What is in flight when something goes wrong is not waited for: somebody else asks it
+    again."""
     threads = ThreadPoolExecutor(DIALOGUES_AT_ONCE, thread_name_prefix="prompt")
     try:
         yield threads

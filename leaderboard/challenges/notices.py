@@ -39,7 +39,9 @@ def deliver(notice_id: int) -> bool:
     if claim is None:
         return False
     notice = (
-        Notice.objects.select_related("submission__round__challenge", "submission__team", "webhook", "user")
+        Notice.objects.select_related(
+            "submission__round__challenge", "submission__team", "webhook", "user"
+        )
         .filter(pk=notice_id)
         .first()
     )
@@ -76,7 +78,7 @@ def _still_concerns(notice: Notice) -> bool:
     return Member.objects.filter(team=notice.submission.team_id, user=notice.user_id).exists()
 
 
-# --- webhooks ---------------------------------------------------------------------------------------------------
+# --- webhooks -------------------------------------------------------------------------------------
 
 
 def _call(claim: Claim, notice: Notice) -> bool:
@@ -129,12 +131,12 @@ def event_of(notice: Notice) -> str:
     return "test" if notice.submission is None else f"submission.{notice.event}"
 
 
-# --- what is said -----------------------------------------------------------------------------------------------
+# --- what is said ---------------------------------------------------------------------------------
 
 
 def document_of(notice: Notice) -> dict[str, Any]:
-    """What a webhook is sent: state and the scores that the team may see now; of a hidden round nothing that its pages
-    hide."""
+    """What a webhook is sent: state and the scores that the team may see now; of a hidden round
+    nothing that its pages hide."""
     document: dict[str, Any] = {
         "event": event_of(notice),
         "delivery": notice.public_id,
@@ -172,7 +174,7 @@ def _scores(notice: Notice) -> list[dict[str, Any]]:
     ]
 
 
-# --- e-mail -----------------------------------------------------------------------------------------------------
+# --- e-mail ---------------------------------------------------------------------------------------
 
 
 def _mail(claim: Claim, notice: Notice) -> bool:
@@ -188,7 +190,10 @@ def _mail(claim: Claim, notice: Notice) -> bool:
         text,
         settings.DEFAULT_FROM_EMAIL,
         [notice.user.email],
-        headers={"Message-ID": f"<{notice.public_id}@dialeval>", "Auto-Submitted": "auto-generated"},
+        headers={
+            "Message-ID": f"<{notice.public_id}@dialeval>",
+            "Auto-Submitted": "auto-generated",
+        },
         connection=get_connection(fail_silently=False),
     )
     try:
@@ -197,19 +202,23 @@ def _mail(claim: Claim, notice: Notice) -> bool:
         return _not_taken(claim, refusal)
     except (OSError, smtplib.SMTPException) as problem:
         code = getattr(problem, "smtp_code", "")
-        notices.not_delivered(claim, f"the mail server did not take it: {code} {type(problem).__name__}")
+        notices.not_delivered(
+            claim, f"the mail server did not take it: {code} {type(problem).__name__}"
+        )
         return False
     return notices.delivered(claim, "taken by the mail server")
 
 
 def _not_taken(claim: Claim, refusal: smtplib.SMTPRecipientsRefused) -> bool:
-    """A code of 400 and more means later: the mailbox is full, or a server that does not know the sender waits for the
-    second try (greylisting). 500 and more means never."""
+    """A code of 400 and more means later: the mailbox is full, or a server that does not know the
+    sender waits for the second try (greylisting). 500 and more means never."""
     codes = [code for code, _said in refusal.recipients.values()]
     if all(code >= NEVER for code in codes):
         notices.give_up(claim, "the mail server does not take this address")
     else:
-        notices.not_delivered(claim, f"the mail server does not take this address now: {min(codes)}")
+        notices.not_delivered(
+            claim, f"the mail server does not take this address now: {min(codes)}"
+        )
     return False
 
 
@@ -218,7 +227,9 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     submission = notice.submission
     assert submission is not None
     name = " ".join(submission.name.split())
-    where = f"{submission.round.challenge.name}, {submission.round.name}" if submission.round else ""
+    where = (
+        f"{submission.round.challenge.name}, {submission.round.name}" if submission.round else ""
+    )
     lines = [_first_line(notice, name), where, ""]
     if notice.event == Submission.State.SCORED:
         lines += [

@@ -8,7 +8,9 @@ from typing import Literal
 Phase = Literal["upcoming", "open", "closed"]
 
 
-def phase_of(opens_at: datetime | None, closes_at: datetime | None, challenge_state: str, now: datetime) -> Phase:
+def phase_of(
+    opens_at: datetime | None, closes_at: datetime | None, challenge_state: str, now: datetime
+) -> Phase:
     """A round without dates is open while its challenge is."""
     if challenge_state == "draft" or (opens_at is not None and now < opens_at):
         return "upcoming"

@@ -1,7 +1,9 @@
-"""One POST to an address that somebody else chose: resolved once, checked, and sent to what was checked.
+"""One POST to an address that somebody else chose: resolved once, checked, and sent to what was
+checked.
 
-A name that leads to a public address when it is looked at and to a private one when it is connected to gains nothing:
-it is looked at once. Redirects are not followed. All of it takes ten seconds at most.
+A name that leads to a public address when it is looked at and to a private one when it is connected
+to gains nothing: it is looked at once. Redirects are not followed. All of it takes ten seconds at
+most.
 """
 
 from __future__ import annotations
@@ -35,15 +37,26 @@ class Answer:
     text: str
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str], private_allowed: bool, seconds: float = SECONDS) -> Answer:
+def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    private_allowed: bool,
+    seconds: float = SECONDS,
+) -> Answer:
     """Raises ``AddressNotAllowed`` or ``NotReached``, with words for the webhook's owner."""
     parts = urlsplit(url)
-    if parts.scheme not in (("https", "http") if private_allowed else ("https",)) or not parts.hostname:
+    if (
+        parts.scheme not in (("https", "http") if private_allowed else ("https",))
+        or not parts.hostname
+    ):
         raise AddressNotAllowed("the address is not https://")
     address, port = _resolved(parts, private_allowed, seconds)
     connection = _connection(parts, address, port, seconds)
     late = threading.Event()
-    clock = threading.Timer(seconds, _cut_off, [connection, late])  # a socket's own time-out begins anew with each byte
+    clock = threading.Timer(
+        seconds, _cut_off, [connection, late]
+    )  # a socket's own time-out begins anew with each byte
     clock.daemon = True
     clock.start()
     try:
@@ -82,7 +95,9 @@ def _resolved(parts: SplitResult, private_allowed: bool, seconds: float) -> tupl
     return addresses[0], port
 
 
-def _connection(parts: SplitResult, address: str, port: int, seconds: float) -> http.client.HTTPConnection:
+def _connection(
+    parts: SplitResult, address: str, port: int, seconds: float
+) -> http.client.HTTPConnection:
     host = parts.hostname or ""
     if parts.scheme == "https":
         return _PinnedHttps(host, address, port, seconds)
@@ -121,5 +136,6 @@ def _target(parts: SplitResult) -> str:
     path = parts.path or "/"
     target = f"{path}?{parts.query}" if parts.query else path
     return "".join(
-        sign if 32 < ord(sign) < 127 else "".join(f"%{byte:02X}" for byte in sign.encode()) for sign in target
+        sign if 32 < ord(sign) < 127 else "".join(f"%{byte:02X}" for byte in sign.encode())
+        for sign in target
     )

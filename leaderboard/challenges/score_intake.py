@@ -1,4 +1,5 @@
-"""A file of metric scores: checked against the corpus version, then stored as a submitted metric."""
+"""A file of metric scores: checked against the corpus version, then stored as a submitted
+metric."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from leaderboard import actions as meta_evaluation
 from leaderboard.actions import Described, NameTaken
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.files.layout import Layout
-from leaderboard.challenges.files.scores import CheckedScores, MetricLevel, check_scores, read_scores
+from leaderboard.challenges.files.scores import (
+    CheckedScores,
+    MetricLevel,
+    check_scores,
+    read_scores,
+)
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import at_hand
 from leaderboard.challenges.validation import NoLongerOurs, answered_places, layout_of, reporter
@@ -21,7 +27,8 @@ Scores = dict[int, list[float | None]]
 
 
 def take_in(submission: Submission, claim: work.Claim) -> None:
-    """End as scored or in ``refuse``. Raises ``NoLongerOurs``. Systems that are withheld are unknown here."""
+    """End as scored or in ``refuse``. Raises ``NoLongerOurs``. Systems that are withheld are
+    unknown here."""
     with at_hand(submission) as path:
         _take_in(path, submission, claim)
 
@@ -56,14 +63,22 @@ def _take_in(path: Path, submission: Submission, claim: work.Claim) -> None:
             claim,
             [
                 Problem(
-                    submission.file_name, "", "name", "scores of a metric of this name came first; choose another name"
+                    submission.file_name,
+                    "",
+                    "name",
+                    "scores of a metric of this name came first; choose another name",
                 )
             ],
         )
 
 
 def _by_system(
-    path: Path, submission: Submission, level: MetricLevel, layout: Layout, systems: dict[str, int], places: int
+    path: Path,
+    submission: Submission,
+    level: MetricLevel,
+    layout: Layout,
+    systems: dict[str, int],
+    places: int,
 ) -> Scores:
     """In the order in which scores are stored; None where the file has none."""
     scores: Scores = {}
@@ -78,14 +93,22 @@ def _among_all_dialogues(submission: Submission, layout: Layout, scores: Scores)
     if len(ids) == layout.dialogues:
         return scores
     places = [layout.dialogue_of(one) for one in ids]
-    return {system: [None if place is None else given[place] for place in places] for system, given in scores.items()}
+    return {
+        system: [None if place is None else given[place] for place in places]
+        for system, given in scores.items()
+    }
 
 
 def _store(submission: Submission, level: MetricLevel, scores: Scores) -> SubmittedMetric:
     return meta_evaluation.store_submitted_metric(
         submission.version,
         submission.user,
-        Described(submission.name, level, submission.declared["higher_is_better"], submission.declared.get("link", "")),
+        Described(
+            submission.name,
+            level,
+            submission.declared["higher_is_better"],
+            submission.declared.get("link", ""),
+        ),
         submission.sha256,
         scores,
     )
@@ -96,6 +119,6 @@ def _coverage(checked: CheckedScores, systems: int) -> str:
     if given == possible:
         return f"{given:,} scores of {systems} systems: all there are."
     return (
-        f"{given:,} of {possible:,} scores, of {len(checked.coverage.by_system)} of {systems} systems. What is missing "
-        "is shown as coverage; nothing is filled in."
+        f"{given:,} of {possible:,} scores, of {len(checked.coverage.by_system)} of {systems} "
+        "systems. What is missing is shown as coverage; nothing is filled in."
     )

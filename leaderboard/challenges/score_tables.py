@@ -28,7 +28,13 @@ def submitted_metrics_table(
     )
     rows = tuple(_row(metric, systems, _place(version, metric, is_rated)) for metric in metrics)
     signature = f"corpus:{version.corpus.slug}|corpus_version:{version.label}"
-    return Table("submitted-metrics", _("Metrics whose scores were handed in"), columns, rows, signature=signature)
+    return Table(
+        "submitted-metrics",
+        _("Metrics whose scores were handed in"),
+        columns,
+        rows,
+        signature=signature,
+    )
 
 
 def _place(version: CorpusVersion, metric: SubmittedMetric, is_rated: bool) -> str:
@@ -47,11 +53,17 @@ def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
         f"metric-{metric.name}",
         {
             "metric": Cell(metric.name, href=address),
-            "by": Cell(metric.owner.get_username()) if metric.owner else Cell(reason=_("this account is gone")),
+            "by": Cell(metric.owner.get_username())
+            if metric.owner
+            else Cell(reason=_("this account is gone")),
             "level": Cell(_scores_of(metric)),
             "systems": Cell(f"{metric.system_count} / {systems}"),
             "received": Cell(metric.created_at.strftime("%Y-%m-%d %H:%M")),
-            "link": Cell(metric.link, href=metric.link) if metric.link else Cell(reason=_("nobody said")),
+            "link": Cell(metric.link, href=metric.link)
+            if metric.link
+            else Cell(reason=_("nobody said")),
         },
-        signature=HandedIn.of(metric).signature(corpus=metric.version.corpus.slug, corpus_version=metric.version.label),
+        signature=HandedIn.of(metric).signature(
+            corpus=metric.version.corpus.slug, corpus_version=metric.version.label
+        ),
     )

@@ -12,7 +12,9 @@ from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Submission
 from leaderboard.challenges.queries.submissions import Part, ScoreLine
 
 
-def submissions_table(submissions: Sequence[Submission], caption: str, with_round: bool = False) -> Table:
+def submissions_table(
+    submissions: Sequence[Submission], caption: str, with_round: bool = False
+) -> Table:
     """Newest first. ``submissions`` carry round, team and user."""
     columns = (
         Column("submission", _("Submission"), "link"),
@@ -21,9 +23,17 @@ def submissions_table(submissions: Sequence[Submission], caption: str, with_roun
         Column("track", _("Track")),
         Column("received", _("Received (UTC)")),
         Column("by", _("By")),
-        Column("attempt", _("Attempt"), "number", decimals=0, help=_("Its place among the counted ones of the round.")),
+        Column(
+            "attempt",
+            _("Attempt"),
+            "number",
+            decimals=0,
+            help=_("Its place among the counted ones of the round."),
+        ),
     )
-    return Table("submissions", caption, columns, tuple(_row(one, with_round) for one in submissions))
+    return Table(
+        "submissions", caption, columns, tuple(_row(one, with_round) for one in submissions)
+    )
 
 
 def _row(one: Submission, with_round: bool) -> Row:
@@ -71,7 +81,9 @@ def problems_table(submission: Submission) -> Table:
         )
         for number, problem in enumerate(submission.problems)
     )
-    notes = (_("There are more problems; the check stopped here."),) if submission.more_problems else ()
+    notes = (
+        (_("There are more problems; the check stopped here."),) if submission.more_problems else ()
+    )
     return Table("problems", _("Problems in the file"), columns, rows, notes=notes)
 
 
@@ -85,12 +97,19 @@ def score_table(part: Part) -> Table:
     """What a submission got on a part of the dialogues, a metric a row."""
     columns = (
         Column("metric", _("Metric")),
-        Column("score", _("Score"), "estimate", help=_("The mean over the turns of these dialogues.")),
+        Column(
+            "score", _("Score"), "estimate", help=_("The mean over the turns of these dialogues.")
+        ),
         Column("scored", _("Scored turns")),
     )
-    caption = _("Scores on the private board") if part.name == "private" else _("Scores on the public board")
+    caption = (
+        _("Scores on the private board")
+        if part.name == "private"
+        else _("Scores on the public board")
+    )
     notes = tuple(
-        _("%(metric)s: %(warning)s.") % {"metric": metric, "warning": warning} for metric, warning in part.warnings
+        _("%(metric)s: %(warning)s.") % {"metric": metric, "warning": warning}
+        for metric, warning in part.warnings
     )
     rows = tuple(_score_row(line) for line in part.lines)
     return Table(f"{part.name}-scores", caption, columns, rows, notes=notes)
@@ -99,8 +118,15 @@ def score_table(part: Part) -> Table:
 def _score_row(line: ScoreLine) -> Row:
     score = Cell(reason=line.reason) if line.value is None else Cell(line.value, ci=line.ci)
     scored = (
-        Cell(f"{line.scored:,} / {line.turns:,}", note=_("dialogues") if line.unit == "dialogues" else "")
+        Cell(
+            f"{line.scored:,} / {line.turns:,}",
+            note=_("dialogues") if line.unit == "dialogues" else "",
+        )
         if line.turns
         else Cell(reason=_("it scores whole systems, not turns"))
     )
-    return Row(line.metric, {"metric": Cell(line.metric), "score": score, "scored": scored}, (_("ranks"),) * line.ranks)
+    return Row(
+        line.metric,
+        {"metric": Cell(line.metric), "score": score, "scored": scored},
+        (_("ranks"),) * line.ranks,
+    )

@@ -1,4 +1,5 @@
-"""How an upload is answered: the page of one that was taken; the status of one that was not, by pages and API alike."""
+"""How an upload is answered: the page of one that was taken; the status of one that was not, by
+pages and API alike."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ _OF_OTHER_FIELDS = ("name", "description", "level", "link")
 
 
 def status_of(refusal: NotTaken) -> int:
-    """409 where the round or a limit stands against it: 429 is for rates of requests, which a limit is not. 415 and 413
-    for the file; 422 for another field."""
+    """409 where the round or a limit stands against it: 429 is for rates of requests, which a limit
+    is not. 415 and 413 for the file; 422 for another field."""
     return _STATUS_OF.get(refusal.code, 422)
 
 
@@ -45,13 +46,15 @@ def field_of(refusal: NotTaken) -> str | None:
 
 
 def taken(request: HttpRequest, received: Received, known_words: str) -> HttpResponse:
-    """To the submission's page; a page that sent the file by itself is told where that is. ``known_words`` are said
-    where the same file was there before; they hold ``%(name)s``."""
+    """To the submission's page; a page that sent the file by itself is told where that is.
+    ``known_words`` are said where the same file was there before; they hold ``%(name)s``."""
     if received.is_new:
         messages.success(request, _("The file has arrived. This page follows it."))
     else:
         messages.info(request, known_words % {"name": received.submission.name})
     address = reverse("submission", args=[received.submission.public_id])
     if wants_json(request):
-        return JsonResponse({"location": address, "is_new": received.is_new}, status=201 if received.is_new else 200)
+        return JsonResponse(
+            {"location": address, "is_new": received.is_new}, status=201 if received.is_new else 200
+        )
     return redirect(address)

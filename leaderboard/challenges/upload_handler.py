@@ -1,4 +1,5 @@
-"""Uploads go to disk as they come, hashed on the way: however large the file, memory holds one chunk of it."""
+"""Uploads go to disk as they come, hashed on the way: however large the file, memory holds one
+chunk of it."""
 
 from __future__ import annotations
 
@@ -17,9 +18,12 @@ log = logging.getLogger(__name__)
 
 
 class FileOnDisk(UploadedFile):
-    """An uploaded file that lies below the folder of incoming files, and is removed with the request unless kept."""
+    """An uploaded file that lies below the folder of incoming files, and is removed with the
+    request unless kept."""
 
-    def __init__(self, path: Path, name: str, content_type: str, charset: str | None, extra: Any) -> None:
+    def __init__(
+        self, path: Path, name: str, content_type: str, charset: str | None, extra: Any
+    ) -> None:
         super().__init__(path.open("w+b"), name, content_type, 0, charset, extra)
         self.path = path
         self.sha256 = ""
@@ -42,13 +46,15 @@ class FileOnDisk(UploadedFile):
         self.path.unlink(missing_ok=True)
 
     def __del__(self) -> None:
-        """A client that vanishes in the middle of its file leaves Django with an exception and nobody to close it."""
+        """A client that vanishes in the middle of its file leaves Django with an exception and
+        nobody to close it."""
         with suppress(Exception):
             self.close()
 
 
 class NoFile(FileUploadHandler):
-    """For every address, unless ``body_limit`` says otherwise: a form is read, its files are not."""
+    """For every address, unless ``body_limit`` says otherwise: a form is read, its files are
+    not."""
 
     def new_file(self, *_arguments: Any, **_named: Any) -> None:
         raise SkipFile
@@ -63,12 +69,15 @@ class NoFile(FileUploadHandler):
 class ToDisk(FileUploadHandler):
     """For a view that takes a file, from who may send one there: ``body_limit`` sees to both."""
 
-    file: FileOnDisk  # Django closes what has this name, where it gives up; so it is there only while a file comes
+    # Django closes what has this name, where it gives up; so it is there only while a file comes
+    file: FileOnDisk
 
     def new_file(self, *arguments: Any, **named: Any) -> None:
         super().new_file(*arguments, **named)
         name = self.file_name or "unnamed"
-        self.file = FileOnDisk(incoming_path(), name, self.content_type or "", self.charset, self.content_type_extra)
+        self.file = FileOnDisk(
+            incoming_path(), name, self.content_type or "", self.charset, self.content_type_extra
+        )
         self.digest = hashlib.sha256()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:  # noqa: ARG002  Django's signature

@@ -1,8 +1,10 @@
-"""Files that people send: where they lie, what is refused at a glance, and that none is left behind.
+"""Files that people send: where they lie, what is refused at a glance, and that none is left
+behind.
 
-A file is written to ``incoming`` on this machine while it comes (``upload_handler``), and moved to ``uploads`` in the
-storage that all machines share, in the transaction that stores its submission. What lies in either without a row
-after an hour is an orphan (``annotations.orphans``): the client vanished, or the process died between the two.
+A file is written to ``incoming`` on this machine while it comes (``upload_handler``), and moved to
+``uploads`` in the storage that all machines share, in the transaction that stores its submission.
+What lies in either without a row after an hour is an orphan (``annotations.orphans``): the client
+vanished, or the process died between the two.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ def incoming_path() -> Path:
 
 
 def uploaded(file: UploadedFile) -> Upload:
-    """The file of a form as an upload. One that ``upload_handler`` wrote stays where it lies, hashed by now."""
+    """The file of a form as an upload. One that ``upload_handler`` wrote stays where it lies,
+    hashed by now."""
     keep = getattr(file, "keep", None)
     if keep is not None:
         path, sha256 = keep()
@@ -94,15 +97,15 @@ def opened(submission: Submission) -> IO[bytes]:
 
 
 def at_hand(submission: Submission) -> AbstractContextManager[Path]:
-    """Where the file can be read by path, for as long as it is needed; what comes from a storage elsewhere is held
-    against the row's digest. Raises as ``stored_files.at_hand`` does."""
+    """Where the file can be read by path, for as long as it is needed; what comes from a storage
+    elsewhere is held against the row's digest. Raises as ``stored_files.at_hand`` does."""
     return stored_files.at_hand(stored_name(submission.stored_as), submission.sha256)
 
 
 def move_in(upload: Upload) -> str:
-    """Give the upload its lasting place; the name that its row keeps. Call it last in the row's transaction, which
-    waits for a storage elsewhere: so no row that is committed names a missing file. Raises ``StorageAway``,
-    ``ForeignFiles``."""
+    """Give the upload its lasting place; the name that its row keeps. Call it last in the row's
+    transaction, which waits for a storage elsewhere: so no row that is committed names a missing
+    file. Raises ``StorageAway``, ``ForeignFiles``."""
     try:
         site_identity.check()
     except ForeignFiles as refusal:
@@ -113,13 +116,14 @@ def move_in(upload: Upload) -> str:
 
 
 def discard(upload: Upload) -> None:
-    """Remove a file that nobody took in. One that was moved in stays: its row may be committed, and if not, the sweep
-    finds it."""
+    """Remove a file that nobody took in. One that was moved in stays: its row may be committed, and
+    if not, the sweep finds it."""
     upload.path.unlink(missing_ok=True)
 
 
 def readable_name(given: Any) -> str:
-    """What the sender called the file, for reading only: no folders, no control or direction characters, cut."""
+    """What the sender called the file, for reading only: no folders, no control or direction
+    characters, cut."""
     last_part = re.split(r"[\\/]", str(given or ""))[-1]
     clean = without_control_signs(last_part).strip()
     stem, dot, ending = clean.rpartition(".")
@@ -129,9 +133,11 @@ def readable_name(given: Any) -> str:
 
 
 def without_control_signs(text: str) -> str:
-    """Without what nobody sees: control and direction characters, halves of surrogate pairs, private ones. The two
-    joiners stay, which some scripts are not written without."""
-    return "".join(sign for sign in text if sign in _JOINERS or not unicodedata.category(sign).startswith("C"))
+    """Without what nobody sees: control and direction characters, halves of surrogate pairs,
+    private ones. The two joiners stay, which some scripts are not written without."""
+    return "".join(
+        sign for sign in text if sign in _JOINERS or not unicodedata.category(sign).startswith("C")
+    )
 
 
 def why_not_text(path: Path) -> str:

@@ -1,4 +1,5 @@
-"""A file of responses: checked against the round's corpus version, then stored. Memory holds a few numbers a turn."""
+"""A file of responses: checked against the round's corpus version, then stored. Memory holds a few
+numbers a turn."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ class NoLongerOurs(Exception):
 
 def validate(submission: Submission, claim: work.Claim) -> None:
     """End in ``accept`` or in ``refuse``. Raises ``NoLongerOurs``."""
-    with at_hand(submission) as path:  # a file that this worker cannot open is no fault of the team's: it raises here
+    with at_hand(
+        submission
+    ) as path:  # a file that this worker cannot open is no fault of the team's: it raises here
         _validate(path, submission, claim)
 
 
@@ -44,20 +47,25 @@ def _validate(path: Path, submission: Submission, claim: work.Claim) -> None:
 
 
 def layout_of(version_id: int) -> Layout:
-    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by("dialogue__position", "number")
+    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by(
+        "dialogue__position", "number"
+    )
     return Layout.of(turns.values_list("dialogue__external_id", "number").iterator(TURNS_A_READ))
 
 
 def answered_places(
     version: CorpusVersion, systems: Sequence[System], level: MetricLevel, layout: Layout
 ) -> Answered | None:
-    """Where each system has a response, in the layout's places; None at system level, which has none."""
+    """Where each system has a response, in the layout's places; None at system level, which has
+    none."""
     if level == "system":
         return None
     order = turn_order(version)
     answered = answered_turns(systems, order)
     if level == "dialogue":
-        dialogue = np.array([layout.dialogue_of(order.dialogue_ids[one]) for one in order.dialogue], dtype=np.int64)
+        dialogue = np.array(
+            [layout.dialogue_of(order.dialogue_ids[one]) for one in order.dialogue], dtype=np.int64
+        )
         of_turns, answered = answered, np.zeros((len(systems), layout.dialogues), dtype=bool)
         system, turn = np.nonzero(of_turns)
         answered[system, dialogue[turn]] = True
@@ -66,7 +74,9 @@ def answered_places(
 
 def _by_turn(path: Path, layout: Layout, version_id: int) -> Iterator[tuple[int, str]]:
     """(primary key of the turn, text) in the file's order."""
-    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by("dialogue__position", "number")
+    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by(
+        "dialogue__position", "number"
+    )
     keys = array("q", turns.values_list("pk", flat=True).iterator(TURNS_A_READ))
     for dialogue_id, number, text in read_responses(path, layout):
         place = layout.place_of(dialogue_id, number)

@@ -16,7 +16,9 @@ WIDEST_NAME = 60
 
 def show(board: dict[str, Any]) -> None:
     """The lines as the page has them: undefined is –, and what is not ranked says why."""
-    title = " · ".join(one_line(board.get(key), 80) for key in ("name", "part", "phase") if board.get(key))
+    title = " · ".join(
+        one_line(board.get(key), 80) for key in ("name", "part", "phase") if board.get(key)
+    )
     terminal.say(title or "leaderboard")
     if board.get("veiled") or board.get("reason"):
         terminal.say(one_line(board.get("reason")))
@@ -38,7 +40,14 @@ def show(board: dict[str, Any]) -> None:
         rank = UNDEFINED if entry.get("rank") is None else str(entry["rank"])
         team, name = _names(entry, WIDEST_NAME)
         own = " (yours)" if entry.get("own") else ""
-        rows.append((f"{rank}{mark}", team + own, name, *(value_of(score) for score in _scores(entry, len(metrics)))))
+        rows.append(
+            (
+                f"{rank}{mark}",
+                team + own,
+                name,
+                *(value_of(score) for score in _scores(entry, len(metrics))),
+            )
+        )
     terminal.show_table(("rank", "team", "system", *metrics), rows, right=("rank", *metrics))
     for number, why in enumerate(notes, 1):
         terminal.say(f"[{number}] {why}")
@@ -66,12 +75,17 @@ def as_csv(board: dict[str, Any]) -> str:
 
 
 def why_empty(board: dict[str, Any]) -> str:
-    """Why the board has no entries, such as that it is veiled; "" where it has some, or gives no reason."""
+    """Why the board has no entries, such as that it is veiled; "" where it has some, or gives no
+    reason."""
     return "" if _entries(board) else one_line(board.get("reason"))
 
 
 def _metrics(board: dict[str, Any], most: int) -> list[str]:
-    return [one_line(metric.get("metric"), most) for metric in board.get("metrics") or [] if isinstance(metric, dict)]
+    return [
+        one_line(metric.get("metric"), most)
+        for metric in board.get("metrics") or []
+        if isinstance(metric, dict)
+    ]
 
 
 def _entries(board: dict[str, Any]) -> list[dict[str, Any]]:
@@ -79,7 +93,13 @@ def _entries(board: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _names(entry: dict[str, Any], most: int) -> tuple[str, str]:
-    team = one_line(entry.get("team"), most) if entry.get("team") else "baseline" if entry.get("is_baseline") else ""
+    team = (
+        one_line(entry.get("team"), most)
+        if entry.get("team")
+        else "baseline"
+        if entry.get("is_baseline")
+        else ""
+    )
     return team, one_line(entry.get("name"), most)
 
 

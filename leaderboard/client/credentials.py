@@ -1,4 +1,5 @@
-"""Where the server's address and the token are kept: a file of the user's, readable by nobody else."""
+"""Where the server's address and the token are kept: a file of the user's, readable by nobody
+else."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ HIGHEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """``token`` is kept out of the representation, and so out of tracebacks; it is empty where there is none.
-    ``was_made``: by ``login``, for itself. One that somebody typed in may be in use elsewhere, too."""
+    """``token`` is kept out of the representation, and so out of tracebacks; it is empty where
+    there is none. ``was_made``: by ``login``, for itself. One that somebody typed in may be in use
+    elsewhere, too."""
 
     server: str
     token: str = field(default="", repr=False)
@@ -47,12 +49,15 @@ def path_of(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def current(environ: Mapping[str, str] = os.environ) -> Credentials:
-    """From the environment, else as ``login`` kept them. A kept token goes to no server but its own.
+    """From the environment, else as ``login`` kept them. A kept token goes to no server but its
+    own.
 
     Raises ClientError where there is no server or its address is not to be trusted with a token.
     """
     kept = kept_at_login(environ)
-    server = checked_server(environ[SERVER]) if environ.get(SERVER) else (kept.server if kept else "")
+    server = (
+        checked_server(environ[SERVER]) if environ.get(SERVER) else (kept.server if kept else "")
+    )
     if not server:
         raise ClientError(f"no server: run dialeval login ADDRESS, or set {SERVER}")
     if environ.get(TOKEN):
@@ -61,7 +66,8 @@ def current(environ: Mapping[str, str] = os.environ) -> Credentials:
 
 
 def kept_at_login(environ: Mapping[str, str] = os.environ) -> Credentials | None:
-    """As ``login`` kept them; None where it did not. Raises ClientError where the file cannot be read."""
+    """As ``login`` kept them; None where it did not. Raises ClientError where the file cannot be
+    read."""
     path = path_of(environ)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -81,7 +87,8 @@ def token_is_given(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def refuse_unwritable(environ: Mapping[str, str] = os.environ) -> None:
-    """Raises ClientError where ``keep`` could not write: to be known before a token is made. Leaves nothing behind."""
+    """Raises ClientError where ``keep`` could not write: to be known before a token is made. Leaves
+    nothing behind."""
     path = path_of(environ)
     try:
         there = next(folder for folder in path.parents if folder.exists())
@@ -113,7 +120,8 @@ def forget(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def checked_server(address: str) -> str:
-    """The address without a slash at its end. Raises ClientError unless it is https, or http on this machine."""
+    """The address without a slash at its end. Raises ClientError unless it is https, or http on
+    this machine."""
     address = address.strip().rstrip("/")
     url = _url_of(address)
     if url is None or url.scheme not in ("http", "https") or not url.host:
@@ -121,7 +129,9 @@ def checked_server(address: str) -> str:
     if url.userinfo or "?" in address or "#" in address:
         raise ClientError("the server's address must hold no password, query or fragment")
     if url.scheme == "http" and not _is_loopback(url.host):
-        raise ClientError("http would send the token in the clear: use https (http is for this machine only)")
+        raise ClientError(
+            "http would send the token in the clear: use https (http is for this machine only)"
+        )
     return address.removesuffix("/api/v1")
 
 
@@ -139,7 +149,9 @@ def _url_of(address: str) -> httpx2.URL | None:
 
     try:
         url = httpx2.URL(address)
-        url.raw_host.decode("ascii").encode("idna")  # as the system's look-up does: no empty label, none of over 63
+        url.raw_host.decode("ascii").encode(
+            "idna"
+        )  # as the system's look-up does: no empty label, none of over 63
     except (httpx2.InvalidURL, ValueError):
         return None
     return url if (url.port or 0) <= HIGHEST_PORT else None

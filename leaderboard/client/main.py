@@ -18,7 +18,10 @@ from leaderboard.client.errors import ClientError
 from leaderboard.client.texts import is_unicode, one_line
 
 DESCRIPTION = "Take part in the challenges of a dialeval site: hand in, watch, compare."
-EPILOG = "DIALEVAL_SERVER and DIALEVAL_TOKEN stand in for a login. dialeval COMMAND --help says more of a command."
+EPILOG = (
+    "DIALEVAL_SERVER and DIALEVAL_TOKEN stand in for a login. dialeval COMMAND --help says more "
+    "of a command."
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         terminal.note("dialeval: stopped")
     except BrokenPipeError:
-        # Whoever read our output has enough of it: nothing more may be written, not even when Python ends.
+        # Whoever read our output has enough of it: nothing more may be written, not even when
+        # Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         terminal.note(f"dialeval: {one_line(error)}")

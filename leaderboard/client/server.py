@@ -1,4 +1,5 @@
-"""Requests to the API: one error form, patience where the server asks for it, uploads and downloads as streams."""
+"""Requests to the API: one error form, patience where the server asks for it, uploads and downloads
+as streams."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ class _Watched:
 
 @dataclass
 class Server:
-    """One server and whom it takes us for. ``waiting`` is told, before a pause, why and for how many seconds."""
+    """One server and whom it takes us for. ``waiting`` is told, before a pause, why and for how
+    many seconds."""
 
     credentials: Credentials
     waiting: Callable[[str, float], None] = lambda _why, _seconds: None
@@ -81,8 +83,14 @@ class Server:
                 # A proxy of the environment would read what goes over plain http, the token too.
                 trust_env=self.credentials.server.lower().startswith("https:"),
             )
-        except (httpx2.InvalidURL, ImportError, ValueError) as error:  # no such kind of proxy, no such address
-            raise ClientError(f"the environment's proxy cannot be used: {one_line(error, 200)}") from error
+        except (
+            httpx2.InvalidURL,
+            ImportError,
+            ValueError,
+        ) as error:  # no such kind of proxy, no such address
+            raise ClientError(
+                f"the environment's proxy cannot be used: {one_line(error, 200)}"
+            ) from error
 
     def __enter__(self) -> Server:
         return self
@@ -91,7 +99,8 @@ class Server:
         self._http.close()
 
     def get(self, path: str, **query: str | int | None) -> dict[str, Any]:
-        """The document at a path below ``/api/v1/``. Raises Refused, or ClientError where no answer came.
+        """The document at a path below ``/api/v1/``. Raises Refused, or ClientError where no answer
+        came.
 
         Numbers that a worker has yet to compute are waited for.
         """
@@ -128,8 +137,11 @@ class Server:
     def delete(self, path: str) -> None:
         self._answer("DELETE", path, repeatable=True)
 
-    def upload(self, path: str, file: Path, fields: Mapping[str, str], moved: Moved) -> tuple[dict[str, Any], bool]:
-        """Sends a file as a form. The server's document, and whether it is new: the same bytes again are not.
+    def upload(
+        self, path: str, file: Path, fields: Mapping[str, str], moved: Moved
+    ) -> tuple[dict[str, Any], bool]:
+        """Sends a file as a form. The server's document, and whether it is new: the same bytes
+        again are not.
 
         That is why it is sent again where the connection broke.
         """
@@ -140,7 +152,9 @@ class Server:
                 path,
                 repeatable=True,
                 data=dict(fields),
-                files={"file": (file.name, _Watched(opened, size, moved), "application/octet-stream")},
+                files={
+                    "file": (file.name, _Watched(opened, size, moved), "application/octet-stream")
+                },
             )
         return _parsed(response), response.status_code == 201
 
@@ -150,11 +164,14 @@ class Server:
             return self._stream(path, unfinished, moved, False, _given(query))
 
     def download_export(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
-        """As ``download``, with more patience, and not asked for again after it: the site may still be writing."""
+        """As ``download``, with more patience, and not asked for again after it: the site may still
+        be writing."""
         with _whole_file(to) as unfinished:
             return self._stream(path, unfinished, moved, True, _given(query))
 
-    def _stream(self, path: str, file: BinaryIO, moved: Moved, is_export: bool, query: dict[str, str]) -> int:
+    def _stream(
+        self, path: str, file: BinaryIO, moved: Moved, is_export: bool, query: dict[str, str]
+    ) -> int:
         import httpx2
 
         request: dict[str, Any] = {
@@ -225,7 +242,10 @@ class Server:
         self.sleep(float(attempt))
 
     def _unreachable(self, error: Exception) -> str:
-        return f"{self.credentials.server} does not answer: {one_line(error, 200) or type(error).__name__}"
+        return (
+            f"{self.credentials.server} does not answer: "
+            f"{one_line(error, 200) or type(error).__name__}"
+        )
 
 
 def _timeout(longest_silence: float) -> httpx2.Timeout:
@@ -244,7 +264,10 @@ def refusal(response: httpx2.Response) -> Refused:
     problem = _problem(response)
     said = "; ".join([one_line(problem.get("detail") or problem.get("title")), *_fields(problem)])
     if response.is_redirect:
-        said = f"the server sends us on to {one_line(response.headers.get('Location'))}: log in with that address"
+        said = (
+            f"the server sends us on to {one_line(response.headers.get('Location'))}: log in with "
+            "that address"
+        )
     elif response.status_code == 401:
         said = f"{said.rstrip('.') or 'not logged in'}: run dialeval login"
     elif not said:
@@ -258,7 +281,9 @@ def refusal(response: httpx2.Response) -> Refused:
 def _fields(problem: dict[str, Any]) -> list[str]:
     """What is wrong with single fields, where the summary does not say it already."""
     errors = problem.get("errors")
-    said = [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
+    said = (
+        [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
+    )
     return [
         f"{one_line(error.get('field'), 60)}: {one_line(error.get('message'), 200)}"
         for error in said[:5]
@@ -279,8 +304,13 @@ def _parsed(response: httpx2.Response) -> dict[str, Any]:
         return {}
     try:
         document = response.json()
-    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, numbers of thousands of digits
-        raise ClientError("the server's answer is no JSON: is this the address of a dialeval site?") from error
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # no JSON, no UTF-8, numbers of thousands of digits
+        raise ClientError(
+            "the server's answer is no JSON: is this the address of a dialeval site?"
+        ) from error
     if not isinstance(document, dict):
         raise ClientError("the server's answer is no JSON object")
     return document

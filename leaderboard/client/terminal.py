@@ -16,7 +16,8 @@ WIDEST_CELL = 60
 
 
 def write_every_character() -> None:
-    """Standard output and error write what their encoding lacks as an escape, and never fail over it."""
+    """Standard output and error write what their encoding lacks as an escape, and never fail over
+    it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -35,14 +36,20 @@ def show_json(document: Any) -> None:
     say(as_json(document, in_ascii=not _has_every_character()))
 
 
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
+def show_table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()
+) -> None:
     """A table in plain text. ``right`` names the columns with numbers."""
     cells = [[one_line(cell, WIDEST_CELL) for cell in row] for row in rows]
-    widths = [max([width_of(column), *(width_of(row[place]) for row in cells)]) for place, column in enumerate(columns)]
+    widths = [
+        max([width_of(column), *(width_of(row[place]) for row in cells)])
+        for place, column in enumerate(columns)
+    ]
     rule = "─" if _has_every_character() else "-"
     for row in [list(columns), [rule * width for width in widths], *cells]:
         line = "  ".join(
-            padded(cell, width, column in right) for cell, width, column in zip(row, widths, columns, strict=True)
+            padded(cell, width, column in right)
+            for cell, width, column in zip(row, widths, columns, strict=True)
         )
         say(line.rstrip())
 
@@ -61,7 +68,13 @@ def bytes_moved(what: str, total: int = 0) -> Iterator[Moved]:
     from tqdm import tqdm
 
     with tqdm(
-        total=total or None, unit="B", unit_scale=True, desc=what, file=sys.stderr, disable=None, leave=False
+        total=total or None,
+        unit="B",
+        unit_scale=True,
+        desc=what,
+        file=sys.stderr,
+        disable=None,
+        leave=False,
     ) as bar:
 
         def moved(now: int, of: int) -> None:

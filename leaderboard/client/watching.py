@@ -15,13 +15,14 @@ ENDED = ("scored", "invalid", "failed", "cancelled")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two questions; each is half as long again as the one before."""
 LONGEST_SETTLING = 120.0
-"""Seconds after its end in which the board may still be computed; then the submission is shown without a rank."""
+"""Seconds after its end in which the board may still be computed; then the submission is shown
+without a rank."""
 MOST_COUNTED = 10**12
 
 
 def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
-    """Asks until the submission has ended and its place is known, as far as it gets one. Each state is told once; a
-    bar counts what is done in it."""
+    """Asks until the submission has ended and its place is known, as far as it gets one. Each state
+    is told once; a bar counts what is done in it."""
     from tqdm import tqdm
 
     pause, state, settling = FIRST_PAUSE, "", 0.0
@@ -65,14 +66,19 @@ def show(submission: dict[str, Any], format: str, must_be_scored: bool) -> None:
 
 
 def _show_text(submission: dict[str, Any]) -> None:
-    where = " ".join(one_line(submission[key], 80) for key in ("challenge", "round") if submission.get(key))
-    terminal.say(f"{one_line(submission.get('id'), 60)}  {one_line(submission.get('name'), 80)}  {where}".rstrip())
+    where = " ".join(
+        one_line(submission[key], 80) for key in ("challenge", "round") if submission.get(key)
+    )
+    terminal.say(
+        f"{one_line(submission.get('id'), 60)}  {one_line(submission.get('name'), 80)}  {where}".rstrip()
+    )
     terminal.say(f"state: {one_line(submission.get('state'))}")
     attempts = submission.get("attempts")
     if isinstance(attempts, dict) and "day_left" in attempts:
         terminal.say(
-            f"attempts left: {one_line(attempts.get('day_left'))} of {one_line(attempts.get('day_limit'))} today, "
-            f"{one_line(attempts.get('total_left'))} of {one_line(attempts.get('total_limit'))} in all"
+            f"attempts left: {one_line(attempts.get('day_left'))} of "
+            f"{one_line(attempts.get('day_limit'))} today, {one_line(attempts.get('total_left'))} "
+            f"of {one_line(attempts.get('total_limit'))} in all"
         )
     for name, value in _scores(submission.get("scores")):
         terminal.say(f"{name}: {value}")
@@ -85,7 +91,9 @@ def _show_text(submission: dict[str, Any]) -> None:
             terminal.say(
                 "  "
                 + ": ".join(
-                    one_line(problem.get(k)) for k in ("where", "field", "message") if problem.get(k) not in (None, "")
+                    one_line(problem.get(k))
+                    for k in ("where", "field", "message")
+                    if problem.get(k) not in (None, "")
                 )
             )
     if submission.get("more_problems"):
@@ -93,7 +101,8 @@ def _show_text(submission: dict[str, Any]) -> None:
     for line in submission.get("log") or []:
         if isinstance(line, dict):
             terminal.say(
-                f"  {one_line(line.get('at'), 40)} {one_line(line.get('level'), 10)} {one_line(line.get('text'), 1000)}"
+                f"  {one_line(line.get('at'), 40)} {one_line(line.get('level'), 10)} "
+                f"{one_line(line.get('text'), 1000)}"
             )
 
 
@@ -102,7 +111,11 @@ def _scores(scores: Any) -> list[tuple[str, str]]:
     given = [one for one in scores or [] if isinstance(one, dict)]
     several = len({one.get("part") for one in given}) > 1
     return [
-        (one_line(one.get("metric"), 80) + (f" ({one_line(one.get('part'), 20)})" if several else ""), _value(one))
+        (
+            one_line(one.get("metric"), 80)
+            + (f" ({one_line(one.get('part'), 20)})" if several else ""),
+            _value(one),
+        )
         for one in given
     ]
 
@@ -120,4 +133,7 @@ def _why(submission: dict[str, Any]) -> str:
         more = ", and more" if submission.get("more_problems") else ""
         return f"the file is invalid: {number} problem{'' if number == 1 else 's'}{more}"
     said = one_line(submission.get("error"))
-    return f"the submission {'was cancelled' if state == 'cancelled' else 'failed'}{': ' + said if said else ''}"
+    return (
+        "the submission "
+        f"{'was cancelled' if state == 'cancelled' else 'failed'}{': ' + said if said else ''}"
+    )

@@ -1,4 +1,5 @@
-"""What the dialogue page shows: the conversation, and at one turn every system's response with its scores."""
+"""What the dialogue page shows: the conversation, and at one turn every system's response with its
+scores."""
 
 from __future__ import annotations
 
@@ -10,14 +11,21 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
-from annotations.queries import GivenRating, dialogue_ratings_in, ratings_of, responses_at, shown_systems
+from annotations.queries import (
+    GivenRating,
+    dialogue_ratings_in,
+    ratings_of,
+    responses_at,
+    shown_systems,
+)
 from annotations.records import TARGET_SPEAKER
 from annotations.whole_numbers import whole_number
 from leaderboard.judges.links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
 SYSTEMS_A_PAGE = 25
-"""Each with every metric's score and every rater's: five hundred were a page of a second, fifty of a tenth."""
+"""Each with every metric's score and every rater's: five hundred were a page of a second, fifty of
+a tenth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +59,15 @@ class Card:
 
 
 def dialogue_context(
-    version: CorpusVersion, dialogue: Dialogue, wish: str, aspect: str, page: str = "", system: str = ""
+    version: CorpusVersion,
+    dialogue: Dialogue,
+    wish: str,
+    aspect: str,
+    page: str = "",
+    system: str = "",
 ) -> dict[str, Any]:
-    """``wish`` is the turn asked for. Of many systems one page is shown: the one asked for by its number or, where
-    ``system`` (a position) is, the page which holds that system."""
+    """``wish`` is the turn asked for. Of many systems one page is shown: the one asked for by its
+    number or, where ``system`` (a position) is, the page which holds that system."""
     turns = list(dialogue.turns.order_by("number"))
     chosen = _chosen_turn(turns, wish)
     shown = _page_of_systems(version, page, system)
@@ -72,16 +85,24 @@ def dialogue_context(
         "bubbles": bubbles,
         "has_gold_answer": any(bubble.is_chosen for bubble in bubbles),
         "cards": [
-            _card(response, scores.get(response.system_id, []), ratings.get(response.pk, []), aspect)
+            _card(
+                response, scores.get(response.system_id, []), ratings.get(response.pk, []), aspect
+            )
             for response in responses
         ],
         "page_of_systems": shown,
-        "judges": inspector_links(version, _configurations(scores), aspect, dialogue=dialogue.position, **judged_turn),
+        "judges": inspector_links(
+            version, _configurations(scores), aspect, dialogue=dialogue.position, **judged_turn
+        ),
         "dialogue_scores": _scores_of_whole(version, of_whole),
-        "dialogue_judges": inspector_links(version, _configurations(of_whole), aspect, dialogue=dialogue.position),
+        "dialogue_judges": inspector_links(
+            version, _configurations(of_whole), aspect, dialogue=dialogue.position
+        ),
         "dialogue_ratings": _whole_dialogue(dialogue, aspect, systems),
         "previous": dialogue.position - 1 if dialogue.position else None,
-        "next": dialogue.position + 1 if version.dialogues.filter(position=dialogue.position + 1).exists() else None,
+        "next": dialogue.position + 1
+        if version.dialogues.filter(position=dialogue.position + 1).exists()
+        else None,
         "of": version.dialogues.count(),
     }
 
@@ -99,19 +120,25 @@ def _configurations(scores: Mapping[int, Sequence[TurnScore]]) -> list[str]:
 
 
 def _chosen_turn(turns: list[Turn], wish: str) -> Turn | None:
-    """The turn asked for; the last one, which shows the whole conversation, where none or an unknown one is."""
+    """The turn asked for; the last one, which shows the whole conversation, where none or an
+    unknown one is."""
     return next((turn for turn in turns if str(turn.number) == wish), turns[-1] if turns else None)
 
 
 def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
-    """The whole gold conversation: the longest context we have and the gold answer to it. Where the chosen turn is no
-    part of it (a file may give every turn a context of its own), the chosen turn's context and answer."""
+    """The whole gold conversation: the longest context we have and the gold answer to it. Where the
+    chosen turn is no part of it (a file may give every turn a context of its own), the chosen
+    turn's context and answer."""
     if chosen is None:
         return []
     spoken = _conversation_to(max(turns, key=lambda turn: len(turn.context)))
     if spoken[: len(chosen.context) + 1] != _conversation_to(chosen)[: len(spoken)]:
         spoken = _conversation_to(chosen)
-    number_at = {len(turn.context): turn.number for turn in turns if spoken[: len(turn.context)] == list(turn.context)}
+    number_at = {
+        len(turn.context): turn.number
+        for turn in turns
+        if spoken[: len(turn.context)] == list(turn.context)
+    }
     chosen_place = len(chosen.context)
     number_at[chosen_place] = chosen.number
     return [
@@ -132,7 +159,9 @@ def _conversation_to(turn: Turn) -> list[list[str]]:
     return [*turn.context, *([[TARGET_SPEAKER, turn.references[0]]] if turn.references else [])]
 
 
-def _card(response: Response, scores: list[TurnScore], ratings: list[GivenRating], aspect: str) -> Card:
+def _card(
+    response: Response, scores: list[TurnScore], ratings: list[GivenRating], aspect: str
+) -> Card:
     system = response.system
     return Card(
         system=system.name,
@@ -140,7 +169,9 @@ def _card(response: Response, scores: list[TurnScore], ratings: list[GivenRating
         badges=(system.kind,) if system.kind != "agent" else (),
         text=response.text,
         scores=scores,
-        ratings=[(_known_rater(rating), f"{rating.score:g}") for rating in ratings if len(ratings) > 1],
+        ratings=[
+            (_known_rater(rating), f"{rating.score:g}") for rating in ratings if len(ratings) > 1
+        ],
         rating_words=_rating_words(ratings, aspect),
     )
 
@@ -155,7 +186,8 @@ def _rating_words(ratings: list[GivenRating], aspect: str) -> str:
 
 
 def _known_rater(rating: GivenRating) -> str:
-    """An anonymous rater's number is a place in a list, not a person: it is not shown as if it named one."""
+    """An anonymous rater's number is a place in a list, not a person: it is not shown as if it
+    named one."""
     return rating.pseudonym if rating.rater_kind == "identified" else ""
 
 
@@ -167,12 +199,15 @@ def _scores_of_whole(
     return [(system.name, system.position, scores[system.pk]) for system in systems]
 
 
-def _whole_dialogue(dialogue: Dialogue, aspect: str, systems: Sequence[int]) -> list[tuple[str, int, float, list[str]]]:
+def _whole_dialogue(
+    dialogue: Dialogue, aspect: str, systems: Sequence[int]
+) -> list[tuple[str, int, float, list[str]]]:
     """(system, swatch, mean, scores) of each system's ratings of the whole dialogue."""
     ratings = dialogue_ratings_in(dialogue).filter(aspect=aspect, system__in=systems)
     by_system: dict[tuple[int, str], list[float]] = {}
     for place, name, score in ratings.values_list("system__position", "system__name", "score"):
         by_system.setdefault((place, name), []).append(score)
     return [
-        (name, place, fmean(scores), [f"{score:g}" for score in scores]) for (place, name), scores in by_system.items()
+        (name, place, fmean(scores), [f"{score:g}" for score in scores])
+        for (place, name), scores in by_system.items()
     ]

@@ -28,4 +28,8 @@ def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 def _asked(request: HttpRequest) -> dict[str, str]:
     asked = request.GET
-    return {"wish": asked.get("turn", ""), "page": asked.get("page", ""), "system": asked.get("system", "")}
+    return {
+        "wish": asked.get("turn", ""),
+        "page": asked.get("page", ""),
+        "system": asked.get("system", ""),
+    }

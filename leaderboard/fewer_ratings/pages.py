@@ -74,26 +74,43 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     }
     files: list[Table] = []
     if "download" in request.GET:
-        files = [table for table in (means(), *(drawing.points for drawing in drawings()), what_if()) if table]
+        files = [
+            table
+            for table in (means(), *(drawing.points for drawing in drawings()), what_if())
+            if table
+        ]
     return page(request, "leaderboard/fewer_ratings.html", context, files)
 
 
-def _drawings(document: dict[str, Any], points: list[dict[str, Any]], metric: str, aspect: str) -> list[Figure]:
-    """The intervals with the ratings that there are; their widths, and what the metric is worth, with fewer."""
+def _drawings(
+    document: dict[str, Any], points: list[dict[str, Any]], metric: str, aspect: str
+) -> list[Figure]:
+    """The intervals with the ratings that there are; their widths, and what the metric is worth,
+    with fewer."""
     signature = powered_signature(document)
     return [
         two_intervals(
-            two_means(document), figure_id="two-intervals", metric=metric, aspect=aspect, signature=signature
+            two_means(document),
+            figure_id="two-intervals",
+            metric=metric,
+            aspect=aspect,
+            signature=signature,
         ),
-        width_curve(curve_points(points), figure_id="width-curve", metric=metric, signature=signature),
+        width_curve(
+            curve_points(points), figure_id="width-curve", metric=metric, signature=signature
+        ),
         worth_curve(
-            worth_lines(document | {"what_if": points}), figure_id="worth-curve", metric=metric, signature=signature
+            worth_lines(document | {"what_if": points}),
+            figure_id="worth-curve",
+            metric=metric,
+            signature=signature,
         ),
     ]
 
 
 def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual one."""
+    """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual
+    one."""
     wish = request.GET.get("dialogues", "")
     if not wish:
         return usual_point(points)

@@ -1,9 +1,10 @@
-"""From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure; draws nothing.
+"""From rows to figures: plotly dictionaries with a caption, a text alternative and the data. Pure;
+draws nothing.
 
-One file a figure: ``scatter`` (with its points, names, lines and tables), ``forest`` and, made of it,
-``metric_correlations``, ``rank_intervals``, ``system_means``, ``score_spread``, ``precision_recall``,
-``response_map``, ``scores_by_human``; ``heat_table`` is a table of shaded numbers.
-All are made of ``figure`` and ``drawing``.
+One file a figure: ``scatter`` (with its points, names, lines and tables), ``forest`` and, made of
+it, ``metric_correlations``, ``rank_intervals``, ``system_means``, ``score_spread``,
+``precision_recall``, ``response_map``, ``scores_by_human``; ``heat_table`` is a table of shaded
+numbers. All are made of ``figure`` and ``drawing``.
 """
 
 from leaderboard.figures.figure import CorrelationName, Figure, Level, Point, SystemMean

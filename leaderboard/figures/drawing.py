@@ -1,7 +1,7 @@
 """What all figures are drawn with: layouts, whiskers and the words that plotly may read.
 
-Colours stand in the traces twice: as the light theme's value, for any reader of plotly JSON, and as ``meta`` (a
-series number or a role), from which the page takes the value of its own theme.
+Colours stand in the traces twice: as the light theme's value, for any reader of plotly JSON, and as
+``meta`` (a series number or a role), from which the page takes the value of its own theme.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Row = TypeVar("Row")
 
 GREY = "#57606a"
 ROWS_DRAWN = 100
-"""Of a chart with a row a system, as of a table: five hundred push the table twelve thousand pixels down the page. The
-data beneath and the file have all."""
+"""Of a chart with a row a system, as of a table: five hundred push the table twelve thousand pixels
+down the page. The data beneath and the file have all."""
 ROWS_IN_SIGHT = 30
 """More are higher than a window."""
 
@@ -45,8 +45,8 @@ def list_layout(across: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict[str, Any]:
-    """One row a name, the first at the bottom, row 0. ``meta.rows`` tells the page that names may stand above their
-    rows where the window is too narrow for them at the side."""
+    """One row a name, the first at the bottom, row 0. ``meta.rows`` tells the page that names may
+    stand above their rows where the window is too narrow for them at the side."""
     layout = chart_layout(across, "")
     layout["yaxis"] |= {
         "tickmode": "array",
@@ -58,7 +58,8 @@ def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict
 
 
 def _with_rows(layout: dict[str, Any], count: int, row_height: int) -> dict[str, Any]:
-    """The scale of many rows stands above them: beneath, it is out of sight where reading begins."""
+    """The scale of many rows stands above them: beneath, it is out of sight where reading
+    begins."""
     layout["yaxis"] |= {"range": [-0.6, count - 0.4], "showgrid": False}
     layout["height"] = 96 + row_height * count
     layout["meta"] = {"rows": count}
@@ -74,8 +75,9 @@ def shortened(name: str, letters: int = 44) -> str:
 
 
 def places(values: Iterable[float]) -> list[float]:
-    """Where thousands of markers stand, to a hundred-thousandth of their spread or finer, which no screen shows. With
-    seventeen digits a page of two thousand points is half as large again. The data beneath keep all."""
+    """Where thousands of markers stand, to a hundred-thousandth of their spread or finer, which no
+    screen shows. With seventeen digits a page of two thousand points is half as large again. The
+    data beneath keep all."""
     exact = list(values)
     spread = max(exact, default=0.0) - min(exact, default=0.0)
     if not spread or not isfinite(spread):
@@ -115,9 +117,9 @@ LINE_OF_LABELS = 15
 
 
 def uprights(lines: Sequence[tuple[str, float]], middle: float, lowered: int = 0) -> dict[str, Any]:
-    """Labelled upright lines for a layout: shapes, labels above the drawing (the second above the first, so that two
-    close ones can be read), ``lowered`` by so many pixels, and the room that these need. Labels lean towards the middle
-    of the chart."""
+    """Labelled upright lines for a layout: shapes, labels above the drawing (the second above the
+    first, so that two close ones can be read), ``lowered`` by so many pixels, and the room that
+    these need. Labels lean towards the middle of the chart."""
     ordered = sorted(lines, key=lambda line: line[1])
     return {
         "shapes": [upright(value) for _, value in ordered],
@@ -195,7 +197,8 @@ def whiskers(axis: str, ends: list[tuple[float, tuple[float, float] | None]]) ->
 
 
 def escaped_words(text: str) -> str:
-    """Plotly reads a little HTML in every text; quotes stay as they are, it does not know their entities."""
+    """Plotly reads a little HTML in every text; quotes stay as they are, it does not know their
+    entities."""
     return escape(text, quote=False)
 
 

@@ -1,4 +1,5 @@
-"""Intervals from ratings alone beside intervals with a metric, and how both narrow with more rated dialogues."""
+"""Intervals from ratings alone beside intervals with a metric, and how both narrow with more rated
+dialogues."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class TwoMeans:
 
 @dataclass(frozen=True, slots=True)
 class WidthAt:
-    """Mean widths of 95 % intervals with so many rated dialogues, in rating points; ``gain`` as a multiple of these."""
+    """Mean widths of 95 % intervals with so many rated dialogues, in rating points; ``gain`` as a
+    multiple of these."""
 
     dialogues: int
     alone: float
@@ -48,10 +50,15 @@ class WidthAt:
 
 
 def two_intervals(
-    rows: Sequence[TwoMeans], *, figure_id: str, metric: str, aspect: str = "overall", signature: str = ""
+    rows: Sequence[TwoMeans],
+    *,
+    figure_id: str,
+    metric: str,
+    aspect: str = "overall",
+    signature: str = "",
 ) -> Figure:
-    """Two lines a system, the best on top: hollow and grey for the ratings alone, filled for ratings and metric. Of
-    many systems the ``highest`` are drawn."""
+    """Two lines a system, the best on top: hollow and grey for the ratings alone, filled for
+    ratings and metric. Of many systems the ``highest`` are drawn."""
     table = Table(
         id=f"{figure_id}-data",
         caption=f"Mean human score ({aspect}) from the ratings alone and with {metric}",
@@ -90,11 +97,15 @@ def two_intervals(
         traces.append(_dot(row, row.powered, place - APART, f"ratings and {metric}", role=False))
     return Figure(
         id=figure_id,
-        caption=f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} systems. Upper, hollow: the "
-        f"ratings alone; lower, filled: the ratings and {metric} on every response. "
-        f"{drawn_words(len(defined))}".rstrip(),
-        alternative=f"Two intervals for each of {len(defined)} systems. {_narrowest([row for row, _ in defined])} "
-        f"{drawn_words(len(defined))}".rstrip(),
+        caption=(
+            f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} "
+            "systems. Upper, hollow: the ratings alone; lower, filled: the ratings and "
+            f"{metric} on every response. {drawn_words(len(defined))}"
+        ).rstrip(),
+        alternative=(
+            f"Two intervals for each of {len(defined)} systems. "
+            f"{_narrowest([row for row, _ in defined])} {drawn_words(len(defined))}"
+        ).rstrip(),
         points=table,
         data=[trace for trace in traces if trace],
         layout=layout,
@@ -116,11 +127,17 @@ def _narrowest(rows: Sequence[TwoMeans]) -> str:
     return f"The metric narrows {system}'s most, to {written(100 * ratio, 0)} % of its width."
 
 
-def _dot(row: TwoMeans, estimate: Estimate, place: float, words: str, *, role: bool) -> dict[str, Any]:
+def _dot(
+    row: TwoMeans, estimate: Estimate, place: float, words: str, *, role: bool
+) -> dict[str, Any]:
     if estimate.value is None:
         return {}
     interval = f" [{written_interval(estimate.ci, 3)}]" if estimate.ci else ""
-    marker = {"color": GREY if role else colour(row.swatch), "symbol": "circle-open" if role else "circle", "size": 8}
+    marker = {
+        "color": GREY if role else colour(row.swatch),
+        "symbol": "circle-open" if role else "circle",
+        "size": 8,
+    }
     return {
         "type": "scatter",
         "mode": "markers",
@@ -129,13 +146,20 @@ def _dot(row: TwoMeans, estimate: Estimate, place: float, words: str, *, role: b
         "y": [place],
         "marker": marker,
         "meta": {"role": "alone"} if role else {"series": colour_number(row.swatch)},
-        "hovertext": ["<br>".join(map(escaped_words, (row.system, words, f"{written(estimate.value, 3)}{interval}")))],
+        "hovertext": [
+            "<br>".join(
+                map(escaped_words, (row.system, words, f"{written(estimate.value, 3)}{interval}"))
+            )
+        ],
         "hoverinfo": "text",
     } | whiskers("error_x", [(estimate.value, estimate.ci)])
 
 
-def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signature: str = "") -> Figure:
-    """Width of the interval over rated dialogues: dashed for the ratings alone, solid with the metric."""
+def width_curve(
+    points: Sequence[WidthAt], *, figure_id: str, metric: str, signature: str = ""
+) -> Figure:
+    """Width of the interval over rated dialogues: dashed for the ratings alone, solid with the
+    metric."""
     table = Table(
         id=f"{figure_id}-data",
         caption="Mean width of the 95 % interval of a system's mean, by rated dialogues",
@@ -143,7 +167,13 @@ def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signa
             Column("dialogues", "rated dialogues", "number", decimals=0),
             Column("alone", "ratings alone", "number"),
             Column("powered", f"ratings and {metric}", "number"),
-            Column("gain", "as many ratings", "number", decimals=2, help="(width alone / width with the metric)²"),
+            Column(
+                "gain",
+                "as many ratings",
+                "number",
+                decimals=2,
+                help="(width alone / width with the metric)²",
+            ),
         ),
         rows=tuple(
             Row(
@@ -166,19 +196,25 @@ def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signa
     layout["xaxis"] |= _whole([point.dialogues for point in points])
     layout["yaxis"] |= {"rangemode": "tozero"}
     middle = points[len(points) // 3]
-    layout["annotations"] = [_label(middle, "ratings alone", above=True), _label(middle, metric, above=False)]
+    layout["annotations"] = [
+        _label(middle, "ratings alone", above=True),
+        _label(middle, metric, above=False),
+    ]
     first = points[0]
     return Figure(
         id=figure_id,
-        caption="Mean width of a system's 95 % interval if only so many dialogues had been rated. Dashed: the ratings "
-        f"alone; solid: the ratings and {metric} on every response.",
+        caption="Mean width of a system's 95 % interval if only so many dialogues had been rated. "
+        f"Dashed: the ratings alone; solid: the ratings and {metric} on every response.",
         alternative=f"Two falling lines. With {first.dialogues} rated dialogues the interval is "
-        f"{written(first.alone, 2)} points wide from the ratings alone and {written(first.powered, 2)} with {metric}; "
-        f"with {points[-1].dialogues}, {written(points[-1].alone, 2)} and {written(points[-1].powered, 2)}.",
+        f"{written(first.alone, 2)} points wide from the ratings alone and "
+        f"{written(first.powered, 2)} with {metric}; with {points[-1].dialogues}, "
+        f"{written(points[-1].alone, 2)} and {written(points[-1].powered, 2)}.",
         points=table,
         data=[
             _curve(points, [point.alone for point in points], "ratings alone", role=True),
-            _curve(points, [point.powered for point in points], f"ratings and {metric}", role=False),
+            _curve(
+                points, [point.powered for point in points], f"ratings and {metric}", role=False
+            ),
         ],
         layout=layout,
         signature=signature,
@@ -187,10 +223,16 @@ def width_curve(points: Sequence[WidthAt], *, figure_id: str, metric: str, signa
 
 def _whole(counts: Sequence[int]) -> dict[str, Any]:
     """No half dialogues on an axis of few."""
-    return {"tickformat": ",d", "dtick": 1} if max(counts) - min(counts) <= 10 else {"tickformat": ",d"}
+    return (
+        {"tickformat": ",d", "dtick": 1}
+        if max(counts) - min(counts) <= 10
+        else {"tickformat": ",d"}
+    )
 
 
-def _curve(points: Sequence[WidthAt], widths: Sequence[float], words: str, *, role: bool) -> dict[str, Any]:
+def _curve(
+    points: Sequence[WidthAt], widths: Sequence[float], words: str, *, role: bool
+) -> dict[str, Any]:
     shade = GREY if role else colour(0)
     return {
         "type": "scatter",
@@ -229,20 +271,26 @@ def worth_curve(
     metric: str,
     signature: str = "",
 ) -> Figure:
-    """A line a system: how many times as many ratings its interval is worth with the metric, over rated dialogues.
-    ``systems``: (name, swatch, (dialogues, worth) pairs)."""
+    """A line a system: how many times as many ratings its interval is worth with the metric, over
+    rated dialogues. ``systems``: (name, swatch, (dialogues, worth) pairs)."""
     counts = sorted({count for _, _, points in systems for count, _ in points})
     table = Table(
         id=f"{figure_id}-data",
         caption=f"What {metric} is worth, by rated dialogues",
         columns=(
             Column("system", "system"),
-            *(Column(f"dialogues-{count}", f"{count} dialogues", "number", decimals=2) for count in counts),
+            *(
+                Column(f"dialogues-{count}", f"{count} dialogues", "number", decimals=2)
+                for count in counts
+            ),
         ),
         rows=tuple(
             Row(
                 f"{name}-{number}",
-                {"system": Cell(name), **{f"dialogues-{count}": Cell(worth) for count, worth in points}},
+                {
+                    "system": Cell(name),
+                    **{f"dialogues-{count}": Cell(worth) for count, worth in points},
+                },
                 swatch=swatch,
             )
             for number, (name, swatch, points) in enumerate(systems)
@@ -257,16 +305,31 @@ def worth_curve(
     layout = chart_layout("rated dialogues", "times as many ratings")
     layout["xaxis"] |= _whole([count for _, _, points in drawn for count, _ in points])
     layout["yaxis"] |= {"rangemode": "normal"}
-    layout["shapes"] = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "line": {"color": GREY}}]
+    layout["shapes"] = [
+        {
+            "type": "line",
+            "xref": "paper",
+            "x0": 0,
+            "x1": 1,
+            "y0": 1,
+            "y1": 1,
+            "line": {"color": GREY},
+        }
+    ]
     first = {name: points[0] for name, _, points in drawn}
     best = max(first, key=lambda name: first[name][1])
-    of = f"the {len(drawn)} of {len(known)} systems where it is worth most" if len(drawn) < len(known) else ""
+    of = (
+        f"the {len(drawn)} of {len(known)} systems where it is worth most"
+        if len(drawn) < len(known)
+        else ""
+    )
     return Figure(
         id=figure_id,
-        caption=f"What {metric} is worth: the ratings that would be needed without it, as a multiple of those given, "
-        f"{of or f'n = {len(drawn)} systems'}. 1: nothing.",
-        alternative=f"A line for each of {len(drawn)} systems. With {first[best][0]} rated dialogues {metric} is worth "
-        f"most for {best}: {written(first[best][1], 2)} times the ratings.",
+        caption=f"What {metric} is worth: the ratings that would be needed without it, as a "
+        f"multiple of those given, {of or f'n = {len(drawn)} systems'}. 1: nothing.",
+        alternative=f"A line for each of {len(drawn)} systems. With {first[best][0]} rated "
+        f"dialogues {metric} is worth most for {best}: {written(first[best][1], 2)} times the "
+        "ratings.",
         points=table,
         data=[_worth_line(name, swatch, points) for name, swatch, points in drawn],
         layout=layout,
@@ -286,7 +349,10 @@ def _worth_line(name: str, swatch: int, points: Sequence[tuple[int, float]]) -> 
         "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 7},
         "meta": {"series": colour_number(swatch)},
         "hovertext": [
-            f"{escaped_words(name)}<br>{count} rated dialogues: worth {written(worth, 2)} times the ratings"
+            (
+                f"{escaped_words(name)}<br>{count} rated dialogues: worth {written(worth, 2)} "
+                "times the ratings"
+            )
             for count, worth in points
         ],
         "hoverinfo": "text",

@@ -1,4 +1,5 @@
-"""What a figure is: a drawing as plotly dictionaries, with a caption, a text alternative and the data."""
+"""What a figure is: a drawing as plotly dictionaries, with a caption, a text alternative and the
+data."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ CorrelationName = Literal["Pearson r", "Spearman ρ", "Kendall τ"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One response (turn), one system in one dialogue (dialogue) or one system. ``swatch`` is its stable number."""
+    """One response (turn), one system in one dialogue (dialogue) or one system. ``swatch`` is its
+    stable number."""
 
     system: str
     human: float
@@ -44,8 +46,8 @@ class SystemMean:
 
 @dataclass(frozen=True)
 class Figure:
-    """``data`` and ``layout`` are plotly's. ``points`` holds every value; ``summary`` is what fits beneath the chart
-    (the same table where it is short). ``id`` is unique on its page."""
+    """``data`` and ``layout`` are plotly's. ``points`` holds every value; ``summary`` is what fits
+    beneath the chart (the same table where it is short). ``id`` is unique on its page."""
 
     id: str
     caption: str
@@ -57,8 +59,8 @@ class Figure:
     summary_table: Table | None = None
     empty_reason: str = ""
     legend: tuple[tuple[str, int], ...] = ()
-    """(system, swatch): the page writes them as text, which wraps and needs no script; empty where names stand in the
-    drawing."""
+    """(system, swatch): the page writes them as text, which wraps and needs no script; empty where
+    names stand in the drawing."""
 
     @property
     def is_empty(self) -> bool:
@@ -74,7 +76,8 @@ class Figure:
 
     @cached_property
     def drawing(self) -> str:
-        """What plotly draws, as JSON: ``data`` and ``layout`` are not changed any more once it was asked for."""
+        """What plotly draws, as JSON: ``data`` and ``layout`` are not changed any more once it was
+        asked for."""
         return json.dumps({"data": self.data, "layout": self.layout})
 
     @cached_property
@@ -84,5 +87,6 @@ class Figure:
 
     @property
     def weight(self) -> int:
-        """Bytes that it may come to hold, roughly: the drawing as text and as plotly's dictionaries, and the table."""
+        """Bytes that it may come to hold, roughly: the drawing as text and as plotly's
+        dictionaries, and the table."""
         return 5 * len(self.drawing) + self.summary_writer.weight

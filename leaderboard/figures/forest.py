@@ -33,8 +33,9 @@ NAMED_AS_UNDEFINED = 6
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """``letters``: rows that share one are not significantly different. ``swatch``: the number that fixes colour and
-    marker; None where rows have none of their own. ``note`` stands under the pointer and in the data."""
+    """``letters``: rows that share one are not significantly different. ``swatch``: the number that
+    fixes colour and marker; None where rows have none of their own. ``note`` stands under the
+    pointer and in the data."""
 
     name: str
     estimate: Estimate
@@ -61,11 +62,11 @@ def forest(
 ) -> Figure:
     """Every row's estimate as dot and whisker. ``ceilings`` are (label, value) of upright lines.
 
-    The greatest stands on top, or, where ``ordered`` is false, the first of ``rows``. Of many rows those on top are
-    drawn, or, with ``both_ends``, as many from below; these are the words for the lowest and the highest. What is
-    undefined is named in the caption and keeps its reason in the data. ``title`` begins the caption, ``across`` names
-    the axis, ``what`` is what a row is, ``remark`` is what the caption also says, a sentence or more, ``letters`` what
-    letters say.
+    The greatest stands on top, or, where ``ordered`` is false, the first of ``rows``. Of many rows
+    those on top are drawn, or, with ``both_ends``, as many from below; these are the words for the
+    lowest and the highest. What is undefined is named in the caption and keeps its reason in the
+    data. ``title`` begins the caption, ``across`` names the axis, ``what`` is what a row is,
+    ``remark`` is what the caption also says, a sentence or more, ``letters`` what letters say.
     """
     table = _table(rows, figure_id, title, what, higher_is_better, ordered, signature)
     defined = [(row, row.estimate.value) for row in rows if row.estimate.value is not None]
@@ -106,8 +107,11 @@ def forest(
             )
             if part
         ),
-        alternative=f"Dot plot of {len(defined)} {what}s. Highest: {high[0].name}, {written(high[1], 2)}; lowest: "
-        f"{low[0].name}, {written(low[1], 2)}. {' '.join(filter(None, (said, cut)))}".strip(),
+        alternative=(
+            f"Dot plot of {len(defined)} {what}s. Highest: {high[0].name}, "
+            f"{written(high[1], 2)}; lowest: {low[0].name}, {written(low[1], 2)}. "
+            f"{' '.join(filter(None, (said, cut)))}"
+        ).strip(),
         points=table,
         data=[_trace(row, value, place) for place, (row, value) in enumerate(drawn)],
         layout=layout,
@@ -115,8 +119,11 @@ def forest(
     )
 
 
-def _lines(layout: dict[str, Any], ceilings: Sequence[tuple[str, float]], middle: float) -> dict[str, Any]:
-    """Their labels stand above the drawing; where its scale does, in a row of their own at its top."""
+def _lines(
+    layout: dict[str, Any], ceilings: Sequence[tuple[str, float]], middle: float
+) -> dict[str, Any]:
+    """Their labels stand above the drawing; where its scale does, in a row of their own at its
+    top."""
     if "side" not in layout["xaxis"]:
         lines = uprights(ceilings, middle)
         layout["margin"]["t"] = lines["top"]
@@ -166,7 +173,9 @@ def _undefined_words(missing: Sequence[ForestRow]) -> str:
         return ""
     names = ", ".join(row.name for row in missing[:NAMED_AS_UNDEFINED])
     rest = len(missing) - NAMED_AS_UNDEFINED
-    return f"Undefined: {names}{f' and {rest} more' if rest > 0 else ''}; the reasons are in the data."
+    return (
+        f"Undefined: {names}{f' and {rest} more' if rest > 0 else ''}; the reasons are in the data."
+    )
 
 
 def _table(
@@ -179,7 +188,10 @@ def _table(
     signature: str,
 ) -> Table:
     lettered, noted = any(row.letters for row in rows), any(row.note for row in rows)
-    columns = [Column("name", what), Column("value", "value", "estimate", higher_is_better=higher_is_better)]
+    columns = [
+        Column("name", what),
+        Column("value", "value", "estimate", higher_is_better=higher_is_better),
+    ]
     columns += [Column("letters", "letters")] if lettered else []
     columns += [Column("note", "note")] if noted else []
     return Table(

@@ -1,4 +1,5 @@
-"""Metric × metric as a table of shaded numbers: it needs no drawing library, and a screen reader can walk it."""
+"""Metric × metric as a table of shaded numbers: it needs no drawing library, and a screen reader
+can walk it."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ SIGNIFICANT = ((0.001, 7), (0.01, 5), (0.05, 3))
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """``kind``: ``self`` (the diagonal), ``value``, ``quiet`` (a value that is not significant), ``empty`` (nothing to
-    say) or ``undefined``. ``words`` say all of it, for the pointer."""
+    """``kind``: ``self`` (the diagonal), ``value``, ``quiet`` (a value that is not significant),
+    ``empty`` (nothing to say) or ``undefined``. ``words`` say all of it, for the pointer."""
 
     text: str
     kind: str = "value"
@@ -41,10 +42,11 @@ class HeatTable:
     """(shade, what it means)"""
 
     def rows_html(self, plots_url: str = "") -> str:
-        """The rows as HTML, all texts in it escaped: forty metrics make 1,600 cells, too many for a template.
-        ``plots_url``: the address of a metric's plots, to which its name is added."""
+        """The rows as HTML, all texts in it escaped: forty metrics make 1,600 cells, too many for a
+        template. ``plots_url``: the address of a metric's plots, to which its name is added."""
         return "".join(
-            f"<tr>{_row_head(name, plots_url)}{''.join(map(_cell_html, cells))}</tr>" for name, cells in self.rows
+            f"<tr>{_row_head(name, plots_url)}{''.join(map(_cell_html, cells))}</tr>"
+            for name, cells in self.rows
         )
 
 
@@ -56,7 +58,11 @@ def _row_head(name: str, plots_url: str) -> str:
 
 
 def _cell_html(cell: HeatCell) -> str:
-    shade = f"shade-{cell.step}{' negative' if cell.negative else ''}" if cell.kind == "value" else cell.kind
+    shade = (
+        f"shade-{cell.step}{' negative' if cell.negative else ''}"
+        if cell.kind == "value"
+        else cell.kind
+    )
     title = f' title="{escape(cell.words)}"' if cell.words else ""
     return f'<td class="{shade}"{title}>{escape(cell.text)}</td>'
 
@@ -73,7 +79,8 @@ def correlation_heat(
     coefficient: str,
     caption: str,
 ) -> HeatTable:
-    """``pairs``: (estimate, n) by metric numbers; the shade is the size of the coefficient, its sign is written."""
+    """``pairs``: (estimate, n) by metric numbers; the shade is the size of the coefficient, its
+    sign is written."""
 
     either_way = {pair: _correlation_cell(coefficient, *found) for pair, found in pairs.items()}
 
@@ -112,8 +119,9 @@ def significance_heat(
     caption: str,
     undefined: Mapping[str, str],
 ) -> HeatTable:
-    """Whether the metric of the row follows people better than that of the column. ``pairs``: (difference first −
-    second, corrected p) by numbers, first < second; ``undefined``: reasons by name."""
+    """Whether the metric of the row follows people better than that of the column. ``pairs``:
+    (difference first − second, corrected p) by numbers, first < second; ``undefined``: reasons by
+    name."""
 
     def cell(row: int, column: int) -> HeatCell:
         if row == column:
@@ -131,11 +139,15 @@ def significance_heat(
             _short_p(p),
             "value" if step else "quiet",
             step,
-            words=f"{names[row]} leads {names[column]} by {written(lead, 3)} in {coefficient}, {written_p(p)}",
+            words=f"{names[row]} leads {names[column]} by {written(lead, 3)} in {coefficient}, "
+            f"{written_p(p)}",
         )
 
     rows = tuple((names[row], tuple(cell(row, column) for column in order)) for row in order)
-    legend = ((0, "not significant"), *((step, f"p < {below:g}") for below, step in reversed(SIGNIFICANT)))
+    legend = (
+        (0, "not significant"),
+        *((step, f"p < {below:g}") for below, step in reversed(SIGNIFICANT)),
+    )
     return HeatTable(heat_id, caption, tuple(names[one] for one in order), rows, legend)
 
 
@@ -147,4 +159,10 @@ def hundredths(value: float) -> str:
 
 
 def _short_p(p: float) -> str:
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0") if p < 0.1 else f"{p:.2f}".removeprefix("0")
+    return (
+        "<.001"
+        if p < 0.001
+        else f"{p:.3f}".removeprefix("0")
+        if p < 0.1
+        else f"{p:.2f}".removeprefix("0")
+    )

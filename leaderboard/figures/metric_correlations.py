@@ -18,7 +18,8 @@ def metric_correlations(
     ceiling: Estimate | None = None,
     signature: str = "",
 ) -> Figure:
-    """Every metric's correlation with people as dot and whisker, best on top, the ceiling as a labelled line."""
+    """Every metric's correlation with people as dot and whisker, best on top, the ceiling as a
+    labelled line."""
     value, remark = (None, "") if ceiling is None else (ceiling.value, "")
     if ceiling is not None and value is None:
         remark = f"No ceiling of a perfect metric: {ceiling.reason}."

@@ -1,4 +1,5 @@
-"""Two systems item by item: every difference in order of size, so that one sees how often and by how much."""
+"""Two systems item by item: every difference in order of size, so that one sees how often and by
+how much."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ def pair_differences(
     measure: str,
     signature: str = "",
 ) -> Figure:
-    """``first``, ``second``: (name, swatch). ``mean``: of the differences. One marker an item, from the first system's
-    greatest win to the second's."""
+    """``first``, ``second``: (name, swatch). ``mean``: of the differences. One marker an item, from
+    the first system's greatest win to the second's."""
     table = _table(items, first[0], second[0], figure_id, measure, signature)
     if not items:
         reason = f"No item has {measure} of both systems."
@@ -48,11 +49,21 @@ def pair_differences(
     wins = sum(one.difference > 0 for one in ordered)
     losses = sum(one.difference < 0 for one in ordered)
     ties = len(ordered) - wins - losses
-    places = np.unique(np.linspace(0, len(ordered) - 1, min(DRAWN, len(ordered))).round().astype(int)).tolist()
+    places = np.unique(
+        np.linspace(0, len(ordered) - 1, min(DRAWN, len(ordered))).round().astype(int)
+    ).tolist()
     sides = [
-        (f"{first[0]} better", first[1], [place for place in places if ordered[place].difference > 0]),
+        (
+            f"{first[0]} better",
+            first[1],
+            [place for place in places if ordered[place].difference > 0],
+        ),
         ("tie", None, [place for place in places if ordered[place].difference == 0]),
-        (f"{second[0]} better", second[1], [place for place in places if ordered[place].difference < 0]),
+        (
+            f"{second[0]} better",
+            second[1],
+            [place for place in places if ordered[place].difference < 0],
+        ),
     ]
     layout = chart_layout("items in order of their difference", f"difference, {measure}")
     layout["height"] = 300
@@ -64,8 +75,8 @@ def pair_differences(
     layout["shapes"] = _mean_shapes(mean)
     drawn = f" Drawn: {len(places):,} of them, evenly spaced." if len(places) < len(ordered) else ""
     words = (
-        f"{first[0]} is better on {wins:,}, {second[0]} on {losses:,}, {ties:,} tie, of {len(ordered):,} items by "
-        f"{measure}."
+        f"{first[0]} is better on {wins:,}, {second[0]} on {losses:,}, {ties:,} tie, of "
+        f"{len(ordered):,} items by {measure}."
     )
     return Figure(
         id=figure_id,
@@ -81,7 +92,9 @@ def pair_differences(
     )
 
 
-def _trace(name: str, swatch: int | None, places: Sequence[int], ordered: Sequence[ItemDifference]) -> dict[str, Any]:
+def _trace(
+    name: str, swatch: int | None, places: Sequence[int], ordered: Sequence[ItemDifference]
+) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
@@ -90,7 +103,9 @@ def _trace(name: str, swatch: int | None, places: Sequence[int], ordered: Sequen
         "y": [ordered[place].difference for place in places],
         "marker": {
             "color": GREY if swatch is None else colour(swatch),
-            "symbol": "circle-open" if swatch is None else shape(swatch),  # a dash would lie hidden on the line at 0
+            "symbol": "circle-open"
+            if swatch is None
+            else shape(swatch),  # a dash would lie hidden on the line at 0
             "size": 6,
         },
         **({} if swatch is None else {"meta": {"series": colour_number(swatch)}}),
@@ -129,13 +144,21 @@ def _mean_words(mean: Estimate) -> str:
 
 
 def _table(
-    items: Sequence[ItemDifference], first: str, second: str, figure_id: str, measure: str, signature: str
+    items: Sequence[ItemDifference],
+    first: str,
+    second: str,
+    figure_id: str,
+    measure: str,
+    signature: str,
 ) -> Table:
     return Table(
         id=f"{figure_id}-data",
         caption=f"{first} minus {second}, {measure}",
         columns=(Column("item", "item"), Column("difference", "difference", "number", decimals=2)),
-        rows=tuple(Row(one.item, {"item": Cell(one.item), "difference": Cell(one.difference)}) for one in items),
+        rows=tuple(
+            Row(one.item, {"item": Cell(one.item), "difference": Cell(one.difference)})
+            for one in items
+        ),
         sort=("difference", True),
         signature=signature,
     )

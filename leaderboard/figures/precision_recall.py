@@ -1,4 +1,5 @@
-"""Precision against recall of whole systems: one line a system, from (0, 1) at the left to (1, 0) at the right."""
+"""Precision against recall of whole systems: one line a system, from (0, 1) at the left to (1, 0)
+at the right."""
 
 from __future__ import annotations
 
@@ -32,23 +33,36 @@ class Curve:
 def precision_recall_figure(
     curves: Sequence[Curve], *, figure_id: str, metric: str, corpus: str, signature: str = ""
 ) -> Figure:
-    """The curves of the systems with the best scores; all are in the data, the scores and their spread beneath."""
+    """The curves of the systems with the best scores; all are in the data, the scores and their
+    spread beneath."""
     points = Table(
         f"{figure_id}-data",
         f"Precision and recall of {metric} on {corpus}",
-        (Column("system", "system"), Column("recall", "recall", "number"), Column("precision", "precision", "number")),
+        (
+            Column("system", "system"),
+            Column("recall", "recall", "number"),
+            Column("precision", "precision", "number"),
+        ),
         tuple(
             Row(
                 f"{curve.swatch}-{place}",
-                {"system": Cell(curve.system), "recall": Cell(recall), "precision": Cell(precision)},
+                {
+                    "system": Cell(curve.system),
+                    "recall": Cell(recall),
+                    "precision": Cell(precision),
+                },
                 swatch=curve.swatch,
             )
             for curve in curves
-            for place, (recall, precision) in enumerate(zip(curve.recall, curve.precision, strict=True))
+            for place, (recall, precision) in enumerate(
+                zip(curve.recall, curve.precision, strict=True)
+            )
         ),
         signature=signature,
     )
-    ranked = sorted((curve for curve in curves if curve.recall), key=lambda one: -(one.score or 0.0))
+    ranked = sorted(
+        (curve for curve in curves if curve.recall), key=lambda one: -(one.score or 0.0)
+    )
     if not ranked:
         reason = f"No system has a curve of {metric} on {corpus}."
         return Figure(figure_id, reason, reason, points, signature=signature, empty_reason=reason)
@@ -56,10 +70,13 @@ def precision_recall_figure(
     layout = chart_layout("recall: how much of people's answers the system covers", "precision")
     layout["xaxis"] |= {"range": [0, 1.02]}
     layout["yaxis"] |= {"range": [0, 1.02]}
-    left_out = f" The best {len(drawn)} of {len(ranked)} are drawn." if len(drawn) < len(ranked) else ""
+    left_out = (
+        f" The best {len(drawn)} of {len(ranked)} are drawn." if len(drawn) < len(ranked) else ""
+    )
     return Figure(
         id=figure_id,
-        caption=f"Precision against recall of {metric} on {corpus}, {len(ranked)} systems.{left_out}",
+        caption=f"Precision against recall of {metric} on {corpus}, {len(ranked)} "
+        f"systems.{left_out}",
         alternative=f"Curves of {len(drawn)} systems. The best, {drawn[0].system}, has the score "
         f"{_score_words(drawn[0])}; the last drawn, {drawn[-1].system}, {_score_words(drawn[-1])}.",
         points=points,
@@ -82,7 +99,11 @@ def _line(curve: Curve) -> dict[str, Any]:
         "name": escaped_words(curve.system),
         "x": list(curve.recall),
         "y": list(curve.precision),
-        "line": {"color": colour(curve.swatch), "width": 2, "dash": _DASHES[curve.swatch % len(_DASHES)]},
+        "line": {
+            "color": colour(curve.swatch),
+            "width": 2,
+            "dash": _DASHES[curve.swatch % len(_DASHES)],
+        },
         "meta": {"series": colour_number(curve.swatch)},
         "hovertext": f"{escaped_words(curve.system)}<br>{_score_words(curve)}",
         "hoverinfo": "text",
@@ -109,5 +130,15 @@ def _spread_table(curves: Sequence[Curve], points: Table, metric: str) -> Table:
         Column("spread", "sd between seeds", "number", decimals=4),
         Column("from", "estimated from"),
     )
-    note = "A difference between two systems that is not well above the sd between seeds may be the seed's."
-    return Table(points.id, f"Scores of {metric} and their spread", columns, rows, sort=("score", True), notes=(note,))
+    note = (
+        "A difference between two systems that is not well above the sd between seeds may be the "
+        "seed's."
+    )
+    return Table(
+        points.id,
+        f"Scores of {metric} and their spread",
+        columns,
+        rows,
+        sort=("score", True),
+        notes=(note,),
+    )

@@ -22,7 +22,8 @@ Scale = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class ProfileAspect:
-    """``estimates`` in the order of the systems. ``scale``: lowest and highest score; None where the file has none."""
+    """``estimates`` in the order of the systems. ``scale``: lowest and highest score; None where
+    the file has none."""
 
     name: str
     scale: Scale | None
@@ -37,8 +38,9 @@ def system_profile(
     drawn: Sequence[int],
     signature: str = "",
 ) -> Figure:
-    """``systems``: (name, swatch); ``drawn``: which of them, by index, the first on top. Aspects of different scales
-    stand in one picture as shares of the scale, so only aspects with a scale are drawn; the data hold all."""
+    """``systems``: (name, swatch); ``drawn``: which of them, by index, the first on top. Aspects of
+    different scales stand in one picture as shares of the scale, so only aspects with a scale are
+    drawn; the data hold all."""
     table = _table(systems, aspects, figure_id, signature)
     scaled = [aspect for aspect in aspects if aspect.scale and aspect.scale[0] < aspect.scale[1]]
     points = [
@@ -54,20 +56,32 @@ def system_profile(
     base = {aspect.name: each * (len(scaled) - 1 - place) for place, aspect in enumerate(scaled)}
     layout = chart_layout("share of the aspect's scale", "")
     layout["xaxis"] |= {"range": [-0.03, 1.03], "tickformat": ".0%", "dtick": 0.25}
-    layout["yaxis"] |= {"showticklabels": False, "showgrid": False, "range": [-0.7, each * len(scaled) - 0.3]}
+    layout["yaxis"] |= {
+        "showticklabels": False,
+        "showgrid": False,
+        "range": [-0.7, each * len(scaled) - 0.3],
+    }
     layout["margin"]["l"] = 16
     layout["height"] = round(80 + ROW_HEIGHT * each * len(scaled))
-    layout["annotations"] = [_label(aspect, base[aspect.name] + len(drawn) - 0.1) for aspect in scaled]
+    layout["annotations"] = [
+        _label(aspect, base[aspect.name] + len(drawn) - 0.1) for aspect in scaled
+    ]
     layout["shapes"] = [_between(base[aspect.name] - 0.6) for aspect in scaled[:-1]]
     traces = [
-        _trace(systems[number], [(one, base[one.name] + len(drawn) - 1 - place) for one in scaled], number)
+        _trace(
+            systems[number],
+            [(one, base[one.name] + len(drawn) - 1 - place) for one in scaled],
+            number,
+        )
         for place, number in enumerate(drawn)
     ]
     left_out = [aspect.name for aspect in aspects if aspect not in scaled]
     return Figure(
         id=figure_id,
-        caption=f"Mean human score of {len(drawn)} of {len(systems)} systems on {len(scaled)} aspects, with 95 % "
-        "intervals, each aspect on its own scale."
+        caption=(
+            f"Mean human score of {len(drawn)} of {len(systems)} systems on {len(scaled)} "
+            "aspects, with 95 % intervals, each aspect on its own scale."
+        )
         + (f" Without a scale, in the data only: {', '.join(left_out)}." if left_out else ""),
         alternative=" ".join(_best_words(systems, aspect, drawn) for aspect in scaled),
         points=table,
@@ -87,14 +101,18 @@ def _share(value: float, scale: Scale) -> float:
     return (value - scale[0]) / (scale[1] - scale[0])
 
 
-def _trace(system: tuple[str, int], places: Sequence[tuple[ProfileAspect, float]], number: int) -> dict[str, Any]:
+def _trace(
+    system: tuple[str, int], places: Sequence[tuple[ProfileAspect, float]], number: int
+) -> dict[str, Any]:
     name, swatch = system
     defined = [
         (aspect, aspect.scale, one, one.value, y)
         for aspect, y in places
         if (one := aspect.estimates[number]).value is not None and aspect.scale is not None
     ]
-    shares = [_share(value, scale) for _, scale, _, value, _ in defined if scale and value is not None]
+    shares = [
+        _share(value, scale) for _, scale, _, value, _ in defined if scale and value is not None
+    ]
     ends = [
         tuple(_share(end, scale) for end in one.ci) if one.ci and scale else (share, share)
         for (_, scale, one, _, _), share in zip(defined, shares, strict=True)
@@ -108,7 +126,8 @@ def _trace(system: tuple[str, int], places: Sequence[tuple[ProfileAspect, float]
         "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 8},
         "meta": {"series": colour_number(swatch)},
         "hovertext": [
-            f"{escaped_words(name)}<br>{escaped_words(_words(aspect, one))}" for aspect, _, one, _, _ in defined
+            f"{escaped_words(name)}<br>{escaped_words(_words(aspect, one))}"
+            for aspect, _, one, _, _ in defined
         ],
         "hoverinfo": "text",
         "error_x": {
@@ -144,8 +163,12 @@ def _label(aspect: ProfileAspect, y: float) -> dict[str, Any]:
     }
 
 
-def _best_words(systems: Sequence[tuple[str, int]], aspect: ProfileAspect, drawn: Sequence[int]) -> str:
-    known = [(value, number) for number in drawn if (value := aspect.estimates[number].value) is not None]
+def _best_words(
+    systems: Sequence[tuple[str, int]], aspect: ProfileAspect, drawn: Sequence[int]
+) -> str:
+    known = [
+        (value, number) for number in drawn if (value := aspect.estimates[number].value) is not None
+    ]
     if not known:
         return f"{aspect.name}: nobody rated these systems."
     value, number = max(known)
@@ -153,7 +176,10 @@ def _best_words(systems: Sequence[tuple[str, int]], aspect: ProfileAspect, drawn
 
 
 def _table(
-    systems: Sequence[tuple[str, int]], aspects: Sequence[ProfileAspect], figure_id: str, signature: str
+    systems: Sequence[tuple[str, int]],
+    aspects: Sequence[ProfileAspect],
+    figure_id: str,
+    signature: str,
 ) -> Table:
     keys = [f"aspect-{place}" for place in range(len(aspects))]
     return Table(
@@ -178,7 +204,10 @@ def _table(
                 f"system-{swatch}",
                 {
                     "system": Cell(name),
-                    **{key: estimate_cell(aspect.estimates[number]) for key, aspect in zip(keys, aspects, strict=True)},
+                    **{
+                        key: estimate_cell(aspect.estimates[number])
+                        for key, aspect in zip(keys, aspects, strict=True)
+                    },
                 },
                 swatch=swatch,
             )

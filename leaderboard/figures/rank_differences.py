@@ -22,8 +22,8 @@ Places = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class RankDifference:
-    """``beyond``: by how many places the two ranges miss each other; above 0 the metric ranks the system too low, below
-    0 too high, 0 where the ranges meet."""
+    """``beyond``: by how many places the two ranges miss each other; above 0 the metric ranks the
+    system too low, below 0 too high, 0 where the ranges meet."""
 
     name: str
     swatch: int
@@ -51,17 +51,28 @@ def rank_differences(
     aspect: str = "overall",
     signature: str = "",
 ) -> Figure:
-    """One row a system, what misleads most on top: people's place and the metric's, each with its range."""
+    """One row a system, what misleads most on top: people's place and the metric's, each with its
+    range."""
     table = _table(rows, figure_id, metric, aspect, signature)
     if len(rows) < 2:
-        reason = f"Fewer than two systems have human scores and a score of {metric}: there is no order to compare."
+        reason = (
+            f"Fewer than two systems have human scores and a score of {metric}: there is no order "
+            "to compare."
+        )
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     ordered = sorted(rows, key=lambda row: (-abs(row.beyond), -abs(row.difference), row.human[0]))
     shown = ordered[:ROWS_DRAWN][::-1]
     most = max(max(row.human[2], row.metric[2], row.human[0], row.metric[0]) for row in rows)
     layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
-    layout["xaxis"] |= {"range": [0.5, most + 0.5], "tick0": 1, "dtick": step_of_ranks(most), "tickformat": "d"}
-    layout["annotations"] = [_label(number, row.words) for number, row in enumerate(shown) if row.words]
+    layout["xaxis"] |= {
+        "range": [0.5, most + 0.5],
+        "tick0": 1,
+        "dtick": step_of_ranks(most),
+        "tickformat": "d",
+    }
+    layout["annotations"] = [
+        _label(number, row.words) for number, row in enumerate(shown) if row.words
+    ]
     if layout["annotations"]:
         layout["margin"]["r"] = 84
     misled = [row for row in ordered if row.beyond]
@@ -72,9 +83,10 @@ def rank_differences(
     )
     return Figure(
         id=figure_id,
-        caption=f"{len(rows)} systems as people rank them ({aspect}; the system's own marker) and as {metric} "
-        "ranks them (×, beneath). Bars: the places that the 95 % intervals leave open. A system is ranked "
-        f"too low or too high where its two bars do not meet.{left_out}",
+        caption=f"{len(rows)} systems as people rank them ({aspect}; the system's own marker) and "
+        f"as {metric} ranks them (×, beneath). Bars: the places that the 95 % intervals leave "
+        "open. A system is ranked too low or too high where its two bars do not "
+        f"meet.{left_out}",
         alternative=_alternative(rows, misled, metric),
         points=table,
         data=[_trace(row, number, metric) for number, row in enumerate(shown)],
@@ -83,11 +95,14 @@ def rank_differences(
     )
 
 
-def _alternative(rows: Sequence[RankDifference], misled: Sequence[RankDifference], metric: str) -> str:
+def _alternative(
+    rows: Sequence[RankDifference], misled: Sequence[RankDifference], metric: str
+) -> str:
     if not misled:
         return f"{len(rows)} systems; {metric} puts none where people's order cannot have it."
     said = "; ".join(
-        f"{row.name}: people {_range(row.human)}, {metric} {_range(row.metric)}, {row.words}" for row in misled[:3]
+        f"{row.name}: people {_range(row.human)}, {metric} {_range(row.metric)}, {row.words}"
+        for row in misled[:3]
     )
     return f"{len(rows)} systems; {metric} misleads on {len(misled)}: {said}."
 
@@ -142,7 +157,9 @@ def _label(number: int, words: str) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[RankDifference], figure_id: str, metric: str, aspect: str, signature: str) -> Table:
+def _table(
+    rows: Sequence[RankDifference], figure_id: str, metric: str, aspect: str, signature: str
+) -> Table:
     return Table(
         id=f"{figure_id}-data",
         caption=f"Ranks by people ({aspect}) and by {metric}",
@@ -150,13 +167,20 @@ def _table(rows: Sequence[RankDifference], figure_id: str, metric: str, aspect: 
             Column("system", "system"),
             Column("human", "people's rank", "rank", decimals=0),
             Column("metric", "the metric's rank", "rank", decimals=0),
-            Column("difference", "difference", "number", decimals=0, help="The metric's place minus people's."),
+            Column(
+                "difference",
+                "difference",
+                "number",
+                decimals=0,
+                help="The metric's place minus people's.",
+            ),
             Column(
                 "beyond",
                 "beyond the ranges",
                 "number",
                 decimals=0,
-                help="Places between the two ranges: above 0 ranked too low by the metric, below 0 too high.",
+                help="Places between the two ranges: above 0 ranked too low by the metric, below 0 "
+                "too high.",
             ),
         ),
         rows=tuple(

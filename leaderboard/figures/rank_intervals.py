@@ -11,7 +11,14 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import drawn_words, escaped_words, highest, letter_marks, rows_layout, step_of_ranks
+from leaderboard.figures.drawing import (
+    drawn_words,
+    escaped_words,
+    highest,
+    letter_marks,
+    rows_layout,
+    step_of_ranks,
+)
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 22
@@ -19,8 +26,8 @@ ROW_HEIGHT = 22
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """``rank`` to ``worst_rank``: the places that the mean's interval leaves open, from 1; None where the system is
-    not ranked. ``band``: from 1, equal where systems cannot be told apart."""
+    """``rank`` to ``worst_rank``: the places that the mean's interval leaves open, from 1; None
+    where the system is not ranked. ``band``: from 1, equal where systems cannot be told apart."""
 
     name: str
     swatch: int
@@ -38,10 +45,12 @@ def rank_intervals(
     remark: str = "",
     signature: str = "",
 ) -> Figure:
-    """One row a system, the best mean on top: a marker at its place by mean, a bar over the places it may have. Of
-    many systems the ``highest`` are drawn."""
+    """One row a system, the best mean on top: a marker at its place by mean, a bar over the places
+    it may have. Of many systems the ``highest`` are drawn."""
     table = _table(rows, figure_id, aspect, signature)
-    ranked = [(row, row.mean.value) for row in rows if row.rank is not None and row.mean.value is not None]
+    ranked = [
+        (row, row.mean.value) for row in rows if row.rank is not None and row.mean.value is not None
+    ]
     if not ranked:
         reason = "No system is ranked yet: a rank needs a mean with an interval."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
@@ -52,7 +61,12 @@ def rank_intervals(
     last = max(len(drawn), *(row.worst_rank or 0 for row in shown), _place(drawn[0][1], means))
     layout = rows_layout("rank, 1 is best", [row.name for row in shown], ROW_HEIGHT)
     air = max(0.5, 0.02 * last)
-    layout["xaxis"] |= {"range": [1 - air, last + air], "tick0": 1, "dtick": step_of_ranks(last), "tickformat": "d"}
+    layout["xaxis"] |= {
+        "range": [1 - air, last + air],
+        "tick0": 1,
+        "dtick": step_of_ranks(last),
+        "tickformat": "d",
+    }
     layout["margin"]["r"] = 32
     layout["annotations"] = letter_marks([_letter(row) for row in shown])
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
@@ -64,8 +78,8 @@ def rank_intervals(
         caption=" ".join(
             part
             for part in (
-                f"Ranks of {len(ranked)} systems by mean human score ({aspect}). Marker: place by mean; bar: the "
-                "places that its 95 % interval leaves open.",
+                f"Ranks of {len(ranked)} systems by mean human score ({aspect}). Marker: place by "
+                "mean; bar: the places that its 95 % interval leaves open.",
                 drawn_words(len(ranked)),
                 letters,
                 remark,
@@ -73,17 +87,24 @@ def rank_intervals(
             )
             if part
         ),
-        alternative=f"Ranks of {len(ranked)} systems, {sure} of them with one possible place. On top: {best.name}, "
-        f"place {_places(best)}; lowest: {worst.name}, place {_places(worst)}. {drawn_words(len(ranked))}".rstrip(),
+        alternative=(
+            f"Ranks of {len(ranked)} systems, {sure} of them with one possible place. On "
+            f"top: {best.name}, place {_places(best)}; lowest: {worst.name}, place "
+            f"{_places(worst)}. {drawn_words(len(ranked))}"
+        ).rstrip(),
         points=table,
-        data=[_trace(row, row_number, _place(mean, means)) for row_number, (row, mean) in enumerate(drawn)],
+        data=[
+            _trace(row, row_number, _place(mean, means))
+            for row_number, (row, mean) in enumerate(drawn)
+        ],
         layout=layout,
         signature=signature,
     )
 
 
 def _place(mean: float, means: Sequence[float]) -> int:
-    """1 + the number of greater means, which stand in rising order; equal means share the better place."""
+    """1 + the number of greater means, which stand in rising order; equal means share the better
+    place."""
     return 1 + len(means) - bisect_right(means, mean)
 
 
@@ -96,7 +117,11 @@ def _trace(row: RankRow, row_number: int, place: int) -> dict[str, Any]:
     assert row.mean.value is not None
     worst = row.worst_rank if row.worst_rank is not None else row.rank
     interval = f" [{written_interval(row.mean.ci, 2)}]" if row.mean.ci else ""
-    lines = [row.name, f"place {place} by mean, may be {_places(row)}", f"mean {written(row.mean.value, 2)}{interval}"]
+    lines = [
+        row.name,
+        f"place {place} by mean, may be {_places(row)}",
+        f"mean {written(row.mean.value, 2)}{interval}",
+    ]
     return {
         "type": "scatter",
         "mode": "markers",

@@ -12,7 +12,15 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import ROWS_DRAWN, drawn_words, ends, ends_words, escaped_words, highest, rows_layout
+from leaderboard.figures.drawing import (
+    ROWS_DRAWN,
+    drawn_words,
+    ends,
+    ends_words,
+    escaped_words,
+    highest,
+    rows_layout,
+)
 from leaderboard.figures.figure import Figure
 from leaderboard.figures.forest import ForestRow, forest
 
@@ -22,8 +30,8 @@ ENDS = ("most lenient", "strictest")
 
 @dataclass(frozen=True, slots=True)
 class RaterRow:
-    """``shares``: of the rater's ratings that give each step of the scale, in the order of the steps; None where the
-    scores are not steps."""
+    """``shares``: of the rater's ratings that give each step of the scale, in the order of the
+    steps; None where the scores are not steps."""
 
     name: str
     ratings: int
@@ -34,7 +42,10 @@ class RaterRow:
 def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, signature: str = "") -> Figure:
     """The strictest on top; the line at 0 is the mean of the panel."""
     return forest(
-        [ForestRow(row.name, row.severity, note=f"{written(row.ratings, 0)} ratings") for row in rows],
+        [
+            ForestRow(row.name, row.severity, note=f"{written(row.ratings, 0)} ratings")
+            for row in rows
+        ],
         figure_id=figure_id,
         title="Severity: rating points below what the panel's mean rater would give",
         across="severity, rating points (right: strict, left: lenient)",
@@ -46,9 +57,11 @@ def severity_forest(rows: Sequence[RaterRow], *, figure_id: str, signature: str 
     )
 
 
-def scale_use(rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: str, signature: str = "") -> Figure:
-    """A row a rater, the same and in the same order as in the severity plot: for each score a dot whose area is its
-    share. Where nobody's severity is known, the first of ``rows`` on top."""
+def scale_use(
+    rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: str, signature: str = ""
+) -> Figure:
+    """A row a rater, the same and in the same order as in the severity plot: for each score a dot
+    whose area is its share. Where nobody's severity is known, the first of ``rows`` on top."""
     labels = [f"{step:g}" for step in steps]
     table = Table(
         id=f"{figure_id}-data",
@@ -64,7 +77,10 @@ def scale_use(rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: st
                 {
                     "rater": Cell(row.name),
                     "ratings": Cell(row.ratings),
-                    **{f"score-{label}": Cell(share) for label, share in zip(labels, row.shares or (), strict=False)},
+                    **{
+                        f"score-{label}": Cell(share)
+                        for label, share in zip(labels, row.shares or (), strict=False)
+                    },
                 },
             )
             for row in rows
@@ -91,26 +107,31 @@ def scale_use(rows: Sequence[RaterRow], steps: Sequence[float], *, figure_id: st
         caption=" ".join(
             part
             for part in (
-                f"Use of the scale, n = {known} raters{order}. The area of a dot is the share of the rater's ratings "
-                "that give this score.",
+                f"Use of the scale, n = {known} raters{order}. The area of a dot is the share of "
+                "the rater's ratings that give this score.",
                 cut,
             )
             if part
         ),
-        alternative=f"Dots for {len(shown)} raters and {len(labels)} scores. Most given score, from the top: "
+        alternative=f"Dots for {len(shown)} raters and {len(labels)} scores. Most given score, "
+        "from the top: "
         f"{', '.join(reversed(extreme[-12:]))}{', …' if len(extreme) > 12 else ''}.",
         points=table,
-        data=[_dots([shares[place] for _, shares in shown], step, shown) for place, step in enumerate(steps)],
+        data=[
+            _dots([shares[place] for _, shares in shown], step, shown)
+            for place, step in enumerate(steps)
+        ],
         layout=layout,
         signature=signature,
     )
 
 
 def _drawn(rows: Sequence[RaterRow]) -> tuple[Sequence[RaterRow], str, str]:
-    """From the bottom: the rows; what the caption says of their order, and of those that are left out. Who has no
-    severity stands at the bottom, and is left out first."""
+    """From the bottom: the rows; what the caption says of their order, and of those that are left
+    out. Who has no severity stands at the bottom, and is left out first."""
     known = sorted(
-        ((row, row.severity.value) for row in rows if row.severity.value is not None), key=lambda pair: pair[1]
+        ((row, row.severity.value) for row in rows if row.severity.value is not None),
+        key=lambda pair: pair[1],
     )
     by_severity = [row for row, _ in known]
     others = [row for row in reversed(rows) if row.severity.value is None]
@@ -134,10 +155,17 @@ def _dots(
         "name": f"{step:g}",
         "x": [step] * len(given),
         "y": given,
-        "marker": {"color": colour(0), "symbol": "circle", "size": [_size(shares[place]) for place in given]},
+        "marker": {
+            "color": colour(0),
+            "symbol": "circle",
+            "size": [_size(shares[place]) for place in given],
+        },
         "meta": {"series": colour_number(0)},
         "hovertext": [
-            f"{escaped_words(shown[place][0].name)}<br>{written(100 * shares[place], 0)} % give {step:g}"
+            (
+                f"{escaped_words(shown[place][0].name)}<br>{written(100 * shares[place], 0)} % "
+                f"give {step:g}"
+            )
             for place in given
         ],
         "hoverinfo": "text",

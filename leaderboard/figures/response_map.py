@@ -42,7 +42,8 @@ def response_map(
     seed: int = 0,
     signature: str = "",
 ) -> Figure:
-    """References as open diamonds, the systems in ``shown`` in their colours, all others pale behind them."""
+    """References as open diamonds, the systems in ``shown`` in their colours, all others pale
+    behind them."""
     name = NAMES[method]
     table = _table(points, figure_id, name, signature)
     if not points:
@@ -58,11 +59,19 @@ def response_map(
             layout[axis] |= {"showticklabels": False}
     others = [point for point in points if point.system is not None and point.system not in shown]
     references = [point for point in points if point.system is None]
-    named = sorted({(p.swatch or 0, p.system) for p in points if p.system is not None and p.system in shown})
+    named = sorted(
+        {(p.swatch or 0, p.system) for p in points if p.system is not None and p.system in shown}
+    )
     traces = [_behind(others)] if others else []
-    traces += [_of_system(swatch, system, [p for p in points if p.system == system]) for swatch, system in named]
+    traces += [
+        _of_system(swatch, system, [p for p in points if p.system == system])
+        for swatch, system in named
+    ]
     traces += [_references(references)] if references else []
-    counts = f"{written(len(points) - len(references), 0)} responses and {written(len(references), 0)} references"
+    counts = (
+        f"{written(len(points) - len(references), 0)} responses and {written(len(references), 0)} "
+        "references"
+    )
     return Figure(
         id=figure_id,
         caption=" ".join(
@@ -77,7 +86,8 @@ def response_map(
             if part
         ),
         alternative=f"Map of {counts}, one marker a text; in colour: "
-        f"{', '.join(system for _, system in named) or 'none'}. Texts that the encoder finds alike lie together.",
+        f"{', '.join(system for _, system in named) or 'none'}. Texts that the encoder finds "
+        "alike lie together.",
         points=table,
         data=traces,
         layout=layout,
@@ -96,12 +106,26 @@ def _axes(method: Method, explained: tuple[float, float] | None) -> tuple[str, s
     return f"first component, {first} % of the variance", f"second component, {second} %"
 
 
-def _what_it_shows(method: Method, explained: tuple[float, float] | None, perplexity: float | None, seed: int) -> str:
+def _what_it_shows(
+    method: Method, explained: tuple[float, float] | None, perplexity: float | None, seed: int
+) -> str:
     if method == "pca":
-        share = f"They hold {written(100 * sum(explained), 0)} % of the variance: what" if explained else "What"
-        return f"{share} lies apart here is apart; what lies together may differ in the dimensions left out."
-    settings = f" (perplexity {written(perplexity, 0)}, seed {seed})" if perplexity is not None else ""
-    return f"Neighbours are texts alike; distances between clusters, and their sizes, mean little{settings}."
+        share = (
+            f"They hold {written(100 * sum(explained), 0)} % of the variance: what"
+            if explained
+            else "What"
+        )
+        return (
+            f"{share} lies apart here is apart; what lies together may differ in the dimensions "
+            "left out."
+        )
+    settings = (
+        f" (perplexity {written(perplexity, 0)}, seed {seed})" if perplexity is not None else ""
+    )
+    return (
+        "Neighbours are texts alike; distances between clusters, and their sizes, mean "
+        f"little{settings}."
+    )
 
 
 def _of_system(swatch: int, system: str, members: Sequence[MapPoint]) -> dict[str, Any]:
@@ -141,7 +165,9 @@ def _trace(members: Sequence[MapPoint], name: str) -> dict[str, Any]:
 
 def _hover(point: MapPoint) -> str:
     lines = textwrap.wrap(point.text, HOVER_WIDTH, max_lines=8, placeholder=" …")
-    return "<br>".join(map(escaped_words, [f"{point.system or 'reference'}, {point.place}", *lines]))
+    return "<br>".join(
+        map(escaped_words, [f"{point.system or 'reference'}, {point.place}", *lines])
+    )
 
 
 def _table(points: Sequence[MapPoint], figure_id: str, name: str, signature: str) -> Table:
@@ -199,4 +225,11 @@ def _centres(points: Sequence[MapPoint], figure_id: str, name: str, signature: s
         Column("up", "centre, up", "number"),
     )
     note = f"All {written(len(points), 0)} points are in the download."
-    return Table(f"{figure_id}-data", f"{name}: centres by system", columns, rows, notes=(note,), signature=signature)
+    return Table(
+        f"{figure_id}-data",
+        f"{name}: centres by system",
+        columns,
+        rows,
+        notes=(note,),
+        signature=signature,
+    )

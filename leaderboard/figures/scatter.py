@@ -17,7 +17,12 @@ from leaderboard.figures.scatter_lines import (
     line_trace,
 )
 from leaderboard.figures.scatter_names import SYSTEMS_NAMED, legend_of, names_fit
-from leaderboard.figures.scatter_points import points_to_draw, sideways_offsets, sideways_spread, system_traces
+from leaderboard.figures.scatter_points import (
+    points_to_draw,
+    sideways_offsets,
+    sideways_spread,
+    system_traces,
+)
 from leaderboard.figures.scatter_tables import ROWS_BENEATH, means_by_system, points_table
 
 
@@ -36,17 +41,20 @@ def metric_vs_human_scatter(
     seed: int = 0,
     remark: str = "",
 ) -> Figure:
-    """Metric score (vertical) against mean human score (horizontal), one marker a point, coloured by system.
+    """Metric score (vertical) against mean human score (horizontal), one marker a point, coloured
+    by system.
 
-    The solid line is the least-squares fit of the metric on the human score over *all* points, also those not drawn;
-    the band around it redraws dialogues where points know theirs (see ``regression_band``).
-    The dashed line is the ceiling: where the fit of a metric of this spread would lie if it correlated with the mean
-    human score as well as a perfect metric can (slope = r_ceiling · s_metric / s_human, through the means). It stands
-    for Pearson's r only and is left out, with the reason in the caption, for a ceiling that is undefined.
+    The solid line is the least-squares fit of the metric on the human score over *all* points, also
+    those not drawn; the band around it redraws dialogues where points know theirs (see
+    ``regression_band``). The dashed line is the ceiling: where the fit of a metric of this spread
+    would lie if it correlated with the mean human score as well as a perfect metric can (slope =
+    r_ceiling · s_metric / s_human, through the means). It stands for Pearson's r only and is left
+    out, with the reason in the caption, for a ceiling that is undefined.
 
     ``remark``: what the caption also says, a sentence or more.
 
-    Where many points share a human score they are spread sideways by a seeded jitter; the data keep the scores.
+    Where many points share a human score they are spread sideways by a seeded jitter; the data keep
+    the scores.
     """
     table = points_table(points, figure_id, level, metric, aspect, signature)
     if not points:
@@ -59,7 +67,9 @@ def metric_vs_human_scatter(
     labelled = level == "system" and systems <= SYSTEMS_NAMED and names_fit(points)
     traces = system_traces(drawn, offsets, level, labelled=labelled)
     fit = fit_slope(points)
-    ceiling_slope, ceiling_words = ceiling_slope_and_words(points, ceiling, correlation_name, higher_is_better)
+    ceiling_slope, ceiling_words = ceiling_slope_and_words(
+        points, ceiling, correlation_name, higher_is_better
+    )
     lines = [
         Line("fit", "solid", fit) if fit is not None else None,
         Line("ceiling", "dash", ceiling_slope) if ceiling_slope is not None else None,
@@ -72,27 +82,35 @@ def metric_vs_human_scatter(
     caption = " ".join(
         part
         for part in (
-            f"{metric} against human scores ({aspect}), {level} level, n = {written(len(points), 0)}; {agreement}.",
+            f"{metric} against human scores ({aspect}), {level} level, n = "
+            f"{written(len(points), 0)}; {agreement}.",
             remark,
             ceiling_words,
             band_words if fit is not None else "No fitted line: all human scores are equal.",
-            f"{written(len(drawn), 0)} of the points are drawn, chosen by chance (seed {seed}); coefficient and line "
-            "are of all."
+            (
+                f"{written(len(drawn), 0)} of the points are drawn, chosen by chance (seed "
+                f"{seed}); coefficient and line are of all."
+            )
             if len(drawn) < len(points)
             else "",
-            f"Equal human scores are spread sideways by up to {written(spread, 2)} (seed {seed})." if spread else "",
+            f"Equal human scores are spread sideways by up to {written(spread, 2)} (seed {seed})."
+            if spread
+            else "",
         )
         if part
     )
     alternative = (
-        f"Scatter plot of {written(len(points), 0)} points from {systems} systems: mean human score {aspect} from "
-        f"{written(min(p.human for p in points), 2)} to {written(max(p.human for p in points), 2)} across, {metric} "
-        f"from {written(min(p.metric for p in points), 3)} to {written(max(p.metric for p in points), 3)} up. "
-        f"{agreement}."
+        f"Scatter plot of {written(len(points), 0)} points from {systems} systems: mean human "
+        f"score {aspect} from {written(min(p.human for p in points), 2)} to "
+        f"{written(max(p.human for p in points), 2)} across, {metric} from "
+        f"{written(min(p.metric for p in points), 3)} to "
+        f"{written(max(p.metric for p in points), 3)} up. {agreement}."
     )
     jitter = f", jittered by up to {written(spread, 2)}" if spread else ""
     layout = chart_layout(f"human score ({aspect}), mean{jitter}", metric)
-    layout["annotations"] = [line_label(points, line, place) for place, line in enumerate(drawn_lines)]
+    layout["annotations"] = [
+        line_label(points, line, place) for place, line in enumerate(drawn_lines)
+    ]
     layout["margin"]["r"] = 104 if drawn_lines else layout["margin"]["r"]
     return Figure(
         id=figure_id,

@@ -30,7 +30,9 @@ def fit_slope(points: Sequence[Point]) -> float | None:
     spread = sum((point.human - human_mean) ** 2 for point in points)
     if spread <= 0:
         return None
-    return sum((point.human - human_mean) * (point.metric - metric_mean) for point in points) / spread
+    return (
+        sum((point.human - human_mean) * (point.metric - metric_mean) for point in points) / spread
+    )
 
 
 def ceiling_slope_and_words(
@@ -42,7 +44,10 @@ def ceiling_slope_and_words(
     if ceiling.value is None:
         return None, f"No ceiling of a perfect metric: {ceiling.reason}."
     interval = f", 95 % interval {written_interval(ceiling.ci, 2)}" if ceiling.ci else ""
-    words = f"Ceiling of a perfect metric (√reliability): {name} = {written(ceiling.value, 2)}{interval}"
+    words = (
+        f"Ceiling of a perfect metric (√reliability): {name} = "
+        f"{written(ceiling.value, 2)}{interval}"
+    )
     if name != "Pearson r" or len(points) < 2:
         return None, f"{words}."
     human_spread = stdev(point.human for point in points)
@@ -51,7 +56,10 @@ def ceiling_slope_and_words(
         return None, f"{words}."
     direction = 1 if higher_is_better else -1
     slope = direction * ceiling.value * metric_spread / human_spread
-    return slope, f"{words}; the dashed line is the fit that a metric of this spread would then have."
+    return (
+        slope,
+        f"{words}; the dashed line is the fit that a metric of this spread would then have.",
+    )
 
 
 def line_trace(points: Sequence[Point], line: Line) -> dict[str, Any]:
@@ -97,11 +105,15 @@ def band_trace_and_words(points: Sequence[Point], seed: int) -> tuple[dict[str, 
         how = f"{written(RESAMPLES, 0)} draws of {found.clusters} dialogues, seed {seed}"
     else:
         how = "Student's t, points taken as independent"
-    return trace, f"The shaded band holds the fitted line with 95 % confidence at each place ({how})."
+    return (
+        trace,
+        f"The shaded band holds the fitted line with 95 % confidence at each place ({how}).",
+    )
 
 
 def line_label(points: Sequence[Point], line: Line, place: int) -> dict[str, Any]:
-    """Stands in the right margin, level with the line's end; of two lines the steeper ends, and is labelled, higher."""
+    """Stands in the right margin, level with the line's end; of two lines the steeper ends, and is
+    labelled, higher."""
     right = max(point.human for point in points)
     return {
         "x": 1,

@@ -1,4 +1,5 @@
-"""Where the systems of a scatter are named: beside their points where there is room, else in a legend."""
+"""Where the systems of a scatter are named: beside their points where there is room, else in a
+legend."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from itertools import combinations
 from leaderboard.figures.figure import Point
 
 SYSTEMS_NAMED = 16
-"""More names than this cover each other and the points; hover, the data beneath and the download still have them."""
+"""More names than this cover each other and the points; hover, the data beneath and the download
+still have them."""
 NAMING_WIDTH, NAMING_HEIGHT, LETTER_WIDTH, LINE_HEIGHT = 260.0, 240.0, 7.0, 14.0
 """Pixels: the plot where three charts stand side by side, a letter, a line of names."""
 
 
 def names_fit(points: Sequence[Point]) -> bool:
-    """Whether every name has room beside its point; names on top of each other say less than a legend."""
+    """Whether every name has room beside its point; names on top of each other say less than a
+    legend."""
     middle = middle_score(points)
     across = max(point.human for point in points) - min(point.human for point in points)
     up = max(point.metric for point in points) - min(point.metric for point in points)
@@ -41,4 +44,7 @@ def middle_score(points: Sequence[Point]) -> float:
 
 
 def legend_of(points: Sequence[Point]) -> tuple[tuple[str, int], ...]:
-    return tuple((system, swatch) for swatch, system in sorted({(point.swatch, point.system) for point in points}))
+    return tuple(
+        (system, swatch)
+        for swatch, system in sorted({(point.swatch, point.system) for point in points})
+    )

@@ -1,4 +1,5 @@
-"""The markers of a scatter: which points are drawn, how far equal scores are spread, what stands under the pointer."""
+"""The markers of a scatter: which points are drawn, how far equal scores are spread, what stands
+under the pointer."""
 
 from __future__ import annotations
 
@@ -17,15 +18,17 @@ from leaderboard.figures.scatter_names import middle_score, name_side
 from leaderboard.figures.series import Series, series_of
 
 POINTS_DRAWN = 2000
-"""More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the drawing, only."""
+"""More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the
+drawing, only."""
 LEAST_JITTER = 0.005
 JITTER_SHARE = 0.36
-"""Of the smallest gap between two scores: equal scores spread this far to either side, so that none pass the middle
-between two scores."""
+"""Of the smallest gap between two scores: equal scores spread this far to either side, so that none
+pass the middle between two scores."""
 JITTER_LIMIT = 0.18
 """In scale points: more would look as if the scores were not whole."""
 POINTS_A_SCORE = 3
-"""Scores that are shared by this many points on average hide each other and are spread; fewer are left alone."""
+"""Scores that are shared by this many points on average hide each other and are spread; fewer are
+left alone."""
 HOVER_WIDTH = 60
 
 
@@ -77,7 +80,9 @@ def system_traces(
     return [_trace(series, level, labelled=labelled, middle=middle) for series in series_of(placed)]
 
 
-def _trace(series: Series[Placed], level: Level, *, labelled: bool, middle: float) -> dict[str, Any]:
+def _trace(
+    series: Series[Placed], level: Level, *, labelled: bool, middle: float
+) -> dict[str, Any]:
     large = level == "system"
     points = [placed.point for placed in series.markers]
     trace: dict[str, Any] = {
@@ -86,7 +91,11 @@ def _trace(series: Series[Placed], level: Level, *, labelled: bool, middle: floa
         "name": escaped_words(series.name),
         "x": places(placed.point.human + placed.offset for placed in series.markers),
         "y": places(point.metric for point in points),
-        "marker": {"color": colour(series.swatch), "symbol": shape(series.swatch), "size": 9 if large else 6},
+        "marker": {
+            "color": colour(series.swatch),
+            "symbol": shape(series.swatch),
+            "size": 9 if large else 6,
+        },
         "opacity": 1.0 if large else 0.75,
         "meta": {"series": colour_number(series.swatch)},
         "hovertext": [_hover(point) for point in points],
@@ -102,8 +111,9 @@ def _trace(series: Series[Placed], level: Level, *, labelled: bool, middle: floa
 
 
 def _hover(point: Point) -> str:
-    """Plotly reads a little HTML in these texts, so what a system said is escaped and wrapped here. Bold and the like
-    are left out: plotly makes style attributes of them, which the content security policy refuses."""
+    """Plotly reads a little HTML in these texts, so what a system said is escaped and wrapped here.
+    Bold and the like are left out: plotly makes style attributes of them, which the content
+    security policy refuses."""
     head = escaped_words(point.system) + (f", {escaped_words(point.item)}" if point.item else "")
     scores = f"human {written(point.human, 2)}, metric {written(point.metric, 3)}"
     lines = textwrap.wrap(point.hover, HOVER_WIDTH, max_lines=12, placeholder=" …")

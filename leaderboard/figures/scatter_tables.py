@@ -1,4 +1,5 @@
-"""The data beneath a scatter: every point or, where those are too many for a page, one row a system."""
+"""The data beneath a scatter: every point or, where those are too many for a page, one row a
+system."""
 
 from __future__ import annotations
 

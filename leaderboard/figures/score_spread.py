@@ -1,4 +1,5 @@
-"""How a metric's scores are spread: a histogram of responses or, of a metric of whole systems, a dot a system."""
+"""How a metric's scores are spread: a histogram of responses or, of a metric of whole systems, a
+dot a system."""
 
 from __future__ import annotations
 
@@ -70,7 +71,9 @@ def score_histogram(
     if mean is not None:
         layout["shapes"] = [upright(mean)]
         layout["annotations"] = [_label(mean, f"mean {written(mean, 3)}", _leans_left(mean, bins))]
-        middle = f" Mean {written(mean, 3)}" + (f", median {written(median, 3)}." if median is not None else ".")
+        middle = f" Mean {written(mean, 3)}" + (
+            f", median {written(median, 3)}." if median is not None else "."
+        )
     low, high = bins[0][0], bins[-1][1]
     fullest = max(bins, key=lambda one: one[2])
     return Figure(
@@ -95,7 +98,9 @@ def _bars(bins: Sequence[HistogramBin]) -> dict[str, Any]:
         "marker": {"color": colour(0)},
         "opacity": 0.7,
         "meta": {"series": colour_number(0)},
-        "hovertext": [f"{low:.6g} to {high:.6g}<br>{written(count, 0)} responses" for low, high, count in bins],
+        "hovertext": [
+            f"{low:.6g} to {high:.6g}<br>{written(count, 0)} responses" for low, high, count in bins
+        ],
         "hoverinfo": "text",
     }
 
@@ -126,7 +131,8 @@ def system_scores(
     higher_is_better: bool,
     signature: str = "",
 ) -> Figure:
-    """One dot a system, the best on top: of a metric that scores nothing finer. ``scores``: (system, number, score)."""
+    """One dot a system, the best on top: of a metric that scores nothing finer. ``scores``:
+    (system, number, score)."""
     table = Table(
         id=f"{figure_id}-data",
         caption=f"Scores of {metric} on {corpus}, by system",
@@ -135,7 +141,13 @@ def system_scores(
             Column("score", metric, "number", higher_is_better=higher_is_better),
         ),
         rows=tuple(
-            Row(name, {"system": Cell(name), "score": Cell(score, reason="the metric has no score for this system")})
+            Row(
+                name,
+                {
+                    "system": Cell(name),
+                    "score": Cell(score, reason="the metric has no score for this system"),
+                },
+            )
             for name, _, score in scores
         ),
         sort=("score", higher_is_better),
@@ -153,10 +165,14 @@ def system_scores(
     cut = drawn_words(len(defined), f"{ROWS_DRAWN} best")
     return Figure(
         id=figure_id,
-        caption=f"Scores of {metric} on {corpus}, n = {len(defined)} systems, the best on top; {direction} is better. "
-        f"{cut}".rstrip(),
-        alternative=f"Dot plot of {len(defined)} systems. Best: {best[0]}, {written(best[2], 3)}; worst: {worst[0]}, "
-        f"{written(worst[2], 3)}. {cut}".rstrip(),
+        caption=(
+            f"Scores of {metric} on {corpus}, n = {len(defined)} systems, the best on "
+            f"top; {direction} is better. {cut}"
+        ).rstrip(),
+        alternative=(
+            f"Dot plot of {len(defined)} systems. Best: {best[0]}, "
+            f"{written(best[2], 3)}; worst: {worst[0]}, {written(worst[2], 3)}. {cut}"
+        ).rstrip(),
         points=table,
         data=[
             dot_and_whisker(name, number, Estimate(score))

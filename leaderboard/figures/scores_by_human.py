@@ -1,4 +1,5 @@
-"""How a metric's scores lie at each human score: boxes of quartiles, drawn as lines that any SVG shows."""
+"""How a metric's scores lie at each human score: boxes of quartiles, drawn as lines that any SVG
+shows."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ def scores_by_human(
     step: float = 1.0,
     signature: str = "",
 ) -> Figure:
-    """A box for each rounded human score: quartiles, the median as a line, the mean as a diamond, whiskers from the 5th
-    to the 95th percentile. Fewer than 5 scores have no box."""
+    """A box for each rounded human score: quartiles, the median as a line, the mean as a diamond,
+    whiskers from the 5th to the 95th percentile. Fewer than 5 scores have no box."""
     table = _table(groups, figure_id, metric, aspect, level, signature)
     if not groups:
         reason = f"No {level} has both a human score and a score of {metric} yet."
@@ -48,8 +49,11 @@ def scores_by_human(
     rounding = "whole numbers" if step == 1 else f"steps of {step:g}"
     return Figure(
         id=figure_id,
-        caption=f"Scores of {metric} at each human score ({aspect}, rounded to {rounding}), {level} level, n = "
-        f"{total}. Box: the middle half; line: median; diamond: mean; whiskers: 5th to 95th percentile."
+        caption=(
+            f"Scores of {metric} at each human score ({aspect}, rounded to {rounding}), {level} "
+            f"level, n = {total}. Box: the middle half; line: median; diamond: mean; whiskers: "
+            "5th to 95th percentile."
+        )
         + (f" Fewer than {LEAST_FOR_A_BOX} scores have no box." if few else ""),
         alternative=f"Box plot of {metric} at {len(groups)} human scores. Medians: {medians}.",
         points=table,
@@ -70,10 +74,17 @@ def _boxes(groups: Sequence[ScoresAt], step: float) -> list[dict[str, Any]]:
     for one in groups:
         left, right = one.human - half, one.human + half
         corners_across += [left, right, right, left, left, None]
-        corners_up += [one.lower_quartile] * 2 + [one.upper_quartile] * 2 + [one.lower_quartile, None]
+        corners_up += (
+            [one.lower_quartile] * 2 + [one.upper_quartile] * 2 + [one.lower_quartile, None]
+        )
         lines_across += [left, right, None]
         lines_up += [one.median, one.median, None]
-    series = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "meta": {"series": colour_number(0)}}
+    series = {
+        "type": "scatter",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "meta": {"series": colour_number(0)},
+    }
     whiskers = {
         "type": "scatter",
         "mode": "markers",
@@ -101,7 +112,13 @@ def _boxes(groups: Sequence[ScoresAt], step: float) -> list[dict[str, Any]]:
         "fillcolor": "rgba(0,114,178,0.25)",
         "line": {"color": colour(0), "width": 1},
     }
-    line = {**series, "name": "median", "x": lines_across, "y": lines_up, "line": {"color": colour(0), "width": 2.5}}
+    line = {
+        **series,
+        "name": "median",
+        "x": lines_across,
+        "y": lines_up,
+        "line": {"color": colour(0), "width": 2.5},
+    }
     return [whiskers, box, line]
 
 
@@ -116,8 +133,8 @@ def _means(groups: Sequence[ScoresAt]) -> dict[str, Any]:
         "meta": {"series": colour_number(1)},
         "hovertext": [
             escaped_words(
-                f"human {one.human:g}: median {written(one.median, 3)}, mean {written(one.mean, 3)}, "
-                f"n = {written(one.n, 0)}"
+                f"human {one.human:g}: median {written(one.median, 3)}, mean "
+                f"{written(one.mean, 3)}, n = {written(one.n, 0)}"
             )
             for one in groups
         ],
@@ -125,7 +142,14 @@ def _means(groups: Sequence[ScoresAt]) -> dict[str, Any]:
     }
 
 
-def _table(groups: Sequence[ScoresAt], figure_id: str, metric: str, aspect: str, level: Level, signature: str) -> Table:
+def _table(
+    groups: Sequence[ScoresAt],
+    figure_id: str,
+    metric: str,
+    aspect: str,
+    level: Level,
+    signature: str,
+) -> Table:
     columns = (
         Column("human", f"human ({aspect}), rounded"),
         Column("n", "n", "number", 0),
@@ -146,4 +170,10 @@ def _table(groups: Sequence[ScoresAt], figure_id: str, metric: str, aspect: str,
         )
         for one in groups
     )
-    return Table(f"{figure_id}-data", f"{metric} by human score, {level} level", columns, rows, signature=signature)
+    return Table(
+        f"{figure_id}-data",
+        f"{metric} by human score, {level} level",
+        columns,
+        rows,
+        signature=signature,
+    )

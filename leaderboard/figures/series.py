@@ -30,16 +30,20 @@ class Series(Generic[Marker]):
 
 
 def series_of(markers: Iterable[Marker]) -> list[Series[Marker]]:
-    """One a system, in the order of their numbers, so that legend, colour and shape agree on every page.
+    """One a system, in the order of their numbers, so that legend, colour and shape agree on every
+    page.
 
-    Of more systems than there are looks, one a look: five hundred traces are slow to read and to draw, and tell no more
-    apart. Which system a marker is stands under the pointer.
+    Of more systems than there are looks, one a look: five hundred traces are slow to read and to
+    draw, and tell no more apart. Which system a marker is stands under the pointer.
     """
     by_system: dict[tuple[int, str], list[Marker]] = {}
     for marker in markers:
         by_system.setdefault((marker.swatch, marker.system), []).append(marker)
     if len(by_system) <= LOOKS:
-        return [Series(system, swatch, members) for (swatch, system), members in sorted(by_system.items())]
+        return [
+            Series(system, swatch, members)
+            for (swatch, system), members in sorted(by_system.items())
+        ]
     by_look: dict[int, list[Marker]] = {}
     for (swatch, _), members in sorted(by_system.items()):
         by_look.setdefault(swatch % LOOKS, []).extend(members)

@@ -25,12 +25,15 @@ def system_means(
     scale: tuple[float, float] | None = None,
     signature: str = "",
 ) -> Figure:
-    """Mean human score of the ``highest`` systems, best on top, as dot and whisker; those without a mean are named
-    below."""
+    """Mean human score of the ``highest`` systems, best on top, as dot and whisker; those without a
+    mean are named below."""
     table = Table(
         id=f"{figure_id}-data",
         caption=f"Mean human score ({aspect}) of every system",
-        columns=(Column("system", "system"), Column("mean", "human mean", "estimate", higher_is_better=True)),
+        columns=(
+            Column("system", "system"),
+            Column("mean", "human mean", "estimate", higher_is_better=True),
+        ),
         rows=tuple(
             Row(
                 one.system,
@@ -51,7 +54,10 @@ def system_means(
     defined.sort(key=lambda pair: pair[1])
     drawn = highest(defined)
     names = [_name(one) for one, _ in drawn]
-    traces = [dot_and_whisker(name, one.swatch, one.mean) for (one, _), name in zip(drawn, names, strict=True)]
+    traces = [
+        dot_and_whisker(name, one.swatch, one.mean)
+        for (one, _), name in zip(drawn, names, strict=True)
+    ]
     layout = list_layout("mean human score", names)
     if scale is not None:
         layout["xaxis"] |= {"range": [scale[0] - 0.05, scale[1] + 0.05]}
@@ -69,8 +75,11 @@ def system_means(
             )
             if part
         ),
-        alternative=f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, {written(best[1], 2)}; lowest: "
-        f"{worst[0].system}, {written(worst[1], 2)}. {drawn_words(len(defined))}".rstrip(),
+        alternative=(
+            f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, "
+            f"{written(best[1], 2)}; lowest: {worst[0].system}, {written(worst[1], 2)}. "
+            f"{drawn_words(len(defined))}"
+        ).rstrip(),
         points=table,
         data=traces,
         layout=layout,

@@ -32,7 +32,8 @@ def time_line(
     higher_is_better: bool = True,
     signature: str = "",
 ) -> Figure:
-    """One marker a submission, at the time it came; the stepped line is the best mean up to then."""
+    """One marker a submission, at the time it came; the stepped line is the best mean up to
+    then."""
     ordered = sorted(submissions, key=lambda one: one.at)
     table = _table(ordered, figure_id, measure, signature)
     known = [(one, one.mean.value) for one in ordered if one.mean.value is not None]
@@ -43,14 +44,18 @@ def time_line(
     layout = chart_layout("handed in (UTC)", measure)
     layout["xaxis"] |= {"type": "date"}
     layout["height"] = 320
-    leads = [one for place, (one, _) in enumerate(known) if place == 0 or best[place] != best[place - 1]]
+    leads = [
+        one for place, (one, _) in enumerate(known) if place == 0 or best[place] != best[place - 1]
+    ]
     last = leads[-1]
     return Figure(
         id=figure_id,
-        caption=f"{len(known)} submissions by the time they came, with {measure} and its 95 % interval where it has "
-        "one. Line: the best up to then; it says nothing of whether the next step is more than chance.",
-        alternative=f"{len(known)} submissions from {_day(known[0][0].at)} to {_day(known[-1][0].at)}. The best went "
-        f"from {written(known[0][1], 2)} to {written(best[-1], 2)}, by {last.name} on {_day(last.at)}.",
+        caption=f"{len(known)} submissions by the time they came, with {measure} and its 95 % "
+        "interval where it has one. Line: the best up to then; it says nothing of whether "
+        "the next step is more than chance.",
+        alternative=f"{len(known)} submissions from {_day(known[0][0].at)} to "
+        f"{_day(known[-1][0].at)}. The best went from {written(known[0][1], 2)} to "
+        f"{written(best[-1], 2)}, by {last.name} on {_day(last.at)}.",
         points=table,
         data=[
             {
@@ -72,7 +77,9 @@ def time_line(
                     "y": [value],
                     "marker": {"color": colour(one.swatch), "symbol": shape(one.swatch), "size": 9},
                     "meta": {"series": colour_number(one.swatch)},
-                    "hovertext": [f"{escaped_words(one.name)}<br>{_day(one.at)}<br>{_mean_words(one.mean)}"],
+                    "hovertext": [
+                        f"{escaped_words(one.name)}<br>{_day(one.at)}<br>{_mean_words(one.mean)}"
+                    ],
                     "hoverinfo": "text",
                 }
                 | whiskers("error_y", [(value, one.mean.ci)])
@@ -118,7 +125,11 @@ def _table(ordered: Sequence[Submitted], figure_id: str, measure: str, signature
         rows=tuple(
             Row(
                 f"system-{one.swatch}",
-                {"system": Cell(one.name), "at": Cell(_written_time(one.at)), "mean": estimate_cell(one.mean)},
+                {
+                    "system": Cell(one.name),
+                    "at": Cell(_written_time(one.at)),
+                    "mean": estimate_cell(one.mean),
+                },
                 swatch=one.swatch,
             )
             for one in ordered

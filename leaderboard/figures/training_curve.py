@@ -14,14 +14,19 @@ from leaderboard.figures.figure import Figure
 LEAST = 2
 
 
-def training_curve(points: Sequence[Mapping[str, Any]], *, figure_id: str, what: str, up: str) -> Figure:
-    """A line for each name but "step", in the order of the last point. ``what`` begins the caption: "Losses in
-    training"."""
+def training_curve(
+    points: Sequence[Mapping[str, Any]], *, figure_id: str, what: str, up: str
+) -> Figure:
+    """A line for each name but "step", in the order of the last point. ``what`` begins the caption:
+    "Losses in training"."""
     names = [name for name in (points[-1] if points else {}) if name != "step"]
     table = Table(
         id=f"{figure_id}-data",
         caption=f"{what}, by step",
-        columns=(Column("step", "step", "number", decimals=0), *(Column(name, name, "number", 4) for name in names)),
+        columns=(
+            Column("step", "step", "number", decimals=0),
+            *(Column(name, name, "number", 4) for name in names),
+        ),
         rows=tuple(
             Row(
                 f"step-{point['step']}",
@@ -37,7 +42,11 @@ def training_curve(points: Sequence[Mapping[str, Any]], *, figure_id: str, what:
     layout["height"] = 280
     layout["showlegend"] = len(names) > 1
     first, last = points[0], points[-1]
-    went = [f"{name} from {written(first[name], 3)} to {written(last[name], 3)}" for name in names if name in first]
+    went = [
+        f"{name} from {written(first[name], 3)} to {written(last[name], 3)}"
+        for name in names
+        if name in first
+    ]
     return Figure(
         id=figure_id,
         caption=f"{what}, {len(points)} points up to step {last['step']}.",
@@ -59,6 +68,9 @@ def _line(points: Sequence[Mapping[str, Any]], name: str, place: int) -> dict[st
         "line": {"color": colour(place), "width": 1.5},
         "marker": {"color": colour(place), "symbol": shape(place), "size": 5},
         "meta": {"series": colour_number(place)},
-        "hovertext": [f"{escaped_words(name)}<br>step {point['step']}: {written(point[name], 4)}" for point in there],
+        "hovertext": [
+            f"{escaped_words(name)}<br>step {point['step']}: {written(point[name], 4)}"
+            for point in there
+        ],
         "hoverinfo": "text",
     }

@@ -38,7 +38,8 @@ def two_metrics_scatter(
     between: Estimate,
     signature: str = "",
 ) -> Figure:
-    """The first metric across, the second up, one marker a point, coloured by system. ``between``: their Pearson r.
+    """The first metric across, the second up, one marker a point, coloured by system. ``between``:
+    their Pearson r.
 
     Of more than ``POINTS_DRAWN`` points an even sample is drawn: every k-th, in the order given.
     """
@@ -54,7 +55,8 @@ def two_metrics_scatter(
     large = level == "system"
     return Figure(
         id=figure_id,
-        caption=f"{second} against {first}, {level} level, n = {written(len(points), 0)}; {agreement}.{sampled}",
+        caption=f"{second} against {first}, {level} level, n = {written(len(points), 0)}; "
+        f"{agreement}.{sampled}",
         alternative=f"Scatter plot of {written(len(points), 0)} points: {first} from "
         f"{_range([point.first for point in points])} across, {second} from "
         f"{_range([point.second for point in points])} up. {agreement}.",
@@ -66,7 +68,11 @@ def two_metrics_scatter(
                 "name": escaped_words(series.name),
                 "x": places(point.first for point in series.markers),
                 "y": places(point.second for point in series.markers),
-                "marker": {"color": colour(series.swatch), "symbol": shape(series.swatch), "size": 9 if large else 6},
+                "marker": {
+                    "color": colour(series.swatch),
+                    "symbol": shape(series.swatch),
+                    "size": 9 if large else 6,
+                },
                 "opacity": 1.0 if large else 0.6,
                 "meta": {"series": colour_number(series.swatch)},
                 "hovertext": [_hover(point, first, second) for point in series.markers],
@@ -77,14 +83,19 @@ def two_metrics_scatter(
         layout=chart_layout(first, second),
         signature=signature,
         summary_table=table if len(points) <= SYSTEMS_IN_LEGEND else _extremes(table, points),
-        legend=tuple((system, swatch) for swatch, system in systems) if 1 < len(systems) <= SYSTEMS_IN_LEGEND else (),
+        legend=tuple((system, swatch) for swatch, system in systems)
+        if 1 < len(systems) <= SYSTEMS_IN_LEGEND
+        else (),
     )
 
 
 def _evenly(points: Sequence[TwoScores]) -> Sequence[TwoScores]:
     if len(points) <= POINTS_DRAWN:
         return points
-    return [points[round(place * (len(points) - 1) / (POINTS_DRAWN - 1))] for place in range(POINTS_DRAWN)]
+    return [
+        points[round(place * (len(points) - 1) / (POINTS_DRAWN - 1))]
+        for place in range(POINTS_DRAWN)
+    ]
 
 
 def _range(scores: Sequence[float]) -> str:
@@ -101,7 +112,13 @@ def _hover(point: TwoScores, first: str, second: str) -> str:
     return "<br>".join(map(escaped_words, lines))
 
 
-def _table(points: Sequence[TwoScores], figure_id: str, level: str, metrics: tuple[str, str], signature: str) -> Table:
+def _table(
+    points: Sequence[TwoScores],
+    figure_id: str,
+    level: str,
+    metrics: tuple[str, str],
+    signature: str,
+) -> Table:
     named = any(point.item for point in points)
     columns = [Column("system", "system"), *([Column("item", "item")] if named else [])]
     columns += [Column("first", metrics[0], "number"), Column("second", metrics[1], "number")]
@@ -126,5 +143,10 @@ def _table(points: Sequence[TwoScores], figure_id: str, level: str, metrics: tup
 
 def _extremes(table: Table, points: Sequence[TwoScores]) -> Table:
     """Beneath a chart of many points: the first few; the download has all."""
-    note = f"The first {SYSTEMS_IN_LEGEND} of {written(len(points), 0)} points; all are in the download."
-    return Table(table.id, table.caption, table.columns, table.rows[:SYSTEMS_IN_LEGEND], notes=(note,))
+    note = (
+        f"The first {SYSTEMS_IN_LEGEND} of {written(len(points), 0)} points; all are in the "
+        "download."
+    )
+    return Table(
+        table.id, table.caption, table.columns, table.rows[:SYSTEMS_IN_LEGEND], notes=(note,)
+    )

@@ -1,4 +1,5 @@
-"""A judge's rows as files, with the raw answers: JSON lines with everything, CSV for spreadsheets."""
+"""A judge's rows as files, with the raw answers: JSON lines with everything, CSV for
+spreadsheets."""
 
 from __future__ import annotations
 
@@ -14,13 +15,15 @@ from leaderboard.queries.judge_rows import AnsweredRow
 FOR_ORGANISERS = ("input_tokens", "output_tokens", "cost", "endpoint")
 """What judging costs, and where it is done, is the organisers' affair."""
 COLUMNS = (
-    "metric", "system", "dialogue", "turn", "response", "score", "reason", "human_mean", "human_sd", "raters",
-    "difference", "samples", "sample_sd", "asks", "aspects", "mass", "chances", "injections", "score_kept",
-    "score_removed", "remark", "request", "answers", "signature",
+    "metric", "system", "dialogue", "turn", "response", "score", "reason", "human_mean", "human_sd",
+    "raters", "difference", "samples", "sample_sd", "asks", "aspects", "mass", "chances",
+    "injections", "score_kept", "score_removed", "remark", "request", "answers", "signature",
 )  # fmt: skip
 
 
-def as_documents(metric: str, rows: Iterable[AnsweredRow], with_costs: bool) -> Iterator[dict[str, Any]]:
+def as_documents(
+    metric: str, rows: Iterable[AnsweredRow], with_costs: bool
+) -> Iterator[dict[str, Any]]:
     """One a row; ``turn`` is null of a dialogue, and ``turns`` holds the first step's scores."""
     for one in rows:
         row, trace = one.row, one.trace
@@ -52,14 +55,20 @@ def as_documents(metric: str, rows: Iterable[AnsweredRow], with_costs: bool) -> 
         }
         if trace.other_request:
             document["other_request"] = trace.other_request
-            document["other_answers"] = [_answer(answer, with_costs) for answer in one.other_answers]
+            document["other_answers"] = [
+                _answer(answer, with_costs) for answer in one.other_answers
+            ]
         if trace.turns:
             document["turns"] = [dict(turn) for turn in trace.turns]
         yield document
 
 
 def _answer(answer: SaidAnswer, with_costs: bool) -> dict[str, Any]:
-    document = {name: value for name, value in asdict(answer).items() if with_costs or name not in FOR_ORGANISERS}
+    document = {
+        name: value
+        for name, value in asdict(answer).items()
+        if with_costs or name not in FOR_ORGANISERS
+    }
     if document.get("cost") is not None:
         document["cost"] = str(document["cost"])
     return document

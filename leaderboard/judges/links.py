@@ -15,10 +15,14 @@ from workers.metrics.configuration import ConfigurationError, parse
 def inspector_links(
     version: CorpusVersion, configurations: Iterable[str], aspect: str, **place: int
 ) -> list[tuple[str, str]]:
-    """(configuration, address) of those that ask a language model; each once. ``place``: ``dialogue``, ``turn``."""
+    """(configuration, address) of those that ask a language model; each once. ``place``:
+    ``dialogue``, ``turn``."""
     address = reverse("judge-inspector", args=[version.corpus.slug])
     return [
-        (text, f"{address}?{urlencode({'metric': text, 'aspect': aspect, 'version': version.number, **place})}")
+        (
+            text,
+            f"{address}?{urlencode({'metric': text, 'aspect': aspect, 'version': version.number, **place})}",
+        )
         for text in dict.fromkeys(configurations)
         if _asks_a_model(text)
     ]

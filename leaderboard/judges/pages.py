@@ -1,4 +1,5 @@
-"""Looking over a judge's shoulder: what it was sent and said for each response, and whether it is taken in."""
+"""Looking over a judge's shoulder: what it was sent and said for each response, and whether it is
+taken in."""
 
 from __future__ import annotations
 
@@ -30,7 +31,12 @@ from workers.metrics.configuration import Configuration, ConfigurationError, par
 ROWS_A_PAGE = 25
 INJECTIONS_SHOWN = 200
 MOST_BY = 1000.0
-SIDE_WORDS = {"": "any", "above": "judge above people", "below": "judge below people", "apart": "either way"}
+SIDE_WORDS = {
+    "": "any",
+    "above": "judge above people",
+    "below": "judge below people",
+    "apart": "either way",
+}
 ONLY_WORDS = {
     "": "all responses",
     "disagree": "samples disagree",
@@ -90,8 +96,8 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def answer(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """One row with its prompt and raw answers: a page of its own, or the part of the list that asks for it. Without
-    ``system`` and ``turn`` the first of the dialogue."""
+    """One row with its prompt and raw answers: a page of its own, or the part of the list that asks
+    for it. Without ``system`` and ``turn`` the first of the dialogue."""
     version, aspect, configuration, context = _on_corpus(request, slug, "inspect")
     if not version.dialogues.filter(position=position).exists():
         raise Http404(f"{slug} has no dialogue at place {position}")
@@ -136,7 +142,7 @@ def hygiene(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/judge_hygiene.html", context, tables)
 
 
-# --- what both pages have ------------------------------------------------------------------------------------------
+# --- what both pages have -------------------------------------------------------------------------
 
 
 def _on_corpus(
@@ -186,14 +192,19 @@ def _chosen_judge(request: HttpRequest, judges: list[Configuration]) -> Configur
 
 
 def _address(
-    version: CorpusVersion, aspect: str, configuration: Configuration, system: int, dialogue: int, turn: int | None
+    version: CorpusVersion,
+    aspect: str,
+    configuration: Configuration,
+    system: int,
+    dialogue: int,
+    turn: int | None,
 ) -> str:
     place = {"system": system, **({} if turn is None else {"turn": turn})}
     asked = {"metric": configuration.text, "aspect": aspect, "version": version.number, **place}
     return f"{reverse('judge-answer', args=[version.corpus.slug, dialogue])}?{urlencode(asked)}"
 
 
-# --- the list ------------------------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def _wish(request: HttpRequest) -> Wish:
@@ -241,7 +252,11 @@ def _counts(rows: JudgedRows) -> dict[str, Any]:
 
 
 def _file(
-    request: HttpRequest, version: CorpusVersion, configuration: Configuration, rows: JudgedRows, chosen: Any
+    request: HttpRequest,
+    version: CorpusVersion,
+    configuration: Configuration,
+    rows: JudgedRows,
+    chosen: Any,
 ) -> HttpResponse:
     wish = request.GET["download"]
     if wish not in FILES:
@@ -252,7 +267,7 @@ def _file(
     return lines_as_file(written(documents), wish, content_type)
 
 
-# --- one row -------------------------------------------------------------------------------------------------------
+# --- one row --------------------------------------------------------------------------------------
 
 
 def _requests(one: OneJudged, step: int | None) -> list[tuple[str, SentRequest | None]]:
@@ -261,13 +276,21 @@ def _requests(one: OneJudged, step: int | None) -> list[tuple[str, SentRequest |
         turn = next((turn for turn in one.turns if turn.number == step), None)
         if turn is None:
             raise Http404(f"the judge saw no turn {step} of this dialogue")
-        return [(f"Turn {step}, as the first step judged it", sent_request(turn.trace.request, turn.trace.samples))]
+        return [
+            (
+                f"Turn {step}, as the first step judged it",
+                sent_request(turn.trace.request, turn.trace.samples),
+            )
+        ]
     if not one.other:
         return [("", one.request)]
-    return [("As it counts", one.request), ("The other way round: with or without what speaks to the judge", one.other)]
+    return [
+        ("As it counts", one.request),
+        ("The other way round: with or without what speaks to the judge", one.other),
+    ]
 
 
-# --- hygiene -------------------------------------------------------------------------------------------------------
+# --- hygiene --------------------------------------------------------------------------------------
 
 
 def _injected(

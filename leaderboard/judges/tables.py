@@ -1,4 +1,5 @@
-"""The tables and sentences of a judge's hygiene, from stored answers. No statistics are computed here."""
+"""The tables and sentences of a judge's hygiene, from stored answers. No statistics are computed
+here."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ Document = Mapping[str, Any]
 RANKS = (
     ("judge", "judge’s score", "Spearman’s ρ of the judge’s score with it."),
     ("human", "people’s score", "Spearman’s ρ of people’s mean score with it, on the same items."),
-    ("judge_given_human", "judge’s, people’s held fixed", "Spearman’s partial ρ: what is left beyond people’s score."),
+    (
+        "judge_given_human",
+        "judge’s, people’s held fixed",
+        "Spearman’s partial ρ: what is left beyond people’s score.",
+    ),
 )
 
 
@@ -27,7 +32,7 @@ class Said:
     is_warning: bool = False
 
 
-# --- tables --------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def hygiene_tables(document: Document, metric: str, corpus: str) -> list[Table]:
@@ -44,11 +49,21 @@ def _ranks_table(document: Document, metric: str, corpus: str, signature: str) -
     columns = (
         Column("property", "Score with"),
         *(Column(key, label, "estimate", help=help) for key, label, help in RANKS),
-        Column("n", "n", "number", decimals=0, help="Items with both scores, or scored ones where nobody rated any."),
+        Column(
+            "n",
+            "n",
+            "number",
+            decimals=0,
+            help="Items with both scores, or scored ones where nobody rated any.",
+        ),
     )
     of_dialogues = document["level"] == "dialogue"
     lines = (
-        ("length", "mean length of its responses, words" if of_dialogues else "length, words", document["verbosity"]),
+        (
+            "length",
+            "mean length of its responses, words" if of_dialogues else "length, words",
+            document["verbosity"],
+        ),
         ("turn", "turn number", document["position"]),
     )
     rows = tuple(
@@ -67,7 +82,10 @@ def _ranks_table(document: Document, metric: str, corpus: str, signature: str) -
         f"Spearman’s ρ of {metric} with length and turn number, {corpus}",
         columns,
         rows,
-        notes=(f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed {document['seed']}).",),
+        notes=(
+            f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed "
+            f"{document['seed']}).",
+        ),
         signature=signature,
     )
 
@@ -82,7 +100,8 @@ def _turns_table(position: Document, metric: str, corpus: str, signature: str) -
             "Judge above people, sd",
             "estimate",
             decimals=2,
-            help="Mean of z(judge) − z(people), 95 % interval over dialogues. 0: the judge moves as people do.",
+            help="Mean of z(judge) − z(people), 95 % interval over dialogues. 0: the judge moves "
+            "as people do.",
         ),
         Column("n", "n", "number", decimals=0, help="Responses with both scores."),
     )
@@ -99,7 +118,13 @@ def _turns_table(position: Document, metric: str, corpus: str, signature: str) -
         )
         for one in position["turns"]
     )
-    return Table("judge-turns", f"{metric} and people by turn number, {corpus}", columns, rows, signature=signature)
+    return Table(
+        "judge-turns",
+        f"{metric} and people by turn number, {corpus}",
+        columns,
+        rows,
+        signature=signature,
+    )
 
 
 def _family_table(found: Document, metric: str, corpus: str, signature: str) -> Table:
@@ -135,7 +160,11 @@ def _family_table(found: Document, metric: str, corpus: str, signature: str) -> 
         for key, label, estimate, systems in lines
     )
     return Table(
-        "judge-family", f"{metric} on systems of its own model family, {corpus}", columns, rows, signature=signature
+        "judge-family",
+        f"{metric} on systems of its own model family, {corpus}",
+        columns,
+        rows,
+        signature=signature,
     )
 
 
@@ -160,7 +189,9 @@ def _injections_table(found: Document, metric: str, corpus: str, signature: str)
             {
                 "system": Cell(one["name"]),
                 "dialogue": Cell(one["dialogue"]),
-                "turn": Cell(one["turn"]) if one["turn"] >= 0 else Cell(reason="of the whole dialogue"),
+                "turn": Cell(one["turn"])
+                if one["turn"] >= 0
+                else Cell(reason="of the whole dialogue"),
                 "texts": Cell(" | ".join(one["texts"])),
                 "kept": Cell(one["kept"], reason="no score"),
                 "removed": Cell(one["removed"], reason="no score"),
@@ -171,7 +202,11 @@ def _injections_table(found: Document, metric: str, corpus: str, signature: str)
         for number, one in enumerate(found["rows"])
     )
     return Table(
-        "judge-injections", f"Responses that speak to the judge {metric}, {corpus}", columns, rows, signature=signature
+        "judge-injections",
+        f"Responses that speak to the judge {metric}, {corpus}",
+        columns,
+        rows,
+        signature=signature,
     )
 
 
@@ -179,7 +214,7 @@ def _change(one: Document) -> float | None:
     return None if one["kept"] is None or one["removed"] is None else one["kept"] - one["removed"]
 
 
-# --- sentences -----------------------------------------------------------------------------------------------------
+# --- sentences ------------------------------------------------------------------------------------
 
 
 def hygiene_sentences(document: Document) -> dict[str, Said]:
@@ -195,27 +230,39 @@ def _figure(estimate: Document, decimals: int = 2) -> str:
     """ "0.31 (0.22 to 0.40)" """
     interval = estimate.get("ci")
     said = written(estimate["value"], decimals)
-    return f"{said} ({written_interval((interval[0], interval[1]), decimals)})" if interval else said
+    return (
+        f"{said} ({written_interval((interval[0], interval[1]), decimals)})" if interval else said
+    )
 
 
 def _side(estimate: Document) -> int:
-    """1 or −1 where the whole interval lies above or below 0; 0 where it holds 0 or there is none."""
+    """1 or −1 where the whole interval lies above or below 0; 0 where it holds 0 or there is
+    none."""
     low, high = estimate.get("ci") or (0.0, 0.0)
     return 1 if low > 0 else -1 if high < 0 else 0
 
 
 def _about_length(found: Document) -> Said:
     cannot = (
-        "It cannot say why: a longer response may be better in ways that the few ratings of it do not show, and what "
-        "people hold of it is known with error, so that holding their score fixed takes off too little."
+        "It cannot say why: a longer response may be better in ways that the few ratings of it do "
+        "not show, and what people hold of it is known with error, so that holding their score "
+        "fixed takes off too little."
     )
     judge, given = found["judge"], found["judge_given_human"]
     if judge["value"] is None:
         return Said(f"No figure: {judge['reason']}.", cannot)
     if given["value"] is None:
-        return Said(f"Its score goes with length at ρ = {_figure(judge)}. Beside people: {given['reason']}.", cannot)
+        return Said(
+            f"Its score goes with length at ρ = {_figure(judge)}. Beside people: "
+            f"{given['reason']}.",
+            cannot,
+        )
     people = found["human"]
-    beside = f"people’s at {_figure(people)}" if people["value"] is not None else f"people’s not: {people['reason']}"
+    beside = (
+        f"people’s at {_figure(people)}"
+        if people["value"] is not None
+        else f"people’s not: {people['reason']}"
+    )
     left = f"{_figure(given)} is left with people’s held fixed"
     said = f"Its score goes with length at ρ = {_figure(judge)}, {beside}; {left}."
     verdict = {
@@ -223,7 +270,11 @@ def _about_length(found: Document) -> Said:
         -1: " It scores longer responses lower than people’s scores account for.",
         0: " With these data that cannot be told from nothing.",
     }[_side(given)]
-    return Said(said + (verdict if given.get("ci") else _no_interval(given)), cannot, is_warning=_side(given) > 0)
+    return Said(
+        said + (verdict if given.get("ci") else _no_interval(given)),
+        cannot,
+        is_warning=_side(given) > 0,
+    )
 
 
 def _no_interval(estimate: Document) -> str:
@@ -233,23 +284,30 @@ def _no_interval(estimate: Document) -> str:
 
 def _about_turns(found: Document) -> Said:
     cannot = (
-        "An order of alternatives, of which judges of two responses prefer the first, does not arise here: this judge "
-        "sees one response at a time. Whether a longer prompt moves it, or what later turns are like, is not told."
+        "An order of alternatives, of which judges of two responses prefer the first, does not "
+        "arise here: this judge sees one response at a time. Whether a longer prompt moves it, or "
+        "what later turns are like, is not told."
     )
     if not found["turns"]:
         return Said(f"No figure: {found['reason']}.", cannot)
     off = [one for one in found["turns"] if _side(one["gap"])]
     if len(found["turns"]) == 1:
         return Said(
-            f"All responses stand at turn {found['turns'][0]['number']}: there is no other place to compare.", cannot
+            f"All responses stand at turn {found['turns'][0]['number']}: there is no other place "
+            "to compare.",
+            cannot,
         )
     if not off:
-        return Said("At no turn number does the judge stand clearly above or below people, by its own measure.", cannot)
+        return Said(
+            "At no turn number does the judge stand clearly above or below people, by its own "
+            "measure.",
+            cannot,
+        )
     places = ", ".join(f"{one['number']} ({_signed(one['gap']['value'])} sd)" for one in off)
     where = "turn" if len(off) == 1 else "turns"
     return Said(
-        f"At {where} {places} it stands clearly above or below people. Of {len(found['turns'])} intervals of 95 %, one "
-        "in twenty misses 0 by chance.",
+        f"At {where} {places} it stands clearly above or below people. Of {len(found['turns'])} "
+        "intervals of 95 %, one in twenty misses 0 by chance.",
         cannot,
         is_warning=len(off) > 1,
     )
@@ -257,8 +315,9 @@ def _about_turns(found: Document) -> Said:
 
 def _about_family(found: Document) -> Said:
     cannot = (
-        "Families are read from names: what was trained on another model’s answers, or is named after nothing, is not "
-        "seen. A family whose style people rate too low for its worth looks preferred."
+        "Families are read from names: what was trained on another model’s answers, or is named "
+        "after nothing, is not seen. A family whose style people rate too low for its worth looks "
+        "preferred."
     )
     difference = found["difference"]
     if difference["value"] is None:
@@ -270,8 +329,9 @@ def _about_family(found: Document) -> Said:
         0: " With these data that cannot be told from nothing.",
     }[side]
     return Said(
-        f"Systems of its family, {found['family']}, stand {_figure(difference)} standard deviations above others, "
-        f"relative to people.{verdict if difference.get('ci') else _no_interval(difference)}",
+        f"Systems of its family, {found['family']}, stand {_figure(difference)} standard "
+        "deviations above others, relative to "
+        f"people.{verdict if difference.get('ci') else _no_interval(difference)}",
         cannot,
         is_warning=side > 0,
     )
@@ -279,18 +339,22 @@ def _about_family(found: Document) -> Said:
 
 def _about_injections(found: Document) -> Said:
     cannot = (
-        "Only known patterns are found: a response may speak to the judge in words that none of them holds, and a "
-        "harmless one may be flagged."
+        "Only known patterns are found: a response may speak to the judge in words that none of "
+        "them holds, and a harmless one may be flagged."
     )
     if not found["flagged"]:
         return Said("No response speaks to the judge in a way that is known here.", cannot)
     flagged = "1 speaks" if found["flagged"] == 1 else f"{found['flagged']:,} speak"
     if not found["compared"]:
-        return Said(f"{flagged} to the judge; of none there is a score both with and without it.", cannot, True)
+        return Said(
+            f"{flagged} to the judge; of none there is a score both with and without it.",
+            cannot,
+            True,
+        )
     change = _signed(found["mean_change"])
     return Said(
-        f"{flagged} to the judge. Over {found['compared']:,} with both scores, these words move the score by {change} "
-        f"on average, and up in {found['raised']:,}.",
+        f"{flagged} to the judge. Over {found['compared']:,} with both scores, these words move "
+        f"the score by {change} on average, and up in {found['raised']:,}.",
         cannot,
         is_warning=found["mean_change"] > 0,
     )

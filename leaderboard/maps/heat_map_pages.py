@@ -21,7 +21,10 @@ from leaderboard.maps.words import ahead_words, alike_words
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.system_sets import system_note, systems_or_404
 
-SHOWN = {"correlation": "how far two metrics say the same", "significance": "which metric follows people better"}
+SHOWN = {
+    "correlation": "how far two metrics say the same",
+    "significance": "which metric follows people better",
+}
 LEVELS = ("turn", "dialogue", "system")
 ORDERS = {"similar": "similar metrics side by side", "name": "by name"}
 BEST_FIRST = {"similar": "the best first", "name": "by name"}
@@ -47,18 +50,29 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         "level_choices": LEVELS,
         "plots_url": f"{reverse('scatter', args=[slug])}?{urlencode(plots)}",
         "systems": systems,
-        "system_choices": [(one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)],
+        "system_choices": [
+            (one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)
+        ],
         "system_note": system_note(version, systems),
     }
     if shown == "correlation":
         found = look(version, "metric-correlations", systems=systems)
     else:
-        found = look(version, "comparisons", aspect=aspect, level=level or LEVELS[0], systems=systems)
+        found = look(
+            version, "comparisons", aspect=aspect, level=level or LEVELS[0], systems=systems
+        )
     context |= {"level": level or LEVELS[0], "look": found}
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Heat map of metrics", below_tab=True)
-    context |= {"analysis": found, "written_from": (found.stored, aspect, str(version.number), systems)}
-    context |= (_correlations if shown == "correlation" else _comparisons)(found.answer, level, context)
+        return waiting_page(
+            request, context, found, page_name="Heat map of metrics", below_tab=True
+        )
+    context |= {
+        "analysis": found,
+        "written_from": (found.stored, aspect, str(version.number), systems),
+    }
+    context |= (_correlations if shown == "correlation" else _comparisons)(
+        found.answer, level, context
+    )
     files = context["files"]() if "download" in request.GET and "files" in context else ()
     return page(request, "leaderboard/heat_map.html", context, files)
 
@@ -79,7 +93,11 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
         return {**here, "nothing": "It takes two metrics that are computed on the same responses."}
     level = level or levels[0]
     if level not in levels:
-        return {**here, "level_choices": LEVELS, "nothing": f"No two metrics have scores at the {level} level."}
+        return {
+            **here,
+            "level_choices": LEVELS,
+            "nothing": f"No two metrics have scores at the {level} level.",
+        }
     asked = {"aspect": context["aspect"], "version": context["version"].number}
     found = cache(lambda: Correlations(document, level, context["coefficient"], **asked))
     marks = (*context["written_from"], level, context["coefficient"])
@@ -88,14 +106,18 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
         "level": level,
         "finding": cache(lambda: alike_words(found())),
         "heat": cache(lambda: found().heat(context["order"])),
-        "table": cache(lambda: made_once(("nearest metrics", *marks), lambda: page_writer(found().nearest()))),
+        "table": cache(
+            lambda: made_once(("nearest metrics", *marks), lambda: page_writer(found().nearest()))
+        ),
         "files": lambda: [found().nearest(), found().all_pairs()],
         "method": document["method"],
     }
 
 
 def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any]) -> dict[str, Any]:
-    tested = {name: words for name, words in COEFFICIENT_WORDS.items() if name in document["coefficients"]}
+    tested = {
+        name: words for name, words in COEFFICIENT_WORDS.items() if name in document["coefficients"]
+    }
     coefficient = context["coefficient"] if context["coefficient"] in tested else "pearson"
     here = {"coefficient_choices": tested.items(), "coefficient": coefficient}
     if coefficient not in tested or len(document["metrics"]) < 2:

@@ -14,7 +14,11 @@ from annotations.tables.numerals import written
 from leaderboard.figures.heat_table import HeatTable, correlation_heat, significance_heat
 from leaderboard.plots import estimate_of
 
-COEFFICIENT_WORDS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b"}
+COEFFICIENT_WORDS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "kendall": "Kendall's τ-b",
+}
 Order = Literal["similar", "name"]
 ITEMS = {"turn": "responses", "dialogue": "dialogues of a system", "system": "systems"}
 SIGNIFICANT = 0.05
@@ -25,14 +29,23 @@ NAMED = 3
 class Correlations:
     """The stored correlations between metrics, at one level and by one coefficient."""
 
-    def __init__(self, document: dict[str, Any], level: str, coefficient: str, **asked: Any) -> None:
-        """``asked``: what addresses of comparisons carry beside the two metrics (aspect, version)."""
-        self.document, self.level, self.coefficient, self.asked = document, level, coefficient, urlencode(asked)
+    def __init__(
+        self, document: dict[str, Any], level: str, coefficient: str, **asked: Any
+    ) -> None:
+        """``asked``: what addresses of comparisons carry beside the two metrics (aspect,
+        version)."""
+        self.document, self.level, self.coefficient, self.asked = (
+            document,
+            level,
+            coefficient,
+            urlencode(asked),
+        )
         found = document["levels"][level]
         self.names = {number: document["metrics"][number]["metric"] for number in found["metrics"]}
         self.similar: list[int] = found["order"][coefficient]
         self.pairs: dict[tuple[int, int], tuple[Estimate, int]] = {
-            (pair["first"], pair["second"]): (estimate_of(pair[coefficient]), pair["n"]) for pair in found["pairs"]
+            (pair["first"], pair["second"]): (estimate_of(pair[coefficient]), pair["n"])
+            for pair in found["pairs"]
         }
 
     @property
@@ -57,8 +70,8 @@ class Correlations:
             self.pairs,
             heat_id="metric-heat-map",
             coefficient=words,
-            caption=f"{words} between {len(self.names)} metrics, {self.level} level, n = {_range(counts)} "
-            f"{ITEMS[self.level]} that both scored.",
+            caption=f"{words} between {len(self.names)} metrics, {self.level} level, n = "
+            f"{_range(counts)} {ITEMS[self.level]} that both scored.",
         )
 
     def nearest(self) -> Table:
@@ -68,16 +81,26 @@ class Correlations:
             group = f"{_ordinal(place)} nearest" if place > 1 else "nearest"
             columns += [
                 Column(f"near_{place}", "metric", "link", group=group, detail=place > 1),
-                Column(f"r_{place}", COEFFICIENT_WORDS[self.coefficient], "estimate", 2, group=group, detail=place > 1),
+                Column(
+                    f"r_{place}",
+                    COEFFICIENT_WORDS[self.coefficient],
+                    "estimate",
+                    2,
+                    group=group,
+                    detail=place > 1,
+                ),
             ]
         columns += [
             Column("far", "metric", "link", group="least like it"),
-            Column("r_far", COEFFICIENT_WORDS[self.coefficient], "estimate", 2, group="least like it"),
+            Column(
+                "r_far", COEFFICIENT_WORDS[self.coefficient], "estimate", 2, group="least like it"
+            ),
         ]
         rows = tuple(self._nearest_row(number) for number in self.similar)
         return Table(
             "nearest-metrics",
-            f"Which metrics say the same: {COEFFICIENT_WORDS[self.coefficient]}, {self.level} level",
+            f"Which metrics say the same: {COEFFICIENT_WORDS[self.coefficient]}, {self.level} "
+            "level",
             tuple(columns),
             rows,
             signature=self.signature,
@@ -85,10 +108,17 @@ class Correlations:
 
     def _nearest_row(self, number: int) -> Row:
         others = [(self.between(number, other), other) for other in self.names if other != number]
-        defined = [(estimate, estimate.value, other) for (estimate, _), other in others if estimate.value is not None]
+        defined = [
+            (estimate, estimate.value, other)
+            for (estimate, _), other in others
+            if estimate.value is not None
+        ]
         defined.sort(key=lambda one: -one[1])
         cells = {"metric": Cell(self.names[number])}
-        shown = [(f"near_{place}", f"r_{place}", one) for place, one in enumerate(defined[:NAMED], start=1)]
+        shown = [
+            (f"near_{place}", f"r_{place}", one)
+            for place, one in enumerate(defined[:NAMED], start=1)
+        ]
         shown += [("far", "r_far", defined[-1])] if defined else []
         for name_key, value_key, (estimate, _, other) in shown:
             cells[name_key] = Cell(self.names[other], href=self._comparison(number, other))
@@ -141,9 +171,12 @@ class Comparisons:
         self.tests: dict[tuple[int, int], tuple[float | None, ...]] = {
             (first, second): tuple(rest) for first, second, *rest in found["pairs"]
         }
-        # What is undefined is no test: it counts for nobody, and not among those that are corrected for.
+        # What is undefined is no test: it counts for nobody, and not among those that are corrected
+        # for.
         self.pairs = {
-            pair: (test[0], test[2]) for pair, test in self.tests.items() if test[0] is not None and test[2] is not None
+            pair: (test[0], test[2])
+            for pair, test in self.tests.items()
+            if test[0] is not None and test[2] is not None
         }
 
     @property
@@ -159,7 +192,8 @@ class Comparisons:
         return ", ".join(part for part in parts if part)
 
     def lead(self, number: int) -> float:
-        """Greater for metrics that follow people better: the sum of the differences to all others."""
+        """Greater for metrics that follow people better: the sum of the differences to all
+        others."""
         return sum(
             difference if first == number else -difference
             for (first, second), (difference, _) in self.pairs.items()
@@ -170,7 +204,9 @@ class Comparisons:
         numbers = range(len(self.names))
         if order == "name":
             return sorted(numbers, key=lambda number: self.names[number].casefold())
-        return sorted(numbers, key=lambda number: (self.names[number] in self.undefined, -self.lead(number)))
+        return sorted(
+            numbers, key=lambda number: (self.names[number] in self.undefined, -self.lead(number))
+        )
 
     def heat(self, order: Order) -> HeatTable:
         words = COEFFICIENT_WORDS[self.coefficient]
@@ -180,14 +216,15 @@ class Comparisons:
             self.pairs,
             heat_id="metric-heat-map",
             coefficient=words,
-            caption=f"Does the metric of the row follow people better than that of the column? p of the difference in "
-            f"{words}, {self.level} level, Holm's correction for {len(self.pairs)} tests; empty where it does not "
-            "lead.",
+            caption="Does the metric of the row follow people better than that of the column? p "
+            f"of the difference in {words}, {self.level} level, Holm's correction for "
+            f"{len(self.pairs)} tests; empty where it does not lead.",
             undefined=self.undefined,
         )
 
     def standings(self) -> Table:
-        """Of each metric, how many it is significantly better than, and how many are better than it."""
+        """Of each metric, how many it is significantly better than, and how many are better than
+        it."""
         rows = []
         for number in self.order("similar"):
             name = self.names[number]
@@ -195,7 +232,12 @@ class Comparisons:
             reason = self.undefined.get(name, "")
             counts = {"better": Cell(len(better)), "worse": Cell(len(worse))}
             open_tests = sum(number in pair for pair in self.pairs) - len(better) - len(worse)
-            cells = {"metric": Cell(name), **counts, "open": Cell(open_tests), "beats": Cell(", ".join(better))}
+            cells = {
+                "metric": Cell(name),
+                **counts,
+                "open": Cell(open_tests),
+                "beats": Cell(", ".join(better)),
+            }
             if reason:
                 cells = {
                     "metric": Cell(name),
@@ -204,10 +246,17 @@ class Comparisons:
             rows.append(Row(name, cells))
         return Table(
             "metric-standings",
-            f"Metrics that are better than others, {COEFFICIENT_WORDS[self.coefficient]}, {self.level} level",
+            f"Metrics that are better than others, {COEFFICIENT_WORDS[self.coefficient]}, "
+            f"{self.level} level",
             (
                 Column("metric", "metric"),
-                Column("better", "better than", "number", 0, help="metrics, with p < 0.05 after Holm's correction"),
+                Column(
+                    "better",
+                    "better than",
+                    "number",
+                    0,
+                    help="metrics, with p < 0.05 after Holm's correction",
+                ),
                 Column("worse", "worse than", "number", 0),
                 Column("open", "cannot be told apart from", "number", 0),
                 Column("beats", "better than these"),
@@ -217,7 +266,11 @@ class Comparisons:
         )
 
     def _why_not(self, *numbers: int) -> str:
-        reasons = [self.undefined[self.names[number]] for number in numbers if self.names[number] in self.undefined]
+        reasons = [
+            self.undefined[self.names[number]]
+            for number in numbers
+            if self.names[number] in self.undefined
+        ]
         return reasons[0] if reasons else NOT_TESTED
 
     def _beaten(self, number: int, direction: int) -> list[str]:
@@ -232,7 +285,8 @@ class Comparisons:
     def all_pairs(self) -> Table:
         return Table(
             "metric-pairs",
-            f"Differences in {COEFFICIENT_WORDS[self.coefficient]} between metrics, {self.level} level",
+            f"Differences in {COEFFICIENT_WORDS[self.coefficient]} between metrics, {self.level} "
+            "level",
             (
                 Column("first", "metric"),
                 Column("second", "metric"),
@@ -248,8 +302,12 @@ class Comparisons:
                         "first": Cell(self.names[first]),
                         "second": Cell(self.names[second]),
                         **{
-                            key: Cell(value, reason=self._why_not(first, second) if value is None else "")
-                            for key, value in zip(("difference", "p", "p_holm", "p_bh"), test[:4], strict=True)
+                            key: Cell(
+                                value, reason=self._why_not(first, second) if value is None else ""
+                            )
+                            for key, value in zip(
+                                ("difference", "p", "p_holm", "p_bh"), test[:4], strict=True
+                            )
                         },
                     },
                 )

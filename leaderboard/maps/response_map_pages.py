@@ -25,7 +25,10 @@ COLOURED = 6
 def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     found = look(version, "response-map")
-    context: dict[str, Any] = {**corpus_context(version, "systems", aspect_or_404(request, version)), "look": found}
+    context: dict[str, Any] = {
+        **corpus_context(version, "systems", aspect_or_404(request, version)),
+        "look": found,
+    }
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Map of responses", below_tab=True)
     document = found.answer
@@ -40,7 +43,11 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     files: list[Table] = []
     if document["points"]:
         table = _closeness(document)
-        context |= {"figures": _figures(document, chosen), "table": table, "finding": nearness_words(document)}
+        context |= {
+            "figures": _figures(document, chosen),
+            "table": table,
+            "finding": nearness_words(document),
+        }
         files = [table, *(figure.points for figure in context["figures"])]
     return page(request, "leaderboard/response_map.html", context, files)
 
@@ -48,7 +55,10 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
 def _figures(document: dict[str, Any], chosen: Sequence[str]) -> list[Figure]:
     names = {one["position"]: one["system"] for one in document["systems"]}
     drawn = document["turns"] < document["of_turns"]
-    remark = f"{document['turns']} of {document['of_turns']} turns, chosen by chance (seed {document['seed']})."
+    remark = (
+        f"{document['turns']} of {document['of_turns']} turns, chosen by chance (seed "
+        f"{document['seed']})."
+    )
     return [
         response_map(
             [
@@ -77,13 +87,14 @@ def _figures(document: dict[str, Any], chosen: Sequence[str]) -> list[Figure]:
 
 def _signature(document: dict[str, Any]) -> str:
     return (
-        f"{document['corpus']} {document['corpus_version']}, sentence vectors of {document['model']}, seed "
-        f"{document['seed']}"
+        f"{document['corpus']} {document['corpus_version']}, sentence vectors of "
+        f"{document['model']}, seed {document['seed']}"
     )
 
 
 def _closeness(document: dict[str, Any]) -> Table:
-    """How near a system's responses lie to the references of their turns, in the encoder's own space."""
+    """How near a system's responses lie to the references of their turns, in the encoder's own
+    space."""
     near: dict[int, list[float]] = {}
     for point in document["points"]:
         if point["cosine"] is not None:

@@ -1,5 +1,5 @@
-"""What one sees on a map, in a sentence made from its data: of metrics that say the same, of metrics that follow people
-better than others, of responses beside references."""
+"""What one sees on a map, in a sentence made from its data: of metrics that say the same, of
+metrics that follow people better than others, of responses beside references."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ Finding = tuple[str, str]
 
 
 def alike_words(found: Correlations) -> Finding:
-    """The two that are most alike, how many pairs are, and the one that is least like the others."""
-    values = {pair: estimate.value for pair, (estimate, _) in found.pairs.items() if estimate.value is not None}
+    """The two that are most alike, how many pairs are, and the one that is least like the
+    others."""
+    values = {
+        pair: estimate.value
+        for pair, (estimate, _) in found.pairs.items()
+        if estimate.value is not None
+    }
     if not values:
         return "", "Between no two of these metrics there is a correlation."
     symbol = SYMBOLS[found.coefficient]
@@ -27,7 +32,9 @@ def alike_words(found: Correlations) -> Finding:
     said = "are the most alike"
     if highest >= MUCH_THE_SAME:
         said = "say nearly the same" if highest >= NEARLY_THE_SAME else "say much the same"
-    finding = f"{found.names[first]} and {found.names[second]} {said} ({symbol} {written(highest, 2)})."
+    finding = (
+        f"{found.names[first]} and {found.names[second]} {said} ({symbol} {written(highest, 2)})."
+    )
     if len(values) == 1:
         return finding, ""
     same = sum(value >= NEARLY_THE_SAME for value in values.values())
@@ -39,8 +46,8 @@ def alike_words(found: Correlations) -> Finding:
     alone = min(means, key=lambda number: means[number])
     return finding, (
         f"{written(same, 0) if same else 'None'} of {written(len(values), 0)} pairs "
-        f"{'reach' if same > 1 else 'reaches'} {NEARLY_THE_SAME}. "
-        f"{found.names[alone]} is least like the others ({symbol} {written(means[alone], 2)} on the mean)."
+        f"{'reach' if same > 1 else 'reaches'} {NEARLY_THE_SAME}. {found.names[alone]} is least "
+        f"like the others ({symbol} {written(means[alone], 2)} on the mean)."
     )
 
 
@@ -55,19 +62,27 @@ def ahead_words(found: Comparisons) -> Finding:
             better[first if difference > 0 else second] += 1
     differ = sum(better.values())
     if not differ:
-        pairs = "The two metrics cannot" if tests == 1 else f"No two of {len(found.names)} metrics can"
+        pairs = (
+            "The two metrics cannot" if tests == 1 else f"No two of {len(found.names)} metrics can"
+        )
         return f"{pairs} be told apart:", "which of them follows people better may be chance."
     best = max(better, key=lambda number: (better[number], found.lead(number)))
     others = sum(best in pair for pair in found.pairs)
-    rest = f"{written(differ, 0)} of {written(tests, 0)} pairs differ by more than chance (Holm's correction)."
+    rest = (
+        f"{written(differ, 0)} of {written(tests, 0)} pairs differ by more than chance (Holm's "
+        "correction)."
+    )
     behind = f"all {others}" if better[best] == others else f"{better[best]} of {others}"
     return f"{found.names[best]} follows people better than {behind} others.", rest
 
 
 def nearness_words(document: Mapping[str, Any]) -> Finding:
-    """Whose responses lie nearest to the references and whose farthest, and how much of it all a plane shows."""
+    """Whose responses lie nearest to the references and whose farthest, and how much of it all a
+    plane shows."""
     names = {
-        one["position"]: one["system"] for one in document["systems"] if not one.get("is_gold", one["kind"] == "gold")
+        one["position"]: one["system"]
+        for one in document["systems"]
+        if not one.get("is_gold", one["kind"] == "gold")
     }
     near: dict[int, list[float]] = {}
     for point in document["points"]:
@@ -75,11 +90,20 @@ def nearness_words(document: Mapping[str, Any]) -> Finding:
             near.setdefault(point["system"], []).append(point["cosine"])
     means = {position: fmean(cosines) for position, cosines in near.items()}
     shown = sum(document["explained"])
-    plane = f"Two principal components hold {written(100 * shown, 0)} % of the variance between the texts."
+    plane = (
+        f"Two principal components hold {written(100 * shown, 0)} % of the variance between the "
+        "texts."
+    )
     if not means:
         return "", plane
-    nearest, farthest = max(means, key=lambda one: means[one]), min(means, key=lambda one: means[one])
-    finding = f"{names[nearest]}’s responses lie nearest to the references (mean cosine {written(means[nearest], 2)})"
+    nearest, farthest = (
+        max(means, key=lambda one: means[one]),
+        min(means, key=lambda one: means[one]),
+    )
+    finding = (
+        f"{names[nearest]}’s responses lie nearest to the references (mean cosine "
+        f"{written(means[nearest], 2)})"
+    )
     if nearest == farthest:
         return f"{finding}.", plane
     return f"{finding}, {names[farthest]}’s farthest ({written(means[farthest], 2)}).", plane

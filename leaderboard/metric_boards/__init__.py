@@ -1,1 +1,2 @@
-"""The metric leaderboard: its table, sentence and pictures, what a reader may ask of it, and its pages."""
+"""The metric leaderboard: its table, sentence and pictures, what a reader may ask of it, and its
+pages."""

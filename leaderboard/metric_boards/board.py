@@ -1,4 +1,5 @@
-"""The metric leaderboard's table, made from stored answers (JSON). No statistics are computed here."""
+"""The metric leaderboard's table, made from stored answers (JSON). No statistics are computed
+here."""
 
 from __future__ import annotations
 
@@ -27,7 +28,11 @@ from leaderboard.metric_boards.letters import Letters
 from leaderboard.plots import levels_of, people_estimate
 from workers.metric_list import kind_of, page_of
 
-CEILING, RELIABILITY, LEAVE_ONE_OUT = "correlation_ceiling", "reliability", "leave_one_out_agreement"
+CEILING, RELIABILITY, LEAVE_ONE_OUT = (
+    "correlation_ceiling",
+    "reliability",
+    "leave_one_out_agreement",
+)
 COMPARE_FORM = "compare"
 TIED = "tied with the best"
 HARD_TO_READ = "cannot read all of the text"
@@ -37,29 +42,51 @@ ACCURACIES = {
         (
             "tie_calibrated_accuracy",
             "acc. (ties)",
-            "Tie-calibrated accuracy (Deutsch, Foster & Freitag 2023): of the pairs of responses, the share that the "
-            "metric orders as people do, ties included, with the threshold for ties that suits the metric best.",
+            (
+                "Tie-calibrated accuracy (Deutsch, Foster & Freitag 2023): of the pairs of "
+                "responses, the share that the metric orders as people do, ties included, with "
+                "the threshold for ties that suits the metric best."
+            ),
         ),
     ),
     "system": (
         (
             "pairwise_accuracy",
             "pairwise acc.",
-            "Pairwise accuracy (Kocmi et al. 2021): of the pairs of systems, the share that the metric orders as "
-            "people do.",
+            (
+                "Pairwise accuracy (Kocmi et al. 2021): of the pairs of systems, the share that "
+                "the metric orders as people do."
+            ),
         ),
         (
             "soft_pairwise_accuracy",
             "soft acc.",
-            "Soft pairwise accuracy (Thompson et al. 2024): how near the metric's certainty about each pair of systems "
-            "comes to people's.",
+            (
+                "Soft pairwise accuracy (Thompson et al. 2024): how near the metric's certainty "
+                "about each pair of systems comes to people's."
+            ),
         ),
     ),
 }
 COSTS = (
-    ("seconds_per_1000", "seconds", 1, "Seconds of computing for 1,000 responses, the loading of a model included."),
-    ("tokens_per_1000", "tokens", 0, "Tokens that judging 1,000 responses took, question and answer together."),
-    ("usd_per_1000", "USD", 3, "What judging 1,000 responses cost at the prices of the judge's settings."),
+    (
+        "seconds_per_1000",
+        "seconds",
+        1,
+        "Seconds of computing for 1,000 responses, the loading of a model included.",
+    ),
+    (
+        "tokens_per_1000",
+        "tokens",
+        0,
+        "Tokens that judging 1,000 responses took, question and answer together.",
+    ),
+    (
+        "usd_per_1000",
+        "USD",
+        3,
+        "What judging 1,000 responses cost at the prices of the judge's settings.",
+    ),
 )
 
 
@@ -72,20 +99,24 @@ def metric_board(
     tied: Collection[str] = (),
 ) -> Table:
     """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; ceiling,
-    reliability and people's agreement as rows that do not compete. ``letters`` are of the wish's level
-    and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not significantly
-    different from the best one."""
+    reliability and people's agreement as rows that do not compete. ``letters`` are of the wish's
+    level and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not
+    significantly different from the best one."""
     levels = levels_of(document)
     columns = _columns(document, levels, wish)
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
-    rows = [_metric_row(document, metric, by_level, wish, letters, tied) for metric, by_level in by_metric.items()]
+    rows = [
+        _metric_row(document, metric, by_level, wish, letters, tied)
+        for metric, by_level in by_metric.items()
+    ]
     rows = [*_strongest_marked(rows, columns, by_metric), *_people_rows(document, wish)]
     sort = wish.column if wish != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
-        caption=f"Correlation of metrics with people, {document['corpus']}, aspect {document['aspect']}",
+        caption=f"Correlation of metrics with people, {document['corpus']}, aspect "
+        f"{document['aspect']}",
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
@@ -97,34 +128,62 @@ def metric_board(
 
 
 def shown_columns(table: Table, wish: BoardWish, document: Mapping[str, Any]) -> str:
-    """The columns that show until the reader chooses: the chosen coefficient at each level that has any value, and all
-    that is said of the chosen level; what it takes."""
-    has_values = {row["level"] for row in document["rows"] if row[wish.coefficient]["value"] is not None}
+    """The columns that show until the reader chooses: the chosen coefficient at each level that has
+    any value, and all that is said of the chosen level; what it takes."""
+    has_values = {
+        row["level"] for row in document["rows"] if row[wish.coefficient]["value"] is not None
+    }
     keys = {f"{level}-{wish.coefficient}" for level in has_values}
     keys |= {f"{wish.level}-{name}" for name, _ in COEFFICIENTS}
     keys |= {f"{wish.level}-{key}" for key, _, _ in ACCURACIES.get(wish.level, ())}
     keys |= {f"{wish.level}-n", f"{wish.level}-coverage", "about", "seconds_per_1000"}
-    if any(row.cell("usd_per_1000").is_defined or row.cell("tokens_per_1000").is_defined for row in table.rows):
+    if any(
+        row.cell("usd_per_1000").is_defined or row.cell("tokens_per_1000").is_defined
+        for row in table.rows
+    ):
         keys |= {"tokens_per_1000", "usd_per_1000"}
     return ",".join(column.key for column in table.columns if column.key in keys)
 
 
-# --- columns -----------------------------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------------------
 
 
 def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardWish) -> list[Column]:
     columns = [
         Column("metric", "Metric", "link"),
-        Column("about", "Kind", "link", help="Leads to what it measures, and how it does elsewhere.", detail=True),
+        Column(
+            "about",
+            "Kind",
+            "link",
+            help="Leads to what it measures, and how it does elsewhere.",
+            detail=True,
+        ),
     ]
     for level in levels:
         columns += _level_columns(document, level, wish)
     if "cost" in document:
         columns += [
-            Column(key, label, "number", decimals, help, "for 1,000 responses", False, detail=key != "seconds_per_1000")
+            Column(
+                key,
+                label,
+                "number",
+                decimals,
+                help,
+                "for 1,000 responses",
+                False,
+                detail=key != "seconds_per_1000",
+            )
             for key, label, decimals, help in COSTS
         ]
-        columns.append(Column("device", "on", help="Where it was computed.", group="for 1,000 responses", detail=True))
+        columns.append(
+            Column(
+                "device",
+                "on",
+                help="Where it was computed.",
+                group="for 1,000 responses",
+                detail=True,
+            )
+        )
     return columns
 
 
@@ -138,16 +197,25 @@ def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> 
             symbol,
             "estimate",
             group=group,
-            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level. {variant} {_sentence(interval)}".replace(
-                "  ", " "
-            ),
+            help=(
+                f"{COEFFICIENT_NAMES[name]} with people at {level} level. {variant} "
+                f"{_sentence(interval)}"
+            ).replace("  ", " "),
             higher_is_better=True,
             detail=name != wish.coefficient,
         )
         for name, symbol in COEFFICIENTS
     ]
     columns += [
-        Column(f"{level}-{key}", label, "estimate", group=group, help=help, higher_is_better=True, detail=True)
+        Column(
+            f"{level}-{key}",
+            label,
+            "estimate",
+            group=group,
+            help=help,
+            higher_is_better=True,
+            detail=True,
+        )
         for key, label, help in ACCURACIES.get(level, ())
         if any(key in row for row in document["rows"])
     ]
@@ -155,11 +223,12 @@ def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> 
     return [*columns, pairs, coverage_column(level)]
 
 
-# --- rows --------------------------------------------------------------------------------------------------------
+# --- rows -----------------------------------------------------------------------------------------
 
 
 def chosen_estimate(row: Mapping[str, Any], coefficient: str, variant: str) -> dict[str, Any]:
-    """The coefficient in the chosen variant, in its JSON form; undefined with a reason where it was not computed."""
+    """The coefficient in the chosen variant, in its JSON form; undefined with a reason where it was
+    not computed."""
     found: dict[str, Any] | None
     found = row[coefficient] if variant == GLOBAL else row.get(variant, {}).get(coefficient)
     return found or {"value": None, "reason": f"not computed {VARIANTS[variant]}"}
@@ -184,7 +253,9 @@ def _metric_row(
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
             cells[f"{level}-{name}"] = cell_of(
-                estimate, note=_note(row, variant, name), generalises_to=row.get("generalises_to", "")
+                estimate,
+                note=_note(row, variant, name),
+                generalises_to=row.get("generalises_to", ""),
             )
         for key, _, _ in ACCURACIES.get(level, ()):
             if key in row:
@@ -194,7 +265,9 @@ def _metric_row(
     if letters is not None and wish.column in cells:
         cells[wish.column] = replace(cells[wish.column], letters=letters.of(metric))
     cells["about"] = (
-        Cell(reason="it was handed in as scores") if submitted else Cell(kind_of(metric).heading, href=page_of(metric))
+        Cell(reason="it was handed in as scores")
+        if submitted
+        else Cell(kind_of(metric).heading, href=page_of(metric))
     )
     cells |= _cost_cells(document.get("cost", {}).get(metric))
     badges = (
@@ -210,7 +283,11 @@ def _metric_row(
 
 def _note(row: dict[str, Any], variant: str, coefficient: str) -> str:
     """What was left out; of an average, of how many groups it is."""
-    return "; ".join(part for part in (coverage_note(row), _groups_words(row.get(variant, {}), coefficient)) if part)
+    return "; ".join(
+        part
+        for part in (coverage_note(row), _groups_words(row.get(variant, {}), coefficient))
+        if part
+    )
 
 
 def _groups_words(average: Mapping[str, Any], coefficient: str) -> str:
@@ -222,7 +299,9 @@ def _groups_words(average: Mapping[str, Any], coefficient: str) -> str:
 
 def _accuracy_cell(estimate: Mapping[str, Any]) -> Cell:
     threshold = estimate.get("epsilon")
-    note = f"ties: differences of up to {threshold:.3g}" if isinstance(threshold, int | float) else ""
+    note = (
+        f"ties: differences of up to {threshold:.3g}" if isinstance(threshold, int | float) else ""
+    )
     return cell_of(dict(estimate), note=note)
 
 
@@ -237,26 +316,40 @@ PEOPLE = (
     (
         CEILING,
         "ceiling: √reliability",
-        "the highest correlation that a perfect metric could reach with the mean of these ratings (Spearman 1904)",
+        (
+            "the highest correlation that a perfect metric could reach with the mean of these "
+            "ratings (Spearman 1904)"
+        ),
     ),
     (
         RELIABILITY,
         "reliability of the mean rating",
         "split halves of the raters of each response, stepped up to all raters (Spearman–Brown)",
     ),
-    (LEAVE_ONE_OUT, "leave-one-out agreement", "one rater against the mean of the others, averaged over raters"),
+    (
+        LEAVE_ONE_OUT,
+        "leave-one-out agreement",
+        "one rater against the mean of the others, averaged over raters",
+    ),
 )
 
 
 def _people_rows(document: dict[str, Any], wish: BoardWish) -> list[Row]:
     """What bounds every metric, and how far people agree: rows that do not compete."""
     return [
-        _people_row(document, wish, key, name, note, document[key]) for key, name, note in PEOPLE if key in document
+        _people_row(document, wish, key, name, note, document[key])
+        for key, name, note in PEOPLE
+        if key in document
     ]
 
 
 def _people_row(
-    document: dict[str, Any], wish: BoardWish, key: str, name: str, note: str, by_level: Mapping[str, Any]
+    document: dict[str, Any],
+    wish: BoardWish,
+    key: str,
+    name: str,
+    note: str,
+    by_level: Mapping[str, Any],
 ) -> Row:
     cells = {"metric": Cell(name, note=note)}
     for level in levels_of(document):
@@ -265,7 +358,11 @@ def _people_row(
             cells[f"{level}-{coefficient}"] = (
                 estimate_cell(people_estimate(by_level, level, coefficient))
                 if variant == GLOBAL
-                else Cell(reason=_OF_ALL_PAIRS.get(variant, "it is over all pairs, and does not compare with averages"))
+                else Cell(
+                    reason=_OF_ALL_PAIRS.get(
+                        variant, "it is over all pairs, and does not compare with averages"
+                    )
+                )
             )
         for accuracy, _, _ in ACCURACIES.get(level, ()):
             cells[f"{level}-{accuracy}"] = Cell(reason="it is of correlations")
@@ -286,15 +383,19 @@ def _sentence(words: str) -> str:
 
 
 def _strongest_marked(
-    rows: Sequence[Row], columns: Sequence[Column], by_metric: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    by_metric: Mapping[str, Mapping[str, Mapping[str, Any]]],
 ) -> list[Row]:
-    """Best is the strongest agreement in the metric's own direction: of a distance, the most negative coefficient.
-    Accuracies know the direction already."""
+    """Best is the strongest agreement in the metric's own direction: of a distance, the most
+    negative coefficient. Accuracies know the direction already."""
     direction = {
         f"metric-{metric}": 1 if next(iter(by_level.values()))["higher_is_better"] else -1
         for metric, by_level in by_metric.items()
     }
-    signed = {f"{level}-{name}" for level in ("turn", "dialogue", "system") for name, _ in COEFFICIENTS}
+    signed = {
+        f"{level}-{name}" for level in ("turn", "dialogue", "system") for name, _ in COEFFICIENTS
+    }
 
     def strength(row: Row, key: str) -> float | None:
         number = row.cell(key).number
@@ -310,7 +411,9 @@ def _strongest_marked(
         replace(
             row,
             cells={
-                key: replace(cell, best=True) if key in best and strength(row, key) == best[key] else cell
+                key: replace(cell, best=True)
+                if key in best and strength(row, key) == best[key]
+                else cell
                 for key, cell in row.cells.items()
             },
         )
@@ -319,29 +422,46 @@ def _strongest_marked(
 
 
 def _metric_notes(
-    document: dict[str, Any], wish: BoardWish, letters: Letters | None, no_letters: str, some_are_tied: bool
+    document: dict[str, Any],
+    wish: BoardWish,
+    letters: Letters | None,
+    no_letters: str,
+    some_are_tied: bool,
 ) -> tuple[str, ...]:
     interval = document.get("interval", {}).get(wish.level)
     how = (
         f"At {wish.level} level, {interval}"
         if interval
-        else f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed {document['seed']})"
+        else (
+            f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed "
+            f"{document['seed']})"
+        )
     )
     notes = [
         f"{how}. Undefined values say why. {LEFT_OUT}",
-        "Ceiling: the highest correlation that a perfect metric could reach with the mean of these "
-        "ratings, the root of their reliability; of ρ it is an approximation. One rater against the others "
-        "is no ceiling: a metric may be less noisy than one person. "
-        "Bold: the strongest agreement of the column; it is not said to differ from the next.",
+        (
+            "Ceiling: the highest correlation that a perfect metric could reach with the mean of "
+            "these ratings, the root of their reliability; of ρ it is an approximation. One rater "
+            "against the others is no ceiling: a metric may be less noisy than one person. Bold: "
+            "the strongest agreement of the column; it is not said to differ from the next."
+        ),
     ]
     if design := design_text(document):
         notes.append(f"{design}.")
     if letters is not None:
-        notes.append(f"{COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {letters.description}")
+        notes.append(
+            f"{COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {letters.description}"
+        )
         if some_are_tied:
-            notes.append(f"“{TIED}”: not significantly different from the strongest metric, by the same tests.")
+            notes.append(
+                f"“{TIED}”: not significantly different from the strongest metric, by the same "
+                "tests."
+            )
     elif no_letters:
-        notes.append(f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {no_letters}.")
+        notes.append(
+            f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: "
+            f"{no_letters}."
+        )
     elif wish.shown_variant != GLOBAL:
         notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
     return tuple(notes)

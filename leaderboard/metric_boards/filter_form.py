@@ -1,4 +1,5 @@
-"""The form above the metric leaderboard: one select a choice, only where there is something to choose."""
+"""The form above the metric leaderboard: one select a choice, only where there is something to
+choose."""
 
 from __future__ import annotations
 
@@ -47,19 +48,34 @@ def filter_form(
     ]
     metrics = [
         _select(
-            "method", "Metrics made of", _any([(one, METHODS[one]) for one in methods_present(document)]), wish.method
+            "method",
+            "Metrics made of",
+            _any([(one, METHODS[one]) for one in methods_present(document)]),
+            wish.method,
         ),
         _select(
-            "needs", "Metrics that need", _any([(one, NEEDS[one][0]) for one in needs_present(document)]), wish.needs
+            "needs",
+            "Metrics that need",
+            _any([(one, NEEDS[one][0]) for one in needs_present(document)]),
+            wish.needs,
         ),
-        _select("origin", "Metrics", _any([(one, ORIGINS[one]) for one in origins_present(document)]), wish.origin),
+        _select(
+            "origin",
+            "Metrics",
+            _any([(one, ORIGINS[one]) for one in origins_present(document)]),
+            wish.origin,
+        ),
     ]
-    return [one for one in numbers if len(one.options) > 1], [one for one in metrics if len(one.options) > 2]
+    return [one for one in numbers if len(one.options) > 1], [
+        one for one in metrics if len(one.options) > 2
+    ]
 
 
 def _select(name: str, label: str, options: list[tuple[str, str]], chosen: str) -> Select:
     known = [value for value, _ in options]
-    if chosen not in known:  # asked for in the address, and fits nothing here: shown, so that it can be undone
+    if (
+        chosen not in known
+    ):  # asked for in the address, and fits nothing here: shown, so that it can be undone
         options = [*options, (chosen, chosen)]
     return Select(name, label, tuple((value, words, value == chosen) for value, words in options))
 

@@ -1,4 +1,5 @@
-"""What a reader asks of the metric leaderboard, in its address: which numbers, of which systems, of which metrics."""
+"""What a reader asks of the metric leaderboard, in its address: which numbers, of which systems, of
+which metrics."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def method_of(configuration: str, submitted: bool = False) -> str:
 
 
 def needs_of(configuration: str) -> frozenset[str] | None:
-    """None where it is not known: of a metric that was handed in as scores, or is not installed any more."""
+    """None where it is not known: of a metric that was handed in as scores, or is not installed any
+    more."""
     try:
         return frozenset(parse(configuration).needs)
     except ConfigurationError:
@@ -75,13 +77,14 @@ def needs_of(configuration: str) -> frozenset[str] | None:
 
 
 class UnknownWish(ValueError):
-    """The address asks for something that this board does not have; the message says what there is."""
+    """The address asks for something that this board does not have; the message says what there
+    is."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardWish:
-    """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` what they are computed of; the rest
-    leaves metrics out."""
+    """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` what they are
+    computed of; the rest leaves metrics out."""
 
     level: str = "turn"
     coefficient: str = "pearson"
@@ -96,8 +99,13 @@ class BoardWish:
         return f"{self.level}-{self.coefficient}"
 
     def variant_at(self, level: str) -> str:
-        """Averages within dialogues or within systems need more than one item of each: not so at system level."""
-        return GLOBAL if level == "system" and self.variant in ("per_dialogue", "per_system") else self.variant
+        """Averages within dialogues or within systems need more than one item of each: not so at
+        system level."""
+        return (
+            GLOBAL
+            if level == "system" and self.variant in ("per_dialogue", "per_system")
+            else self.variant
+        )
 
     @property
     def shown_variant(self) -> str:
@@ -121,12 +129,16 @@ class BoardWish:
         return needs is not None and NEEDS[self.needs][1](needs)
 
 
-def wish_of(asked: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None) -> BoardWish:
-    """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it is the first of the
-    document at which a metric has a value. Raises ``UnknownWish``."""
+def wish_of(
+    asked: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None
+) -> BoardWish:
+    """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it
+    is the first of the document at which a metric has a value. Raises ``UnknownWish``."""
     coefficient = _one_of(asked, "coefficient", "pearson", COEFFICIENT_NAMES)
     return BoardWish(
-        level=_one_of(asked, "level", first_level(document, coefficient), ("turn", "dialogue", "system")),
+        level=_one_of(
+            asked, "level", first_level(document, coefficient), ("turn", "dialogue", "system")
+        ),
         coefficient=coefficient,
         variant=_one_of(asked, "variant", GLOBAL, VARIANTS),
         systems=systems,

@@ -23,11 +23,17 @@ def strength(row: Mapping[str, Any], wish: BoardWish) -> float | None:
 
 def best_row(document: Mapping[str, Any], wish: BoardWish) -> Mapping[str, Any] | None:
     """Of the metric that follows people best at the chosen level; None where none is defined."""
-    defined = [row for row in document["rows"] if row["level"] == wish.level and strength(row, wish) is not None]
+    defined = [
+        row
+        for row in document["rows"]
+        if row["level"] == wish.level and strength(row, wish) is not None
+    ]
     return max(defined, key=lambda row: strength(row, wish) or 0.0, default=None)
 
 
-def tied_with_best(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> list[str]:
+def tied_with_best(
+    document: Mapping[str, Any], wish: BoardWish, letters: Letters | None
+) -> list[str]:
     """The metrics that are not significantly different from the best of those shown."""
     best = best_row(document, wish)
     if best is None or letters is None or wish.shown_variant != GLOBAL:
@@ -36,26 +42,38 @@ def tied_with_best(document: Mapping[str, Any], wish: BoardWish, letters: Letter
 
 
 def _others(document: Mapping[str, Any], wish: BoardWish, best: Mapping[str, Any]) -> list[str]:
-    return [row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best]
+    return [
+        row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best
+    ]
 
 
-def headline(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> tuple[str, str]:
-    """(who is first and how sure that is, what else there is to say); the first is "" where nothing can be said."""
+def headline(
+    document: Mapping[str, Any], wish: BoardWish, letters: Letters | None
+) -> tuple[str, str]:
+    """(who is first and how sure that is, what else there is to say); the first is "" where nothing
+    can be said."""
     best = best_row(document, wish)
     if best is None:
         return "", _why_nothing(document, wish)
     value = chosen_estimate(best, wish.coefficient, wish.shown_variant)
-    scope = f" for {best['generalises_to']}" if value.get("ci") and best.get("generalises_to") else ""
+    scope = (
+        f" for {best['generalises_to']}" if value.get("ci") and best.get("generalises_to") else ""
+    )
     how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}{scope}"
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
     turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
-    first = f"{best['metric']} correlates best with human ratings at {wish.level} level: {how_far}{variant}{turned}."
+    first = (
+        f"{best['metric']} correlates best with human ratings at {wish.level} level: "
+        f"{how_far}{variant}{turned}."
+    )
     if strength(best, wish) is not None and (strength(best, wish) or 0.0) <= 0:
         first = (
             f"No metric correlates positively with human ratings at {wish.level} level: "
             f"the best is {best['metric']}, {how_far}{variant}."
         )
-    return first, " ".join(part for part in (_apart(document, wish, letters, best), _people(document, wish)) if part)
+    return first, " ".join(
+        part for part in (_apart(document, wish, letters, best), _people(document, wish)) if part
+    )
 
 
 def _interval(value: Mapping[str, Any]) -> str:
@@ -63,10 +81,16 @@ def _interval(value: Mapping[str, Any]) -> str:
     return f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
 
 
-def _apart(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None, best: Mapping[str, Any]) -> str:
+def _apart(
+    document: Mapping[str, Any], wish: BoardWish, letters: Letters | None, best: Mapping[str, Any]
+) -> str:
     others = _others(document, wish, best)
     if not others:
-        return "No other metric fits the filters." if wish.filters else "No other is computed at this level."
+        return (
+            "No other metric fits the filters."
+            if wish.filters
+            else "No other is computed at this level."
+        )
     if letters is None or wish.shown_variant != GLOBAL:
         return ""
     tied = letters.tied_with(best["metric"], others)
@@ -81,7 +105,11 @@ def _apart(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None
             if wish.filters
             else "Every other metric is significantly behind it."
         )
-    said = [f"{_named(tied)} {'are' if len(tied) > 1 else 'is'} not significantly different."] if tied else []
+    said = (
+        [f"{_named(tied)} {'are' if len(tied) > 1 else 'is'} not significantly different."]
+        if tied
+        else []
+    )
     if ahead:
         are = "are" if len(ahead) > 1 else "is"
         said.append(f"On what both scored {_named(ahead)} {are} significantly ahead of it.")
@@ -99,12 +127,18 @@ def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
     one_rater = people_estimate(document["leave_one_out_agreement"], wish.level, wish.coefficient)
     symbol = SYMBOLS[wish.coefficient]
     if ceiling.value is None:
-        said = f"The highest {symbol} that a perfect metric could reach is not known: {ceiling.reason}."
+        said = (
+            f"The highest {symbol} that a perfect metric could reach is not known: "
+            f"{ceiling.reason}."
+        )
     else:
         interval = _interval({"ci": ceiling.ci})
         said = f"A perfect metric could reach {symbol} = {written(ceiling.value, 2)}{interval}."
     if one_rater.value is not None:
-        said += f" A single rater correlates at {symbol} = {written(one_rater.value, 2)} with the other raters."
+        said += (
+            f" A single rater correlates at {symbol} = {written(one_rater.value, 2)} with the "
+            "other raters."
+        )
     return said
 
 
@@ -112,5 +146,7 @@ def _why_nothing(document: Mapping[str, Any], wish: BoardWish) -> str:
     rows = [row for row in document["rows"] if row["level"] == wish.level]
     if not rows:
         return f"No metric has scores beside human ones at {wish.level} level."
-    reasons = dict.fromkeys(chosen_estimate(row, wish.coefficient, wish.shown_variant)["reason"] for row in rows)
+    reasons = dict.fromkeys(
+        chosen_estimate(row, wish.coefficient, wish.shown_variant)["reason"] for row in rows
+    )
     return f"No metric has a coefficient at {wish.level} level: {'; '.join(reasons)}."

@@ -35,13 +35,15 @@ class Letters:
         return "".join(letter(group) for group in self.groups.get(metric, ()))
 
     def tied_with(self, metric: str, among: Sequence[str]) -> list[str] | None:
-        """Those that are not significantly different from this metric; None where none was compared with it."""
+        """Those that are not significantly different from this metric; None where none was compared
+        with it."""
         own = set(self.groups.get(metric, ()))
         compared = [other for other in among if own and other in self.groups]
         return [other for other in compared if own & set(self.groups[other])] if compared else None
 
     def ahead_of(self, metric: str, among: Sequence[str]) -> list[str]:
-        """Those that are significantly ahead of this metric, though its coefficient on all it scored be the higher."""
+        """Those that are significantly ahead of this metric, though its coefficient on all it
+        scored be the higher."""
         return [other for other in among if (other, metric) in self.ahead]
 
 
@@ -59,7 +61,9 @@ def letters_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Lette
         for first, second, difference, _p, p_holm, *_ in tested
         if difference and p_holm < LEVEL_OF_TESTS
     }
-    population = f", which speaks of {comparisons['population']}" if comparisons.get("population") else ""
+    population = (
+        f", which speaks of {comparisons['population']}" if comparisons.get("population") else ""
+    )
     pairs = "one pair" if len(tested) == 1 else f"all {len(tested)} pairs"
     return Letters(
         groups={metric: groups for metric, groups in found["groups"].items() if groups},

@@ -17,7 +17,9 @@ def obstacles(version: CorpusVersion, aspect: str) -> list[str]:
         found.append("The corpus holds no system's responses.")
     if not queries.rated_levels(version, aspect):
         found.append("Nobody has rated it.")
-    reasons = [why_not_offered(Configuration.of(metric), version) for metric in all_metrics().values()]
+    reasons = [
+        why_not_offered(Configuration.of(metric), version) for metric in all_metrics().values()
+    ]
     if all(reasons):
         found.append(f"No metric can be computed: {'; '.join(dict.fromkeys(reasons))}.")
     return found

@@ -58,11 +58,15 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     def table() -> TableWriter:
         def board() -> TableWriter:
             tied = tied_with_best(document, wish, letters)
-            return page_writer(metric_board(document, found.computed_at, wish, letters, no_letters, tied))
+            return page_writer(
+                metric_board(document, found.computed_at, wish, letters, no_letters, tied)
+            )
 
         return made_once(("metric board", *marks), board)
 
-    figure = cache(lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, letters)))
+    figure = cache(
+        lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, letters))
+    )
     comes = _will_be_there(request, found)
     metric = request.GET["metric"] if comes else _chosen_metric(request, whole, wish)
     context |= {
@@ -105,7 +109,8 @@ def _wish(request: HttpRequest, systems: str, document: dict[str, Any] | None = 
 def _letters(
     version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]
 ) -> tuple[Any, Letters | None]:
-    """The look at the comparisons of all pairs, where there is anything to compare, and the letters in it."""
+    """The look at the comparisons of all pairs, where there is anything to compare, and the letters
+    in it."""
     if wish.shown_variant != GLOBAL or _count(document) < 2:
         return None, None
     asked = comparisons_asked(aspect, wish.level, wish.systems)
@@ -113,7 +118,8 @@ def _letters(
         return None, None
     found = look(version, "comparisons", **asked)
     return found, made_once(
-        ("letters", found.stored, wish.coefficient), lambda: letters_of(found.answer, wish.coefficient)
+        ("letters", found.stored, wish.coefficient),
+        lambda: letters_of(found.answer, wish.coefficient),
     )
 
 
@@ -130,18 +136,25 @@ def _metric_page(configuration: str, version: CorpusVersion) -> str:
 
 
 def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str) -> str:
-    return urlencode({"metric": metric, "aspect": aspect, "version": version.number, "systems": systems})
+    return urlencode(
+        {"metric": metric, "aspect": aspect, "version": version.number, "systems": systems}
+    )
 
 
 def _will_be_there(request: HttpRequest, found: Look) -> bool:
-    """The metric that is asked for is not in the older answer that is shown: whoever has just handed in its scores is
-    led here before it is in the newer one."""
+    """The metric that is asked for is not in the older answer that is shown: whoever has just
+    handed in its scores is led here before it is in the newer one."""
     asked = request.GET.get("metric", "")
-    return bool(asked) and found.is_under_way and all(row["metric"] != asked for row in found.answer["rows"])
+    return (
+        bool(asked)
+        and found.is_under_way
+        and all(row["metric"] != asked for row in found.answer["rows"])
+    )
 
 
 def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:
-    """The metric whose scatter plots are shown: the one asked for, else the one that the headline names."""
+    """The metric whose scatter plots are shown: the one asked for, else the one that the headline
+    names."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
     asked: str = request.GET.get("metric", "")
     if asked in known:
@@ -156,7 +169,8 @@ def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWi
 
 @require_safe
 def scatter(request: HttpRequest, slug: str) -> HttpResponse:
-    """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that asks for it."""
+    """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that
+    asks for it."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)
@@ -166,7 +180,9 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
         seen = replace(correlations, state="waiting", answer=None)
-        return waiting_page(request, context, seen, page_name=PLOTS, below_tab=True, shows=AWAITS_NEWER)
+        return waiting_page(
+            request, context, seen, page_name=PLOTS, below_tab=True, shows=AWAITS_NEWER
+        )
     metric = _chosen_metric(request, correlations.answer, wish_of({}, systems, correlations.answer))
     if not metric:
         raise Http404("no metric is computed on this corpus")
@@ -176,7 +192,9 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
         return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)
     if with_points is not None:
         wished = table_for_file(with_points, request.GET["download"].rpartition(".")[0])
-        return page(request, "leaderboard/scatter.html", context, [] if wished is None else [wished])
+        return page(
+            request, "leaderboard/scatter.html", context, [] if wished is None else [wished]
+        )
     documents = drawn.answer["figures"]
     context |= {
         "metric": metric,

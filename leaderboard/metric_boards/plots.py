@@ -17,8 +17,9 @@ from leaderboard.plots import ceiling_of, estimate_of, people_estimate
 
 
 def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> Figure:
-    """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement as
-    lines. A distance is turned round, and says so: the farther to the right, the better a metric follows people."""
+    """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement
+    as lines. A distance is turned round, and says so: the farther to the right, the better a metric
+    follows people."""
     rows = [row for row in document["rows"] if row["level"] == wish.level]
     name = COEFFICIENT_NAMES[wish.coefficient]
     variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
@@ -42,17 +43,25 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters
             )
             if part
         ),
-        signature=f"{document['corpus']} {document['corpus_version']}, systems:{document.get('systems_chosen', 'all')}",
+        signature=f"{document['corpus']} {document['corpus_version']}, "
+        f"systems:{document.get('systems_chosen', 'all')}",
     )
 
 
 def _heavy_tails(rows: Sequence[Mapping[str, Any]], wish: BoardWish) -> str:
-    marked = [row for row in rows if chosen_estimate(row, wish.coefficient, wish.shown_variant).get("ci_remark")]
+    marked = [
+        row
+        for row in rows
+        if chosen_estimate(row, wish.coefficient, wish.shown_variant).get("ci_remark")
+    ]
     if not marked:
         return ""
     names = ", ".join(label_of(row) for row in marked[:NAMED])
     more = f" and {len(marked) - NAMED} more" if len(marked) > NAMED else ""
-    return f"Heavy tails, so the interval of r may be too narrow: {names}{more}; that of Spearman's ρ holds."
+    return (
+        f"Heavy tails, so the interval of r may be too narrow: {names}{more}; that of Spearman's "
+        "ρ holds."
+    )
 
 
 NAMED = 6
@@ -82,12 +91,18 @@ def _lines(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str
         return [], ""
     ceiling = ceiling_of(document, wish.level, wish.coefficient)
     one_rater = people_estimate(document["leave_one_out_agreement"], wish.level, wish.coefficient)
-    named = (("ceiling (√reliability)", ceiling.value), ("one rater (leave-one-out)", one_rater.value))
+    named = (
+        ("ceiling (√reliability)", ceiling.value),
+        ("one rater (leave-one-out)", one_rater.value),
+    )
     lines = [(label, value) for label, value in named if value is not None]
     if ceiling.value is None:
         return lines, f"No ceiling of a perfect metric: {ceiling.reason}."
     interval = f", 95 % interval {written_interval(ceiling.ci, 2)}" if ceiling.ci else ""
-    return lines, f"The ceiling is the highest correlation that a perfect metric could reach{interval}."
+    return (
+        lines,
+        f"The ceiling is the highest correlation that a perfect metric could reach{interval}.",
+    )
 
 
 def label_of(row: Mapping[str, Any]) -> str:

@@ -20,22 +20,33 @@ from leaderboard.stored_figures import document_of, long_points
 
 
 @registered("scatter", version=2, for_files="points", resolved=with_choice)
-def scatter_documents(version: CorpusVersion, aspect: str, metric: str, systems: str | None = None) -> dict[str, Any]:
-    """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files every point of those
-    that have too many for a page."""
-    correlations = answer_of(version, "correlations", aspect=aspect, systems=resolve_choice(version, systems))
+def scatter_documents(
+    version: CorpusVersion, aspect: str, metric: str, systems: str | None = None
+) -> dict[str, Any]:
+    """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files
+    every point of those that have too many for a page."""
+    correlations = answer_of(
+        version, "correlations", aspect=aspect, systems=resolve_choice(version, systems)
+    )
     standing = answer_of(version, "systems", aspect=aspect)
     figures = scatter_figures(version, aspect, metric, correlations, standing)
     return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
 
 
 def scatter_figures(
-    version: CorpusVersion, aspect: str, metric: str, document: dict[str, Any], standing: dict[str, Any]
+    version: CorpusVersion,
+    aspect: str,
+    metric: str,
+    document: dict[str, Any],
+    standing: dict[str, Any],
 ) -> list[Figure]:
-    """Metric against human scores at each level where both exist. ``standing`` is the system leaderboard's answer."""
+    """Metric against human scores at each level where both exist. ``standing`` is the system
+    leaderboard's answer."""
     systems = chosen_systems(version, document["systems_chosen"])
     human = queries.human_side(version, aspect, systems)
-    scores = queries.chosen_metrics(queries.compared_scores(version, systems, human.order, [metric]), [metric])
+    scores = queries.chosen_metrics(
+        queries.compared_scores(version, systems, human.order, [metric]), [metric]
+    )
     points = {
         "turn": _turn_points(version, human, scores),
         "dialogue": _dialogue_points(human, scores),
@@ -58,10 +69,16 @@ def scatter_figures(
         for level, row in rows.items()
     ]
     finest: Level | None = "turn" if "turn" in rows else "dialogue" if "dialogue" in rows else None
-    return scatters if finest is None else [*scatters, _by_human(points[finest], finest, rows[finest], metric, aspect)]
+    return (
+        scatters
+        if finest is None
+        else [*scatters, _by_human(points[finest], finest, rows[finest], metric, aspect)]
+    )
 
 
-def _by_human(points: list[Point], level: Level, row: dict[str, Any], metric: str, aspect: str) -> Figure:
+def _by_human(
+    points: list[Point], level: Level, row: dict[str, Any], metric: str, aspect: str
+) -> Figure:
     """The same points, gathered by their human score."""
     step, groups = group_by_human(
         np.array([point.human for point in points]), np.array([point.metric for point in points])
@@ -97,7 +114,9 @@ def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:
     return {system["system"]: estimate_of(system["human"]) for system in standing["systems"]}
 
 
-def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+def _turn_points(
+    version: CorpusVersion, human: queries.HumanSide, scores: queries.MetricScores
+) -> list[Point]:
     items = human.at("turn")
     if items is None:
         return []
@@ -105,9 +124,9 @@ def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queri
     metric = scores.turn[0, items.system, items.turn]
     texts = {
         (system, turn): text
-        for system, turn, text in Response.objects.filter(system__version=version, system__withheld=False).values_list(
-            "system_id", "turn_id", "text"
-        )
+        for system, turn, text in Response.objects.filter(
+            system__version=version, system__withheld=False
+        ).values_list("system_id", "turn_id", "text")
     }
     order = human.order
     return [
@@ -116,8 +135,11 @@ def _turn_points(version: CorpusVersion, human: queries.HumanSide, scores: queri
             human=float(means[item]),
             metric=float(metric[item]),
             swatch=human.systems[items.system[item]].position,
-            item=f"dialogue {order.dialogue_ids[items.dialogue[item]]}, turn {order.numbers[items.turn[item]]}",
-            hover=texts.get((human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""),
+            item=f"dialogue {order.dialogue_ids[items.dialogue[item]]}, turn "
+            f"{order.numbers[items.turn[item]]}",
+            hover=texts.get(
+                (human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""
+            ),
             dialogue=int(items.dialogue[item]),
         )
         for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
@@ -145,7 +167,8 @@ def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> 
 def _system_points(
     human: queries.HumanSide, scores: queries.MetricScores, human_means: dict[str, Estimate]
 ) -> list[Point]:
-    """``human_means`` are the stored ones of the system leaderboard: drawing a chart redraws no dialogues for them."""
+    """``human_means`` are the stored ones of the system leaderboard: drawing a chart redraws no
+    dialogues for them."""
     metric_means = queries.metric_means(human, scores)
     return [
         Point(
@@ -157,5 +180,6 @@ def _system_points(
             metric_ci=metric_means[number].ci,
         )
         for number, system in enumerate(human.systems)
-        if (mean := human_means[system.name]).value is not None and np.isfinite(scores.system[0, number])
+        if (mean := human_means[system.name]).value is not None
+        and np.isfinite(scores.system[0, number])
     ]

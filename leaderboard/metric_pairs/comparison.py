@@ -1,5 +1,5 @@
-"""The comparison of two metrics as sentences, a table and a picture, from its stored answer. No statistics are computed
-here."""
+"""The comparison of two metrics as sentences, a table and a picture, from its stored answer. No
+statistics are computed here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from leaderboard.queries.driving_texts import Driver
 from leaderboard.statistics.human_ceiling import LEVELS
 
 SYMBOLS = dict(COEFFICIENTS)
-RANKS_NOT_ADVISED = "no test of ranks is known to keep its level here; the tests by swaps stand beside"
+RANKS_NOT_ADVISED = (
+    "no test of ranks is known to keep its level here; the tests by swaps stand beside"
+)
 CHANCE = "may it be chance?"
 TEST_NAMES = {
     "jackknife-both": "jackknife over systems and dialogues",
@@ -35,12 +37,17 @@ TEST_HELP = {
     "jackknife-both": "A t test whose error comes from leaving out each system and each dialogue in turn.",
     "jackknife-dialogues": "A t test whose error comes from leaving out each dialogue in turn: speaks of other "
     "dialogues and the same systems.",
-    "perm-both": "The two metrics' scores are swapped in whole systems, then in whole dialogues (Deutsch, Dror & Roth "
-    "2021).",
+    "perm-both": (
+        "The two metrics' scores are swapped in whole systems, then in whole dialogues (Deutsch, "
+        "Dror & Roth 2021)."
+    ),
     "perm-sys": "The two metrics' scores are swapped in whole systems.",
     "perm-input": "The two metrics' scores are swapped in whole dialogues.",
-    "williams": "Williams' test for two correlations that share the human side. It takes its pairs as independent, "
-    "which systems are and the turns of a dialogue are not: it is there at system level only.",
+    "williams": (
+        "Williams' test for two correlations that share the human side. It takes its pairs as "
+        "independent, which systems are and the turns of a dialogue are not: it is there at "
+        "system level only."
+    ),
 }
 
 
@@ -59,7 +66,8 @@ def names_of(document: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _levels(document: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """From the turn to the system: PostgreSQL keeps a stored answer's keys in an order of its own."""
+    """From the turn to the system: PostgreSQL keeps a stored answer's keys in an order of its
+    own."""
     return [(level, document["levels"][level]) for level in LEVELS if level in document["levels"]]
 
 
@@ -68,7 +76,9 @@ def verdicts(document: Mapping[str, Any], coefficient: str) -> list[Verdict]:
     return [_verdict(document, level, found, coefficient) for level, found in _levels(document)]
 
 
-def _verdict(document: Mapping[str, Any], level: str, found: Mapping[str, Any], coefficient: str) -> Verdict:
+def _verdict(
+    document: Mapping[str, Any], level: str, found: Mapping[str, Any], coefficient: str
+) -> Verdict:
     if not found["coefficients"]:
         return Verdict(level, f"not compared: {found['reason']}.")
     numbers = found["coefficients"][coefficient]
@@ -106,14 +116,15 @@ FEWEST_DECIMALS, MOST_DECIMALS = 2, 4
 
 
 def _decimals(gap: float) -> int:
-    """Two, or as many, up to four, as show that there is a gap: "higher by 0.00, p < 0.001" reads like a mistake."""
+    """Two, or as many, up to four, as show that there is a gap: "higher by 0.00, p < 0.001" reads
+    like a mistake."""
     decimals = range(FEWEST_DECIMALS, MOST_DECIMALS + 1)
     return next((places for places in decimals if round(gap, places) > 0), FEWEST_DECIMALS)
 
 
 def _main_test(found: Mapping[str, Any], numbers: Mapping[str, Any]) -> tuple[str, float | None]:
-    """(its name, p) of the advised test, else of PERM-BOTH or PERM-SYS: the jackknife tests are of Pearson's r; or
-    (why there is none, None)."""
+    """(its name, p) of the advised test, else of PERM-BOTH or PERM-SYS: the jackknife tests are of
+    Pearson's r; or (why there is none, None)."""
     reason = "there is no test"
     for key in dict.fromkeys((found["advised"], "perm-both", "perm-sys")):
         tested = numbers["tests"].get(key)
@@ -131,7 +142,11 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
         Column("level", "Level"),
         Column("coefficient", "Coefficient"),
         Column(
-            "n", "n", "number", 0, "What both metrics and people scored: responses, dialogues of a system, systems."
+            "n",
+            "n",
+            "number",
+            0,
+            "What both metrics and people scored: responses, dialogues of a system, systems.",
         ),
         Column("first", first, "estimate", group="correlation with people"),
         Column("second", second, "estimate", group="correlation with people"),
@@ -139,10 +154,21 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
             "difference",
             "difference",
             "estimate",
-            help=f"{first} minus {second}, with the interval over dialogues of the difference itself.",
+            help=f"{first} minus {second}, with the interval over dialogues of the difference "
+            "itself.",
         ),
-        Column("p", "p", "p", 3, "Of the test that keeps its level here; the cell's note names it.", CHANCE),
-        *(Column(key, TEST_NAMES[key], "p", 3, TEST_HELP[key], "p of each test", detail=True) for key in TEST_NAMES),
+        Column(
+            "p",
+            "p",
+            "p",
+            3,
+            "Of the test that keeps its level here; the cell's note names it.",
+            CHANCE,
+        ),
+        *(
+            Column(key, TEST_NAMES[key], "p", 3, TEST_HELP[key], "p of each test", detail=True)
+            for key in TEST_NAMES
+        ),
     )
     rows = [
         _row(level, found, name, symbol)
@@ -177,17 +203,28 @@ def _row(level: str, found: Mapping[str, Any], name: str, symbol: str) -> Row:
         "level": Cell(level),
         "coefficient": Cell(f"{COEFFICIENT_NAMES[name]}, {symbol}"),
         "n": Cell(found["n"]),
-        **{key: cell_of(numbers[key], generalises_to=scope) for key in ("first", "second", "difference")},
+        **{
+            key: cell_of(numbers[key], generalises_to=scope)
+            for key in ("first", "second", "difference")
+        },
     }
     nothing = {"value": None, "reason": numbers["difference"].get("reason") or "not tested"}
     for key in TEST_NAMES:
-        missing = {"value": None, "reason": why_not_tested(key, level, name)} if numbers["tests"] else nothing
+        missing = (
+            {"value": None, "reason": why_not_tested(key, level, name)}
+            if numbers["tests"]
+            else nothing
+        )
         cells[key] = cell_of(numbers["tests"].get(key, missing), note=_fewest(found, key))
     advised = numbers["tests"].get(found["advised"])
     if advised is None:
-        cells["p"] = Cell(reason=str(nothing["reason"]) if not numbers["tests"] else RANKS_NOT_ADVISED)
+        cells["p"] = Cell(
+            reason=str(nothing["reason"]) if not numbers["tests"] else RANKS_NOT_ADVISED
+        )
     else:
-        cells["p"] = cell_of(advised, note=f"{TEST_NAMES[found['advised']]}; speaks of {found['population']}")
+        cells["p"] = cell_of(
+            advised, note=f"{TEST_NAMES[found['advised']]}; speaks of {found['population']}"
+        )
     return Row(f"{level}-{name}", cells)
 
 
@@ -211,16 +248,24 @@ def _fewest(found: Mapping[str, Any], test: str) -> str:
 def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
     turned = [one["metric"] for one in document["metrics"] if not one["higher_is_better"]]
     notes = [
-        "Only what both metrics and people scored is compared, so a coefficient may differ a little from that of the "
-        f"leaderboard. Tests are two-sided; those by swaps (PERM) from {document['permutations']} permutations (seed "
-        f"{document['seed']}).",
+        (
+            "Only what both metrics and people scored is compared, so a coefficient may differ a "
+            "little from that of the leaderboard. Tests are two-sided; those by swaps (PERM) "
+            f"from {document['permutations']} permutations (seed {document['seed']})."
+        ),
         *((f"{design}.",) if (design := design_text(document)) else ()),
         *_methods(document),
-        "These p are of one pair that was chosen beforehand. Who looks at many pairs and picks the smallest p must "
-        "adjust it: the letters on the leaderboard are adjusted (Holm) for all pairs.",
+        (
+            "These p are of one pair that was chosen beforehand. Who looks at many pairs and "
+            "picks the smallest p must adjust it: the letters on the leaderboard are adjusted "
+            "(Holm) for all pairs."
+        ),
     ]
     if turned:
-        notes.append(f"Lower is better for {' and '.join(turned)}: turned round here, so that higher is better.")
+        notes.append(
+            f"Lower is better for {' and '.join(turned)}: turned round here, so that higher is "
+            "better."
+        )
     return tuple(notes)
 
 
@@ -282,7 +327,9 @@ def drivers_table(document: Mapping[str, Any], side: str, rows: list[Driver]) ->
             f"{side}-{number}",
             {
                 "system": Cell(one.system),
-                "dialogue": Cell(one.dialogue.external_id if one.dialogue else None, reason="of the whole system"),
+                "dialogue": Cell(
+                    one.dialogue.external_id if one.dialogue else None, reason="of the whole system"
+                ),
                 "turn": Cell(one.turn, reason="of no single turn"),
                 "response": Cell(one.response or None, reason="of no single response"),
                 **{
@@ -296,4 +343,10 @@ def drivers_table(document: Mapping[str, Any], side: str, rows: list[Driver]) ->
         for number, one in enumerate(rows)
     )
     nearer = first if side == "first" else second
-    return Table(f"{side}-nearer", f"Where {nearer} is nearer to people", columns, found, signature=signature(document))
+    return Table(
+        f"{side}-nearer",
+        f"Where {nearer} is nearer to people",
+        columns,
+        found,
+        signature=signature(document),
+    )

@@ -23,7 +23,13 @@ from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
 from leaderboard.metric_boards.filters import UnknownWish, wish_of
 from leaderboard.metric_boards.obstacles import obstacles
-from leaderboard.metric_pairs.comparison import comparison_table, difference_figure, drivers_table, names_of, verdicts
+from leaderboard.metric_pairs.comparison import (
+    comparison_table,
+    difference_figure,
+    drivers_table,
+    names_of,
+    verdicts,
+)
 from leaderboard.metric_requests import correlations_asked
 from leaderboard.queries.driving_texts import drivers_with_texts
 from leaderboard.queries.system_choice import system_choices
@@ -36,7 +42,8 @@ SIDES = ("first", "second")
 
 @require_safe
 def comparison(request: HttpRequest, slug: str) -> HttpResponse:
-    """``?first=…&second=…``; ``?pick=…&pick=…``, as the leaderboard's ticks are sent, leads there."""
+    """``?first=…&second=…``; ``?pick=…&pick=…``, as the leaderboard's ticks are sent, leads
+    there."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     if "pick" in request.GET:
@@ -57,7 +64,9 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         "metrics": metrics,
         "pair": pair,
         "wish": wish,
-        "choices": [(one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)],
+        "choices": [
+            (one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)
+        ],
         "system_note": system_note(version, systems),
         "coefficients": list(COEFFICIENT_NAMES.items()),
         "board_query": urlencode({"aspect": aspect, "systems": systems}),
@@ -70,7 +79,11 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _picked(request: HttpRequest, slug: str) -> HttpResponse:
     """The canonical address of what was ticked: of the first two, where there are more."""
-    kept = [(name, request.GET[name]) for name in ("version", "aspect", "systems") if request.GET.get(name)]
+    kept = [
+        (name, request.GET[name])
+        for name in ("version", "aspect", "systems")
+        if request.GET.get(name)
+    ]
     picks = list(dict.fromkeys(request.GET.getlist("pick")))
     chosen = list(zip(SIDES, picks, strict=False))
     address = reverse("metric-comparison", args=[slug])
@@ -88,9 +101,18 @@ def _pair(request: HttpRequest, metrics: list[str]) -> tuple[str, str] | None:
 
 
 def _compared(
-    request: HttpRequest, version: CorpusVersion, aspect: str, pair: tuple[str, str], context: dict[str, Any]
+    request: HttpRequest,
+    version: CorpusVersion,
+    aspect: str,
+    pair: tuple[str, str],
+    context: dict[str, Any],
 ) -> HttpResponse:
-    asked = {"aspect": aspect, "first": pair[0], "second": pair[1], "systems": context["wish"].systems}
+    asked = {
+        "aspect": aspect,
+        "first": pair[0],
+        "second": pair[1],
+        "systems": context["wish"].systems,
+    }
     found = look(version, "metric-pair", **asked)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
@@ -100,15 +122,21 @@ def _compared(
     wished = request.GET.get("download", "")
     if not wished or wished.startswith("pair-"):
         drawn = look(version, "metric-pair-scatter", **asked)
-    drivers = cache(lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES})
+    drivers = cache(
+        lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
+    )
     coefficient = context["wish"].coefficient
     table = cache(
         lambda: made_once(
-            ("metric comparison", found.stored), lambda: page_writer(comparison_table(document, found.computed_at))
+            ("metric comparison", found.stored),
+            lambda: page_writer(comparison_table(document, found.computed_at)),
         )
     )
     figure = cache(
-        lambda: made_once(("difference", found.stored, coefficient), lambda: difference_figure(document, coefficient))
+        lambda: made_once(
+            ("difference", found.stored, coefficient),
+            lambda: difference_figure(document, coefficient),
+        )
     )
     if drawn and wished:
         answer = whole(drawn)

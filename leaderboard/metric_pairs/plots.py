@@ -1,4 +1,5 @@
-"""From scores to the drawing of two metrics against each other: a stored answer, since points are many."""
+"""From scores to the drawing of two metrics against each other: a stored answer, since points are
+many."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ from leaderboard.stored_figures import document_of, packed
 def pair_scatter_documents(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:
-    """``{"figures": […], "points": […]}`` as stored: at the finest level that both have, and of systems. ``points``:
-    each figure's, every one, for its file."""
+    """``{"figures": […], "points": […]}`` as stored: at the finest level that both have, and of
+    systems. ``points``: each figure's, every one, for its file."""
     figures = pair_scatter_figures(version, aspect, first, second, systems)
     return {
         "figures": [document_of(figure) for figure in figures],
@@ -44,7 +45,9 @@ def pair_scatter_figures(
     chosen = chosen_systems(version, systems)
     names = {system.pk: (system.name, system.position) for system in chosen}
     pair = pair_at(version, aspect, first, second, systems)
-    finest = next((level for level, found in pair.items() if not isinstance(found, Undefined)), None)
+    finest = next(
+        (level for level, found in pair.items() if not isinstance(found, Undefined)), None
+    )
     wanted = dict.fromkeys(level for level in (finest, "system") if level is not None)
     return [
         two_metrics_scatter(
@@ -64,24 +67,33 @@ def _axis(found: Common, row: int, metric: str) -> str:
     return f"{metric} (turned round)" if found.turned[row] else metric
 
 
-def _points(version: CorpusVersion, found: Common, level: str, names: dict[int, tuple[str, int]]) -> list[TwoScores]:
+def _points(
+    version: CorpusVersion, found: Common, level: str, names: dict[int, tuple[str, int]]
+) -> list[TwoScores]:
     if level == "system":
         people, first, second = means_of(found)
-        pks = dict.fromkeys(place[0] for _, place in sorted(zip(found.system.tolist(), found.places, strict=True)))
+        pks = dict.fromkeys(
+            place[0] for _, place in sorted(zip(found.system.tolist(), found.places, strict=True))
+        )
         return [
             TwoScores(*names[pk], float(first[row]), float(second[row]), float(people[row]))
             for row, pk in enumerate(pks)
         ]
     order = turn_order(version)
-    dialogues = {int(pk): str(name) for pk, name in zip(order.dialogue_pks, order.dialogue_ids, strict=True)}
-    numbers = {int(pk): int(number) for pk, number in zip(order.turn_pks, order.numbers, strict=True)}
+    dialogues = {
+        int(pk): str(name) for pk, name in zip(order.dialogue_pks, order.dialogue_ids, strict=True)
+    }
+    numbers = {
+        int(pk): int(number) for pk, number in zip(order.turn_pks, order.numbers, strict=True)
+    }
     return [
         TwoScores(
             *names[system],
             float(found.metrics[0, row]),
             float(found.metrics[1, row]),
             float(found.human[row]),
-            f"dialogue {dialogues[dialogue or 0]}" + ("" if turn is None else f", turn {numbers[turn]}"),
+            f"dialogue {dialogues[dialogue or 0]}"
+            + ("" if turn is None else f", turn {numbers[turn]}"),
         )
         for row, (system, dialogue, turn) in enumerate(found.places)
     ]

@@ -1,4 +1,5 @@
-"""What some metrics store beside a score, as tables and figures: FBD's normality, PRD's curves and their spread.
+"""What some metrics store beside a score, as tables and figures: FBD's normality, PRD's curves and
+their spread.
 
 Only what is known here is shown; other details stay in the run.
 """
@@ -15,11 +16,17 @@ from leaderboard.queries import DetailsOf
 
 
 def detail_tables(details: Sequence[DetailsOf], corpus: str, signature: str) -> list[Table]:
-    tested = [(one, one.details["normality"]) for one in details if _is_normality(one.details.get("normality"))]
+    tested = [
+        (one, one.details["normality"])
+        for one in details
+        if _is_normality(one.details.get("normality"))
+    ]
     return [_normality_table(tested, corpus, signature)] if tested else []
 
 
-def detail_figures(details: Sequence[DetailsOf], metric: str, corpus: str, signature: str) -> list[Figure]:
+def detail_figures(
+    details: Sequence[DetailsOf], metric: str, corpus: str, signature: str
+) -> list[Figure]:
     curves = [_curve(one) for one in details if _is_curve(one.details.get("curve"))]
     if not curves:
         return []
@@ -27,27 +34,50 @@ def detail_figures(details: Sequence[DetailsOf], metric: str, corpus: str, signa
     return [precision_recall_figure(curves, **named)]
 
 
-# --- FBD: how normal the features are ----------------------------------------------------------------------------
+# --- FBD: how normal the features are -------------------------------------------------------------
 
 
 def _is_normality(found: Any) -> bool:
-    return isinstance(found, Mapping) and all(isinstance(found.get(side), Mapping) for side in ("system", "human"))
+    return isinstance(found, Mapping) and all(
+        isinstance(found.get(side), Mapping) for side in ("system", "human")
+    )
 
 
-def _normality_table(tested: Sequence[tuple[DetailsOf, Mapping[str, Any]]], corpus: str, signature: str) -> Table:
+def _normality_table(
+    tested: Sequence[tuple[DetailsOf, Mapping[str, Any]]], corpus: str, signature: str
+) -> Table:
     columns = (
         Column("side", "Answers of"),
         Column("points", "n", "number", decimals=0, help="Pairs of a context and an answer."),
-        Column("dimensions", "Dimensions", "number", decimals=0, help="Those that have any spread."),
-        Column("w_mean", "W", "number", group="mean over dimensions", help="Shapiro and Wilk's W; 1 is normal."),
+        Column(
+            "dimensions", "Dimensions", "number", decimals=0, help="Those that have any spread."
+        ),
+        Column(
+            "w_mean",
+            "W",
+            "number",
+            group="mean over dimensions",
+            help="Shapiro and Wilk's W; 1 is normal.",
+        ),
         Column("p_mean", "p", "p", group="mean over dimensions"),
         Column("w_sd", "sd of W", "number", detail=True),
         Column("p_sd", "sd of p", "number", detail=True),
-        Column("share_normal", "Share not refuted", "number", help="Of the dimensions, those with p of 0.05 or more."),
+        Column(
+            "share_normal",
+            "Share not refuted",
+            "number",
+            help="Of the dimensions, those with p of 0.05 or more.",
+        ),
     )
-    people = Row("normality-people", _normality_cells("people", tested[0][1]["human"]), badges=("people",))
+    people = Row(
+        "normality-people", _normality_cells("people", tested[0][1]["human"]), badges=("people",)
+    )
     systems = [
-        Row(f"normality-{one.swatch}", _normality_cells(one.system, found["system"]), swatch=one.swatch)
+        Row(
+            f"normality-{one.swatch}",
+            _normality_cells(one.system, found["system"]),
+            swatch=one.swatch,
+        )
         for one, found in tested
     ]
     return Table(
@@ -56,8 +86,8 @@ def _normality_table(tested: Sequence[tuple[DetailsOf, Mapping[str, Any]]], corp
         columns,
         (people, *systems),
         notes=(
-            "FBD takes the features as Gaussian. With many points the test refutes small departures, too; with few it "
-            "refutes little: compare sides of equal n.",
+            "FBD takes the features as Gaussian. With many points the test refutes small "
+            "departures, too; with few it refutes little: compare sides of equal n.",
         ),
         signature=signature,
     )
@@ -69,7 +99,7 @@ def _normality_cells(name: str, found: Mapping[str, Any]) -> dict[str, Cell]:
     return {"side": Cell(name), **{key: Cell(found.get(key), reason=reason) for key in keys}}
 
 
-# --- PRD: the curves, and how far the score moves between seeds --------------------------------------------------
+# --- PRD: the curves, and how far the score moves between seeds -----------------------------------
 
 
 def _is_curve(found: Any) -> bool:

@@ -1,6 +1,7 @@
 """A metric's equation as MathML, which browsers draw without a script. Pure.
 
-Metrics come from packages, too: what goes into a page is a tree of known elements, or the text as it was written.
+Metrics come from packages, too: what goes into a page is a tree of known elements, or the text as
+it was written.
 """
 
 from __future__ import annotations
@@ -12,15 +13,69 @@ from xml.etree import ElementTree
 MATHML = "http://www.w3.org/1998/Math/MathML"
 _ELEMENTS = frozenset(
     (
-        *("math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mover", "munder"),
-        *("munderover", "msub", "msup", "msubsup", "mtable", "mtr", "mtd", "mpadded", "mphantom", "mstyle", "menclose"),
+        *(
+            "math",
+            "mrow",
+            "mi",
+            "mn",
+            "mo",
+            "ms",
+            "mtext",
+            "mspace",
+            "mfrac",
+            "msqrt",
+            "mroot",
+            "mover",
+            "munder",
+        ),
+        *(
+            "munderover",
+            "msub",
+            "msup",
+            "msubsup",
+            "mtable",
+            "mtr",
+            "mtd",
+            "mpadded",
+            "mphantom",
+            "mstyle",
+            "menclose",
+        ),
     )
 )
 _ATTRIBUTES = frozenset(
     (
-        *("display", "displaystyle", "scriptlevel", "mathvariant", "mathsize", "stretchy", "symmetric", "fence"),
-        *("separator", "form", "lspace", "rspace", "accent", "accentunder", "largeop", "movablelimits", "minsize"),
-        *("maxsize", "linethickness", "width", "height", "depth", "voffset", "columnalign", "rowalign"),
+        *(
+            "display",
+            "displaystyle",
+            "scriptlevel",
+            "mathvariant",
+            "mathsize",
+            "stretchy",
+            "symmetric",
+            "fence",
+        ),
+        *(
+            "separator",
+            "form",
+            "lspace",
+            "rspace",
+            "accent",
+            "accentunder",
+            "largeop",
+            "movablelimits",
+            "minsize",
+        ),
+        *(
+            "maxsize",
+            "linethickness",
+            "width",
+            "height",
+            "depth",
+            "voffset",
+            "columnalign",
+            "rowalign",
+        ),
         *("columnspacing", "rowspacing", "columnlines", "rowlines", "notation"),
     )
 )
@@ -34,12 +89,15 @@ def equations_of(written: str) -> list[str]:
 
 @lru_cache(maxsize=512)
 def mathml(latex: str) -> str | None:
-    """The equation as a ``<math>`` element on a line of its own; None where it cannot be made of this LaTeX."""
+    """The equation as a ``<math>`` element on a line of its own; None where it cannot be made of
+    this LaTeX."""
     from latex2mathml.converter import convert  # here, because only the pages of metrics need it
 
     try:
         root = ElementTree.fromstring(convert(latex, display="block"))  # noqa: S314  what the converter has just written
-    except Exception:  # the converter raises many kinds for what it cannot read, and IndexError among them
+    except (
+        Exception
+    ):  # the converter raises many kinds for what it cannot read, and IndexError among them
         return None
     for element in root.iter():
         namespace, _, name = element.tag.rpartition("}")

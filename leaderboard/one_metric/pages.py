@@ -1,4 +1,5 @@
-"""The page of one metric: what it measures, how it agrees with people on every corpus, where it does not."""
+"""The page of one metric: what it measures, how it agrees with people on every corpus, where it
+does not."""
 
 from __future__ import annotations
 
@@ -82,11 +83,14 @@ def metric(request: HttpRequest, name: str) -> HttpResponse:
     return page(request, "leaderboard/metric.html", context, files)
 
 
-# --- what is shown -----------------------------------------------------------------------------------------------
+# --- what is shown --------------------------------------------------------------------------------
 
 
-def _chosen_configuration(request: HttpRequest, declared: Metric, everywhere: list[queries.Ran]) -> Configuration:
-    """The one asked for, whether it ran or not; else the plain one, or the first that ran where that did not."""
+def _chosen_configuration(
+    request: HttpRequest, declared: Metric, everywhere: list[queries.Ran]
+) -> Configuration:
+    """The one asked for, whether it ran or not; else the plain one, or the first that ran where
+    that did not."""
     wish = request.GET.get("configuration", "")
     if wish:
         try:
@@ -103,11 +107,15 @@ def _chosen_configuration(request: HttpRequest, declared: Metric, everywhere: li
 
 
 def _names_something(configuration: Configuration) -> bool:
-    """Whether it names a folder, a file or a corpus of its own choice. Whether it is there, and what kind of thing it
-    is, stands on the page as the reason why the metric cannot run: nobody may look around the machine that way but who
-    may compute there anyhow."""
+    """Whether it names a folder, a file or a corpus of its own choice. Whether it is there, and
+    what kind of thing it is, stands on the page as the reason why the metric cannot run: nobody may
+    look around the machine that way but who may compute there anyhow."""
     chosen = configuration.options
-    free = [one for one in configuration.metric.options if isinstance(one.default, str) and not one.choices]
+    free = [
+        one
+        for one in configuration.metric.options
+        if isinstance(one.default, str) and not one.choices
+    ]
     return any(chosen[one.name] != one.default for one in free)
 
 
@@ -125,7 +133,7 @@ def _chosen_corpus(request: HttpRequest, ran: list[queries.Ran]) -> queries.Ran:
     raise Http404(f"the metric has not run on a corpus {wish}")
 
 
-# --- what the metric says of itself ------------------------------------------------------------------------------
+# --- what the metric says of itself ---------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,9 @@ def _declaration(configuration: Configuration) -> dict[str, Any]:
     declared = configuration.metric
     return {
         "equations": [_equation(written) for written in equations_of(declared.equation)],
-        "paragraphs": [_with_code(part) for part in declared.description.split("\n\n") if part.strip()],
+        "paragraphs": [
+            _with_code(part) for part in declared.description.split("\n\n") if part.strip()
+        ],
         "facts": _facts(configuration),
         "obstacle": configuration.missing(),
         "options": options_table(configuration),
@@ -183,16 +193,21 @@ def _range_words(ends: tuple[float | None, float | None]) -> str:
 
 
 def _for_a_shell(text: str) -> str:
-    """Brackets are patterns in some shells; a configuration that holds a quotation mark keeps it."""
+    """Brackets are patterns in some shells; a configuration that holds a quotation mark keeps
+    it."""
     return text if text.isidentifier() else "'" + text.replace("'", "'\\''") + "'"
 
 
-# --- agreement with people, on every corpus ----------------------------------------------------------------------
+# --- agreement with people, on every corpus -------------------------------------------------------
 
 
 def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str, Any]:
-    """What is stored; workers are asked for the rest, which is named, and so is what is of older data."""
-    found = [(one.version, look(one.version, "correlations", aspect=one.version.main_aspect)) for one in ran]
+    """What is stored; workers are asked for the rest, which is named, and so is what is of older
+    data."""
+    found = [
+        (one.version, look(one.version, "correlations", aspect=one.version.main_aspect))
+        for one in ran
+    ]
     ready = [(version, seen.answer) for version, seen in found if seen.answer is not None]
     table = agreement_table(configuration, ready)
     return {
@@ -201,7 +216,9 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
         "waiting": [version for version, seen in found if seen.state == "waiting"],
         "stale": [version for version, seen in found if seen.state == "stale"],
         "failed": [(version, seen) for version, seen in found if seen.state == "failed"],
-        "unrated": [version for version, answer in ready if not _has_row(answer, configuration.text)],
+        "unrated": [
+            version for version, answer in ready if not _has_row(answer, configuration.text)
+        ],
     }
 
 
@@ -209,25 +226,35 @@ def _has_row(answer: dict[str, Any], text: str) -> bool:
     return any(row["metric"] == text for row in answer["rows"])
 
 
-# --- on one corpus -----------------------------------------------------------------------------------------------
+# --- on one corpus --------------------------------------------------------------------------------
 
 
 def _judged(version: CorpusVersion, gaps: Look, side: str) -> list[Judged]:
     answer = gaps.answer
     if answer is None:
         return []
-    return made_once(("judged", side, gaps.stored, version.revision), lambda: judged(version, answer[side]))
+    return made_once(
+        ("judged", side, gaps.stored, version.revision), lambda: judged(version, answer[side])
+    )
 
 
-def _on_corpus(request: HttpRequest, configuration: Configuration, version: CorpusVersion) -> dict[str, Any]:
+def _on_corpus(
+    request: HttpRequest, configuration: Configuration, version: CorpusVersion
+) -> dict[str, Any]:
     text, aspect = configuration.text, aspect_or_404(request, version)
     run = queries.example_run(configuration, version)
     name = version.corpus.name
-    signature = f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
+    signature = (
+        f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
+    )
     spread = look(version, "score-spread", text=text)
     systems = systems_or_404(request, version)
     gaps = look(version, "disagreement", aspect=aspect, text=text, systems=systems)
-    figure = None if spread.answer is None else _spread_figure(configuration, name, spread.answer, signature)
+    figure = (
+        None
+        if spread.answer is None
+        else _spread_figure(configuration, name, spread.answer, signature)
+    )
     sides = {side: _judged(version, gaps, side) for side in ("over", "under")}
     details = queries.details_of(configuration, version)
     tables = detail_tables(details, name, signature)
@@ -253,15 +280,24 @@ def _on_corpus(request: HttpRequest, configuration: Configuration, version: Corp
         "system_note": system_note(version, systems),
         "over": sides["over"],
         "under": sides["under"],
-        "warnings": [(one.system, one.details["warning"]) for one in details if one.details.get("warning")],
+        "warnings": [
+            (one.system, one.details["warning"]) for one in details if one.details.get("warning")
+        ],
         "detail_tables": tables,
         "detail_figures": figures,
         "looks": [one for one in (spread, gaps) if one.state != "present"],
-        "files": [*([figure.points] if figure else []), *gap_files, *tables, *(one.points for one in figures)],
+        "files": [
+            *([figure.points] if figure else []),
+            *gap_files,
+            *tables,
+            *(one.points for one in figures),
+        ],
     }
 
 
-def _spread_figure(configuration: Configuration, corpus: str, spread: dict[str, Any], signature: str) -> Figure:
+def _spread_figure(
+    configuration: Configuration, corpus: str, spread: dict[str, Any], signature: str
+) -> Figure:
     if spread["level"] == "system":
         return system_scores(
             [(name, number, score) for name, number, score in spread["systems"]],

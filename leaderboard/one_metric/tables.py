@@ -1,4 +1,5 @@
-"""The tables of a metric's page, from stored answers and counts. No statistics are computed here."""
+"""The tables of a metric's page, from stored answers and counts. No statistics are computed
+here."""
 
 from __future__ import annotations
 
@@ -32,9 +33,14 @@ OnCorpus = tuple[CorpusVersion, dict[str, Any]]
 
 
 def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -> Table:
-    """One row a corpus: at each level the coefficients with their intervals, the ceiling of r beside them."""
+    """One row a corpus: at each level the coefficients with their intervals, the ceiling of r
+    beside them."""
     found = [
-        (version, document, {row["level"]: row for row in document["rows"] if row["metric"] == configuration.text})
+        (
+            version,
+            document,
+            {row["level"]: row for row in document["rows"] if row["metric"] == configuration.text},
+        )
         for version, document in answers
     ]
     found = [one for one in found if one[2]]
@@ -43,7 +49,12 @@ def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -
     for level in levels:
         columns += _level_columns(level)
     columns.append(
-        Column("aspect", "Aspect", help="The corpus's main human score; its leaderboard has the others.", detail=True)
+        Column(
+            "aspect",
+            "Aspect",
+            help="The corpus's main human score; its leaderboard has the others.",
+            detail=True,
+        )
     )
     return Table(
         "metric-agreement",
@@ -62,9 +73,15 @@ def _level_columns(level: str) -> list[Column]:
             symbol,
             "estimate",
             group=group,
-            help=f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues. {OF_SYSTEMS}"
+            help=(
+                f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over "
+                f"dialogues. {OF_SYSTEMS}"
+            )
             if level == "system"
-            else f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over dialogues.",
+            else (
+                f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over "
+                "dialogues."
+            ),
             detail=name != "pearson",
         )
         for name, symbol in COEFFICIENTS
@@ -74,8 +91,8 @@ def _level_columns(level: str) -> list[Column]:
         "ceiling",
         "number",
         group=group,
-        help="The highest Pearson's r that a perfect metric could reach with the mean of these ratings: the root of "
-        "their reliability (split halves, Spearman–Brown).",
+        help="The highest Pearson's r that a perfect metric could reach with the mean of these "
+        "ratings: the root of their reliability (split halves, Spearman–Brown).",
     )
     pairs = Column(f"{level}-n", "n", "number", 0, "Pairs of scores.", group, detail=True)
     return [*coefficients, ceiling, pairs, coverage_column(level)]
@@ -90,7 +107,9 @@ def agreement_columns(table: Table) -> str:
     return ",".join(column.key for column in table.columns if not column.key.endswith(_HIDDEN))
 
 
-def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: dict[str, dict[str, Any]]) -> Row:
+def _agreement_row(
+    version: CorpusVersion, document: dict[str, Any], by_level: dict[str, dict[str, Any]]
+) -> Row:
     first = next(iter(by_level.values()))
     address = reverse("metric-leaderboard", args=[version.corpus.slug])
     link = f"{address}?{urlencode({'metric': first['metric'], 'aspect': document['aspect']})}#plots"
@@ -104,14 +123,30 @@ def _agreement_row(version: CorpusVersion, document: dict[str, Any], by_level: d
         cells[f"{level}-n"] = Cell(row["n"])
         cells[f"{level}-coverage"] = coverage_cell(row)
     badges = (*(("simulated",) if version.simulated else ()), *coverage_badges(by_level.values()))
-    return Row(f"on-{version.corpus.slug}", cells, badges=badges, signature=of_all_levels(first["signature"]))
+    return Row(
+        f"on-{version.corpus.slug}",
+        cells,
+        badges=badges,
+        signature=of_all_levels(first["signature"]),
+    )
 
 
-def _agreement_notes(configuration: Configuration, documents: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def _agreement_notes(
+    configuration: Configuration, documents: Sequence[dict[str, Any]]
+) -> tuple[str, ...]:
     if not documents:
         return ()
-    made = sorted({f"over dialogues ({one['ci']}, {one['resamples']} draws, seed {one['seed']})" for one in documents})
-    signs = "" if configuration.higher_is_better else " Signs are kept: lower is better, so the strongest is near −1."
+    made = sorted(
+        {
+            f"over dialogues ({one['ci']}, {one['resamples']} draws, seed {one['seed']})"
+            for one in documents
+        }
+    )
+    signs = (
+        ""
+        if configuration.higher_is_better
+        else " Signs are kept: lower is better, so the strongest is near −1."
+    )
     return (f"Intervals: 95 %, {'; '.join(made)}.{signs}",)
 
 
@@ -142,11 +177,19 @@ def options_table(configuration: Configuration) -> Table:
 
 
 EMPTY = "(empty)"
-_KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+}
 
 
 def _choices(option: Option) -> str:
-    return ", ".join(written_value(one) or EMPTY for one in option.choices) or _KINDS[type(option.default)]
+    return (
+        ", ".join(written_value(one) or EMPTY for one in option.choices)
+        or _KINDS[type(option.default)]
+    )
 
 
 def made_with_table(rows: Iterable[MadeWith]) -> Table:
@@ -187,7 +230,9 @@ def judged_table(side: str, rows: Sequence[Judged], caption: str, signature: str
             f"{side}-{number}",
             {
                 "system": Cell(row.system),
-                "dialogue": Cell(row.dialogue.external_id if row.dialogue else None, reason="of the whole system"),
+                "dialogue": Cell(
+                    row.dialogue.external_id if row.dialogue else None, reason="of the whole system"
+                ),
                 "turn": Cell(row.turn, reason="of no single turn"),
                 "response": Cell(row.response or None, reason="of no single response"),
                 "metric": Cell(row.metric),

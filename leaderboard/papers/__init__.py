@@ -1,1 +1,2 @@
-"""What commands print, as text, CSV and LaTeX: tables for papers, with a paper's own figures beside ours."""
+"""What commands print, as text, CSV and LaTeX: tables for papers, with a paper's own figures beside
+ours."""

@@ -1,4 +1,5 @@
-"""The adversarial check as text, CSV and LaTeX: of each metric the accuracy on each kind of spoilt answer."""
+"""The adversarial check as text, CSV and LaTeX: of each metric the accuracy on each kind of spoilt
+answer."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def header() -> list[str]:
 
 
 def text_rows(document: dict[str, Any]) -> list[list[str]]:
-    """A line a metric: accuracies side by side; pairs, ties and undefined ones by kind, once where all are alike."""
+    """A line a metric: accuracies side by side; pairs, ties and undefined ones by kind, once where
+    all are alike."""
     return [
         [metric, *(_text_cell(row["accuracy"]) for row in rows), *_counts(rows)]
         for metric, rows in _by_metric(document).items()
@@ -57,9 +59,9 @@ def to_latex(document: dict[str, Any]) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             comment(
-                f"share of answers that score above what was made of them, 95 % interval over dialogues; "
-                f"{document['pairs']} pairs of {document['dialogues']} dialogues, seed {document['seed']}; "
-                f"{data_words(document)}"
+                "share of answers that score above what was made of them, 95 % interval over "
+                f"dialogues; {document['pairs']} pairs of {document['dialogues']} dialogues, seed "
+                f"{document['seed']}; {data_words(document)}"
             ),
             comment(document["published"]),
             *dict.fromkeys(comment(row["signature"]) for row in document["rows"]),

@@ -1,4 +1,5 @@
-"""CMN's tables with ours beside, as text, CSV and LaTeX: what ``trained`` has not. No Django here."""
+"""CMN's tables with ours beside, as text, CSV and LaTeX: what ``trained`` has not. No Django
+here."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ _FIGURES = ("NSP accuracy", "R@1", "KL", "bound")
 def text_tables(document: Mapping[str, Any]) -> Iterator[TextTable]:
     yield from trained.text_tables(document)
     if drawn := list(_drawn(document)):
-        header = ["Monte-Carlo error", "corpus", "of a score", "scores' spread", "share of the variance"]
+        header = [
+            "Monte-Carlo error",
+            "corpus",
+            "of a score",
+            "scores' spread",
+            "share of the variance",
+        ]
         yield "How much of the scores is drawing", header, drawn
     if document["models"]:
         yield _models(document)
@@ -30,7 +37,11 @@ def _drawn(document: Mapping[str, Any]) -> Iterator[list[str]]:
         for row in table["rows"]:
             for one in (one for group in row["ours"] for one in group["scored"]):
                 if drawn := one.get("monte_carlo"):
-                    share = f"{drawn['share']:.1%}".replace("%", " %") if drawn["share"] else Dash(drawn["reason"])
+                    share = (
+                        f"{drawn['share']:.1%}".replace("%", " %")
+                        if drawn["share"]
+                        else Dash(drawn["reason"])
+                    )
                     figures = [f"{drawn['error']:.3f}", f"{drawn['spread']:.3f}", share]
                     yield [one["configuration"], table["corpus"], *figures]
 
@@ -50,7 +61,10 @@ def _models(document: Mapping[str, Any]) -> TextTable:
                     Dash(NOT_RECORDED) if model[name] is None else f"{model[name]:,}"
                     for name in ("dialogues", "pairs", "steps")
                 ),
-                *(short(figures[name]) if name in figures else Dash(NOT_RECORDED) for name in _FIGURES),
+                *(
+                    short(figures[name]) if name in figures else Dash(NOT_RECORDED)
+                    for name in _FIGURES
+                ),
             ]
         )
     return "Models trained here", header, rows

@@ -1,4 +1,5 @@
-"""What ``correlate`` says beside the global coefficients: averages, accuracies, corrected coefficients."""
+"""What ``correlate`` says beside the global coefficients: averages, accuracies, corrected
+coefficients."""
 
 from __future__ import annotations
 
@@ -8,7 +9,11 @@ from annotations.console import figure_with_interval
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
-GROUPED = {"per_dialogue": "within dialogues", "per_input": "within inputs", "per_system": "within systems"}
+GROUPED = {
+    "per_dialogue": "within dialogues",
+    "per_input": "within inputs",
+    "per_system": "within systems",
+}
 CORRECTED = "attenuation_corrected"
 ACCURACIES = {
     "pairwise_accuracy": "pairwise",
@@ -37,15 +42,25 @@ def _estimate(name: str, estimate: dict[str, Any] | None) -> list[Any]:
 
 
 def variant_rows(document: dict[str, Any]) -> list[list[str]]:
-    """Metric and variant, level, groups with a defined Pearson's r, nothing, the three coefficients."""
+    """Metric and variant, level, groups with a defined Pearson's r, nothing, the three
+    coefficients."""
     rows = []
     for row in document["rows"]:
         for key, words in GROUPED.items():
             if key in row:
-                rows.append(_table_row(row, key, words, f"{row[key]['defined']['pearson']} of {row[key]['groups']}"))
+                rows.append(
+                    _table_row(
+                        row, key, words, f"{row[key]['defined']['pearson']} of {row[key]['groups']}"
+                    )
+                )
         if CORRECTED in row:
             rows.append(
-                _table_row(row, CORRECTED, "corrected for the unreliability of the human scores", str(row["n"]))
+                _table_row(
+                    row,
+                    CORRECTED,
+                    "corrected for the unreliability of the human scores",
+                    str(row["n"]),
+                )
             )
     return rows
 

@@ -46,7 +46,7 @@ def _lines(table: dict[str, Any]) -> Iterator[_Line]:
             yield _Line(row["group"], row["metric"], ours["configuration"], models, ours["cells"])
 
 
-# --- text --------------------------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 
 def text_tables(document: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
@@ -62,7 +62,11 @@ def _title(table: dict[str, Any]) -> str:
 
 
 def _name(table: dict[str, Any]) -> str:
-    return table["title"] if table["title"].startswith("As ") else f"Table {table['number']}. {table['title']}"
+    return (
+        table["title"]
+        if table["title"].startswith("As ")
+        else f"Table {table['number']}. {table['title']}"
+    )
 
 
 def _header(table: dict[str, Any]) -> list[str]:
@@ -81,7 +85,12 @@ def _short(table: dict[str, Any], place: dict[str, Any]) -> str:
 
 def _text_rows(table: dict[str, Any]) -> list[list[str]]:
     return [
-        [line.metric, line.source, line.model, *(text for cell in line.cells for text in _text_cell(table, cell))]
+        [
+            line.metric,
+            line.source,
+            line.model,
+            *(text for cell in line.cells for text in _text_cell(table, cell)),
+        ]
         for line in _lines(table)
     ]
 
@@ -94,7 +103,11 @@ def _text_cell(table: dict[str, Any], cell: dict[str, Any]) -> list[str]:
 def _pairs(cell: dict[str, Any]) -> str:
     if "n" not in cell:
         return ""
-    return f"{cell['n']} ({share_in_words(cell['coverage'])} scored)" if is_partial(cell) else str(cell["n"])
+    return (
+        f"{cell['n']} ({share_in_words(cell['coverage'])} scored)"
+        if is_partial(cell)
+        else str(cell["n"])
+    )
 
 
 def _figure(estimate: dict[str, Any], star: str, no_star: str, nothing: str) -> str:
@@ -104,18 +117,20 @@ def _figure(estimate: dict[str, Any], star: str, no_star: str, nothing: str) -> 
 
 
 def _is_significant(estimate: dict[str, Any]) -> bool:
-    """As the paper says it; of ours, whether p is below .05. Where no p is known nothing is said against it."""
+    """As the paper says it; of ours, whether p is below .05. Where no p is known nothing is said
+    against it."""
     if "significant" in estimate:
         return bool(estimate["significant"])
     p = estimate.get("p")
     return p is None or p < ALPHA
 
 
-# --- files -------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def to_csv(document: dict[str, Any]) -> str:
-    """One line for each place of each line of the tables; of published figures, the value and whether it is starred."""
+    """One line for each place of each line of the tables; of published figures, the value and
+    whether it is starred."""
     lines = ((table, line) for table in document["tables"] for line in _lines(table))
     rows = (_csv_row(table, line, cell) for table, line in lines for cell in line.cells)
     return csv_table(_CSV_COLUMNS, rows, "\n")
@@ -131,7 +146,9 @@ def _csv_row(table: dict[str, Any], line: _Line, cell: dict[str, Any]) -> dict[s
     }
     for name in table["coefficients"]:
         row |= estimate_values(name, cell[name])
-        row[f"{name}_significant"] = "" if cell[name]["value"] is None else str(_is_significant(cell[name])).lower()
+        row[f"{name}_significant"] = (
+            "" if cell[name]["value"] is None else str(_is_significant(cell[name])).lower()
+        )
     return row
 
 
@@ -140,14 +157,21 @@ def to_latex(document: dict[str, Any]) -> str:
     for table in document["tables"]:
         lines += _latex_table(table)
     lines += [comment(note) for note in document["notes"]]
-    lines += [comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]]
-    lines += [comment(f"{', '.join(one['configurations'])}: {one['worth']}") for one in document["worth"]]
+    lines += [
+        comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]
+    ]
+    lines += [
+        comment(f"{', '.join(one['configurations'])}: {one['worth']}") for one in document["worth"]
+    ]
     return "\n".join(lines)
 
 
 def _latex_table(table: dict[str, Any]) -> list[str]:
     width = len(table["coefficients"])
-    places = [rf"\multicolumn{{{width}}}{{c}}{{{escaped(_short(table, place))}}}" for place in table["places"]]
+    places = [
+        rf"\multicolumn{{{width}}}{{c}}{{{escaped(_short(table, place))}}}"
+        for place in table["places"]
+    ]
     symbols = [LATEX_SYMBOLS[name] for _ in table["places"] for name in table["coefficients"]]
     lines = [
         comment(_title(table)),
@@ -164,15 +188,27 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
                 r"\midrule",
                 rf"\multicolumn{{{3 + len(symbols)}}}{{l}}{{\textit{{{escaped(group)}}}}} \\",
             ]
-        figures = [_figure(cell[name], "$^*$", "", "--") for cell in line.cells for name in table["coefficients"]]
+        figures = [
+            _figure(cell[name], "$^*$", "", "--")
+            for cell in line.cells
+            for name in table["coefficients"]
+        ]
         names = [escaped(text) for text in (line.metric, line.source, line.model)]
         lines.append(row_of([*names, *(figure.replace("-0", "$-$0") for figure in figures)]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [
-        comment(f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_words(cell)}, n = {cell['n']}")
+        comment(
+            f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_words(cell)}, n = "
+            f"{cell['n']}"
+        )
         for line in _lines(table)
         for cell in line.cells
         if "coverage" in cell and is_partial(cell)
     ]
-    lines += [comment(cell["signature"]) for line in _lines(table) for cell in line.cells if "signature" in cell]
+    lines += [
+        comment(cell["signature"])
+        for line in _lines(table)
+        for cell in line.cells
+        if "signature" in cell
+    ]
     return lines

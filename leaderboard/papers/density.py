@@ -1,4 +1,5 @@
-"""DEnsity's tables with ours beside, as text, CSV and LaTeX: what ``trained`` has not. No Django here."""
+"""DEnsity's tables with ours beside, as text, CSV and LaTeX: what ``trained`` has not. No Django
+here."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def _selection(document: Mapping[str, Any]) -> TextTable:
     header = ["R@1 MRR", "DailyDialog, of 16", "ConvAI2, of 20", "here", "of", "R@1", "MRR"]
     rows = []
     for row in document["selection"]:
-        theirs = [f"{percent(one['R@1'])} {percent(one['MRR'])}" for one in row["published"].values()]
+        theirs = [
+            f"{percent(one['R@1'])} {percent(one['MRR'])}" for one in row["published"].values()
+        ]
         rows.append([row["loss"], *theirs, "", "", "", ""])
         for ours in row["ours"]:
             figures = [_spread(ours[name]) for name in ("R@1", "MRR")]
@@ -36,7 +39,9 @@ def _selection(document: Mapping[str, Any]) -> TextTable:
 
 def _names(ours: Mapping[str, Any]) -> str:
     models = ours["models"]
-    return f"{len(models)} seeds: {ours['of']}" if len(models) > 1 else f"{models[0]} ({ours['of']})"
+    return (
+        f"{len(models)} seeds: {ours['of']}" if len(models) > 1 else f"{models[0]} ({ours['of']})"
+    )
 
 
 def _spread(figure: Mapping[str, Any]) -> str:
@@ -44,7 +49,9 @@ def _spread(figure: Mapping[str, Any]) -> str:
         return Dash(figure.get("reason", NOT_RECORDED))
     if figure["seeds"] == 1:
         return percent(figure["value"])
-    return f"{percent(figure['value'])} ({percent(figure['lowest'])} to {percent(figure['highest'])})"
+    return (
+        f"{percent(figure['value'])} ({percent(figure['lowest'])} to {percent(figure['highest'])})"
+    )
 
 
 def percent(share: float | None) -> str:
@@ -87,7 +94,12 @@ def to_latex(document: Mapping[str, Any]) -> str:
     ]
     for row in document["selection"]:
         for corpus, figures in row["published"].items():
-            cells = [row["loss"], f"published, {corpus}", percent(figures["R@1"]), percent(figures["MRR"])]
+            cells = [
+                row["loss"],
+                f"published, {corpus}",
+                percent(figures["R@1"]),
+                percent(figures["MRR"]),
+            ]
             lines.append(row_of([escaped(cell) for cell in cells]))
         for ours in row["ours"]:
             cells = [row["loss"], _names(ours), _spread(ours["R@1"]), _spread(ours["MRR"])]

@@ -1,4 +1,5 @@
-"""Estimates as columns of a CSV file: the value, p, the interval's ends, and why one of them is missing. No Django."""
+"""Estimates as columns of a CSV file: the value, p, the interval's ends, and why one of them is
+missing. No Django."""
 
 from __future__ import annotations
 
@@ -16,4 +17,10 @@ def estimate_values(name: str, estimate: dict[str, Any]) -> dict[str, Any]:
     """By column, of an estimate in its JSON form."""
     low, high = estimate.get("ci") or (None, None)
     reason = estimate.get("reason", estimate.get("ci_reason", ""))
-    return dict(zip(estimate_columns([name]), (estimate["value"], estimate.get("p"), low, high, reason), strict=True))
+    return dict(
+        zip(
+            estimate_columns([name]),
+            (estimate["value"], estimate.get("p"), low, high, reason),
+            strict=True,
+        )
+    )

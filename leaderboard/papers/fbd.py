@@ -13,10 +13,17 @@ from leaderboard.papers.estimate_columns import estimate_values
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
 AGAINST = "†"
 _CSV_COLUMNS = [
-    "metric", "source", "corpus", "n",
-    *(f"{name}{part}" for name, _ in COEFFICIENTS for part in ("", "_absolute", "_p", "_low", "_high", "_reason")),
+    "metric",
+    "source",
+    "corpus",
+    "n",
+    *(
+        f"{name}{part}"
+        for name, _ in COEFFICIENTS
+        for part in ("", "_absolute", "_p", "_low", "_high", "_reason")
+    ),
     "signature",
-]  # fmt: skip
+]
 Line = tuple[str, str, list[str]]
 """Metric, where the figures are from, two figures a corpus."""
 
@@ -26,10 +33,17 @@ def header(document: dict[str, Any]) -> list[str]:
 
 
 def text_rows(document: dict[str, Any]) -> list[list[str]]:
-    """A line for each published figure of a metric, then one for ours; both coefficients of a corpus in one column."""
+    """A line for each published figure of a metric, then one for ours; both coefficients of a
+    corpus in one column."""
     rows = [["", "", *(_two(short for _, short in COEFFICIENTS) for _ in document["corpora"])]]
     for metric, source, figures in _lines(document, AGAINST, "–"):
-        rows.append([metric, source, *(_two(pair) for pair in zip(figures[::2], figures[1::2], strict=True))])
+        rows.append(
+            [
+                metric,
+                source,
+                *(_two(pair) for pair in zip(figures[::2], figures[1::2], strict=True)),
+            ]
+        )
     return rows
 
 
@@ -49,8 +63,15 @@ def _csv_rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for cell in row["cells"]:
             for published in cell["published"]:
                 printed = {f"{name}_absolute": published[name] for name, _ in COEFFICIENTS}
-                source = f"published, {published['encoder']}" if published["encoder"] else "published"
-                yield {"metric": row["metric"], "source": source, "corpus": cell["corpus"], **printed}
+                source = (
+                    f"published, {published['encoder']}" if published["encoder"] else "published"
+                )
+                yield {
+                    "metric": row["metric"],
+                    "source": source,
+                    "corpus": cell["corpus"],
+                    **printed,
+                }
             yield {
                 "metric": row["metric"],
                 "source": row["configuration"],
@@ -64,12 +85,16 @@ def _csv_rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _csv_estimates(cell: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, _ in COEFFICIENTS:
-        found |= estimate_values(name, cell[name]) | {f"{name}_absolute": cell[name].get("absolute")}
+        found |= estimate_values(name, cell[name]) | {
+            f"{name}_absolute": cell[name].get("absolute")
+        }
     return found
 
 
 def to_latex(document: dict[str, Any]) -> str:
-    titles = [rf"\multicolumn{{2}}{{c}}{{{escaped(corpus['title'])}}}" for corpus in document["corpora"]]
+    titles = [
+        rf"\multicolumn{{2}}{{c}}{{{escaped(corpus['title'])}}}" for corpus in document["corpora"]
+    ]
     shorts = [short for _ in document["corpora"] for _, short in COEFFICIENTS]
     lines = [
         r"% needs \usepackage{booktabs}",
@@ -83,12 +108,22 @@ def to_latex(document: dict[str, Any]) -> str:
     for metric, source, figures in _lines(document, r"$^\dagger$", "--"):
         if groups[metric] != group:
             group = groups[metric]
-            lines += [r"\midrule", rf"\multicolumn{{{2 + len(shorts)}}}{{l}}{{\textit{{{escaped(group)}}}}} \\"]
+            lines += [
+                r"\midrule",
+                rf"\multicolumn{{{2 + len(shorts)}}}{{l}}{{\textit{{{escaped(group)}}}}} \\",
+            ]
         lines.append(row_of([escaped(metric), escaped(source), *figures]))
     lines += [r"\bottomrule", r"\end{tabular}", comment(f"published: {document['published']}")]
     lines += [comment(note.replace(AGAINST, "dagger")) for note in document["notes"]]
-    lines += [comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]]
-    lines += [comment(cell["signature"]) for row in document["rows"] for cell in row["cells"] if "signature" in cell]
+    lines += [
+        comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]
+    ]
+    lines += [
+        comment(cell["signature"])
+        for row in document["rows"]
+        for cell in row["cells"]
+        if "signature" in cell
+    ]
     return "\n".join(lines)
 
 
@@ -103,7 +138,11 @@ def _lines(document: dict[str, Any], against: str, nothing: str) -> Iterator[Lin
                 [_figure(cell[name]) for cell in printed for name, _ in COEFFICIENTS],
             )
         shown = _shown(against, nothing)
-        yield row["metric"], _our_source(row), [shown(cell[name]) for cell in row["cells"] for name, _ in COEFFICIENTS]
+        yield (
+            row["metric"],
+            _our_source(row),
+            [shown(cell[name]) for cell in row["cells"] for name, _ in COEFFICIENTS],
+        )
 
 
 def _shown(against: str, nothing: str) -> Callable[[dict[str, Any]], str]:
@@ -122,6 +161,7 @@ def _figure(value: float) -> str:
 
 
 def _our_source(row: dict[str, Any]) -> str:
-    """The models that made our figures, without their revisions; a table of two encoders would say both."""
+    """The models that made our figures, without their revisions; a table of two encoders would say
+    both."""
     names = dict.fromkeys(model.partition("@")[0] for model in row["models"])
     return ", ".join([*names]) or "dialeval"

@@ -1,4 +1,5 @@
-"""A table of correlations for a paper: LaTeX with booktabs, the best of each column bold. No Django here."""
+"""A table of correlations for a paper: LaTeX with booktabs, the best of each column bold. No Django
+here."""
 
 from __future__ import annotations
 
@@ -16,20 +17,32 @@ PEOPLE = (
 
 
 def correlations_to_latex(document: dict[str, Any]) -> str:
-    """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger, submitted metrics an
-    asterisk, metrics that left something out a double dagger; undefined is a dash."""
+    """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger, submitted
+    metrics an asterisk, metrics that left something out a double dagger; undefined is a dash."""
     levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
     metrics = list(dict.fromkeys(row["metric"] for row in document["rows"]))
     submitted = {row["metric"] for row in document["rows"] if "submitted" in row}
     partial = {row["metric"] for row in document["rows"] if is_partial(row)}
     worth = {row["metric"]: row["worth"] for row in document["rows"] if "worth" in row}
     by_place = {(row["metric"], row["level"]): row for row in document["rows"]}
-    best = {(level, name): _best(document["rows"], level, name) for level in levels for name, _ in COEFFICIENTS}
+    best = {
+        (level, name): _best(document["rows"], level, name)
+        for level in levels
+        for name, _ in COEFFICIENTS
+    }
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{tabular}{l" + "rrr" * len(levels) + "}",
         r"\toprule",
-        row_of(["", *(rf"\multicolumn{{3}}{{c}}{{{_level_heading(document, level)}}}" for level in levels)]),
+        row_of(
+            [
+                "",
+                *(
+                    rf"\multicolumn{{3}}{{c}}{{{_level_heading(document, level)}}}"
+                    for level in levels
+                ),
+            ]
+        ),
         row_of(["Metric", *(label for _ in levels for _, label in COEFFICIENTS)]),
         r"\midrule",
     ]
@@ -40,8 +53,12 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
             for name, _ in COEFFICIENTS
         ]
         found = [by_place.get((metric, level)) for level in levels]
-        intervals = [row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS]
-        marks = ("$^*$" if metric in submitted else "") + (r"$^\ddagger$" if metric in partial else "")
+        intervals = [
+            row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS
+        ]
+        marks = ("$^*$" if metric in submitted else "") + (
+            r"$^\ddagger$" if metric in partial else ""
+        )
         lines += _with_intervals([escaped(metric) + marks, *cells], intervals)
     lines.append(r"\midrule")
     for key, label in PEOPLE:
@@ -52,7 +69,9 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
     if submitted:
         lines.append(comment("asterisk: computed elsewhere, its scores were handed in"))
     if partial:
-        lines.append(comment("double dagger: not all that people rated has a score; the rest is left out"))
+        lines.append(
+            comment("double dagger: not all that people rated has a score; the rest is left out")
+        )
     lines += [
         comment(f"{row['metric']}, {row['level']} level: {coverage_words(row)}, n = {row['n']}")
         for row in document["rows"]
@@ -80,7 +99,8 @@ def _with_intervals(cells: list[str], intervals: list[list[float] | None]) -> li
     lines = [row_of(cells)]
     if any(intervals):
         small = [
-            "" if ends is None else rf"{{\scriptsize [{_number(ends[0])}, {_number(ends[1])}]}}" for ends in intervals
+            "" if ends is None else rf"{{\scriptsize [{_number(ends[0])}, {_number(ends[1])}]}}"
+            for ends in intervals
         ]
         lines.append(row_of(["", *small]))
     return lines
@@ -91,8 +111,8 @@ def _number(value: float) -> str:
 
 
 def _best(rows: list[dict[str, Any]], level: str, name: str) -> float | None:
-    """The strongest correlation in the metric's own direction (a distance should correlate negatively); None where
-    fewer than two compete."""
+    """The strongest correlation in the metric's own direction (a distance should correlate
+    negatively); None where fewer than two compete."""
     strengths = [_strength(row, name) for row in rows if row["level"] == level]
     defined = [strength for strength in strengths if strength is not None]
     return max(defined) if len(defined) > 1 else None
@@ -114,7 +134,9 @@ def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
     return text
 
 
-def _of_people(by_level: dict[str, Any], levels: list[str]) -> tuple[list[str], list[list[float] | None]]:
+def _of_people(
+    by_level: dict[str, Any], levels: list[str]
+) -> tuple[list[str], list[list[float] | None]]:
     """(values, intervals) of each level and coefficient."""
     found = [(by_level.get(level, {}), name) for level in levels for name, _ in COEFFICIENTS]
     values = [of_level.get(name) for of_level, name in found]
@@ -124,6 +146,7 @@ def _of_people(by_level: dict[str, Any], levels: list[str]) -> tuple[list[str], 
 
 def _note(document: dict[str, Any]) -> str:
     return comment(
-        f"{document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: p >= 0.05; "
-        f"intervals: {document['ci']}, {document['resamples']} draws, seed {document['seed']}"
+        f"{document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: "
+        f"p >= 0.05; intervals: {document['ci']}, {document['resamples']} draws, seed "
+        f"{document['seed']}"
     )

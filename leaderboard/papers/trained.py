@@ -1,7 +1,8 @@
-"""Tables of trained metrics, the paper's figures beside ours, as text, CSV and LaTeX. No Django here.
+"""Tables of trained metrics, the paper's figures beside ours, as text, CSV and LaTeX. No Django
+here.
 
-A row of the paper is one line; what is computed of it here stands on the same line where it is one configuration, else
-beneath: over seeds the mean with the lowest and the highest, then each.
+A row of the paper is one line; what is computed of it here stands on the same line where it is one
+configuration, else beneath: over seeds the mean with the lowest and the highest, then each.
 """
 
 from __future__ import annotations
@@ -61,7 +62,14 @@ def lines_of(table: Mapping[str, Any]) -> Iterator[Line]:
         ours = [line for group in row["ours"] for line in _of_group(row, group)]
         alone = len(ours) == 1 and not ours[0].document["scored"][0]["trained"]
         if alone:
-            yield Line(row["metric"], row["group"], row["published"], ours[0].source, ours[0].ours, ours[0].document)
+            yield Line(
+                row["metric"],
+                row["group"],
+                row["published"],
+                ours[0].source,
+                ours[0].ours,
+                ours[0].document,
+            )
             continue
         yield Line(row["metric"], row["group"], row["published"])
         yield from ours
@@ -78,7 +86,8 @@ def _of_group(row: Mapping[str, Any], group: Mapping[str, Any]) -> Iterator[Line
 
 
 def group_words(group: Mapping[str, Any]) -> str:
-    """What tells a group from the others of its row; of the information's estimate the form alone."""
+    """What tells a group from the others of its row; of the information's estimate the form
+    alone."""
     options = group["options"].replace("form=", "")
     return ", ".join(part for part in (options, group["of"]) if part)
 
@@ -90,11 +99,12 @@ def _source(one: Mapping[str, Any], what: str) -> str:
     return f"{one['trained']} ({about})" if about else str(one["trained"])
 
 
-# --- text --------------------------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 
 def text_tables(document: Mapping[str, Any]) -> Iterator[TextTable]:
-    """Whether ours is like theirs; the tables that have something of ours, or all where none has."""
+    """Whether ours is like theirs; the tables that have something of ours, or all where none
+    has."""
     yield from _findings(document)
     with_ours = [table for table in document["tables"] if _has_ours(table)]
     for table in with_ours or document["tables"]:
@@ -111,7 +121,10 @@ def text_notes(document: Mapping[str, Any]) -> list[str]:
     left_out = [title_of(document, table) for table in document["tables"] if not _has_ours(table)]
     told = []
     if left_out and len(left_out) < len(document["tables"]):
-        told = ["Nothing is computed here of these; the paper's figures are in --format json and csv:", *left_out]
+        told = [
+            "Nothing is computed here of these; the paper's figures are in --format json and csv:",
+            *left_out,
+        ]
     return [line for note in (*document["notes"][1:], *told) for line in wrap(note, WIDTH)]
 
 
@@ -122,7 +135,11 @@ def _has_ours(table: Mapping[str, Any]) -> bool:
 def _text_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> TextTable:
     alpha, names = ALPHAS[document["table"]], table["coefficients"]
     symbols = " ".join(SYMBOLS[name] for name in names)
-    header = ["", *(f"{_set_words(table, words)} {symbols}" for words in table["published_sets"]), "here"]
+    header = [
+        "",
+        *(f"{_set_words(table, words)} {symbols}" for words in table["published_sets"]),
+        "here",
+    ]
     header += [SYMBOLS[name] for name in names]
     rows, group = [], ""
     for line in lines_of(table):
@@ -132,7 +149,10 @@ def _text_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> TextTa
         rows.append(
             [
                 f"  {line.metric}" if line.metric else "",
-                *(_theirs(one, names) for one in line.published or [{}] * len(table["published_sets"])),
+                *(
+                    _theirs(one, names)
+                    for one in line.published or [{}] * len(table["published_sets"])
+                ),
                 line.source + _scored_words(line.ours),
                 *(_ours(line.ours.get(name), alpha) for name in names),
             ]
@@ -153,7 +173,10 @@ def title_of(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
         return f"{theirs}; here: {table['reason']}"
     counts = {one["n"] for row in table["rows"] for group in row["ours"] for one in group["scored"]}
     of = f", {max(counts)} responses" if counts and table["level"] == "turn" else ""
-    return f"{theirs}; here {corpus['corpus']} {corpus['corpus_version']}, {corpus['aspect']}{of} of {_systems(corpus)}"
+    return (
+        f"{theirs}; here {corpus['corpus']} {corpus['corpus_version']}, {corpus['aspect']}{of} of "
+        f"{_systems(corpus)}"
+    )
 
 
 def _systems(corpus: Mapping[str, Any]) -> str:
@@ -163,7 +186,11 @@ def _systems(corpus: Mapping[str, Any]) -> str:
 
 def _theirs(one: Mapping[str, Any], names: list[str]) -> str:
     """Under each other's marks: a star stands beside the figure, or a blank does."""
-    return " ".join(_starred(one[name]["value"], one[name]["significant"]) for name in names) if one else ""
+    return (
+        " ".join(_starred(one[name]["value"], one[name]["significant"]) for name in names)
+        if one
+        else ""
+    )
 
 
 def _starred(value: float, significant: bool) -> str:
@@ -205,7 +232,11 @@ def _end(value: float) -> str:
 
 
 def _scored_words(ours: Mapping[str, Any]) -> str:
-    return f", {share_in_words(ours['coverage'])} scored" if "coverage" in ours and is_partial(ours) else ""
+    return (
+        f", {share_in_words(ours['coverage'])} scored"
+        if "coverage" in ours and is_partial(ours)
+        else ""
+    )
 
 
 def _findings(document: Mapping[str, Any]) -> Iterator[TextTable]:
@@ -242,7 +273,7 @@ def _signed(value: float, is_difference: bool) -> str:
     return f"+{text}" if is_difference and not text.startswith("-") else text
 
 
-# --- files -------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def to_csv(document: Mapping[str, Any]) -> str:
@@ -256,7 +287,10 @@ def _figure_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         metric = ""
         for line in lines_of(table):
             metric = line.metric or metric
-            place = {key: table[key] for key in ("corpus", "level")} | {"table": table["number"], "metric": metric}
+            place = {key: table[key] for key in ("corpus", "level")} | {
+                "table": table["number"],
+                "metric": metric,
+            }
             for one in line.published:
                 figures = {name: one[name] for name in table["coefficients"]}
                 source = f"published, {one['set']}"
@@ -278,7 +312,9 @@ def _csv_figures(figures: Mapping[str, Mapping[str, Any]], alpha: float) -> dict
 
 def _csv_ours(line: Line, names: list[str], alpha: float) -> dict[str, Any]:
     what = ", ".join(part for part in (line.document["options"], line.document["of"]) if part)
-    source = f"mean of {line.document['seeds']} seeds" if line.is_mean else line.ours["configuration"]
+    source = (
+        f"mean of {line.document['seeds']} seeds" if line.is_mean else line.ours["configuration"]
+    )
     drawn = line.ours.get("monte_carlo", {})
     return {
         "source": source,
@@ -298,8 +334,18 @@ def _selection_rows(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"table": "5", "metric": row["loss"], "source": f"published, {corpus}", **figures}
         for ours in row["ours"]:
             figures = {name: ours[name]["value"] for name in ("R@1", "MRR")}
-            source = f"mean of {len(ours['models'])} seeds" if len(ours["models"]) > 1 else ours["models"][0]
-            yield {"table": "5", "metric": row["loss"], "source": source, "of": ours["of"], **figures}
+            source = (
+                f"mean of {len(ours['models'])} seeds"
+                if len(ours["models"]) > 1
+                else ours["models"][0]
+            )
+            yield {
+                "table": "5",
+                "metric": row["loss"],
+                "source": source,
+                "of": ours["of"],
+                **figures,
+            }
 
 
 def to_latex(document: Mapping[str, Any]) -> str:
@@ -310,10 +356,15 @@ def to_latex(document: Mapping[str, Any]) -> str:
         theirs = ", ".join(short(value) for value in one["published"].values())
         here = _found(one["ours"], one["difference"])
         what = f"{one['claim']} ({one['of']})" if one["of"] else one["claim"]
-        said = f"{what}, {one['corpus']}, {one['coefficient']}: theirs {theirs}, here {here}, {one['said']}"
+        said = (
+            f"{what}, {one['corpus']}, {one['coefficient']}: theirs {theirs}, here {here}, "
+            f"{one['said']}"
+        )
         lines.append(comment(said))
     lines += [comment(note) for note in document["notes"]]
-    lines += [comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]]
+    lines += [
+        comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]
+    ]
     return "\n".join(lines)
 
 
@@ -334,8 +385,13 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
     for line in lines_of(table):
         if line.group != group:
             group = line.group
-            lines += [r"\midrule", rf"\multicolumn{{{1 + columns}}}{{l}}{{\textit{{{escaped(group)}}}}} \\"]
-        theirs = [_latex_theirs(one, name) for one in line.published or [{}] * len(sets) for name in names]
+            lines += [
+                r"\midrule",
+                rf"\multicolumn{{{1 + columns}}}{{l}}{{\textit{{{escaped(group)}}}}} \\",
+            ]
+        theirs = [
+            _latex_theirs(one, name) for one in line.published or [{}] * len(sets) for name in names
+        ]
         ours = [_latex_ours(line.ours.get(name), alpha) for name in names]
         lines.append(row_of([escaped(line.metric), *theirs, escaped(line.source), *ours]))
     lines += [r"\bottomrule", r"\end{tabular}"]

@@ -1,38 +1,56 @@
-"""What Zhao et al. (2023) print of CMN: Table 1 (standard set) and Table 2 (diverse set), with their ablations.
+"""What Zhao et al. (2023) print of CMN: Table 1 (standard set) and Table 2 (diverse set), with
+their ablations.
 
-"Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and Mutual Information", ACL 2023;
-Table 1 is in section 5.2, Table 2 in 5.3. Pearson's and Spearman's coefficients, which their heads call ρ and τ, with p
-in parentheses. Both sets are the paper's own, of responses to DailyDialog and PersonaChat by Seq2Seq, HRED and GPT-2:
-responses near their reference (highest BLEU-1), and far from it (BLEU-1 below 0.2); the human score is the mean of
+"Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and Mutual
+Information", ACL 2023; Table 1 is in section 5.2, Table 2 in 5.3. Pearson's and Spearman's
+coefficients, which their heads call ρ and τ, with p in parentheses. Both sets are the paper's own,
+of responses to DailyDialog and PersonaChat by Seq2Seq, HRED and GPT-2: responses near their
+reference (highest BLEU-1), and far from it (BLEU-1 below 0.2); the human score is the mean of
 appropriateness and coherence by three raters.
 
-The text counts 200 standard and 600 diverse samples, evenly split between the two. The printed p belong to 82 and 56
-standard ones and to about 467 and 187 diverse ones (p of r by Student's t). One does not: CMN without NSP, diverse,
-PersonaChat, 0.2947 (0.0025).
+The text counts 200 standard and 600 diverse samples, evenly split between the two. The printed p
+belong to 82 and 56 standard ones and to about 467 and 187 diverse ones (p of r by Student's t). One
+does not: CMN without NSP, diverse, PersonaChat, 0.2947 (0.0025).
 """
 
 from __future__ import annotations
 
-from leaderboard.published.correlations import BOTH, EvaluationSet, Figure, PublishedRow, PublishedTable
+from leaderboard.published.correlations import (
+    BOTH,
+    EvaluationSet,
+    Figure,
+    PublishedRow,
+    PublishedTable,
+)
 
 CITATION = (
-    "Zhao, Yang, Lin, Rong, Villavicencio & Cui (2023), Evaluating Open-Domain Dialogues in Latent Space with Next "
-    "Sentence Prediction and Mutual Information, ACL"
+    "Zhao, Yang, Lin, Rong, Villavicencio & Cui (2023), Evaluating Open-Domain Dialogues in "
+    "Latent Space with Next Sentence Prediction and Mutual Information, ACL"
 )
 SETUP = (
-    "BERT as both encoders, GPT-2 as decoder, latent dimension 32, the training split of DailyDialog (11,118 "
-    "dialogues) or PersonaChat (10,907)"
+    "BERT as both encoders, GPT-2 as decoder, latent dimension 32, the training split of "
+    "DailyDialog (11,118 dialogues) or PersonaChat (10,907)"
 )
 ALPHA = 0.05
 DAILYDIALOG, PERSONACHAT = "dailydialog", "personachat"
 FULL, NO_NSP, NO_MI = "CMN", "w/o NSP", "w/o MI"
 
-DAILY_ZHAO = EvaluationSet("dailydialog-zhao", "DailyDialog-Zhao", ("dailyz",), "fbd dailyz_annotation.json", "")
-DAILY_GRADE = EvaluationSet(
-    "dailydialog-grade", "DailyDialog-GRADE", ("grade-dailydialog",), "grade human_judgement.json", ""
+DAILY_ZHAO = EvaluationSet(
+    "dailydialog-zhao", "DailyDialog-Zhao", ("dailyz",), "fbd dailyz_annotation.json", ""
 )
-PERSONA_USR = EvaluationSet("personachat-usr", "PersonaChat-USR", ("usr-persona", "usr"), "usr pc_usr_data.json", "")
-CONVAI2_GRADE = EvaluationSet("convai2-grade", "ConvAI2-GRADE", ("grade-convai2",), "grade human_judgement.json", "")
+DAILY_GRADE = EvaluationSet(
+    "dailydialog-grade",
+    "DailyDialog-GRADE",
+    ("grade-dailydialog",),
+    "grade human_judgement.json",
+    "",
+)
+PERSONA_USR = EvaluationSet(
+    "personachat-usr", "PersonaChat-USR", ("usr-persona", "usr"), "usr pc_usr_data.json", ""
+)
+CONVAI2_GRADE = EvaluationSet(
+    "convai2-grade", "ConvAI2-GRADE", ("grade-convai2",), "grade human_judgement.json", ""
+)
 BESIDE = {DAILYDIALOG: (DAILY_ZHAO, DAILY_GRADE), PERSONACHAT: (PERSONA_USR, CONVAI2_GRADE)}
 """What is evaluated here in the place of the paper's sets, by the conversations' source."""
 
@@ -44,7 +62,9 @@ def _rows(group: str, lines: str) -> tuple[PublishedRow, ...]:
         metric, figures = (part.strip() for part in line.split("|"))
         words = figures.replace("(", "").replace(")", "").replace("<", "").split()
         pairs = zip(map(float, words[::2]), map(float, words[1::2]), strict=True)
-        found.append(PublishedRow(metric, group, tuple(Figure(value, p < ALPHA, p) for value, p in pairs)))
+        found.append(
+            PublishedRow(metric, group, tuple(Figure(value, p < ALPHA, p) for value, p in pairs))
+        )
     return tuple(found)
 
 

@@ -1,11 +1,14 @@
-"""What Wakaki et al. (2024) print of metrics on ComperDial and the USR corpora: Tables 3 to 6 and appendix C.3.
+"""What Wakaki et al. (2024) print of metrics on ComperDial and the USR corpora: Tables 3 to 6 and
+appendix C.3.
 
-"ComperDial: Commonsense Persona-grounded Dialogue Dataset and Benchmark", arXiv:2406.11228. Signed values rounded to
-three digits; a star marks p ≥ .05. Table 3 shows GPT-4 alone, with Spearman and Kendall; appendix C.3 prints the same
-rows with Pearson and GPT-3.5, and so does its second table with Table 6: those are what stands here. (The text beside
-Table 3 speaks of .821 and .642 for the original prompts; both tables have .820 and .674.)
+"ComperDial: Commonsense Persona-grounded Dialogue Dataset and Benchmark", arXiv:2406.11228. Signed
+values rounded to three digits; a star marks p ≥ .05. Table 3 shows GPT-4 alone, with Spearman and
+Kendall; appendix C.3 prints the same rows with Pearson and GPT-3.5, and so does its second table
+with Table 6: those are what stands here. (The text beside Table 3 speaks of .821 and .642 for the
+original prompts; both tables have .820 and .674.)
 
-The judges are gpt-3.5-turbo-0125 and gpt-4-turbo-2024-04-09; a score is the mean of three calls but in Table 3.
+The judges are gpt-3.5-turbo-0125 and gpt-4-turbo-2024-04-09; a score is the mean of three calls but
+in Table 3.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 CITATION = (
-    "Wakaki et al. (2024), ComperDial: Commonsense Persona-grounded Dialogue Dataset and Benchmark, arXiv:2406.11228"
+    "Wakaki et al. (2024), ComperDial: Commonsense Persona-grounded Dialogue Dataset and "
+    "Benchmark, arXiv:2406.11228"
 )
 NOT_SIGNIFICANT = "*"
 
@@ -33,8 +37,12 @@ class PublishedCorpus:
 
 
 COMPERDIAL = PublishedCorpus("comperdial", "ComperDial", ("comperdial",), "jsonl comperdial.jsonl")
-USR_TOPICAL = PublishedCorpus("usr-topical", "USR-Topical", ("usr-topical", "usr-topicalchat"), "usr tc_usr_data.json")
-USR_PERSONA = PublishedCorpus("usr-persona", "USR-Persona", ("usr-persona", "usr"), "usr pc_usr_data.json")
+USR_TOPICAL = PublishedCorpus(
+    "usr-topical", "USR-Topical", ("usr-topical", "usr-topicalchat"), "usr tc_usr_data.json"
+)
+USR_PERSONA = PublishedCorpus(
+    "usr-persona", "USR-Persona", ("usr-persona", "usr"), "usr pc_usr_data.json"
+)
 CORPORA = (COMPERDIAL, USR_TOPICAL, USR_PERSONA)
 
 

@@ -1,4 +1,5 @@
-"""What a paper's table of correlations is made of, where it holds metrics against people's ratings of responses."""
+"""What a paper's table of correlations is made of, where it holds metrics against people's ratings
+of responses."""
 
 from __future__ import annotations
 
@@ -55,4 +56,10 @@ class PublishedTable:
     def figures_of(self, row: PublishedRow, key: str) -> dict[str, Figure]:
         """By coefficient, of one set."""
         width, place = len(self.coefficients), self.sets.index(key)
-        return dict(zip(map(str, self.coefficients), row.figures[place * width : (place + 1) * width], strict=True))
+        return dict(
+            zip(
+                map(str, self.coefficients),
+                row.figures[place * width : (place + 1) * width],
+                strict=True,
+            )
+        )

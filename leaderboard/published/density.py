@@ -1,9 +1,11 @@
-"""What Park et al. (2023) print of DEnsity: Tables 1, 2 and 4 (correlations) and Table 5 (selection models).
+"""What Park et al. (2023) print of DEnsity: Tables 1, 2 and 4 (correlations) and Table 5 (selection
+models).
 
-"DEnsity: Open-domain Dialogue Evaluation Metric using Density Estimation", Findings of ACL 2023; Table 1 is in section
-5.1, Table 2 in 5.3, Table 4 in 5.5, Table 5 in appendix C.1. (Table 3 shows single responses, figures 3 and 5 have no
-numbers.) Correlations are printed in hundredths; a star marks p > .01. METEOR and BERTScore have the same two figures
-on ConvAI2-GRADE, 22.48 and 22.50: so it is printed.
+"DEnsity: Open-domain Dialogue Evaluation Metric using Density Estimation", Findings of ACL 2023;
+Table 1 is in section 5.1, Table 2 in 5.3, Table 4 in 5.5, Table 5 in appendix C.1. (Table 3 shows
+single responses, figures 3 and 5 have no numbers.) Correlations are printed in hundredths; a star
+marks p > .01. METEOR and BERTScore have the same two figures on ConvAI2-GRADE, 22.48 and 22.50: so
+it is printed.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from leaderboard.published.correlations import (
 )
 
 CITATION = (
-    "Park, Lee, Rim & Choo (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density Estimation, "
-    "Findings of ACL"
+    "Park, Lee, Rim & Choo (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density "
+    "Estimation, Findings of ACL"
 )
 SETUP = (
-    "bert-base-uncased (12 layers), the training split of DailyDialog (13,118 dialogues in all splits) or ConvAI2 "
-    "(17,878), 10 epochs, 16 contexts a batch with 15 negatives each (ConvAI2: 19), rate 5e-5, 256 tokens"
+    "bert-base-uncased (12 layers), the training split of DailyDialog (13,118 dialogues in all "
+    "splits) or ConvAI2 (17,878), 10 epochs, 16 contexts a batch with 15 negatives each (ConvAI2: "
+    "19), rate 5e-5, 256 tokens"
 )
 ALPHA = 0.01
 
@@ -42,9 +45,15 @@ DAILY_GRADE = EvaluationSet(
     "300 responses of two systems",
 )  # fmt: skip
 CONVAI2_GRADE = EvaluationSet(
-    "convai2-grade", "ConvAI2-GRADE", ("grade-convai2",), "grade human_judgement.json", "600 responses of four systems"
+    "convai2-grade",
+    "ConvAI2-GRADE",
+    ("grade-convai2",),
+    "grade human_judgement.json",
+    "600 responses of four systems",
 )
-FED_DIALOGUES = EvaluationSet("fed", "FED, whole dialogues", ("fed",), "jsonl fed.jsonl", '"Overall" of dialogues')
+FED_DIALOGUES = EvaluationSet(
+    "fed", "FED, whole dialogues", ("fed",), "jsonl fed.jsonl", '"Overall" of dialogues'
+)
 SETS = (DAILY_ZHAO, DAILY_GRADE, CONVAI2_USR, CONVAI2_GRADE, FED_DIALOGUES)
 
 WITH, WITHOUT = "with L_CL", "without L_CL"
@@ -53,7 +62,10 @@ WITH, WITHOUT = "with L_CL", "without L_CL"
 def _rows(group: str, lines: str) -> tuple[PublishedRow, ...]:
     """A line each: ``metric | figures``, in hundredths."""
     split = (line.split("|") for line in lines.strip().splitlines())
-    return tuple(PublishedRow(metric.strip(), group, tuple(map(_figure, figures.split()))) for metric, figures in split)
+    return tuple(
+        PublishedRow(metric.strip(), group, tuple(map(_figure, figures.split())))
+        for metric, figures in split
+    )
 
 
 def _figure(written: str) -> Figure:

@@ -1,4 +1,5 @@
-"""Every read of meta-evaluation: human scores beside metric scores, and the statistics made of them."""
+"""Every read of meta-evaluation: human scores beside metric scores, and the statistics made of
+them."""
 
 from leaderboard.queries.compared import ComparedMetric, MetricScores, chosen_metrics
 from leaderboard.queries.correlations import CORRELATION_LEVELS, meta_evaluation, metric_means

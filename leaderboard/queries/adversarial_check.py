@@ -1,4 +1,5 @@
-"""Whether metrics score people's answers above what rules make of them (DEnsity, Park et al., 2023, Figure 3)."""
+"""Whether metrics score people's answers above what rules make of them (DEnsity, Park et al., 2023,
+Figure 3)."""
 
 from __future__ import annotations
 
@@ -19,16 +20,22 @@ from workers.training.dialogues import SPEAKERS, TrainingDialogue
 from workers.training.pairs import Pair, pairs_of
 
 PUBLISHED = (
-    "Park et al. (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density Estimation, Findings of ACL, "
-    "Figure 3; kinds after Khalid and Lee (2022), Explaining Dialogue Evaluation Metrics using Adversarial Behavioral "
-    "Analysis, NAACL"
+    "Park et al. (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density "
+    "Estimation, Findings of ACL, Figure 3; kinds after Khalid and Lee (2022), Explaining "
+    "Dialogue Evaluation Metrics using Adversarial Behavioral Analysis, NAACL"
 )
 NOTES = (
-    "Of the paper's kinds contradiction is not made: a text that denies what was said takes more than a rule.",
-    "The paper uses the texts that Khalid and Lee released, and draws its figures without printing them.",
+    "Of the paper's kinds contradiction is not made: a text that denies what was said takes more "
+    "than a rule.",
+    (
+        "The paper uses the texts that Khalid and Lee released, and draws its figures without "
+        "printing them."
+    ),
     "A tie is a failure. A pair of which one side has no score is left out and counted.",
 )
-ITS_OWN_REFERENCE = "looks at a reference, too: the true answer stands for it, which makes the question easy"
+ITS_OWN_REFERENCE = (
+    "looks at a reference, too: the true answer stands for it, which makes the question easy"
+)
 
 Told = Callable[[Configuration, int, int], None]
 """Hears of which metric how many texts of how many are scored."""
@@ -53,8 +60,9 @@ def adversarial_check(
     most: int = 0,
     told: Told | None = None,
 ) -> dict[str, Any]:
-    """``most``: pairs that are drawn by the seed; 0: all. Of each metric a row a kind: "accuracy" is an estimate as
-    JSON, the share of pairs whose true answer scores higher, with an interval over dialogues.
+    """``most``: pairs that are drawn by the seed; 0: all. Of each metric a row a kind: "accuracy"
+    is an estimate as JSON, the share of pairs whose true answer scores higher, with an interval
+    over dialogues.
 
     Raises ``MetricUnavailableError`` for a metric that is not asked (``why_not_asked``).
     """
@@ -112,13 +120,18 @@ def _rows(
     }
     sign = 1 if configuration.higher_is_better else -1
     return [
-        {**about, "kind": kind, **_compared(kind, made, scores[len(kept) :], of_answer, pairs, sign)} for kind in KINDS
+        {
+            **about,
+            "kind": kind,
+            **_compared(kind, made, scores[len(kept) :], of_answer, pairs, sign),
+        }
+        for kind in KINDS
     ]
 
 
 def _compared(
-    kind: str, made: Sequence[Spoilt], scores: Sequence[Score], of_answer: dict[int, Score], pairs: Sequence[Pair],
-    sign: int,
+    kind: str, made: Sequence[Spoilt], scores: Sequence[Score], of_answer: dict[int, Score],
+    pairs: Sequence[Pair], sign: int,
 ) -> dict[str, Any]:  # fmt: skip
     hits: list[bool] = []
     clusters: list[int] = []
@@ -135,7 +148,10 @@ def _compared(
         equal += answer == score
     accuracy = share_over_dialogues(hits, clusters).as_json()
     if not hits and without:
-        accuracy = {"value": None, "reason": f"no pair has two scores: {without.most_common(1)[0][0]}"}
+        accuracy = {
+            "value": None,
+            "reason": f"no pair has two scores: {without.most_common(1)[0][0]}",
+        }
     return {
         "pairs": len(hits),
         "dialogues": len(set(clusters)),
@@ -161,4 +177,6 @@ def _example(dialogues: Sequence[TrainingDialogue], pair: Pair) -> Example:
 
 
 def _of_references(configurations: Sequence[Configuration]) -> list[str]:
-    return [f"{one.text} {ITS_OWN_REFERENCE}." for one in configurations if "reference" in one.needs]
+    return [
+        f"{one.text} {ITS_OWN_REFERENCE}." for one in configurations if "reference" in one.needs
+    ]

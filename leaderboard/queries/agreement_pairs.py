@@ -1,5 +1,6 @@
-"""Pairs of raters in the stored answer about agreement: sixty raters make 1,770, two megabytes of which a page shows a
-hundred. All of them stand apart, as a part of the answer that only files and the API read."""
+"""Pairs of raters in the stored answer about agreement: sixty raters make 1,770, two megabytes of
+which a page shows a hundred. All of them stand apart, as a part of the answer that only files and
+the API read."""
 
 from __future__ import annotations
 
@@ -11,10 +12,13 @@ ALL_PAIRS = "all_pairs"
 
 
 def with_pairs_apart(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The agreement document with, under each κ, the ``PAIRS_SHOWN`` pairs that have most items in common (in their
-    order, and how many there are in all), and all pairs by κ under ``ALL_PAIRS``."""
+    """The agreement document with, under each κ, the ``PAIRS_SHOWN`` pairs that have most items in
+    common (in their order, and how many there are in all), and all pairs by κ under
+    ``ALL_PAIRS``."""
     kappas = document["cohen_kappa"]
-    items = {tuple(pair["raters"]): pair["items"] for kappa in kappas.values() for pair in kappa["pairs"]}
+    items = {
+        tuple(pair["raters"]): pair["items"] for kappa in kappas.values() for pair in kappa["pairs"]
+    }
     shown = frozenset(sorted(items, key=lambda pair: -items[pair])[:PAIRS_SHOWN])
     light = {
         weighting: {
@@ -38,4 +42,6 @@ def with_all_pairs(stored: Mapping[str, Any]) -> dict[str, Any]:
         | {"pairs": stored[ALL_PAIRS][weighting]}
         for weighting, kappa in stored["cohen_kappa"].items()
     }
-    return {key: value for key, value in stored.items() if key != ALL_PAIRS} | {"cohen_kappa": kappas}
+    return {key: value for key, value in stored.items() if key != ALL_PAIRS} | {
+        "cohen_kappa": kappas
+    }

@@ -1,4 +1,5 @@
-"""How far a campaign's raters agree, live: the coefficients, each system, the spread of scores, the widest gaps."""
+"""How far a campaign's raters agree, live: the coefficients, each system, the spread of scores, the
+widest gaps."""
 
 from __future__ import annotations
 
@@ -14,7 +15,12 @@ from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.ratings import CampaignItems, campaign_agreement, campaign_matrix, ratings_stamp
+from annotations.campaigns.queries.ratings import (
+    CampaignItems,
+    campaign_agreement,
+    campaign_matrix,
+    ratings_stamp,
+)
 from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
 from annotations.models import CorpusVersion
 from leaderboard.analyses.kinds import registered
@@ -40,7 +46,8 @@ def campaign_agreement_answer(
 
 
 def agreement_stamp(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
-    """A campaign's ratings change while its corpus version does not. Raises ``Campaign.DoesNotExist``."""
+    """A campaign's ratings change while its corpus version does not. Raises
+    ``Campaign.DoesNotExist``."""
     found = Campaign.objects.get(pk=campaign)
     return f"{ratings_stamp(found)}.{found.changes}"
 
@@ -49,8 +56,8 @@ def agreement_stamp(_version: CorpusVersion, campaign: int, **_parameters: Any) 
 def stored_agreement(
     _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool
 ) -> dict[str, Any]:
-    """``campaign_agreement_answer`` as it is stored. By the campaign's key: a new one may have a deleted one's name.
-    Raises ``Campaign.DoesNotExist``."""
+    """``campaign_agreement_answer`` as it is stored. By the campaign's key: a new one may have a
+    deleted one's name. Raises ``Campaign.DoesNotExist``."""
     found = Campaign.objects.select_related("version__corpus").get(pk=campaign)
     return campaign_agreement_answer(found, aspect, [system] if system else None, excluded)
 
@@ -63,7 +70,9 @@ def _distribution(matrix: RatingMatrix) -> list[dict[str, Any]]:
 def _of_system(items: CampaignItems, number: int) -> dict[str, Any]:
     own = items.system == number
     matrix = replace(
-        items.matrix, scores=items.matrix.scores[:, own], dialogue_of_item=items.matrix.dialogue_of_item[own]
+        items.matrix,
+        scores=items.matrix.scores[:, own],
+        dialogue_of_item=items.matrix.dialogue_of_item[own],
     )
     table = tabulate(matrix)
     ordinal = krippendorff_alphas(table, Jackknife.over(table.dialogues))["ordinal"]

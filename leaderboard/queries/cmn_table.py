@@ -1,4 +1,5 @@
-"""CMN's tables with all that is computed of their metrics here, on evaluation sets that we have (Zhao et al., 2023)."""
+"""CMN's tables with all that is computed of their metrics here, on evaluation sets that we have
+(Zhao et al., 2023)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ from typing import Any
 from leaderboard.published import cmn as paper
 from leaderboard.published.correlations import PublishedRow
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.trained_claims import Claim, Ours, differences, matching, published_values, row_of
+from leaderboard.queries.trained_claims import (
+    Claim,
+    Ours,
+    differences,
+    matching,
+    published_values,
+    row_of,
+)
 from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
 from leaderboard.queries.trained_lines import Belongs, Evaluation
 from leaderboard.queries.trained_models import ModelFacts, model_facts, setup_words
@@ -37,12 +45,18 @@ OURS = {
 }
 """The row of the paper → the metric whose configurations stand beside it. MDD-Eval: none."""
 NOTES = (
-    "The paper's evaluation sets are its own: standard (responses near their reference) and diverse (far from it), "
-    "rated for appropriateness and coherence. They stand beside other responses to the same sources here, so that a "
-    "figure of ours is no repetition of theirs.",
-    "*: p ≥ .05, theirs and ours. In brackets our interval; after a mean, the lowest and the highest seed.",
-    "CMN follows equation 4; [form=released] all that the released code does otherwise. Monte-Carlo error: what "
-    "another seed of the drawing would move a score by, and the share of the scores' variance that this is.",
+    "The paper's evaluation sets are its own: standard (responses near their reference) and "
+    "diverse (far from it), rated for appropriateness and coherence. They stand beside other "
+    "responses to the same sources here, so that a figure of ours is no repetition of theirs.",
+    (
+        "*: p ≥ .05, theirs and ours. In brackets our interval; after a mean, the lowest and the "
+        "highest seed."
+    ),
+    (
+        "CMN follows equation 4; [form=released] all that the released code does otherwise. "
+        "Monte-Carlo error: what another seed of the drawing would move a score by, and the share "
+        "of the scores' variance that this is."
+    ),
     "RUBER, MAUDE: here BERT-RUBER and maude_style, of models trained by DEnsity's recipe.",
 )
 
@@ -50,8 +64,9 @@ NOTES = (
 def cmn_table(
     slugs: Mapping[str, str] | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:
-    """Tables 1 and 2 of the paper beside every finished configuration of their metrics on each of our evaluation sets
-    of the same source. ``slugs``: by key, what the sets are called here. Raises NotFound for an unknown key."""
+    """Tables 1 and 2 of the paper beside every finished configuration of their metrics on each of
+    our evaluation sets of the same source. ``slugs``: by key, what the sets are called here. Raises
+    NotFound for an unknown key."""
     sets = [one for of_source in paper.BESIDE.values() for one in of_source]
     places = places_of(sets, slugs or {}, OURS.values())
     scored = [(place, one) for place in places.values() for one in place.found if trained_name(one)]
@@ -64,9 +79,14 @@ def cmn_table(
         }
         known[recipe] = model_facts(recipe, named)
     how = Evaluation({**known["density"], **known[RECIPE]}, resamples, seed)
-    tables = [_table(how, source, places[one.key]) for source, of_source in paper.BESIDE.items() for one in of_source]
+    tables = [
+        _table(how, source, places[one.key])
+        for source, of_source in paper.BESIDE.items()
+        for one in of_source
+    ]
     models = sorted(
-        {id(model): model for model in known[RECIPE].values()}.values(), key=lambda one: (one.family, one.name)
+        {id(model): model for model in known[RECIPE].values()}.values(),
+        key=lambda one: (one.family, one.name),
     )
     return {
         "table": "cmn",
@@ -78,14 +98,19 @@ def cmn_table(
         "selection": [],
         "models": [model.as_json() for model in models],
         "findings": [one for table in tables for one in _findings(table)],
-        "missing": [line for place in places.values() for line in what_is_missing(place, _wanted(models))],
+        "missing": [
+            line for place in places.values() for line in what_is_missing(place, _wanted(models))
+        ],
         "notes": [setup_words(paper.SETUP, models), *NOTES],
     }
 
 
 def _table(how: Evaluation, source: str, place: Place) -> dict[str, Any]:
     published = {"standard": (paper.TABLE_1, source), "diverse": (paper.TABLE_2, source)}
-    title = f"standard and diverse {'DailyDialog' if source == paper.DAILYDIALOG else 'PersonaChat'}, turn level"
+    title = (
+        f"standard and diverse {'DailyDialog' if source == paper.DAILYDIALOG else 'PersonaChat'}, "
+        "turn level"
+    )
     return how.table(paper.TABLE_1, "1, 2", title, place, published, _belongs_to)
 
 
@@ -100,18 +125,28 @@ def _wanted(models: Iterable[ModelFacts]) -> list[str]:
     """The default of each metric; of CMN every model that is here, in both forms."""
     here = sorted(model.name for model in models if model.state == "here")
     names = [name for name in OURS.values() if not (here and name.startswith(RECIPE))]
-    forms = {"cmn": ("", "form=released,"), "cmn_no_nsp": ("", "form=released,"), "cmn_no_mi": ("",)}
+    forms = {
+        "cmn": ("", "form=released,"),
+        "cmn_no_nsp": ("", "form=released,"),
+        "cmn_no_mi": ("",),
+    }
     return names + [
-        f"{name}[{form}trained={model}]" for name, written in forms.items() for form in written for model in here
+        f"{name}[{form}trained={model}]"
+        for name, written in forms.items()
+        for form in written
+        for model in here
     ]
 
 
-# --- is ours like theirs -----------------------------------------------------------------------------------------
+# --- is ours like theirs --------------------------------------------------------------------------
 
 
 def _findings(table: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    theirs = {metric: published_values(row_of(table, metric)) for metric in (paper.FULL, paper.NO_NSP, paper.NO_MI)}
+    theirs = {
+        metric: published_values(row_of(table, metric))
+        for metric in (paper.FULL, paper.NO_NSP, paper.NO_MI)
+    }
     for ours in row_of(table, paper.FULL)["ours"]:
         claims = [
             Claim("CMN", theirs[paper.FULL], ours),
@@ -134,5 +169,8 @@ def _of_same_model(table: dict[str, Any], metric: str, ours: Ours, options: str)
     names = {one["trained"] for one in ours["scored"]}
     return matching(
         row_of(table, metric)["ours"],
-        lambda other: other["options"] == options and bool(names & {one["trained"] for one in other["scored"]}),
+        lambda other: (
+            other["options"] == options
+            and bool(names & {one["trained"] for one in other["scored"]})
+        ),
     )

@@ -1,4 +1,5 @@
-"""What is held against people: metrics that are computed here and metrics whose scores were handed in, side by side."""
+"""What is held against people: metrics that are computed here and metrics whose scores were handed
+in, side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from workers.metrics.configuration import Configuration
 
 
 class ComparedMetric(Protocol):
-    """What a leaderboard must know of a metric. ``Configuration``, ``Computed`` and ``HandedIn`` say it."""
+    """What a leaderboard must know of a metric. ``Configuration``, ``Computed`` and ``HandedIn``
+    say it."""
 
     @property
     def text(self) -> str:
@@ -55,15 +57,17 @@ class Computed(Configuration):
 
     @property
     def note(self) -> str:
-        """What to know before the scores of different systems are compared; "" where all were made alike."""
+        """What to know before the scores of different systems are compared; "" where all were made
+        alike."""
         names = dict.fromkeys(name for made in self.made_with for name, _ in made)
         differ = {name: values for name in names if len(values := self._values(name)) > 1}
         if not differ:
             return ""
         if revisions := differ.get("model_revision"):
             return (
-                f"made with {len(revisions)} different revisions of the model: {', '.join(revisions)}. Scores of "
-                "systems that different models scored do not compare"
+                f"made with {len(revisions)} different revisions of the model: "
+                f"{', '.join(revisions)}. Scores of systems that different models scored do not "
+                "compare"
             )
         said = "; ".join(f"{name} {', '.join(values)}" for name, values in differ.items())
         return f"the runs were not all made alike: {said}"
@@ -79,8 +83,9 @@ Finest = Literal["turn", "dialogue", "system"]
 class MetricScores:
     """Scores as arrays, NaN where one is undefined, not computed or not handed in.
 
-    ``turn``: metrics × systems × turns, ``system``: metrics × systems. ``dialogue``: metrics × systems × dialogues,
-    filled for metrics whose scores are of whole dialogues; None where there are no such metrics.
+    ``turn``: metrics × systems × turns, ``system``: metrics × systems. ``dialogue``: metrics ×
+    systems × dialogues, filled for metrics whose scores are of whole dialogues; None where there
+    are no such metrics.
     """
 
     configurations: tuple[ComparedMetric, ...]
@@ -123,7 +128,9 @@ class MetricScores:
         known = self.dialogue if self.dialogue is not None else others.dialogue
         if known is not None:
             of_both = [
-                np.full((len(one.configurations), *known.shape[1:]), np.nan) if one.dialogue is None else one.dialogue
+                np.full((len(one.configurations), *known.shape[1:]), np.nan)
+                if one.dialogue is None
+                else one.dialogue
                 for one in (self, others)
             ]
             dialogue = np.concatenate(of_both)
@@ -137,8 +144,11 @@ class MetricScores:
         )
 
 
-def chosen_metrics(scores: MetricScores, wanted: Sequence[Configuration | str] | None) -> MetricScores:
-    """Those asked for, in that order; all where none is asked for. Raises NotFound for one that is not there."""
+def chosen_metrics(
+    scores: MetricScores, wanted: Sequence[Configuration | str] | None
+) -> MetricScores:
+    """Those asked for, in that order; all where none is asked for. Raises NotFound for one that is
+    not there."""
     if not wanted:
         return scores
     place = {text: row for row, text in enumerate(scores.texts)}
@@ -146,5 +156,8 @@ def chosen_metrics(scores: MetricScores, wanted: Sequence[Configuration | str] |
     missing = [text for text in texts if text not in place]
     if missing:
         known = ", ".join(place) or "none yet"
-        raise NotFound(f"not computed: {', '.join(missing)}. Computed: {known}. Compute more with: manage.py score")
+        raise NotFound(
+            f"not computed: {', '.join(missing)}. Computed: {known}. Compute more with: manage.py "
+            "score"
+        )
     return scores.select([place[text] for text in texts])

@@ -1,4 +1,5 @@
-"""Which metrics differ in how they correlate with human ratings, and which do not: every pair is tested."""
+"""Which metrics differ in how they correlate with human ratings, and which do not: every pair is
+tested."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
 from leaderboard.statistics.clustered_differences import Population
-from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
+from leaderboard.statistics.clustered_pairs import (
+    clustered_pairs_of_items,
+    clustered_pairs_of_systems,
+)
 from leaderboard.statistics.compact_letters import compact_letters
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
@@ -32,29 +36,39 @@ from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
 from workers.metrics.configuration import Configuration
 
 Test = Literal["perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both"]
-PERMUTED: dict[str, Swapped] = {"perm-sys": "systems", "perm-input": "dialogues", "perm-both": "both"}
+PERMUTED: dict[str, Swapped] = {
+    "perm-sys": "systems",
+    "perm-input": "dialogues",
+    "perm-both": "both",
+}
 POPULATIONS: dict[str, Population] = {"jackknife-dialogues": "dialogues", "jackknife-both": "both"}
 FEW_SYSTEMS = 10
-"""Below, nothing is said of other systems than these: so few hardly tell how others would differ."""
+"""Below, nothing is said of other systems than these: so few hardly tell how others would
+differ."""
 LEAST_PERMUTATIONS, MOST_PERMUTATIONS = 1000, 20_000
 A_PAIR = 25
-"""Permutations for each pair. Holm multiplies the smallest p, 1 / (1 + permutations), by the number of pairs: with
-fewer than 20 a pair no difference could ever be called significant."""
+"""Permutations for each pair. Holm multiplies the smallest p, 1 / (1 + permutations), by the number
+of pairs: with fewer than 20 a pair no difference could ever be called significant."""
 TOO_DEAR = (
-    "only Pearson's r is compared for all pairs of metrics at this level: for the others all items would be ranked "
-    "anew for every pair and draw. The page of two metrics tests them"
+    "only Pearson's r is compared for all pairs of metrics at this level: for the others all "
+    "items would be ranked anew for every pair and draw. The page of two metrics tests them"
 )
 TOO_FEW = (
-    f"with fewer than {FEW_SYSTEMS} systems only Pearson's r is compared, on these very systems: so few can be ordered "
-    "in too few ways"
+    f"with fewer than {FEW_SYSTEMS} systems only Pearson's r is compared, on these very systems: "
+    "so few can be ordered in too few ways"
 )
 
 
 @registered("comparisons", version=2, resolved=with_choice)
 def comparisons(
-    version: CorpusVersion, aspect: str, level: CeilingLevel, systems: str | None = None, test: Test | None = None
+    version: CorpusVersion,
+    aspect: str,
+    level: CeilingLevel,
+    systems: str | None = None,
+    test: Test | None = None,
 ) -> dict[str, Any]:
-    """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See ``compared_pairs``."""
+    """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See
+    ``compared_pairs``."""
     key = resolve_choice(version, systems)
     document = compared_pairs(version, aspect, level, None, chosen_systems(version, key), test=test)
     return {**document, "systems_chosen": key}
@@ -71,13 +85,15 @@ def compared_pairs(
     permutations: int | None = None,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """Every pair of metrics at one level: the difference of their correlations with people and its p, as it is, after
-    Holm and after Benjamini and Hochberg; and the letters that follow at 5 % after Holm.
+    """Every pair of metrics at one level: the difference of their correlations with people and its
+    p, as it is, after Holm and after Benjamini and Hochberg; and the letters that follow at 5 %
+    after Holm.
 
-    ``pairs``: ``[i, j, difference, p, p_holm, p_bh, permutations]``, i < j places in ``metrics``; numbers are null
-    where undefined. The difference is of what both scored, metrics whose low scores are good turned round. ``alone``:
-    each metric's coefficient on all it scored, turned round likewise, which orders the letters; ``groups``: each
-    metric's letters, 0 is "a" (``compact_letters``). ``test`` None takes the one that keeps its level, see
+    ``pairs``: ``[i, j, difference, p, p_holm, p_bh, permutations]``, i < j places in ``metrics``;
+    numbers are null where undefined. The difference is of what both scored, metrics whose low
+    scores are good turned round. ``alone``: each metric's coefficient on all it scored, turned
+    round likewise, which orders the letters; ``groups``: each metric's letters, 0 is "a"
+    (``compact_letters``). ``test`` None takes the one that keeps its level, see
     docs/statistics_significance.md; ``permutations`` is 0 where it needs none.
     """
     chosen = list(systems if systems is not None else chosen_systems(version))
@@ -123,13 +139,24 @@ def permutations_for(pairs: int) -> int:
 
 def method_words(test: Test, level: CeilingLevel) -> str:
     if test in POPULATIONS:
-        over = "dialogues" if test == "jackknife-dialogues" else "systems and over dialogues (two-way clusters)"
-        return f"t test of the difference of two correlations, its error by the jackknife over {over}; two-sided p"
+        over = (
+            "dialogues"
+            if test == "jackknife-dialogues"
+            else "systems and over dialogues (two-way clusters)"
+        )
+        return (
+            "t test of the difference of two correlations, its error by the jackknife over "
+            f"{over}; two-sided p"
+        )
     swapped = PERMUTED[test]
-    what = {"both": "whole systems, then whole dialogues", "systems": "whole systems", "dialogues": "whole dialogues"}
+    what = {
+        "both": "whole systems, then whole dialogues",
+        "systems": "whole systems",
+        "dialogues": "whole dialogues",
+    }
     words = (
-        f"{NAMES[swapped]} (Deutsch, Dror & Roth 2021): two metrics' standardised scores are swapped in "
-        f"{what[swapped]}, each with chance ½; two-sided p"
+        f"{NAMES[swapped]} (Deutsch, Dror & Roth 2021): two metrics' standardised scores are "
+        f"swapped in {what[swapped]}, each with chance ½; two-sided p"
     )
     if level == "system" and swapped == "both":
         words += "; where a metric has scores of systems only, whole systems alone are swapped"
@@ -159,28 +186,49 @@ def upright(scores: MetricScores) -> MetricScores:
 def aligned(
     level: CeilingLevel, human: HumanSide, scores: MetricScores
 ) -> tuple[list[int], PlacedScores, PlacedScores, FloatArray | None] | None:
-    """The rows that have scores at this level or below, in their order; people; their scores; and those of metrics that
-    score systems only, whose rows come last. None where nobody rated. At turn and dialogue level people's and metrics'
-    places are the same."""
+    """The rows that have scores at this level or below, in their order; people; their scores; and
+    those of metrics that score systems only, whose rows come last. None where nobody rated. At turn
+    and dialogue level people's and metrics' places are the same."""
     items = human.at(level)
     if items is None:
         return None
-    of_turns, of_dialogues, of_systems = (scores.rows_of(finest) for finest in ("turn", "dialogue", "system"))
+    of_turns, of_dialogues, of_systems = (
+        scores.rows_of(finest) for finest in ("turn", "dialogue", "system")
+    )
     if level == "turn":
         places = (items.system, items.dialogue)
         people = PlacedScores(items.human_means(), *places)
-        return of_turns, people, PlacedScores(scores.turn[of_turns][:, items.system, items.turn], *places), None
+        return (
+            of_turns,
+            people,
+            PlacedScores(scores.turn[of_turns][:, items.system, items.turn], *places),
+            None,
+        )
     below = sorted(of_turns + of_dialogues)
     if level == "dialogue":
         grid = human_grid(human)
         assert grid is not None
         return below, grid, metric_grid(human, scores.select(below)), None
-    placed = metric_grid(human, scores.select(below)) if of_dialogues else placed_metrics(human, scores.select(below))
-    return below + of_systems, placed_human(items), placed, scores.system[of_systems] if of_systems else None
+    placed = (
+        metric_grid(human, scores.select(below))
+        if of_dialogues
+        else placed_metrics(human, scores.select(below))
+    )
+    return (
+        below + of_systems,
+        placed_human(items),
+        placed,
+        scores.system[of_systems] if of_systems else None,
+    )
 
 
 def _tested(
-    level: CeilingLevel, human: HumanSide, scores: MetricScores, test: Test, permutations: int, seed: int
+    level: CeilingLevel,
+    human: HumanSide,
+    scores: MetricScores,
+    test: Test,
+    permutations: int,
+    seed: int,
 ) -> tuple[list[str], dict[Coefficient, PairTests], dict[str, str]]:
     found = aligned(level, human, scores)
     if found is None:
@@ -188,10 +236,18 @@ def _tested(
         return [], {}, dict.fromkeys(("pearson", "spearman", "kendall"), reason)
     rows, people, metrics, of_systems = found
     texts = [scores.texts[row] for row in rows]
-    draws: dict[str, Any] = {"permutations": permutations, "seed": seed, "swapped": PERMUTED.get(test, "both")}
+    draws: dict[str, Any] = {
+        "permutations": permutations,
+        "seed": seed,
+        "swapped": PERMUTED.get(test, "both"),
+    }
     if level == "system":
         if test in PERMUTED:
-            return texts, all_pairs_of_systems(people, metrics, len(human.systems), of_systems, **draws), {}
+            return (
+                texts,
+                all_pairs_of_systems(people, metrics, len(human.systems), of_systems, **draws),
+                {},
+            )
         tests = clustered_pairs_of_systems(people, metrics, len(human.systems), of_systems)
         return texts, {"pearson": tests}, {"spearman": TOO_FEW, "kendall": TOO_FEW}
     places = people.scores[0], metrics.scores, metrics.system, metrics.dialogue
@@ -208,13 +264,24 @@ def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
     p = np.full((len(texts), len(texts)), np.nan)
     p[places] = p.T[places] = adjusted
     groups = compact_letters([one.value for one in tests.alone], p)
-    columns = zip(*places, tests.difference, tests.p, adjusted, rate, tests.permutations, strict=True)
+    columns = zip(
+        *places, tests.difference, tests.p, adjusted, rate, tests.permutations, strict=True
+    )
     return {
         "pairs": [
-            [int(i), int(j), *(None if np.isnan(number) else float(number) for number in numbers), int(seen)]
+            [
+                int(i),
+                int(j),
+                *(None if np.isnan(number) else float(number) for number in numbers),
+                int(seen),
+            ]
             for i, j, *numbers, seen in columns
         ],
         "alone": {text: one.value for text, one in zip(texts, tests.alone, strict=True)},
         "groups": dict(zip(texts, groups, strict=True)),
-        "undefined": {text: one.reason for text, one in zip(texts, tests.alone, strict=True) if not one.is_defined},
+        "undefined": {
+            text: one.reason
+            for text, one in zip(texts, tests.alone, strict=True)
+            if not one.is_defined
+        },
     }

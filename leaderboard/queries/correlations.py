@@ -1,4 +1,5 @@
-"""How far metrics agree with people, with the ceiling of such a correlation and people's own agreement beside."""
+"""How far metrics agree with people, with the ceiling of such a correlation and people's own
+agreement beside."""
 
 from __future__ import annotations
 
@@ -54,14 +55,16 @@ def meta_evaluation(
     variants: bool = True,
     systems_chosen: str = NAMED,
 ) -> dict[str, Any]:
-    """Correlation of every metric with people, in the form that the command prints and the page reads.
+    """Correlation of every metric with people, in the form that the command prints and the page
+    reads.
 
-    What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how many pairs are left,
-    ``coverage`` which share of what people rated has a score. ``rated``: hold the metrics against ratings of turns
-    alone, or of whole dialogues alone, where people gave both. ``redraw``, ``interval``: as ``Recipe`` has them.
-    ``systems`` None: those of ``resolve_choice``, for all metrics alike; ``systems_chosen`` is what signatures call
-    systems that are given. ``variants`` False: without the averages, accuracies, split halves and corrected
-    coefficients of ``leaderboard.queries.variants``.
+    What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how
+    many pairs are left, ``coverage`` which share of what people rated has a score. ``rated``: hold
+    the metrics against ratings of turns alone, or of whole dialogues alone, where people gave both.
+    ``redraw``, ``interval``: as ``Recipe`` has them. ``systems`` None: those of ``resolve_choice``,
+    for all metrics alike; ``systems_chosen`` is what signatures call systems that are given.
+    ``variants`` False: without the averages, accuracies, split halves and corrected coefficients of
+    ``leaderboard.queries.variants``.
     """
     recipe = Recipe.of(redraw, interval, resamples, seed)
     if systems is None:
@@ -78,7 +81,17 @@ def meta_evaluation(
     one_rater = _one_rater(human, wanted_levels, resamples, seed, recipe.method)
     for level in wanted_levels:
         besides = variants_of_level(level, human, scores, resamples, seed) if variants else {}
-        rows += rows_of_level(version, aspect, level, human, scores, recipe, besides, halves.get(level), systems_chosen)
+        rows += rows_of_level(
+            version,
+            aspect,
+            level,
+            human,
+            scores,
+            recipe,
+            besides,
+            halves.get(level),
+            systems_chosen,
+        )
     for text, warning in reading_warnings(version, scores.texts, chosen).items():
         for row in (one for one in rows if one["metric"] == text):
             row["warning"] = warning
@@ -92,11 +105,16 @@ def meta_evaluation(
         "resamples": resamples,
         "seed": seed,
         "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
-        "interval": {level: recipe.words(level, *_rated(human, level), human.design.kind) for level in wanted_levels},
+        "interval": {
+            level: recipe.words(level, *_rated(human, level), human.design.kind)
+            for level in wanted_levels
+        },
         "leave_one_out_agreement": one_rater,
         "human_ceiling": one_rater,  # its name until 0.2.0; goes with 0.3.0
         **(_of_reliability(halves, wanted_levels) if variants else {}),
-        "rows": sorted(rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))),
+        "rows": sorted(
+            rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))
+        ),
     }
 
 
@@ -120,7 +138,8 @@ def rows_of_level(
     reliability: dict[str, Estimate] | None = None,
     systems_chosen: str = NAMED,
 ) -> list[dict[str, Any]]:
-    """``besides``: what else the rows hold, by the metric's row; ``reliability``: of the human scores at this level."""
+    """``besides``: what else the rows hold, by the metric's row; ``reliability``: of the human
+    scores at this level."""
     found = _correlations(level, human, scores, recipe)
     documents = []
     for row, correlation in found.items():
@@ -142,7 +161,10 @@ def rows_of_level(
             document["attenuation_corrected"] = corrected(
                 correlation, reliability, recipe.of_the_limit(level, correlation.n)
             )
-        for estimate in (document["pearson"], document.get("attenuation_corrected", {}).get("pearson", {})):
+        for estimate in (
+            document["pearson"],
+            document.get("attenuation_corrected", {}).get("pearson", {}),
+        ):
             if correlation.pearson_remark and estimate.get("ci"):
                 estimate["ci_remark"] = correlation.pearson_remark
         if scope := recipe.generalises_to(level, correlation.n):
@@ -184,7 +206,9 @@ def _correlations(
 def _system_correlations(
     items: RatedItems, human: HumanSide, scores: MetricScores, recipe: Recipe
 ) -> dict[int, MetricCorrelation]:
-    of_turns, of_dialogues, of_systems = (scores.rows_of(finest) for finest in ("turn", "dialogue", "system"))
+    of_turns, of_dialogues, of_systems = (
+        scores.rows_of(finest) for finest in ("turn", "dialogue", "system")
+    )
     people, systems = placed_human(items), len(human.systems)
     fixed = scores.system[of_systems] if of_systems else None
     turns = placed_metrics(human, scores.select(of_turns))
@@ -192,7 +216,14 @@ def _system_correlations(
         zip(
             [*of_turns, *of_systems],
             correlate_systems(
-                people, turns, systems, fixed, recipe.resamples, recipe.seed, redraw=recipe.unit, method=recipe.method
+                people,
+                turns,
+                systems,
+                fixed,
+                recipe.resamples,
+                recipe.seed,
+                redraw=recipe.unit,
+                method=recipe.method,
             ),
             strict=True,
         )
@@ -200,7 +231,14 @@ def _system_correlations(
     if of_dialogues:
         dialogues = placed_dialogue_scores(human, scores.select(of_dialogues))
         results = correlate_systems(
-            people, dialogues, systems, None, recipe.resamples, recipe.seed, redraw=recipe.unit, method=recipe.method
+            people,
+            dialogues,
+            systems,
+            None,
+            recipe.resamples,
+            recipe.seed,
+            redraw=recipe.unit,
+            method=recipe.method,
         )
         for row, result, given in zip(of_dialogues, results, dialogues.scores, strict=True):
             found[row] = replace(result, note=_dialogues_missing(given))
@@ -209,7 +247,11 @@ def _system_correlations(
 
 def _dialogues_missing(scores: FloatArray) -> str:
     missing = int(np.isnan(scores).sum())
-    return f"{missing:,} of {len(scores):,} dialogues have no score and are left out of the means" if missing else ""
+    return (
+        f"{missing:,} of {len(scores):,} dialogues have no score and are left out of the means"
+        if missing
+        else ""
+    )
 
 
 def _row_document(
@@ -245,8 +287,8 @@ def _row_document(
 def _one_rater(
     human: HumanSide, levels: Sequence[CeilingLevel], resamples: int, seed: int, method: Method
 ) -> dict[str, Any]:
-    """Leave-one-out agreement: ``{level: {coefficient: value}}``; where undefined, ``{"value": null, "reason"}``;
-    intervals under ``"ci"``, and under ``"ci_reason"`` why there is none."""
+    """Leave-one-out agreement: ``{level: {coefficient: value}}``; where undefined, ``{"value":
+    null, "reason"}``; intervals under ``"ci"``, and under ``"ci_reason"`` why there is none."""
     document: dict[str, Any] = {}
     for level in levels:
         items = human.at(level)
@@ -254,7 +296,9 @@ def _one_rater(
             nothing = {"value": None, "reason": f"nobody rated at the {level} level"}
             document[level] = dict.fromkeys(COEFFICIENTS, nothing)
             continue
-        found = leave_one_out_agreement(items.matrix, items.system, (level,), resamples, seed, method)
+        found = leave_one_out_agreement(
+            items.matrix, items.system, (level,), resamples, seed, method
+        )
         document[level] = _bare(found[level])
     return document
 
@@ -262,7 +306,8 @@ def _one_rater(
 def _of_reliability(
     halves: Mapping[CeilingLevel, dict[str, Estimate]], levels: Sequence[CeilingLevel]
 ) -> dict[str, Any]:
-    """The reliability of the mean rating and the ceiling that follows from it, in the form of ``_one_rater``."""
+    """The reliability of the mean rating and the ceiling that follows from it, in the form of
+    ``_one_rater``."""
     found = {
         level: halves.get(level)
         or dict.fromkeys(COEFFICIENTS, Estimate.undefined(f"nobody rated at the {level} level"))
@@ -282,7 +327,8 @@ def _of_reliability(
 def _bare(found: dict[str, Estimate]) -> dict[str, Any]:
     """Bare values, and beside them all intervals."""
     values = {
-        name: estimate.as_json() if estimate.value is None else estimate.value for name, estimate in found.items()
+        name: estimate.as_json() if estimate.value is None else estimate.value
+        for name, estimate in found.items()
     }
     intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
     without = {
@@ -290,12 +336,16 @@ def _bare(found: dict[str, Estimate]) -> dict[str, Any]:
         for name, estimate in found.items()
         if estimate.is_defined and not estimate.ci and estimate.reason
     }
-    return {**values, **({"ci": intervals} if intervals else {}), **({"ci_reason": without} if without else {})}
+    return {
+        **values,
+        **({"ci": intervals} if intervals else {}),
+        **({"ci_reason": without} if without else {}),
+    }
 
 
 def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
-    """Each system's mean score on the first metric, with its interval over dialogues; a metric that exists at system
-    level only has no dialogues to draw from, and so no interval."""
+    """Each system's mean score on the first metric, with its interval over dialogues; a metric that
+    exists at system level only has no dialogues to draw from, and so no interval."""
     finest = scores.finest(0)
     if finest == "system":
         reason = "the metric has no scores below system level"
@@ -306,7 +356,9 @@ def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:
             for score in scores.system[0]
         ]
     first = scores.select([0])
-    placed = placed_metrics(human, first) if finest == "turn" else placed_dialogue_scores(human, first)
+    placed = (
+        placed_metrics(human, first) if finest == "turn" else placed_dialogue_scores(human, first)
+    )
     return [
         rank.mean
         for rank in rank_systems(

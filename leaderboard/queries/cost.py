@@ -26,17 +26,27 @@ class _Work:
     devices: set[str] = field(default_factory=set)
 
 
-def costs(version: CorpusVersion, systems: Sequence[System], metrics: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """``{metric: {"seconds_per_1000", "tokens_per_1000", "usd_per_1000": estimates as JSON, "device", "responses"}}``.
+def costs(
+    version: CorpusVersion, systems: Sequence[System], metrics: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """``{metric: {"seconds_per_1000", "tokens_per_1000", "usd_per_1000": estimates as JSON,
+    "device", "responses"}}``.
 
-    Seconds are those in which a worker was at it, from the claim to the stored score, the loading of a model included;
-    runs that went at the same time count once, so two workers halve them. Tokens and USD are what the judge's purse
-    paid on this corpus version: answers that came from the store cost nothing again. Both divided by the responses of
-    the finished runs and times 1,000. Undefined, with the reason, where nothing was recorded.
+    Seconds are those in which a worker was at it, from the claim to the stored score, the loading
+    of a model included; runs that went at the same time count once, so two workers halve them.
+    Tokens and USD are what the judge's purse paid on this corpus version: answers that came from
+    the store cost nothing again. Both divided by the responses of the finished runs and times
+    1,000. Undefined, with the reason, where nothing was recorded.
     """
     work = _work(systems)
-    purses = {one.configuration: one.purse for one in JudgeRun.objects.filter(version=version).select_related("purse")}
-    return {metric: _document(metric, work.get(metric), purses.get(metric)) for metric in dict.fromkeys(metrics)}
+    purses = {
+        one.configuration: one.purse
+        for one in JudgeRun.objects.filter(version=version).select_related("purse")
+    }
+    return {
+        metric: _document(metric, work.get(metric), purses.get(metric))
+        for metric in dict.fromkeys(metrics)
+    }
 
 
 def _work(systems: Sequence[System]) -> dict[str, _Work]:
@@ -111,6 +121,10 @@ def _paid(responses: int, purse: Purse | None) -> tuple[Estimate, Estimate]:
     tokens = Estimate(1000.0 * purse.tokens_spent / responses)
     if purse.unpriced_calls:
         priceless = purse.unpriced_calls == purse.calls
-        said = "its model has no price" if priceless else f"{purse.unpriced_calls:,} of its calls have no known price"
+        said = (
+            "its model has no price"
+            if priceless
+            else f"{purse.unpriced_calls:,} of its calls have no known price"
+        )
         return tokens, Estimate.undefined(said)
     return tokens, Estimate(1000.0 * float(purse.cost_spent) / responses)

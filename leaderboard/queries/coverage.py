@@ -11,12 +11,13 @@ from leaderboard.statistics.human_ceiling import CeilingLevel
 
 
 def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLevel) -> float | None:
-    """The share, from 0 to 1, of the responses that people rated which the metric in ``row`` scored; None where
-    nothing is rated.
+    """The share, from 0 to 1, of the responses that people rated which the metric in ``row``
+    scored; None where nothing is rated.
 
-    It is the same share at every level: a system's mean over half of its responses is one pair, and half covered.
-    Where people rated whole dialogues these count all their responses; of a metric whose scores are of dialogues it is
-    the share of the dialogues in which people rated anything, of one that scores systems alone that of the systems.
+    It is the same share at every level: a system's mean over half of its responses is one pair, and
+    half covered. Where people rated whole dialogues these count all their responses; of a metric
+    whose scores are of dialogues it is the share of the dialogues in which people rated anything,
+    of one that scores systems alone that of the systems.
     """
     items = human.at(level)
     if items is None:
@@ -36,7 +37,9 @@ def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLev
     if _are_of_turns(items):
         return float(scored[system, turn].mean())
     answered = human.answered
-    scored_in, answered_in = np.zeros((2, len(human.order.dialogue_ids), len(human.systems)), dtype=np.int64)
+    scored_in, answered_in = np.zeros(
+        (2, len(human.order.dialogue_ids), len(human.systems)), dtype=np.int64
+    )
     np.add.at(scored_in, human.order.dialogue, (scored & answered).T)
     np.add.at(answered_in, human.order.dialogue, answered.T)
     asked = answered_in[dialogue, system].sum()

@@ -1,4 +1,5 @@
-"""ComperDial's tables of correlations: what is printed there, and all that is computed of their metrics here."""
+"""ComperDial's tables of correlations: what is printed there, and all that is computed of their
+metrics here."""
 
 from __future__ import annotations
 
@@ -51,9 +52,13 @@ OWN = {"CPDS-Dial, interaction score": "cpdscore_dialogue", "Own judges": "judge
 OWN_REPORTS = {"CPDS-Dial, interaction score": "interaction"}
 OWN_GROUP = "Not in the paper"
 NOTES = (
-    "Published: a score is the mean of three calls, in Table 3 of one. Ours: what is computed here, whatever its judge "
-    "and however it scores; [samples=3,scoring=answer] is the paper's way.",
-    f"{paper.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the number of pairs.",
+    "Published: a score is the mean of three calls, in Table 3 of one. Ours: what is computed "
+    "here, whatever its judge and however it scores; [samples=3,scoring=answer] is the paper's "
+    "way.",
+    (
+        f"{paper.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the "
+        "number of pairs."
+    ),
     "USR: our figures are of every response, the ground truth among them (300 of USR-Persona, as the paper's Table 8 "
     "counts). The paper has other metrics' figures from Shi et al. (2023); its METEOR is that of the 240 responses "
     'without the ground truth: --exclude "Original Ground Truth".',
@@ -91,12 +96,13 @@ def cpdscore_table(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """Tables 4, 5, 6 and 3 of the paper, each row with all that is computed of it here; then Tables 4 and 5 of ours
-    alone for every other corpus that a judge has scored.
+    """Tables 4, 5, 6 and 3 of the paper, each row with all that is computed of it here; then Tables
+    4 and 5 of ours alone for every other corpus that a judge has scored.
 
-    ``slugs``: what the paper's corpora (``comperdial``, ``usr-topical``, ``usr-persona``) are called here. ``model``:
-    of judges, only this one. ``exclude``: systems to leave out, wherever they are. What is not there has a reason and
-    a command to make it. Raises NotFound for a corpus or a system that is nowhere.
+    ``slugs``: what the paper's corpora (``comperdial``, ``usr-topical``, ``usr-persona``) are
+    called here. ``model``: of judges, only this one. ``exclude``: systems to leave out, wherever
+    they are. What is not there has a reason and a command to make it. Raises NotFound for a corpus
+    or a system that is nowhere.
     """
     ours = _the_paper_s(slugs or {})
     others = _others({one.slug for one in ours.values()})
@@ -106,7 +112,10 @@ def cpdscore_table(
     wanted = Evaluation(resamples, seed)
     tables = [_table(table, ours, wanted) for table in paper.TABLES]
     for one in others:
-        tables += [_table(table, {paper.COMPERDIAL.key: one}, wanted, with_published=False) for table in _LAYOUTS]
+        tables += [
+            _table(table, {paper.COMPERDIAL.key: one}, wanted, with_published=False)
+            for table in _LAYOUTS
+        ]
     return {
         "table": "cpdscore",
         "published": paper.CITATION,
@@ -124,16 +133,22 @@ def cpdscore_table(
 _LAYOUTS = (paper.TABLE_4, paper.TABLE_5)
 
 
-# --- what is here ------------------------------------------------------------------------------------------------
+# --- what is here ---------------------------------------------------------------------------------
 
 
 def _the_paper_s(slugs: Mapping[str, str]) -> dict[str, _Corpus]:
     known = {corpus.key for corpus in paper.CORPORA}
     if unknown := set(slugs) - known:
-        raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {', '.join(sorted(known))}")
+        raise NotFound(
+            f"the paper has no corpus {', '.join(sorted(unknown))}; it has: "
+            f"{', '.join(sorted(known))}"
+        )
     return {
         corpus.key: _Corpus(
-            corpus.key, corpus.title, slugs.get(corpus.key) or first_that_is_here(corpus.slugs), corpus.how
+            corpus.key,
+            corpus.title,
+            slugs.get(corpus.key) or first_that_is_here(corpus.slugs),
+            corpus.how,
         )
         for corpus in paper.CORPORA
     }
@@ -155,7 +170,9 @@ def _look(corpus: _Corpus, model: str, exclude: Sequence[str]) -> None:
         return
     corpus.systems = [one for one in select_systems(corpus.version) if one.name not in exclude]
     metrics = {*OURS.values(), *OWN.values()}
-    done = MetricRun.objects.filter(system__in=corpus.systems, state=MetricRun.State.DONE, metric__in=metrics)
+    done = MetricRun.objects.filter(
+        system__in=corpus.systems, state=MetricRun.State.DONE, metric__in=metrics
+    )
     counted: dict[str, int] = {}
     groups = done.values_list("configuration", "metric_version", "model").annotate(Count("pk"))
     for text, metric_version, made_with, count in groups.order_by("configuration", "model"):
@@ -178,7 +195,7 @@ def _refuse_unknown(exclude: Sequence[str], corpora: Iterable[_Corpus]) -> None:
         raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
 
 
-# --- the statistics ----------------------------------------------------------------------------------------------
+# --- the statistics -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -209,7 +226,9 @@ class Evaluation:
                 corpus.systems,
                 rated=rated,
                 variants=False,
-                systems_chosen=ALL if len(corpus.systems) == len(select_systems(version)) else NAMED,
+                systems_chosen=ALL
+                if len(corpus.systems) == len(select_systems(version))
+                else NAMED,
                 **how,
             )["rows"]
         if rated == "dialogue":
@@ -217,11 +236,14 @@ class Evaluation:
         return {(row["metric"], row["level"]): row for row in rows}
 
 
-# --- the document ------------------------------------------------------------------------------------------------
+# --- the document ---------------------------------------------------------------------------------
 
 
 def _table(
-    table: paper.PublishedTable, corpora: Mapping[str, _Corpus], wanted: Evaluation, with_published: bool = True
+    table: paper.PublishedTable,
+    corpora: Mapping[str, _Corpus],
+    wanted: Evaluation,
+    with_published: bool = True,
 ) -> dict[str, Any]:
     places = [(corpora[corpus.key], level) for corpus, level in table.places]
     rows = [_row(table, metric, group, places, wanted) for metric, group in _rows_of(table)]
@@ -233,7 +255,9 @@ def _table(
     where = "" if with_published else f" on {places[0][0].title}"
     return {
         "number": table.number,
-        "title": table.title if with_published else f"As Table {table.number}, {table.rated} ratings{where}",
+        "title": table.title
+        if with_published
+        else f"As Table {table.number}, {table.rated} ratings{where}",
         "rated": table.rated,
         "coefficients": list(table.coefficients),
         "places": [_place(corpus, level, table.rated) for corpus, level in places],
@@ -259,14 +283,24 @@ def _row(
     for corpus in dict.fromkeys(corpus for corpus, _ in places):
         for configuration in corpus.found:
             if _belongs(configuration, metric, once=table is paper.TABLE_3):
-                texts.setdefault(configuration.text, []).extend(corpus.models.get(configuration.text, ()))
+                texts.setdefault(configuration.text, []).extend(
+                    corpus.models.get(configuration.text, ())
+                )
     if metric == "Human":
         texts = {PEOPLE: []}
     ours: list[dict[str, Any]] = [
-        {"configuration": text, "models": list(dict.fromkeys(models)), "cells": _cells(text, table, places, wanted)}
+        {
+            "configuration": text,
+            "models": list(dict.fromkeys(models)),
+            "cells": _cells(text, table, places, wanted),
+        }
         for text, models in texts.items()
     ]
-    return {"metric": metric, "group": group, "ours": [one for one in ours if _is_computed(one["cells"])]}
+    return {
+        "metric": metric,
+        "group": group,
+        "ours": [one for one in ours if _is_computed(one["cells"])],
+    }
 
 
 def _belongs(configuration: Configuration, metric: str, once: bool) -> bool:
@@ -279,7 +313,10 @@ def _belongs(configuration: Configuration, metric: str, once: bool) -> bool:
 
 
 def _cells(
-    text: str, table: paper.PublishedTable, places: Sequence[tuple[_Corpus, str]], wanted: Evaluation
+    text: str,
+    table: paper.PublishedTable,
+    places: Sequence[tuple[_Corpus, str]],
+    wanted: Evaluation,
 ) -> list[dict[str, Any]]:
     cells = []
     for corpus, level in places:
@@ -313,7 +350,10 @@ def _published(
     cells = []
     for corpus, level in places:
         values = {name: next(figures) for name in table.coefficients}
-        printed = {str(name): {"value": one.value, "significant": one.significant} for name, one in values.items()}
+        printed = {
+            str(name): {"value": one.value, "significant": one.significant}
+            for name, one in values.items()
+        }
         cells.append({"corpus": corpus.key, "level": level, **printed})
     return {"model": row.model, "cells": cells}
 
@@ -340,9 +380,19 @@ def _corpus_document(corpus: _Corpus) -> dict[str, Any]:
 def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
     if corpus.version is None:
         command = f"manage.py import_corpus {corpus.how} --slug {corpus.slug}"
-        return [{"corpus": corpus.slug, "reason": f"there is no corpus {corpus.slug}", "command": command}]
+        return [
+            {
+                "corpus": corpus.slug,
+                "reason": f"there is no corpus {corpus.slug}",
+                "command": command,
+            }
+        ]
     rows = {
-        row.metric for table in paper.TABLES for row in table.rows for one, _ in table.places if one.key == corpus.key
+        row.metric
+        for table in paper.TABLES
+        for row in table.rows
+        for one, _ in table.places
+        if one.key == corpus.key
     }
     absent = [name for row, name in OURS.items() if row in rows and not _any_of(corpus, row)]
     here: list[tuple[str, str]] = []
@@ -350,11 +400,20 @@ def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
     for text in dict.fromkeys(absent):
         reason = run_queries.why_not_offered(parse(text), corpus.version)
         (not_here if reason else here).append((text, reason))
-    lines = [{"corpus": corpus.slug, "reason": f"{text}: {reason}", "command": ""} for text, reason in not_here]
+    lines = [
+        {"corpus": corpus.slug, "reason": f"{text}: {reason}", "command": ""}
+        for text, reason in not_here
+    ]
     if here:
         texts = ",".join(text for text, _ in here)
         command = f'manage.py score --corpus {corpus.slug} --metrics "{texts}"'
-        lines.append({"corpus": corpus.slug, "reason": f"not computed of all systems: {texts}", "command": command})
+        lines.append(
+            {
+                "corpus": corpus.slug,
+                "reason": f"not computed of all systems: {texts}",
+                "command": command,
+            }
+        )
     return lines
 
 
@@ -366,6 +425,8 @@ def _worth(corpora: Iterable[_Corpus]) -> list[dict[str, Any]]:
     """What is known of the judges in the tables, each once."""
     by_words: dict[str, list[str]] = {}
     for configuration in (one for corpus in corpora for one in corpus.found):
-        if (words := worth_of(configuration)) and configuration.text not in by_words.setdefault(words, []):
+        if (words := worth_of(configuration)) and configuration.text not in by_words.setdefault(
+            words, []
+        ):
             by_words[words].append(configuration.text)
     return [{"configurations": texts, "worth": words} for words, texts in by_words.items()]

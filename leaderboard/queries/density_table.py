@@ -1,4 +1,5 @@
-"""DEnsity's tables: what is printed there, and all that is computed of their metrics here (Park et al., 2023)."""
+"""DEnsity's tables: what is printed there, and all that is computed of their metrics here (Park et
+al., 2023)."""
 
 from __future__ import annotations
 
@@ -9,10 +10,24 @@ from typing import Any
 from leaderboard.published import density as paper
 from leaderboard.published.correlations import PublishedRow, PublishedTable
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.trained_claims import Claim, Ours, differences, matching, published_values, row_of
+from leaderboard.queries.trained_claims import (
+    Claim,
+    Ours,
+    differences,
+    matching,
+    published_values,
+    row_of,
+)
 from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
 from leaderboard.queries.trained_lines import Belongs, Evaluation, gathered
-from leaderboard.queries.trained_models import HERE, OF_THE_PLACE, ModelFacts, family_words, model_facts, setup_words
+from leaderboard.queries.trained_models import (
+    HERE,
+    OF_THE_PLACE,
+    ModelFacts,
+    family_words,
+    model_facts,
+    setup_words,
+)
 from workers.metrics.configuration import Configuration
 from workers.metrics.fed import METRICS as FED_METRICS
 
@@ -41,10 +56,16 @@ OURS: dict[str, tuple[str, ...]] = {
 """The row of the paper → the metrics whose configurations stand beside it."""
 _FED, _DIALOGUES, _MAHALANOBIS = "FED", "density_dialogue", "density"
 NOTES = (
-    "*: the paper's p > .01; of ours p ≥ .01. In brackets our interval; after a mean, the lowest and the highest seed.",
-    "The paper's BLEU is BLEU-2, its ROUGE is ROUGE-L, its embeddings are GloVe's; here each metric's own default.",
-    "R@1 and MRR: the paper's on test splits; ours on dialogues that were set apart from the training data, among "
-    "as many candidates as the table says: fewer are easier.",
+    "*: the paper's p > .01; of ours p ≥ .01. In brackets our interval; after a mean, the lowest "
+    "and the highest seed.",
+    (
+        "The paper's BLEU is BLEU-2, its ROUGE is ROUGE-L, its embeddings are GloVe's; here each "
+        "metric's own default."
+    ),
+    (
+        "R@1 and MRR: the paper's on test splits; ours on dialogues that were set apart from the "
+        "training data, among as many candidates as the table says: fewer are easier."
+    ),
 )
 
 
@@ -53,8 +74,9 @@ def density_table(
 ) -> dict[str, Any]:
     """Tables 1, 2, 4 and 5 of the paper with every finished configuration of their metrics here.
 
-    ``slugs``: by the key of one of the paper's evaluation sets what it is called here. Models that differ by their seed
-    are gathered: mean, lowest, highest, and each beneath. Raises NotFound for a key that the paper does not have.
+    ``slugs``: by the key of one of the paper's evaluation sets what it is called here. Models that
+    differ by their seed are gathered: mean, lowest, highest, and each beneath. Raises NotFound for
+    a key that the paper does not have.
     """
     places = places_of(paper.SETS, slugs or {}, {name for names in OURS.values() for name in names})
     facts = model_facts(RECIPE, _scored_models(places.values()))
@@ -64,7 +86,10 @@ def density_table(
         for table in paper.TABLES
         for key in (one.key for one in paper.SETS if one.key in table.sets)
     ]
-    models = sorted({id(model): model for model in facts.values()}.values(), key=lambda one: (one.family, one.name))
+    models = sorted(
+        {id(model): model for model in facts.values()}.values(),
+        key=lambda one: (one.family, one.name),
+    )
     return {
         "table": "density",
         "published": paper.CITATION,
@@ -75,7 +100,11 @@ def density_table(
         "selection": _selection(models),
         "models": [model.as_json() for model in models],
         "findings": _findings(tables, models),
-        "missing": [line for place in places.values() for line in what_is_missing(place, _wanted(place, models))],
+        "missing": [
+            line
+            for place in places.values()
+            for line in what_is_missing(place, _wanted(place, models))
+        ],
         "notes": [setup_words(paper.SETUP, models), *NOTES],
     }
 
@@ -90,7 +119,9 @@ def _scored_models(places: Iterable[Place]) -> set[tuple[str, str]]:
 
 
 def _table(how: Evaluation, table: PublishedTable, place: Place, key: str) -> dict[str, Any]:
-    return how.table(table, table.number, table.title, place, {place.of.title: (table, key)}, _belongs_to(table))
+    return how.table(
+        table, table.number, table.title, place, {place.of.title: (table, key)}, _belongs_to(table)
+    )
 
 
 def _belongs_to(table: PublishedTable) -> Any:
@@ -126,7 +157,8 @@ def has_contrastive(model: ModelFacts | None) -> bool | None:
 
 
 def _wanted(place: Place, models: Iterable[ModelFacts]) -> list[str]:
-    """The default of each metric; of trained ones, every model that is here and that the table has a row for."""
+    """The default of each metric; of trained ones, every model that is here and that the table has
+    a row for."""
     level = paper.TABLE_4.level if place.of is paper.FED_DIALOGUES else paper.TABLE_1.level
     rows = {row.metric for table in paper.TABLES if table.level == level for row in table.rows}
     names = [name for row, names in OURS.items() if row in rows and row != _FED for name in names]
@@ -144,7 +176,7 @@ def _wanted(place: Place, models: Iterable[ModelFacts]) -> list[str]:
     return [*(name for name in names if name not in trained or not here), *of_models]
 
 
-# --- the selection models (Table 5) ------------------------------------------------------------------------------
+# --- the selection models (Table 5) ---------------------------------------------------------------
 
 
 def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
@@ -153,13 +185,20 @@ def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
     for row in paper.TABLE_5:
         families: dict[str, list[ModelFacts]] = {}
         for model in models:
-            if model.figures and _selects(model) and has_contrastive(model) is (row.group == paper.WITH):
+            if (
+                model.figures
+                and _selects(model)
+                and has_contrastive(model) is (row.group == paper.WITH)
+            ):
                 families.setdefault(model.family, []).append(model)
         found.append(
             {
                 "loss": row.loss,
                 "published": {
-                    "DailyDialog": {"R@1": row.dailydialog[0] / 100, "MRR": row.dailydialog[1] / 100},
+                    "DailyDialog": {
+                        "R@1": row.dailydialog[0] / 100,
+                        "MRR": row.dailydialog[1] / 100,
+                    },
                     "ConvAI2": {"R@1": row.convai2[0] / 100, "MRR": row.convai2[1] / 100},
                 },
                 "ours": [
@@ -167,7 +206,10 @@ def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
                         "of": words[family],
                         "models": [one.name for one in of_family],
                         "candidates": 1 + int(of_family[0].settings.get("negatives", 15)),
-                        **{name: gathered([one.figures.get(name) for one in of_family]) for name in ("R@1", "MRR")},
+                        **{
+                            name: gathered([one.figures.get(name) for one in of_family])
+                            for name in ("R@1", "MRR")
+                        },
                     }
                     for family, of_family in families.items()
                 ],
@@ -176,7 +218,7 @@ def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
     return found
 
 
-# --- is ours like theirs -----------------------------------------------------------------------------------------
+# --- is ours like theirs --------------------------------------------------------------------------
 
 
 def _findings(tables: list[dict[str, Any]], models: list[ModelFacts]) -> list[dict[str, Any]]:
@@ -190,14 +232,18 @@ def _findings(tables: list[dict[str, Any]], models: list[ModelFacts]) -> list[di
     return found
 
 
-def _claims(table: dict[str, Any], ours: Ours, by_name: Mapping[tuple[str, str], ModelFacts]) -> list[Claim]:
+def _claims(
+    table: dict[str, Any], ours: Ours, by_name: Mapping[tuple[str, str], ModelFacts]
+) -> list[Claim]:
     def values(metric: str, group: str) -> dict[str, dict[str, float]]:
         return published_values(row_of(table, metric, group))
 
     def same_model(metric: str) -> Ours | None:
         names = {one["trained"] for one in ours["scored"]}
         groups = row_of(table, metric, paper.WITH)["ours"]
-        return matching(groups, lambda other: bool(names & {one["trained"] for one in other["scored"]}))
+        return matching(
+            groups, lambda other: bool(names & {one["trained"] for one in other["scored"]})
+        )
 
     def but_for_contrastive(other: Ours) -> bool:
         return _without_contrastive(other, by_name) == _without_contrastive(ours, by_name)
@@ -206,20 +252,33 @@ def _claims(table: dict[str, Any], ours: Ours, by_name: Mapping[tuple[str, str],
     plain = matching(row_of(table, "Mahalanobis", paper.WITHOUT)["ours"], but_for_contrastive)
     return [
         Claim("DEnsity with L_CL", density, ours),
-        Claim("what L_CL adds to it", differences(density, values("Mahalanobis", paper.WITHOUT)), ours, plain, True),
         Claim(
-            "it over the Euclidean score", differences(density, values("Euclidean", paper.WITH)), ours,
-            same_model("Euclidean"), True,
+            "what L_CL adds to it",
+            differences(density, values("Mahalanobis", paper.WITHOUT)),
+            ours,
+            plain,
+            True,
         ),
         Claim(
-            "it over the classifier's", differences(density, values("Classifier", paper.WITH)), ours,
-            same_model("Classifier"), True,
+            "it over the Euclidean score",
+            differences(density, values("Euclidean", paper.WITH)),
+            ours,
+            same_model("Euclidean"),
+            True,
         ),
-    ]  # fmt: skip
+        Claim(
+            "it over the classifier's",
+            differences(density, values("Classifier", paper.WITH)),
+            ours,
+            same_model("Classifier"),
+            True,
+        ),
+    ]
 
 
 def _without_contrastive(ours: Ours, by_name: Mapping[tuple[str, str], ModelFacts]) -> str:
-    """The family but for its contrastive loss; of models that nothing is known of, nothing that others share."""
+    """The family but for its contrastive loss; of models that nothing is known of, nothing that
+    others share."""
     first = ours["scored"][0]
     model = by_name.get((first["trained"], first["revision"] or ""))
     if model is None or not model.settings:

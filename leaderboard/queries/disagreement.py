@@ -24,9 +24,12 @@ WIDEST_GAPS = 10
 
 
 @registered("disagreement", version=1, resolved=with_choice)
-def disagreement(version: CorpusVersion, aspect: str, text: str, systems: str | None = None) -> dict[str, Any]:
-    """The most over- and under-rated responses as JSON: of single responses where both judge these, else of a system's
-    dialogues, else of systems. Names the places only: texts are read when they are shown."""
+def disagreement(
+    version: CorpusVersion, aspect: str, text: str, systems: str | None = None
+) -> dict[str, Any]:
+    """The most over- and under-rated responses as JSON: of single responses where both judge these,
+    else of a system's dialogues, else of systems. Names the places only: texts are read when they
+    are shown."""
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
     human = human_side(version, aspect, chosen)
@@ -36,7 +39,12 @@ def disagreement(version: CorpusVersion, aspect: str, text: str, systems: str | 
     if level is None:
         found = Undefined(f"nobody has rated {aspect} here")
     else:
-        found = widest_gaps(metric, people, higher_is_better=scores.configurations[0].higher_is_better, top=WIDEST_GAPS)
+        found = widest_gaps(
+            metric,
+            people,
+            higher_is_better=scores.configurations[0].higher_is_better,
+            top=WIDEST_GAPS,
+        )
     if isinstance(found, Undefined):
         return {
             "level": level or "turn",
@@ -60,7 +68,9 @@ Place = tuple[int, int | None, int | None]
 """(system pk, dialogue pk or None, turn pk or None)"""
 
 
-def _compared(human: HumanSide, scores: MetricScores) -> tuple[str | None, FloatArray, FloatArray, Sequence[Place]]:
+def _compared(
+    human: HumanSide, scores: MetricScores
+) -> tuple[str | None, FloatArray, FloatArray, Sequence[Place]]:
     """(level, metric, human scores, places) at the finest level at which both sides judge."""
     pks = [system.pk for system in human.systems]
     order = human.order
@@ -124,11 +134,15 @@ class Judged:
 def judged(version: CorpusVersion, gaps: Sequence[dict[str, Any]]) -> list[Judged]:
     """The gaps of ``disagreement`` with their texts, without what is not shown any more."""
     systems = shown_systems(version).in_bulk({gap["system"] for gap in gaps})
-    dialogues = version.dialogues.in_bulk([gap["dialogue"] for gap in gaps if gap["dialogue"] is not None])
+    dialogues = version.dialogues.in_bulk(
+        [gap["dialogue"] for gap in gaps if gap["dialogue"] is not None]
+    )
     turns = {gap["turn"] for gap in gaps if gap["turn"] is not None}
     responses = {
         (response.system_id, response.turn_id): response
-        for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related("turn")
+        for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related(
+            "turn"
+        )
     }
     found = []
     for gap in gaps:
@@ -142,7 +156,9 @@ def judged(version: CorpusVersion, gaps: Sequence[dict[str, Any]]) -> list[Judge
                 swatch=system.position,
                 dialogue=dialogues.get(gap["dialogue"]),
                 turn=response.turn.number if response else None,
-                context=tuple((speaker, text) for speaker, text in response.turn.context) if response else (),
+                context=tuple((speaker, text) for speaker, text in response.turn.context)
+                if response
+                else (),
                 response=response.text if response else "",
                 **{key: gap[key] for key in ("metric", "human", "metric_z", "human_z")},
             )

@@ -43,7 +43,9 @@ _FIGURES = ("human", "first", "second", "human_z", "first_z", "second_z", "share
 def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) -> list[Driver]:
     """Without what is not shown any more."""
     systems: dict[int, System] = shown_systems(version).in_bulk([one["system"] for one in items])
-    dialogues = version.dialogues.in_bulk([one["dialogue"] for one in items if one["dialogue"] is not None])
+    dialogues = version.dialogues.in_bulk(
+        [one["dialogue"] for one in items if one["dialogue"] is not None]
+    )
     said = Q(pk__in=())
     for one in items:
         if one["turn"] is not None and one["system"] in systems:
@@ -65,7 +67,9 @@ def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) 
                 swatch=system.position,
                 dialogue=dialogues.get(one["dialogue"]),
                 turn=response.turn.number if response else None,
-                context=tuple((speaker, text) for speaker, text in response.turn.context) if response else (),
+                context=tuple((speaker, text) for speaker, text in response.turn.context)
+                if response
+                else (),
                 response=response.text if response else "",
                 **{key: one[key] for key in _FIGURES},
             )

@@ -1,4 +1,5 @@
-"""All scores of a corpus version's metrics for the exporters: those computed here and those handed in."""
+"""All scores of a corpus version's metrics for the exporters: those computed here and those handed
+in."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ ROWS_A_READ = 20
 
 
 def exported_scores(version: CorpusVersion) -> Iterator[MetricScoresRecord]:
-    """Finished runs, then submitted metrics, metric by metric, each in the order of its systems. Systems that are
-    withheld and metrics that are withdrawn are left out."""
+    """Finished runs, then submitted metrics, metric by metric, each in the order of its systems.
+    Systems that are withheld and metrics that are withdrawn are left out."""
     yield from score_records_of(version)
     yield from submitted_records_of(version)
 
@@ -43,7 +44,9 @@ def _record(
     version: CorpusVersion, metric: SubmittedMetric, row: SubmittedScores, order: TurnOrder
 ) -> MetricScoresRecord:
     handed_in = HandedIn.of(metric)
-    by_turn = scores_by_turn(order, row.scores) if metric.level == SubmittedMetric.Level.TURN else {}
+    by_turn = (
+        scores_by_turn(order, row.scores) if metric.level == SubmittedMetric.Level.TURN else {}
+    )
     is_of_dialogues = metric.level == SubmittedMetric.Level.DIALOGUE
     of_dialogues = dict(zip(order.dialogue_ids, row.scores, strict=True)) if is_of_dialogues else {}
     return MetricScoresRecord(

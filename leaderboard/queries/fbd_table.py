@@ -1,4 +1,5 @@
-"""The FBD paper's table of correlations at system level: what is printed there and what is computed here."""
+"""The FBD paper's table of correlations at system level: what is printed there and what is computed
+here."""
 
 from __future__ import annotations
 
@@ -32,10 +33,16 @@ OURS = {
 """The row of the paper → the configuration beside it, which takes the texts as they are, as the
 paper's code did."""
 NOTES = (
-    "Absolute values, as the paper prints them; † where ours goes against the metric's own direction "
-    "(a distance should fall where people are content, all others rise).",
-    "BLEU: published of the whole corpus, here the mean over responses. METEOR, ROUGE-L: other packages, other words.",
-    "PRD: the mean of 20 seeds, because one moves a correlation over systems by .1 to .3; the paper gives one.",
+    "Absolute values, as the paper prints them; † where ours goes against the metric's own "
+    "direction (a distance should fall where people are content, all others rise).",
+    (
+        "BLEU: published of the whole corpus, here the mean over responses. METEOR, ROUGE-L: "
+        "other packages, other words."
+    ),
+    (
+        "PRD: the mean of 20 seeds, because one moves a correlation over systems by .1 to .3; the "
+        "paper gives one."
+    ),
 )
 
 
@@ -63,25 +70,33 @@ def fbd_table(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """``slugs``: the corpora that have another name here than ``fbd.CORPORA`` gives them. ``model``: the encoder of
-    the metrics that take one, where it is not their default. What is not there has a reason, and a command to make it.
+    """``slugs``: the corpora that have another name here than ``fbd.CORPORA`` gives them.
+    ``model``: the encoder of the metrics that take one, where it is not their default. What is not
+    there has a reason, and a command to make it.
 
-    Raises ``ConfigurationError`` for a configuration in ``ours`` that no metric knows, NotFound for an unknown key.
+    Raises ``ConfigurationError`` for a configuration in ``ours`` that no metric knows, NotFound for
+    an unknown key.
     """
     named = {corpus.slug: corpus.slug for corpus in fbd.CORPORA}
     if unknown := set(slugs or ()) - set(named):
-        raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {', '.join(named)}")
+        raise NotFound(
+            f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {', '.join(named)}"
+        )
     named |= slugs or {}
     configurations = {row: _with_model(parse(text), model) for row, text in (ours or OURS).items()}
     wanted = list(dict.fromkeys(configurations.values()))
-    columns = [_column(corpus, named[corpus.slug], wanted, resamples, seed) for corpus in fbd.CORPORA]
+    columns = [
+        _column(corpus, named[corpus.slug], wanted, resamples, seed) for corpus in fbd.CORPORA
+    ]
     return {
         "table": "fbd",
         "published": fbd.CITATION,
         "resamples": resamples,
         "seed": seed,
         "corpora": [_corpus_document(column) for column in columns],
-        "rows": [_row_document(one, configurations[one.metric], columns) for one in fbd.CORRELATIONS],
+        "rows": [
+            _row_document(one, configurations[one.metric], columns) for one in fbd.CORRELATIONS
+        ],
         "missing": [line for column in columns if (line := _what_is_missing(column, wanted))],
         "notes": list(NOTES),
     }
@@ -93,11 +108,15 @@ def _with_model(configuration: Configuration, model: str) -> Configuration:
     return Configuration.of(configuration.metric, **{**configuration.options, "model": model})
 
 
-# --- what is here of a corpus ----------------------------------------------------------------------------------
+# --- what is here of a corpus ---------------------------------------------------------------------
 
 
 def _column(
-    published: fbd.PublishedCorpus, slug: str, wanted: Sequence[Configuration], resamples: int, seed: int
+    published: fbd.PublishedCorpus,
+    slug: str,
+    wanted: Sequence[Configuration],
+    resamples: int,
+    seed: int,
 ) -> _Column:
     column = _Column(published, slug)
     try:
@@ -107,7 +126,9 @@ def _column(
         return column
     column.systems = select_systems(column.version)
     _find_runs(column, wanted)
-    computed = [one for one in wanted if column.finished.get(one.text, 0) == len(column.systems) > 0]
+    computed = [
+        one for one in wanted if column.finished.get(one.text, 0) == len(column.systems) > 0
+    ]
     if computed:
         document = meta_evaluation(
             column.version,
@@ -125,7 +146,8 @@ def _column(
 
 
 def _find_runs(column: _Column, wanted: Sequence[Configuration]) -> None:
-    """Finished runs of the metrics' present versions: a table with some of the systems would be another table."""
+    """Finished runs of the metrics' present versions: a table with some of the systems would be
+    another table."""
     versions = {one.text: one.metric.version for one in wanted}
     done = MetricRun.objects.filter(
         system__in=column.systems, state=MetricRun.State.DONE, configuration__in=list(versions)
@@ -143,7 +165,10 @@ def _what_is_missing(column: _Column, wanted: Sequence[Configuration]) -> dict[s
         return {
             "corpus": column.slug,
             "reason": _no_corpus(column),
-            "command": f"manage.py import_corpus fbd {column.published.slug}_annotation.json --slug {column.slug}",
+            "command": (
+                f"manage.py import_corpus fbd {column.published.slug}_annotation.json --slug "
+                f"{column.slug}"
+            ),
         }
     texts = [one.text for one in wanted if one.text not in column.rows]
     if not texts:
@@ -159,7 +184,7 @@ def _no_corpus(column: _Column) -> str:
     return f"there is no corpus {column.slug}"
 
 
-# --- the document ----------------------------------------------------------------------------------------------
+# --- the document ---------------------------------------------------------------------------------
 
 
 def _corpus_document(column: _Column) -> dict[str, Any]:
@@ -177,18 +202,26 @@ def _corpus_document(column: _Column) -> dict[str, Any]:
 def _row_document(
     published: fbd.PublishedMetric, configuration: Configuration, columns: Sequence[_Column]
 ) -> dict[str, Any]:
-    models = list(dict.fromkeys(model for column in columns for model in column.models.get(configuration.text, ())))
+    models = list(
+        dict.fromkeys(
+            model for column in columns for model in column.models.get(configuration.text, ())
+        )
+    )
     return {
         "metric": published.metric,
         "group": published.group,
         "configuration": configuration.text,
         "models": models,
         "higher_is_better": configuration.higher_is_better,
-        "cells": [_cell(published, configuration, place, column) for place, column in enumerate(columns)],
+        "cells": [
+            _cell(published, configuration, place, column) for place, column in enumerate(columns)
+        ],
     }
 
 
-def _cell(published: fbd.PublishedMetric, configuration: Configuration, place: int, column: _Column) -> dict[str, Any]:
+def _cell(
+    published: fbd.PublishedMetric, configuration: Configuration, place: int, column: _Column
+) -> dict[str, Any]:
     row = column.rows.get(configuration.text)
     found: dict[str, Any] = {
         "corpus": column.slug,
@@ -201,14 +234,20 @@ def _cell(published: fbd.PublishedMetric, configuration: Configuration, place: i
         nothing = {"value": None, "reason": _why_empty(configuration, column)}
         return {**found, **dict.fromkeys(COEFFICIENTS, nothing)}
     found |= {"n": row["n"], "signature": row["signature"]}
-    return found | {name: _beside_published(row[name], row["higher_is_better"]) for name in COEFFICIENTS}
+    return found | {
+        name: _beside_published(row[name], row["higher_is_better"]) for name in COEFFICIENTS
+    }
 
 
 def _beside_published(estimate: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
     value = estimate["value"]
     if value is None:
         return estimate
-    return {**estimate, "absolute": abs(value), "against_direction": value < 0 if higher_is_better else value > 0}
+    return {
+        **estimate,
+        "absolute": abs(value),
+        "against_direction": value < 0 if higher_is_better else value > 0,
+    }
 
 
 def _why_empty(configuration: Configuration, column: _Column) -> str:

@@ -15,15 +15,22 @@ from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 
-def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | None = None) -> MetricScores:
-    """All finished runs of these systems, in the present version of each metric, in the registry's order.
-    ``only`` names the configurations to read, where others are not wanted."""
+def metric_scores(
+    systems: Sequence[System], turns: int, only: Sequence[str] | None = None
+) -> MetricScores:
+    """All finished runs of these systems, in the present version of each metric, in the registry's
+    order. ``only`` names the configurations to read, where others are not wanted."""
     finished = MetricRun.objects.filter(system__in=systems, state=MetricRun.State.DONE)
     if only is not None:
         finished = finished.filter(configuration__in=only)
     rows = list(
         finished.values_list(
-            "configuration", "metric_version", "system_id", "turn_scores", "dialogue_scores", "system_score"
+            "configuration",
+            "metric_version",
+            "system_id",
+            "turn_scores",
+            "dialogue_scores",
+            "system_score",
         )
     )
     known = {
@@ -53,13 +60,18 @@ def metric_scores(systems: Sequence[System], turns: int, only: Sequence[str] | N
         if system_score is not None:
             system_scores[at] = system_score
         runs_done[at[0]] += 1
-    computed = tuple(Computed.by(known[text], facts[text]) if text in facts else known[text] for text in texts)
+    computed = tuple(
+        Computed.by(known[text], facts[text]) if text in facts else known[text] for text in texts
+    )
     return MetricScores(computed, tuple(systems), turn, system_scores, runs_done, dialogue)
 
 
-def _facts_of_runs(finished: QuerySet[MetricRun], known: Mapping[str, Configuration]) -> dict[str, tuple[Facts, ...]]:
-    """For configurations that a model had a part in: what their runs' signatures say beyond the configuration, each
-    once. More than one: systems were scored by different models, or in different precision."""
+def _facts_of_runs(
+    finished: QuerySet[MetricRun], known: Mapping[str, Configuration]
+) -> dict[str, tuple[Facts, ...]]:
+    """For configurations that a model had a part in: what their runs' signatures say beyond the
+    configuration, each once. More than one: systems were scored by different models, or in
+    different precision."""
     signatures = (
         finished.exclude(model="")
         .order_by("configuration", "signature")

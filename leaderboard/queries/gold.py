@@ -11,14 +11,15 @@ from workers.metrics.configuration import Configuration
 
 SAYS_NOTHING = "the metric would hold the gold answers against themselves"
 GOLD_SHARE = 0.95
-"""Of its responses to turns with a reference; the rest may differ by a correction or an omission."""
+"""Of its responses to turns with a reference; the rest may differ by a correction or an
+omission."""
 GOLD_LEAST_TURNS = 3
 """Fewer equal responses are chance ("Yes.")."""
 
 
 def compares_gold_with_itself(metric: ComparedMetric, system: System, gold: frozenset[int]) -> bool:
-    """Whether the metric would compare references with themselves. ``gold``: of ``gold_among``. Of metrics that were
-    handed in nobody knows what they compare with."""
+    """Whether the metric would compare references with themselves. ``gold``: of ``gold_among``. Of
+    metrics that were handed in nobody knows what they compare with."""
     if system.pk not in gold or not isinstance(metric, Configuration):
         return False
     return bool(metric.needs & {"reference", "human_corpus"})
@@ -43,7 +44,9 @@ def gold_systems(version: CorpusVersion, kinds: dict[int, str]) -> frozenset[int
         pk
         for pk, kind in kinds.items()
         if kind == System.Kind.GOLD
-        or made_once(("gold", version.pk, version.digest, pk), lambda pk=pk: _repeats_references(pk))
+        or made_once(
+            ("gold", version.pk, version.digest, pk), lambda pk=pk: _repeats_references(pk)
+        )
     )
 
 
@@ -55,7 +58,9 @@ def _repeats_references(system: int) -> bool:
         return False
     allowed = int(turns * (1 - GOLD_SHARE) + 1e-9)
     rows: Iterable[tuple[str, list[str]]] = (
-        with_reference.order_by("pk").values_list("text", "turn__references").iterator(chunk_size=200)
+        with_reference.order_by("pk")
+        .values_list("text", "turn__references")
+        .iterator(chunk_size=200)
     )
     for text, references in rows:
         allowed -= text.strip() not in {one.strip() for one in references}

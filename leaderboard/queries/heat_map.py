@@ -25,25 +25,33 @@ from leaderboard.statistics.metric_by_metric import (
 from leaderboard.statistics.placed_scores import FloatArray, system_sums
 
 METHOD = (
-    "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics scored, rated by people or "
-    "not; where lower is better the scores are negated, so that metrics which agree correlate positively"
+    "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics "
+    "scored, rated by people or not; where lower is better the scores are negated, so that "
+    "metrics which agree correlate positively"
 )
 
 
 @registered("metric-correlations", version=3, resolved=with_choice)
 def metric_correlations(
-    version: CorpusVersion, systems: str | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
+    version: CorpusVersion,
+    systems: str | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> dict[str, Any]:
     """Correlation of every metric with every other at the turn, dialogue and system level, as JSON.
 
-    ``levels[level]``: ``metrics`` (numbers of those that have scores there), ``pairs`` of ``{"first", "second", "n",
-    "pearson", "spearman", "kendall"}`` and ``order[coefficient]``, the numbers with similar metrics side by side.
+    ``levels[level]``: ``metrics`` (numbers of those that have scores there), ``pairs`` of
+    ``{"first", "second", "n", "pearson", "spearman", "kendall"}`` and ``order[coefficient]``, the
+    numbers with similar metrics side by side.
     """
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
     order = turn_order(version)
     scores = compared_scores(version, chosen, order)
-    human = HumanSide(tuple(chosen), order, None, None, answered_turns(chosen, order))  # people are not asked here
+    human = HumanSide(
+        tuple(chosen), order, None, None, answered_turns(chosen, order)
+    )  # people are not asked here
     sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
     levels: dict[str, dict[str, Any]] = {}
     of_level: dict[str, Callable[[], tuple[list[int], list[MetricPair]]]] = {
@@ -67,7 +75,9 @@ def metric_correlations(
             {
                 "metric": one.text,
                 "higher_is_better": one.higher_is_better,
-                "signature": one.signature(corpus=version.corpus.slug, corpus_version=version.label, systems=key),
+                "signature": one.signature(
+                    corpus=version.corpus.slug, corpus_version=version.label, systems=key
+                ),
             }
             for one in scores.configurations
         ],
@@ -82,7 +92,9 @@ def _of_turns(
     if not rows:
         return [], []
     values = (sign[:, None, None] * scores.turn)[rows].reshape(len(rows), -1)
-    return rows, correlate_metrics(values, np.tile(human.order.dialogue, len(human.systems)), resamples, seed)
+    return rows, correlate_metrics(
+        values, np.tile(human.order.dialogue, len(human.systems)), resamples, seed
+    )
 
 
 def _of_dialogues(
@@ -92,7 +104,9 @@ def _of_dialogues(
     if not rows:
         return [], []
     grid = metric_grid(human, scores.select(rows))
-    return rows, correlate_metrics(sign[rows][:, None] * grid.scores, grid.dialogue, resamples, seed)
+    return rows, correlate_metrics(
+        sign[rows][:, None] * grid.scores, grid.dialogue, resamples, seed
+    )
 
 
 def _of_systems(
@@ -103,15 +117,22 @@ def _of_systems(
     if not rows or not dialogues:
         return [], []
     weights = (
-        cluster_resamples(dialogues, resamples, seed, human.design.strata).astype(np.float64) if resamples else None
+        cluster_resamples(dialogues, resamples, seed, human.design.strata).astype(np.float64)
+        if resamples
+        else None
     )
     redrawn = [None if weights is None else _redrawn(human, scores, row, weights) for row in rows]
-    signed = [None if one is None else sign[row] * one for row, one in zip(rows, redrawn, strict=True)]
+    signed = [
+        None if one is None else sign[row] * one for row, one in zip(rows, redrawn, strict=True)
+    ]
     return rows, correlate_metrics_of_systems(sign[:, None] * scores.system, signed, dialogues)
 
 
-def _redrawn(human: HumanSide, scores: MetricScores, row: int, weights: FloatArray) -> FloatArray | None:
-    """(resamples, systems) means of one metric; None where its system scores are not means of anything finer."""
+def _redrawn(
+    human: HumanSide, scores: MetricScores, row: int, weights: FloatArray
+) -> FloatArray | None:
+    """(resamples, systems) means of one metric; None where its system scores are not means of
+    anything finer."""
     finest = scores.finest(row)
     if finest == "system":
         return None

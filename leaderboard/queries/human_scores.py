@@ -1,4 +1,5 @@
-"""What people said, at the levels at which they were asked, and metric scores on the same places."""
+"""What people said, at the levels at which they were asked, and metric scores on the same
+places."""
 
 from __future__ import annotations
 
@@ -30,9 +31,10 @@ from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 class HumanSide:
     """What people said, at the levels at which they were asked.
 
-    ``turn`` or ``dialogue`` is None where nobody rated at that level. The dialogue level uses ratings of whole
-    dialogues where there are any, else means over turns; the system level uses turn ratings where there are any.
-    ``answered``: (systems, turns) where the system has a response; nothing can be missing elsewhere.
+    ``turn`` or ``dialogue`` is None where nobody rated at that level. The dialogue level uses
+    ratings of whole dialogues where there are any, else means over turns; the system level uses
+    turn ratings where there are any. ``answered``: (systems, turns) where the system has a
+    response; nothing can be missing elsewhere.
     """
 
     systems: tuple[System, ...]
@@ -43,7 +45,8 @@ class HumanSide:
 
     @cached_property
     def answered_dialogues(self) -> NDArray[np.bool_]:
-        """(systems, dialogues) in which the system has a response, or a rating of the whole dialogue."""
+        """(systems, dialogues) in which the system has a response, or a rating of the whole
+        dialogue."""
         found = np.zeros((len(self.systems), len(self.order.dialogue_ids)), dtype=bool)
         system, turn = np.nonzero(self.answered)
         found[system, self.order.dialogue[turn]] = True
@@ -68,14 +71,19 @@ def human_side(version: CorpusVersion, aspect: str, systems: Sequence[System]) -
     return HumanSide(
         systems=tuple(systems),
         order=order,
-        turn=rated_items(version, aspect, "turn", systems) if has_turn_ratings(version, aspect) else None,
-        dialogue=rated_items(version, aspect, "dialogue", systems) if has_dialogue_ratings(version, aspect) else None,
+        turn=rated_items(version, aspect, "turn", systems)
+        if has_turn_ratings(version, aspect)
+        else None,
+        dialogue=rated_items(version, aspect, "dialogue", systems)
+        if has_dialogue_ratings(version, aspect)
+        else None,
         answered=answered_turns(systems, order),
     )
 
 
 def scale_of(version: CorpusVersion, aspect: str) -> Bounds:
-    """The lowest and highest rating of the aspect that there can be; None where the corpus names no such end."""
+    """The lowest and highest rating of the aspect that there can be; None where the corpus names no
+    such end."""
     least, most = version.scales.get(aspect) or (None, None)
     return None if least is None else float(least), None if most is None else float(most)
 
@@ -93,8 +101,11 @@ def human_grid(human: HumanSide) -> PlacedScores | None:
 
 
 def metric_grid(human: HumanSide, scores: MetricScores) -> PlacedScores:
-    """Each metric's score of every (system, dialogue): as given where it scores dialogues, else the mean over turns."""
-    grid = dialogue_means(placed_metrics(human, scores), len(human.systems), len(human.order.dialogue_ids))
+    """Each metric's score of every (system, dialogue): as given where it scores dialogues, else the
+    mean over turns."""
+    grid = dialogue_means(
+        placed_metrics(human, scores), len(human.systems), len(human.order.dialogue_ids)
+    )
     of_dialogues = scores.rows_of("dialogue")
     if not of_dialogues:
         return grid

@@ -1,4 +1,5 @@
-"""One judged response, or dialogue, with all that its judge was sent and said; the raw answers of many, for files."""
+"""One judged response, or dialogue, with all that its judge was sent and said; the raw answers of
+many, for files."""
 
 from __future__ import annotations
 
@@ -99,10 +100,15 @@ def one_judged(
     system: int | None = None,
     turn: int | None = None,
 ) -> OneJudged | None:
-    """``dialogue`` and ``system``: positions in the version; ``turn``: its number. Where none is named, the first
-    system that was judged and the first turn that it answered. None where there is no such place or no finished run."""
+    """``dialogue`` and ``system``: positions in the version; ``turn``: its number. Where none is
+    named, the first system that was judged and the first turn that it answered. None where there is
+    no such place or no finished run."""
     place_of = version.dialogues.filter(position=dialogue).first()
-    runs = finished_runs_of(configuration, [version]).select_related("system").order_by("system__position")
+    runs = (
+        finished_runs_of(configuration, [version])
+        .select_related("system")
+        .order_by("system__position")
+    )
     run = (runs if system is None else runs.filter(system__position=system)).first()
     if place_of is None or run is None:
         return None
@@ -114,7 +120,9 @@ def one_judged(
 def _one_turn(
     version: CorpusVersion, aspect: str, run: MetricRun, dialogue: Dialogue, number: int | None
 ) -> OneJudged | None:
-    answered = Response.objects.filter(system=run.system, turn__dialogue=dialogue).select_related("turn")
+    answered = Response.objects.filter(system=run.system, turn__dialogue=dialogue).select_related(
+        "turn"
+    )
     chosen = answered if number is None else answered.filter(turn__number=number)
     response = chosen.order_by("turn__number").first()
     if response is None:
@@ -130,11 +138,15 @@ def _place_of_turn(version: CorpusVersion, dialogue: Dialogue, number: int) -> i
     return before + turns.filter(dialogue=dialogue, number__lt=number).count()
 
 
-def _one_dialogue(version: CorpusVersion, aspect: str, run: MetricRun, dialogue: Dialogue) -> OneJudged | None:
+def _one_dialogue(
+    version: CorpusVersion, aspect: str, run: MetricRun, dialogue: Dialogue
+) -> OneJudged | None:
     place = version.dialogues.filter(position__lt=dialogue.position).count()
     if place >= len(run.dialogue_scores):
         return None
-    ratings = Rating.objects.filter(response__isnull=True, system=run.system, dialogue=dialogue, aspect=aspect)
+    ratings = Rating.objects.filter(
+        response__isnull=True, system=run.system, dialogue=dialogue, aspect=aspect
+    )
     return _one(run, run.dialogue_scores, place, dialogue, None, "", ratings)
 
 
@@ -169,7 +181,11 @@ def _one(
 
 
 def _turns_of(trace: JudgeTrace, system: System, dialogue: Dialogue) -> tuple[TurnOfDialogue, ...]:
-    texts = dict(Response.objects.filter(system=system, turn__dialogue=dialogue).values_list("turn__number", "text"))
+    texts = dict(
+        Response.objects.filter(system=system, turn__dialogue=dialogue).values_list(
+            "turn__number", "text"
+        )
+    )
     return tuple(
         TurnOfDialogue(
             number=int(one.get("turn", place)),
@@ -181,17 +197,17 @@ def _turns_of(trace: JudgeTrace, system: System, dialogue: Dialogue) -> tuple[Tu
     )
 
 
-# --- the store -----------------------------------------------------------------------------------------------------
+# --- the store ------------------------------------------------------------------------------------
 
 _COLUMNS = (
-    "sample", "ask", "state", "text", "error", "finish_reason", "reported_model", "endpoint", "input_tokens",
-    "output_tokens", "latency_seconds", "cost", "attempts", "sent",
+    "sample", "ask", "state", "text", "error", "finish_reason", "reported_model", "endpoint",
+    "input_tokens", "output_tokens", "latency_seconds", "cost", "attempts", "sent",
 )  # fmt: skip
 
 
 def sent_request(key: str, samples: Sequence[float | None]) -> SentRequest | None:
-    """What was sent under the key, with the answers to the samples that count here: another configuration may have
-    drawn more of the same request."""
+    """What was sent under the key, with the answers to the samples that count here: another
+    configuration may have drawn more of the same request."""
     if not key:
         return None
     row = StoredRequest.objects.filter(key=key).first()
@@ -207,8 +223,11 @@ def sent_request(key: str, samples: Sequence[float | None]) -> SentRequest | Non
     )
 
 
-def answers_of(keys: Iterable[str], samples: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[SaidAnswer, ...]]:
-    """By the request's key, the answers to its first ``len(samples[key])`` samples, with the score that each gave."""
+def answers_of(
+    keys: Iterable[str], samples: Mapping[str, Sequence[float | None]]
+) -> dict[str, tuple[SaidAnswer, ...]]:
+    """By the request's key, the answers to its first ``len(samples[key])`` samples, with the score
+    that each gave."""
     rows = (
         StoredAnswer.objects.filter(request__key__in=list(keys))
         .exclude(state=StoredAnswer.State.ASKED)
@@ -222,7 +241,9 @@ def answers_of(keys: Iterable[str], samples: Mapping[str, Sequence[float | None]
     return {key: tuple(_with_scores(answers, samples[key])) for key, answers in by_key.items()}
 
 
-def _with_scores(answers: Sequence[SaidAnswer], samples: Sequence[float | None]) -> list[SaidAnswer]:
+def _with_scores(
+    answers: Sequence[SaidAnswer], samples: Sequence[float | None]
+) -> list[SaidAnswer]:
     """A sample's score is that of the last time that it was asked."""
     last = {one.sample: one.ask for one in answers}
     return [

@@ -14,9 +14,19 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 SIDES = ("", "above", "below", "apart")
 """Any; the judge above people by more than ``by``, below by more than ``by``, either."""
 ONLY = ("", "disagree", "undefined", "unrated", "injections", "remarks")
-SORTS = ("", "difference", "-difference", "apart", "disagreement", "score", "-score", "human", "-human")
-"""The corpus's order; the judge lowest under people first, highest above them first, farthest apart first; samples
-farthest apart first; by score. What has no value comes last."""
+SORTS = (
+    "",
+    "difference",
+    "-difference",
+    "apart",
+    "disagreement",
+    "score",
+    "-score",
+    "human",
+    "-human",
+)
+"""The corpus's order; the judge lowest under people first, highest above them first, farthest apart
+first; samples farthest apart first; by score. What has no value comes last."""
 STEP = 0.5
 
 
@@ -73,7 +83,11 @@ class JudgedRows:
     def chosen(self, wish: Wish) -> IntArray:
         """The rows that the wish wants, in its order."""
         kept = np.ones(self.n, dtype=bool)
-        for name, value in (("system", wish.system), ("dialogue", wish.dialogue), ("turn", wish.turn)):
+        for name, value in (
+            ("system", wish.system),
+            ("dialogue", wish.dialogue),
+            ("turn", wish.turn),
+        ):
             if value is not None:
                 kept &= getattr(self, name) == value
         kept &= self._of_kind(wish.only)
@@ -90,7 +104,9 @@ class JudgedRows:
         """A difference that is not there lies on no side: comparisons with NaN are false."""
         if side == "above":
             return np.asarray(self.difference > by)
-        return np.asarray(self.difference < -by if side == "below" else np.abs(self.difference) > by)
+        return np.asarray(
+            self.difference < -by if side == "below" else np.abs(self.difference) > by
+        )
 
     def _of_kind(self, only: str) -> np.ndarray:
         if only == "disagree":
@@ -99,7 +115,9 @@ class JudgedRows:
             return np.isnan(self.score)
         if only == "unrated":
             return np.isnan(self.human)
-        return self.marked(only) if only in ("injections", "remarks") else np.ones(self.n, dtype=bool)
+        return (
+            self.marked(only) if only in ("injections", "remarks") else np.ones(self.n, dtype=bool)
+        )
 
     def _sort_key(self, sort: str) -> FloatArray | None:
         """Ascending in it is the order wished for."""

@@ -1,4 +1,5 @@
-"""Whether a judge is taken in: by length, by place, by its own kin, by a response that speaks to it."""
+"""Whether a judge is taken in: by length, by place, by its own kin, by a response that speaks to
+it."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ NO_TURNS = "the judge scores whole dialogues, which have no place in one another
 def judge_hygiene(
     version: CorpusVersion, aspect: str, text: str, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:
-    """The four checks of the judge ``text`` as JSON. Texts of responses are not in it: they are read when shown."""
+    """The four checks of the judge ``text`` as JSON. Texts of responses are not in it: they are
+    read when shown."""
     configuration = parse(text)
     items = judged_items(version, aspect, configuration)
     return {
@@ -52,10 +54,12 @@ def judge_hygiene(
     }
 
 
-# --- length --------------------------------------------------------------------------------------------------------
+# --- length ---------------------------------------------------------------------------------------
 
 
-def _verbosity(version: CorpusVersion, items: JudgedItems, resamples: int, seed: int) -> dict[str, Any]:
+def _verbosity(
+    version: CorpusVersion, items: JudgedItems, resamples: int, seed: int
+) -> dict[str, Any]:
     words = _lengths(version, items)
     found = with_covariate(items.score, items.human, words, items.dialogue, resamples, seed)
     return {**_ranks(found), "mean_words": float(words.mean()) if len(words) else None}
@@ -65,7 +69,9 @@ def _lengths(version: CorpusVersion, items: JudgedItems) -> FloatArray:
     """Words of each response; of a dialogue, the mean over the system's responses in it."""
     if not items.n:
         return np.empty(0)
-    systems = [system.pk for system, run in zip(items.systems, items.runs, strict=True) if run is not None]
+    systems = [
+        system.pk for system, run in zip(items.systems, items.runs, strict=True) if run is not None
+    ]
     rows = Response.objects.filter(system__in=systems)
     if items.level == "turn":
         words = {pk: words_of(text) for pk, text in rows.values_list("pk", "text").iterator()}
@@ -74,7 +80,9 @@ def _lengths(version: CorpusVersion, items: JudgedItems) -> FloatArray:
     system_place = {system.pk: number for number, system in enumerate(items.systems)}
     total = np.zeros((len(items.systems), len(place)))
     count = np.zeros_like(total)
-    for system, dialogue, text in rows.values_list("system_id", "turn__dialogue_id", "text").iterator():
+    for system, dialogue, text in rows.values_list(
+        "system_id", "turn__dialogue_id", "text"
+    ).iterator():
         at = system_place[system], place[dialogue]
         total[at] += words_of(text)
         count[at] += 1
@@ -95,7 +103,7 @@ def _ranks(found: RankWithCovariate) -> dict[str, Any]:
     }
 
 
-# --- place ---------------------------------------------------------------------------------------------------------
+# --- place ----------------------------------------------------------------------------------------
 
 
 def _position(items: JudgedItems, resamples: int, seed: int) -> dict[str, Any]:
@@ -110,26 +118,37 @@ def _position(items: JudgedItems, resamples: int, seed: int) -> dict[str, Any]:
             "reason": NO_TURNS,
         }
     number = items.number.astype(np.float64)
-    ranks = _ranks(with_covariate(items.score, items.human, number, items.dialogue, resamples, seed))
+    ranks = _ranks(
+        with_covariate(items.score, items.human, number, items.dialogue, resamples, seed)
+    )
     turns = by_turn_number(items.score, items.human, items.number, items.dialogue, resamples, seed)
     if isinstance(turns, Undefined):
         return {**ranks, "turns": [], "reason": turns.reason}
     lines = [
-        {"number": one.number, "n": one.n, "judge": one.judge, "human": one.human, "gap": one.gap.as_json()}
+        {
+            "number": one.number,
+            "n": one.n,
+            "judge": one.judge,
+            "human": one.human,
+            "gap": one.gap.as_json(),
+        }
         for one in turns
     ]
     return {**ranks, "turns": lines, "reason": ""}
 
 
-# --- own family ----------------------------------------------------------------------------------------------------
+# --- own family -----------------------------------------------------------------------------------
 
 
 def _self_preference(items: JudgedItems, model: str, resamples: int, seed: int) -> dict[str, Any]:
     family = family_of(model)
     families = [
-        family_of(system.name) if run is not None else "" for system, run in zip(items.systems, items.runs, strict=True)
+        family_of(system.name) if run is not None else ""
+        for system, run in zip(items.systems, items.runs, strict=True)
     ]
-    found = self_preference(items.score, items.human, items.system, items.dialogue, family, families, resamples, seed)
+    found = self_preference(
+        items.score, items.human, items.system, items.dialogue, family, families, resamples, seed
+    )
     return {
         "model": model,
         "family": family,
@@ -138,16 +157,22 @@ def _self_preference(items: JudgedItems, model: str, resamples: int, seed: int) 
         "difference": found.difference.as_json(),
         "own_systems": _named(items, families, lambda one: bool(family) and one == family),
         "other_systems": _named(items, families, lambda one: bool(one) and one != family),
-        "unknown": sum(run is not None and not one for run, one in zip(items.runs, families, strict=True)),
+        "unknown": sum(
+            run is not None and not one for run, one in zip(items.runs, families, strict=True)
+        ),
     }
 
 
 def _named(items: JudgedItems, families: Sequence[str], wanted: Any) -> list[tuple[str, str]]:
     """(system, family)"""
-    return [(system.name, family) for system, family in zip(items.systems, families, strict=True) if wanted(family)]
+    return [
+        (system.name, family)
+        for system, family in zip(items.systems, families, strict=True)
+        if wanted(family)
+    ]
 
 
-# --- responses that speak to the judge -----------------------------------------------------------------------------
+# --- responses that speak to the judge ------------------------------------------------------------
 
 
 def _injections(items: JudgedItems) -> dict[str, Any]:
@@ -168,7 +193,9 @@ def _injections(items: JudgedItems) -> dict[str, Any]:
                     "removed": trace.get("removed"),
                 }
             )
-    changes = [one["kept"] - one["removed"] for one in found if None not in (one["kept"], one["removed"])]
+    changes = [
+        one["kept"] - one["removed"] for one in found if None not in (one["kept"], one["removed"])
+    ]
     return {
         "flagged": len(found),
         "compared": len(changes),

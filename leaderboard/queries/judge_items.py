@@ -1,7 +1,8 @@
-"""What a judge said of each response, or of each dialogue of a system, beside what people said of it.
+"""What a judge said of each response, or of each dialogue of a system, beside what people said of
+it.
 
-One stored document holds every row of a configuration on a corpus version, in columns and without texts: a page of 25
-of ten thousand rows reads it, chooses, and fetches the texts of those alone.
+One stored document holds every row of a configuration on a corpus version, in columns and without
+texts: a page of 25 of ten thousand rows reads it, chooses, and fetches the texts of those alone.
 """
 
 from __future__ import annotations
@@ -29,19 +30,31 @@ from workers.models import MetricRun
 from workers.queries import NOTHING_TO_SCORE, runs_of
 
 POINTS, DEVIATIONS = "points", "sd"
-"""A judge on the scale of people's ratings is compared in points of it; another in standard deviations of each side."""
+"""A judge on the scale of people's ratings is compared in points of it; another in standard
+deviations of each side."""
 
 
 def is_judge(configuration: Configuration) -> bool:
-    """Whether a language model is asked for a score: only these have prompts and answers to look at."""
+    """Whether a language model is asked for a score: only these have prompts and answers to look
+    at."""
     return configuration.metric.queue == "llm"
 
 
 def judges_on(version: CorpusVersion) -> list[tuple[Configuration, dict[str, int]]]:
-    """The judges' configurations that have runs here, in the registry's order, with the number of runs by state."""
-    judges = {name: place for place, (name, metric) in enumerate(all_metrics().items()) if metric.queue == "llm"}
+    """The judges' configurations that have runs here, in the registry's order, with the number of
+    runs by state."""
+    judges = {
+        name: place
+        for place, (name, metric) in enumerate(all_metrics().items())
+        if metric.queue == "llm"
+    }
     counted: dict[str, dict[str, int]] = {}
-    rows = runs_of(version).filter(metric__in=judges).order_by().values_list("configuration", "metric_version", "state")
+    rows = (
+        runs_of(version)
+        .filter(metric__in=judges)
+        .order_by()
+        .values_list("configuration", "metric_version", "state")
+    )
     for text, metric_version, state in rows:
         if still_there(text, metric_version) is not None:
             states = counted.setdefault(text, dict.fromkeys(MetricRun.State.values, 0))
@@ -50,12 +63,13 @@ def judges_on(version: CorpusVersion) -> list[tuple[Configuration, dict[str, int
     return sorted(found, key=lambda one: (judges[one[0].metric.name], one[0].text))
 
 
-# --- from runs and ratings to rows ---------------------------------------------------------------------------------
+# --- from runs and ratings to rows ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RunOf:
-    """What a finished run says of its rows, by the index of the turn (of the dialogue, for metrics of dialogues)."""
+    """What a finished run says of its rows, by the index of the turn (of the dialogue, for metrics
+    of dialogues)."""
 
     scores: Sequence[float | None]
     undefined: Mapping[str, str]
@@ -65,7 +79,8 @@ class RunOf:
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """One row for each response (dialogue of a system) that a finished run of the judge has to do with."""
+    """One row for each response (dialogue of a system) that a finished run of the judge has to do
+    with."""
 
     level: str
     systems: tuple[System, ...]
@@ -100,7 +115,9 @@ def judged_items(version: CorpusVersion, aspect: str, configuration: Configurati
     return _of_dialogues(human, systems, runs)
 
 
-def _runs(version: CorpusVersion, configuration: Configuration, systems: Sequence[System]) -> tuple[RunOf | None, ...]:
+def _runs(
+    version: CorpusVersion, configuration: Configuration, systems: Sequence[System]
+) -> tuple[RunOf | None, ...]:
     rows = finished_runs_of(configuration, [version]).values_list(
         "system_id", "turn_scores", "dialogue_scores", "undefined", "remarks", "details"
     )
@@ -111,10 +128,14 @@ def _runs(version: CorpusVersion, configuration: Configuration, systems: Sequenc
     return tuple(found.get(system.pk) for system in systems)
 
 
-def _of_turns(human: HumanSide, systems: Sequence[System], runs: tuple[RunOf | None, ...]) -> JudgedItems:
+def _of_turns(
+    human: HumanSide, systems: Sequence[System], runs: tuple[RunOf | None, ...]
+) -> JudgedItems:
     order = human.order
     turn_index = {int(pk): place for place, pk in enumerate(order.turn_pks)}
-    system_index = {system.pk: place for place, system in enumerate(systems) if runs[place] is not None}
+    system_index = {
+        system.pk: place for place, system in enumerate(systems) if runs[place] is not None
+    }
     answered = np.array(
         [
             (pk, system_index[system], turn_index[turn])
@@ -142,7 +163,9 @@ def _of_turns(human: HumanSide, systems: Sequence[System], runs: tuple[RunOf | N
     )
 
 
-def _of_dialogues(human: HumanSide, systems: Sequence[System], runs: tuple[RunOf | None, ...]) -> JudgedItems:
+def _of_dialogues(
+    human: HumanSide, systems: Sequence[System], runs: tuple[RunOf | None, ...]
+) -> JudgedItems:
     dialogues = len(human.order.dialogue_ids)
     places = [
         (number, place)
@@ -187,7 +210,8 @@ def _scores(runs: Sequence[RunOf | None], system: IntArray, place: IntArray) -> 
 def _people(
     shape: tuple[int, int], items: RatedItems | None, level: str
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
-    """(mean, standard deviation over raters with n − 1, ratings), each systems × turns (dialogues)."""
+    """(mean, standard deviation over raters with n − 1, ratings), each systems × turns
+    (dialogues)."""
     mean, sd = np.full(shape, np.nan), np.full(shape, np.nan)
     raters = np.zeros(shape, dtype=np.int64)
     if items is None:
@@ -198,17 +222,20 @@ def _people(
     means = items.human_means()
     squares = np.nansum((scores - means) ** 2, axis=0)
     mean[at], raters[at] = means, count
-    if items.matrix.rater_kind != "aggregate":  # of a mean in a file, nobody knows how it was spread
+    if (
+        items.matrix.rater_kind != "aggregate"
+    ):  # of a mean in a file, nobody knows how it was spread
         sd[at] = np.where(count > 1, np.sqrt(squares / np.maximum(count - 1, 1)), np.nan)
     return mean, sd, raters
 
 
-# --- the stored document -------------------------------------------------------------------------------------------
+# --- the stored document --------------------------------------------------------------------------
 
 
 @registered("judged", version=1)
 def judged(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
-    """Every row of the judge ``text``, as JSON in columns, in the order of dialogues, turns and systems."""
+    """Every row of the judge ``text``, as JSON in columns, in the order of dialogues, turns and
+    systems."""
     configuration = parse(text)
     items = judged_items(version, aspect, configuration)
     unit = unit_of(version, aspect, configuration)
@@ -241,7 +268,9 @@ def judged(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
         "level": items.level,
         "unit": unit,
         "systems": [
-            [system.position, system.name] for system, run in zip(items.systems, items.runs, strict=True) if run
+            [system.position, system.name]
+            for system, run in zip(items.systems, items.runs, strict=True)
+            if run
         ],
         "rows": rows,
         "undefined": undefined,
@@ -260,7 +289,11 @@ def injections_of(trace: Mapping[str, Any]) -> list[str]:
 
 def unit_of(version: CorpusVersion, aspect: str, configuration: Configuration) -> str:
     scale = version.scales.get(aspect)
-    return POINTS if scale and tuple(map(float, scale)) == tuple(configuration.value_range) else DEVIATIONS
+    return (
+        POINTS
+        if scale and tuple(map(float, scale)) == tuple(configuration.value_range)
+        else DEVIATIONS
+    )
 
 
 def differences(items: JudgedItems, unit: str) -> FloatArray:

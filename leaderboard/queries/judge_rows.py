@@ -1,4 +1,5 @@
-"""Rows of a judge's document with what was said there: for a page of them, and for a file of all."""
+"""Rows of a judge's document with what was said there: for a page of them, and for a file of
+all."""
 
 from __future__ import annotations
 
@@ -77,9 +78,13 @@ def judged_rows(version: CorpusVersion, rows: JudgedRows, chosen: Sequence[int])
     return [_row(rows, number, systems, dialogues, said) for number in numbers]
 
 
-def _said(numbers: Sequence[int], columns: Any, systems: Any, dialogues: Any) -> dict[tuple[int, int, int], Response]:
+def _said(
+    numbers: Sequence[int], columns: Any, systems: Any, dialogues: Any
+) -> dict[tuple[int, int, int], Response]:
     """(system's position, dialogue's position, turn) → the response, with its turn."""
-    wanted = {(columns["system"][row], columns["dialogue"][row], columns["turn"][row]) for row in numbers}
+    wanted = {
+        (columns["system"][row], columns["dialogue"][row], columns["turn"][row]) for row in numbers
+    }
     found = Response.objects.filter(
         system__in={systems[system].pk for system, _, _ in wanted},
         turn__dialogue__in={dialogues[dialogue][0] for _, dialogue, _ in wanted},
@@ -87,7 +92,10 @@ def _said(numbers: Sequence[int], columns: Any, systems: Any, dialogues: Any) ->
     ).select_related("turn")
     position_of = {system.pk: position for position, system in systems.items()}
     dialogue_of = {pk: position for position, (pk, _) in dialogues.items()}
-    return {(position_of[one.system_id], dialogue_of[one.turn.dialogue_id], one.turn.number): one for one in found}
+    return {
+        (position_of[one.system_id], dialogue_of[one.turn.dialogue_id], one.turn.number): one
+        for one in found
+    }
 
 
 def _row(rows: JudgedRows, number: int, systems: Any, dialogues: Any, said: Any) -> JudgedRow:
@@ -100,14 +108,19 @@ def _row(rows: JudgedRows, number: int, systems: Any, dialogues: Any, said: Any)
         dialogue=dialogue,
         dialogue_id=dialogues[dialogue][1],
         turn=turn if turn >= 0 else None,
-        context=tuple((speaker, text) for speaker, text in response.turn.context) if response else (),
+        context=tuple((speaker, text) for speaker, text in response.turn.context)
+        if response
+        else (),
         response=response.text if response else "",
         place=columns["place"][number],
         reason=rows.document["undefined"].get(key, ""),
         remark=rows.document["remarks"].get(key, ""),
         samples=tuple(columns["samples"][number] or ()),
         injections=tuple(rows.document["injections"].get(key, ())),
-        **{name: columns[name][number] for name in ("score", "human", "human_sd", "raters", "difference")},
+        **{
+            name: columns[name][number]
+            for name in ("score", "human", "human_sd", "raters", "difference")
+        },
     )
 
 
@@ -133,9 +146,16 @@ def answered_rows(
         )
     }
     for start in range(0, len(chosen), ROWS_AT_A_TIME):
-        part = judged_rows(version, rows, np.asarray(chosen)[start : start + ROWS_AT_A_TIME].tolist())
+        part = judged_rows(
+            version, rows, np.asarray(chosen)[start : start + ROWS_AT_A_TIME].tolist()
+        )
         traces = [JudgeTrace.from_json(_trace(runs, row)) for row in part]
-        samples = {key: trace.samples for trace in traces for key in (trace.request, trace.other_request) if key}
+        samples = {
+            key: trace.samples
+            for trace in traces
+            for key in (trace.request, trace.other_request)
+            if key
+        }
         answers = answers_of(samples, samples)
         for row, trace in zip(part, traces, strict=True):
             signature = runs[row.swatch][0] if row.swatch in runs else ""

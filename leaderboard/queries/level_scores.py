@@ -1,4 +1,5 @@
-"""Human and metric scores of one level as lists over the same places, for every statistic of pairs of scores."""
+"""Human and metric scores of one level as lists over the same places, for every statistic of pairs
+of scores."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class LevelScores:
-    """``rows``: the metrics' rows. ``human``: (n,), ``metrics``: (rows, n), NaN where there is no score; ``dialogue``,
-    ``system``: (n,) numbers; ``turn``: (n,) numbers at turn level, None at dialogue level."""
+    """``rows``: the metrics' rows. ``human``: (n,), ``metrics``: (rows, n), NaN where there is no
+    score; ``dialogue``, ``system``: (n,) numbers; ``turn``: (n,) numbers at turn level, None at
+    dialogue level."""
 
     rows: list[int]
     human: FloatArray
@@ -24,16 +26,25 @@ class LevelScores:
     turn: IntArray | None
 
 
-def level_scores(level: Literal["turn", "dialogue"], human: HumanSide, scores: MetricScores) -> LevelScores | None:
-    """None where nobody rated at this level or no metric has scores of it. A metric has none below what it scores."""
+def level_scores(
+    level: Literal["turn", "dialogue"], human: HumanSide, scores: MetricScores
+) -> LevelScores | None:
+    """None where nobody rated at this level or no metric has scores of it. A metric has none below
+    what it scores."""
     items = human.at(level)
-    rows = scores.rows_of("turn") if level == "turn" else scores.rows_of("turn") + scores.rows_of("dialogue")
+    rows = (
+        scores.rows_of("turn")
+        if level == "turn"
+        else scores.rows_of("turn") + scores.rows_of("dialogue")
+    )
     if items is None or not rows:
         return None
     selected = scores.select(rows)
     if level == "turn":
         of_metrics = settled(selected.turn[:, items.system, items.turn], DIGITS_OF_PARTS)
-        return LevelScores(rows, items.human_means(), of_metrics, items.dialogue, items.system, items.turn)
+        return LevelScores(
+            rows, items.human_means(), of_metrics, items.dialogue, items.system, items.turn
+        )
     grid = human_grid(human)
     assert grid is not None
     of_metrics = metric_grid(human, selected).scores

@@ -1,4 +1,5 @@
-"""What the metric leaderboard stores: how far metrics agree with people, of chosen systems, and what they cost."""
+"""What the metric leaderboard stores: how far metrics agree with people, of chosen systems, and
+what they cost."""
 
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ from leaderboard.queries.system_choice import chosen_systems, resolve_choice, wi
 
 
 @registered("correlations", version=3, resolved=with_choice)
-def metric_leaderboard(version: CorpusVersion, aspect: str, systems: str | None = None) -> dict[str, Any]:
-    """``meta_evaluation`` with ``"cost": {metric: …}`` (see ``costs``) and ``"systems_chosen"``: without-gold, …"""
+def metric_leaderboard(
+    version: CorpusVersion, aspect: str, systems: str | None = None
+) -> dict[str, Any]:
+    """``meta_evaluation`` with ``"cost": {metric: …}`` (see ``costs``) and ``"systems_chosen"``:
+    without-gold, …"""
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
     document = meta_evaluation(version, aspect, systems=chosen, systems_chosen=key)

@@ -1,4 +1,5 @@
-"""Two metrics against each other: how far each follows people, whether the difference is real, and what makes it."""
+"""Two metrics against each other: how far each follows people, whether the difference is real, and
+what makes it."""
 
 from __future__ import annotations
 
@@ -13,9 +14,18 @@ from annotations.models import CorpusVersion
 from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.metric_pair_items import Common, common_at, means_of, pair_sides
-from leaderboard.queries.metric_pair_tests import COEFFICIENTS, PERMUTATIONS, advised, item_tests, system_tests
+from leaderboard.queries.metric_pair_tests import (
+    COEFFICIENTS,
+    PERMUTATIONS,
+    advised,
+    item_tests,
+    system_tests,
+)
 from leaderboard.queries.system_choice import resolve_choice, with_choice
-from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
+from leaderboard.statistics.correlation_difference import (
+    difference_over_items,
+    difference_over_systems,
+)
 from leaderboard.statistics.driving_items import DrivingItem, driving_items
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.levels import correlate_items, correlate_systems
@@ -29,14 +39,15 @@ TOP = 8
 def metric_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:
-    """A document of two metrics by their configurations' texts; raises NotFound for one that is not computed here.
+    """A document of two metrics by their configurations' texts; raises NotFound for one that is not
+    computed here.
 
-    ``levels``: by level ``{"n", "reason", "groups", "between", "advised", "method", "population", "coefficients":
-    {name: {"first", "second", "difference", "tests": {test: p}}}}``, of all responses (dialogues, systems) that both
-    metrics and people scored, so coefficients may differ a little from the leaderboard's; in each metric's own
-    direction. ``tests`` hold estimates whose value is p; ``advised`` is the one that keeps its level. ``drivers``:
-    where the difference comes from; see ``driving_items``. It names the places only: texts are read when they are
-    shown.
+    ``levels``: by level ``{"n", "reason", "groups", "between", "advised", "method", "population",
+    "coefficients": {name: {"first", "second", "difference", "tests": {test: p}}}}``, of all
+    responses (dialogues, systems) that both metrics and people scored, so coefficients may differ a
+    little from the leaderboard's; in each metric's own direction. ``tests`` hold estimates whose
+    value is p; ``advised`` is the one that keeps its level. ``drivers``: where the difference comes
+    from; see ``driving_items``. It names the places only: texts are read when they are shown.
     """
     key = resolve_choice(version, systems)
     human, scores = pair_sides(version, aspect, first, second, key)
@@ -48,7 +59,11 @@ def metric_pair(
         "systems_chosen": key,
         "design": human.design.kind,
         "metrics": [
-            {"metric": one.text, "higher_is_better": one.higher_is_better, "signature": one.signature()}
+            {
+                "metric": one.text,
+                "higher_is_better": one.higher_is_better,
+                "signature": one.signature(),
+            }
             for one in scores.configurations
         ],
         "permutations": PERMUTATIONS,
@@ -59,7 +74,7 @@ def metric_pair(
     }
 
 
-# --- levels --------------------------------------------------------------------------------------------------------
+# --- levels ---------------------------------------------------------------------------------------
 
 
 def _level_document(found: Common | Undefined, level: CeilingLevel) -> dict[str, Any]:
@@ -71,7 +86,9 @@ def _level_document(found: Common | Undefined, level: CeilingLevel) -> dict[str,
 
 def _item_document(found: Common) -> dict[str, Any]:
     first, second = correlate_items(found.human, found.metrics, found.dialogue, RESAMPLES, SEED)
-    differences = difference_over_items(found.human, found.metrics[0], found.metrics[1], found.dialogue)
+    differences = difference_over_items(
+        found.human, found.metrics[0], found.metrics[1], found.dialogue
+    )
     tests = item_tests(found)
     return {
         "n": len(found.human),
@@ -97,7 +114,11 @@ def _system_document(found: Common) -> dict[str, Any]:
     rows: list[Any] = []
     for row, is_made_of_items in enumerate(has_items):
         nothing = PlacedScores(np.empty((0, len(found.human))), found.system, found.dialogue)
-        placed = PlacedScores(found.metrics[row], found.system, found.dialogue) if is_made_of_items else nothing
+        placed = (
+            PlacedScores(found.metrics[row], found.system, found.dialogue)
+            if is_made_of_items
+            else nothing
+        )
         given = None if is_made_of_items else found.fixed[row]
         rows += correlate_systems(people, placed, systems, given, RESAMPLES, SEED)
     differences = difference_over_systems(
@@ -121,7 +142,7 @@ def _system_document(found: Common) -> dict[str, Any]:
     }
 
 
-# --- what makes the difference -------------------------------------------------------------------------------------
+# --- what makes the difference --------------------------------------------------------------------
 
 
 def _drivers(levels: Mapping[CeilingLevel, Common | Undefined]) -> dict[str, Any]:
@@ -129,7 +150,9 @@ def _drivers(levels: Mapping[CeilingLevel, Common | Undefined]) -> dict[str, Any
     for level, found in levels.items():
         if isinstance(found, Common):
             return {"level": level, **_drivers_at(found, level)}
-    reasons = dict.fromkeys(found.reason for found in levels.values() if isinstance(found, Undefined))
+    reasons = dict.fromkeys(
+        found.reason for found in levels.values() if isinstance(found, Undefined)
+    )
     return {"level": "turn", "reason": "; ".join(reasons), "n": 0, "first": [], "second": []}
 
 
@@ -137,7 +160,10 @@ def _drivers_at(found: Common, level: str) -> dict[str, Any]:
     people, measured, places = found.human, found.metrics, found.places
     if level == "system":
         by_system = [place[0] for place in found.places]
-        first_of = [int(np.flatnonzero(found.system == number)[0]) for number in range(int(found.system.max()) + 1)]
+        first_of = [
+            int(np.flatnonzero(found.system == number)[0])
+            for number in range(int(found.system.max()) + 1)
+        ]
         places = [(by_system[place], None, None) for place in first_of]
         people, *both = means_of(found)
         measured = np.array(both)

@@ -23,7 +23,8 @@ LEVELS = ("turn", "dialogue", "system")
 
 @dataclass(frozen=True)
 class Common:
-    """What both metrics and people scored, (n,) each, in each metric's own direction: higher is better."""
+    """What both metrics and people scored, (n,) each, in each metric's own direction: higher is
+    better."""
 
     human: FloatArray
     metrics: FloatArray
@@ -44,7 +45,9 @@ class Common:
 
     def between(self) -> dict[str, Any]:
         """Pearson's r of the two metrics over the items, as JSON."""
-        (found,) = correlate_items(self.metrics[0], self.metrics[1:], self.dialogue, RESAMPLES, SEED)
+        (found,) = correlate_items(
+            self.metrics[0], self.metrics[1:], self.dialogue, RESAMPLES, SEED
+        )
         return found.pearson.as_json()
 
     def between_systems(self) -> dict[str, Any]:
@@ -65,7 +68,8 @@ def pair_at(
 def means_of(found: Common) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(people, first, second), one score a system each."""
     first, second = (
-        _means(found.metrics[row], found.system) if given is None else given for row, given in enumerate(found.fixed)
+        _means(found.metrics[row], found.system) if given is None else given
+        for row, given in enumerate(found.fixed)
     )
     return _means(found.human, found.system), first, second
 
@@ -75,7 +79,9 @@ def pair_sides(
 ) -> tuple[HumanSide, MetricScores]:
     chosen = chosen_systems(version, systems)
     human = human_side(version, aspect, chosen)
-    return human, chosen_metrics(compared_scores(version, chosen, human.order, [first, second]), [first, second])
+    return human, chosen_metrics(
+        compared_scores(version, chosen, human.order, [first, second]), [first, second]
+    )
 
 
 def common_at(human: HumanSide, scores: MetricScores, level: str) -> Common | Undefined:
@@ -138,7 +144,10 @@ def _kept(
         what = {"turn": "response", "dialogue": "dialogue"}.get(level, "system")
         return Undefined(f"no {what} has a score of both metrics and of people")
     numbers, renumbered = np.unique(system[complete], return_inverse=True)
-    fixed = [direction[row] * scores.system[row][numbers] if row in of_systems else None for row in range(2)]
+    fixed = [
+        direction[row] * scores.system[row][numbers] if row in of_systems else None
+        for row in range(2)
+    ]
     return Common(
         people[complete],
         measured[:, complete],

@@ -12,7 +12,10 @@ from leaderboard.queries.defaults import SEED
 from leaderboard.queries.metric_pair_items import Common, means_of
 from leaderboard.queries.pair_tests import NO_P, TEST_NAMES
 from leaderboard.statistics.clustered_differences import Population
-from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
+from leaderboard.statistics.clustered_pairs import (
+    clustered_pairs_of_items,
+    clustered_pairs_of_systems,
+)
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.item_swaps import swap_tests
 from leaderboard.statistics.permutation import Coefficient, Swapped, permutation_test
@@ -23,19 +26,26 @@ COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 PERMUTATIONS = 1000
 MOST_RERANKED = 1000
 """Items: ranks are made anew in each swap, and τ-b compares all pairs."""
-TOO_MANY = f"of more than {MOST_RERANKED:,} items ranks are not made anew for every swap: it would take too long"
+TOO_MANY = (
+    f"of more than {MOST_RERANKED:,} items ranks are not made anew for every swap: it would take "
+    "too long"
+)
 NO_DIALOGUES = "one of the two has no scores of single dialogues that could be swapped"
 POPULATIONS: tuple[Population, ...] = ("dialogues", "both")
 Tests = dict[str, dict[str, dict[str, Any]]]
-"""``{coefficient: {test: an estimate whose value is p, as JSON}}``, the tests named as ``manage.py compare`` names
-them."""
+"""``{coefficient: {test: an estimate whose value is p, as JSON}}``, the tests named as ``manage.py
+compare`` names them."""
 
 
 def advised(found: Common, level: CeilingLevel) -> dict[str, str]:
     """The test that keeps its level with so many systems, in words, too, and of what it speaks."""
     systems = int(found.system.max()) + 1
     test = default_test(level, systems)
-    return {"advised": test, "method": method_words(test, level), "population": population_words(test, systems)}
+    return {
+        "advised": test,
+        "method": method_words(test, level),
+        "population": population_words(test, systems),
+    }
 
 
 Arrays = tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]
@@ -58,12 +68,16 @@ def item_tests(found: Common) -> Tests:
             for name in COEFFICIENTS:
                 tests[name][called] = _p_of(tested[name])
         else:
-            test = permutation_test(*arrays, "item", permutations=PERMUTATIONS, seed=SEED, swapped=swapped)
+            test = permutation_test(
+                *arrays, "item", permutations=PERMUTATIONS, seed=SEED, swapped=swapped
+            )
             tests["pearson"][called] = _p_of(test.difference)
             for unranked in COEFFICIENTS[1:]:
                 tests[unranked][called] = Estimate.undefined(TOO_MANY).as_json()
     for population in POPULATIONS:
-        clustered = clustered_pairs_of_items(found.human, found.metrics, found.system, found.dialogue, population)
+        clustered = clustered_pairs_of_items(
+            found.human, found.metrics, found.system, found.dialogue, population
+        )
         tests["pearson"][f"jackknife-{population}"] = _p_or_why(clustered.p)
     return tests
 
@@ -88,12 +102,17 @@ def system_tests(found: Common) -> Tests:
 def _swaps_of_systems(found: Common, coefficient: Coefficient) -> dict[str, dict[str, Any]]:
     if all(given is None for given in found.fixed):
         arrays = _arrays(found)
-        return {called: _system_test(arrays, coefficient, swapped) for swapped, called in TEST_NAMES.items()}
+        return {
+            called: _system_test(arrays, coefficient, swapped)
+            for swapped, called in TEST_NAMES.items()
+        }
     people, first, second = means_of(found)
     number = np.arange(len(people))
     whole = (people, first, second, number, np.zeros_like(number))
     nothing = Estimate.undefined(NO_DIALOGUES).as_json()
-    return dict.fromkeys(TEST_NAMES.values(), nothing) | {"perm-sys": _system_test(whole, coefficient, "systems")}
+    return dict.fromkeys(TEST_NAMES.values(), nothing) | {
+        "perm-sys": _system_test(whole, coefficient, "systems")
+    }
 
 
 def _p_or_why(p: FloatArray) -> dict[str, Any]:
@@ -104,14 +123,18 @@ def _p_or_why(p: FloatArray) -> dict[str, Any]:
 def _system_test(arrays: Arrays, coefficient: Coefficient, swapped: Swapped) -> dict[str, Any]:
     if reason := _nothing_to_swap(arrays[3], arrays[4], swapped):
         return Estimate.undefined(reason).as_json()
-    test = permutation_test(*arrays, "system", coefficient, "two-sided", PERMUTATIONS, SEED, swapped)
+    test = permutation_test(
+        *arrays, "system", coefficient, "two-sided", PERMUTATIONS, SEED, swapped
+    )
     return _p_of(test.difference)
 
 
 def _nothing_to_swap(system: IntArray, dialogue: IntArray, swapped: Swapped) -> str:
     groups = {"systems": len(np.unique(system)), "dialogues": len(np.unique(dialogue))}
     groups["both"] = max(groups.values())
-    return f"there is one of the {swapped} only: nothing can be swapped" if groups[swapped] < 2 else ""
+    return (
+        f"there is one of the {swapped} only: nothing can be swapped" if groups[swapped] < 2 else ""
+    )
 
 
 def _p_of(tested: Estimate) -> dict[str, Any]:

@@ -25,9 +25,9 @@ class Ran:
 
 
 def ran_on(user: Any, metric: Metric) -> list[Ran]:
-    """Where the metric, in its present version, has finished runs that this person may see: on the newest version of
-    each corpus. The plain configuration first, then the others by name; corpora that people rated before simulated
-    ones, then by name."""
+    """Where the metric, in its present version, has finished runs that this person may see: on the
+    newest version of each corpus. The plain configuration first, then the others by name; corpora
+    that people rated before simulated ones, then by name."""
     versions = {version.pk: version for version in newest_visible_versions(user)}
     counted = (
         MetricRun.objects.filter(
@@ -60,7 +60,8 @@ def ran_on(user: Any, metric: Metric) -> list[Ran]:
 
 
 def not_run(user: Any, configuration: Configuration) -> dict[str, Any]:
-    """What the page says where nothing ran: whether there are corpora at all, how many runs are still to come."""
+    """What the page says where nothing ran: whether there are corpora at all, how many runs are
+    still to come."""
     versions = newest_visible_versions(user)
     under_way = MetricRun.objects.filter(
         configuration=configuration.text,
@@ -84,14 +85,21 @@ class MadeWith:
 def made_with(configuration: Configuration, versions: Iterable[CorpusVersion]) -> list[MadeWith]:
     """The most frequent first."""
     counted = (
-        finished_runs_of(configuration, versions).order_by().values_list("model", "device").annotate(runs=Count("pk"))
+        finished_runs_of(configuration, versions)
+        .order_by()
+        .values_list("model", "device")
+        .annotate(runs=Count("pk"))
     )
-    return sorted((MadeWith(*row) for row in counted), key=lambda one: (-one.runs, one.model, one.device))
+    return sorted(
+        (MadeWith(*row) for row in counted), key=lambda one: (-one.runs, one.model, one.device)
+    )
 
 
 def example_run(configuration: Configuration, version: CorpusVersion) -> MetricRun | None:
     """The latest finished run, without its scores."""
-    runs = finished_runs_of(configuration, [version]).defer("turn_scores", "undefined", "remarks", "details")
+    runs = finished_runs_of(configuration, [version]).defer(
+        "turn_scores", "undefined", "remarks", "details"
+    )
     return runs.select_related("system").order_by("-finished_at", "pk").first()
 
 
@@ -106,12 +114,17 @@ class DetailsOf:
 
 
 def details_of(configuration: Configuration, version: CorpusVersion) -> list[DetailsOf]:
-    """Those of the runs that have any, in the systems' order. How a judge came to its scores is not among them: that
-    is much, and the inspector's."""
+    """Those of the runs that have any, in the systems' order. How a judge came to its scores is not
+    among them: that is much, and the inspector's."""
     if configuration.metric.queue == "llm":
         return []
-    runs = finished_runs_of(configuration, [version]).exclude(details={}).order_by("system__position")
-    return [DetailsOf(*row) for row in runs.values_list("system__name", "system__position", "system_score", "details")]
+    runs = (
+        finished_runs_of(configuration, [version]).exclude(details={}).order_by("system__position")
+    )
+    return [
+        DetailsOf(*row)
+        for row in runs.values_list("system__name", "system__position", "system_score", "details")
+    ]
 
 
 def finished_runs_of(configuration: Configuration, versions: Iterable[CorpusVersion]) -> Any:

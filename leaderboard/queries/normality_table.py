@@ -1,4 +1,5 @@
-"""How normal the points are that FBD takes as Gaussian: a row a corpus, the paper's figures beside it."""
+"""How normal the points are that FBD takes as Gaussian: a row a corpus, the paper's figures beside
+it."""
 
 from __future__ import annotations
 
@@ -16,8 +17,9 @@ from workers.metrics.normality import LEVEL, normality
 PEOPLE = "human"
 """The side whose responses are the corpus's references."""
 NOTE = (
-    "The paper prints one figure with its standard deviation and does not say whether it is W or p: both stand here. "
-    "W of this many points lies near 1 in every dimension, so its figures look like p. They are of other encoders."
+    "The paper prints one figure with its standard deviation and does not say whether it is W or "
+    "p: both stand here. W of this many points lies near 1 in every dimension, so its figures "
+    "look like p. They are of other encoders."
 )
 MANY_POINTS = "With many points the test refutes small departures, too: compare rows of equal n."
 
@@ -25,10 +27,11 @@ MANY_POINTS = "With many points the test refutes small departures, too: compare 
 def normality_table(
     versions: Sequence[CorpusVersion], model: str = "", layer: int | None = None, side: str = PEOPLE
 ) -> dict[str, Any]:
-    """Of people's responses, or of the system named ``side``, on each of ``versions``. Encodes what is not known yet.
+    """Of people's responses, or of the system named ``side``, on each of ``versions``. Encodes what
+    is not known yet.
 
-    Raises ``NotFound`` for a system that a corpus does not have, ``MetricUnavailableError`` and ``ModelError`` where
-    the encoder is not here.
+    Raises ``NotFound`` for a system that a corpus does not have, ``MetricUnavailableError`` and
+    ``ModelError`` where the encoder is not here.
     """
     chosen = {**({"model": model} if model else {}), **({} if layer is None else {"layer": layer})}
     configuration = Configuration.of(parse("fbd").metric, **chosen)
@@ -46,7 +49,10 @@ def normality_table(
 
 
 def _rows(
-    configuration: Configuration, versions: Sequence[CorpusVersion], sides: Sequence[Sequence[Example]], side: str
+    configuration: Configuration,
+    versions: Sequence[CorpusVersion],
+    sides: Sequence[Sequence[Example]],
+    side: str,
 ) -> dict[str, Any]:
     from workers.encoders.encoder import encoder_for
     from workers.metrics.pair_features import pair_points

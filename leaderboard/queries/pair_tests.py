@@ -1,4 +1,5 @@
-"""Every test of the difference of two metrics, level by level: what ``manage.py compare`` prints."""
+"""Every test of the difference of two metrics, level by level: what ``manage.py compare``
+prints."""
 
 from __future__ import annotations
 
@@ -22,9 +23,17 @@ from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
-from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_systems, correlation_of_means, means_of
+from leaderboard.statistics.all_pairs import (
+    PairTests,
+    all_pairs_of_systems,
+    correlation_of_means,
+    means_of,
+)
 from leaderboard.statistics.clustered_differences import Population
-from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
+from leaderboard.statistics.clustered_pairs import (
+    clustered_pairs_of_items,
+    clustered_pairs_of_systems,
+)
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped, permutation_test
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
@@ -32,7 +41,11 @@ from leaderboard.statistics.williams import williams_test
 from workers.metrics.configuration import Configuration
 
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
-TEST_NAMES: dict[Swapped, str] = {"systems": "perm-sys", "dialogues": "perm-input", "both": "perm-both"}
+TEST_NAMES: dict[Swapped, str] = {
+    "systems": "perm-sys",
+    "dialogues": "perm-input",
+    "both": "perm-both",
+}
 NO_P = "a swap leaves nothing to correlate, or the metrics share too few scores"
 
 
@@ -48,11 +61,13 @@ def pair_tests(
     seed: int = SEED,
     systems_chosen: str = NAMED,
 ) -> dict[str, Any]:
-    """``levels``: ``[{"level", "n", "coefficient", "first", "second", "difference", "tests": {test: p}, "advised"}]``.
+    """``levels``: ``[{"level", "n", "coefficient", "first", "second", "difference", "tests": {test:
+    p}, "advised"}]``.
 
-    Correlations are of what both metrics scored, with metrics whose low scores are good turned round. ``tests`` holds
-    estimates whose value is p, or which say why there is none: perm-sys, perm-input, perm-both; for Pearson's r also
-    jackknife-dialogues and jackknife-both, at system level williams. ``advised`` is the one that keeps its level.
+    Correlations are of what both metrics scored, with metrics whose low scores are good turned
+    round. ``tests`` holds estimates whose value is p, or which say why there is none: perm-sys,
+    perm-input, perm-both; for Pearson's r also jackknife-dialogues and jackknife-both, at system
+    level williams. ``advised`` is the one that keeps its level.
     """
     if systems is None:
         systems_chosen = resolve_choice(version)
@@ -87,16 +102,23 @@ def _rows(
 ) -> list[dict[str, Any]]:
     found = aligned(level, human, scores)
     if found is None:
-        return [_undefined(level, name, f"nobody rated at the {level} level") for name in coefficients]
+        return [
+            _undefined(level, name, f"nobody rated at the {level} level") for name in coefficients
+        ]
     rows, people, placed, of_systems = found
     if len(rows) < 2:
-        return [_undefined(level, name, f"one of the two has no scores at the {level} level") for name in coefficients]
+        return [
+            _undefined(level, name, f"one of the two has no scores at the {level} level")
+            for name in coefficients
+        ]
     turned = rows[0] != 0  # metrics of systems only come last
     advised = default_test(level, rated_systems(human, level))
     documents = []
     for name in coefficients:
         if level == "system":
-            document = _of_systems(people, placed, of_systems, len(human.systems), name, permutations, seed)
+            document = _of_systems(
+                people, placed, of_systems, len(human.systems), name, permutations, seed
+            )
         else:
             document = _of_items(people, placed, name, permutations, seed)
         if turned:
@@ -111,7 +133,11 @@ def _rows(
 
 
 def _of_items(
-    people: PlacedScores, metrics: PlacedScores, coefficient: Coefficient, permutations: int, seed: int
+    people: PlacedScores,
+    metrics: PlacedScores,
+    coefficient: Coefficient,
+    permutations: int,
+    seed: int,
 ) -> dict[str, Any]:
     one, other = metrics.scores
     tests: dict[str, Any] = {}
@@ -158,14 +184,20 @@ def _of_systems(
             reason = "one of the two has scores of systems only: no dialogue of it can be swapped"
             tests[TEST_NAMES[swapped]] = Estimate.undefined(reason).as_json()
             continue
-        found = all_pairs_of_systems(people, metrics, systems, of_systems, [coefficient], permutations, seed, swapped)[
-            coefficient
-        ]
-        tests[TEST_NAMES[swapped]] = _p(_first(found.p), found.alone[0].reason or found.alone[1].reason or NO_P)
+        found = all_pairs_of_systems(
+            people, metrics, systems, of_systems, [coefficient], permutations, seed, swapped
+        )[coefficient]
+        tests[TEST_NAMES[swapped]] = _p(
+            _first(found.p), found.alone[0].reason or found.alone[1].reason or NO_P
+        )
     assert found is not None
     both = np.isfinite(metrics.scores).all(axis=0)
-    human_means = means_of(people.scores[0], np.isfinite(people.scores[0]), people.system, systems)[0]
-    means = [means_of(row, both & np.isfinite(row), metrics.system, systems)[0] for row in metrics.scores]
+    human_means = means_of(people.scores[0], np.isfinite(people.scores[0]), people.system, systems)[
+        0
+    ]
+    means = [
+        means_of(row, both & np.isfinite(row), metrics.system, systems)[0] for row in metrics.scores
+    ]
     means += [] if of_systems is None else list(of_systems)
     if coefficient == "pearson":
         clustered = clustered_pairs_of_systems(people, metrics, systems, of_systems)
@@ -182,7 +214,9 @@ def _of_systems(
 def _correlations(estimates: Sequence[Estimate]) -> dict[str, Any]:
     """Without p: it stands under the tests."""
     plain = [Estimate(one.value, reason=one.reason) if one.is_defined else one for one in estimates]
-    return dict(zip(("first", "second", "difference"), (one.as_json() for one in plain), strict=True))
+    return dict(
+        zip(("first", "second", "difference"), (one.as_json() for one in plain), strict=True)
+    )
 
 
 def _turn(document: dict[str, Any]) -> None:

@@ -1,4 +1,5 @@
-"""Corpora of papers' tables as far as they are here: by which name, and why there is nothing to compute on one."""
+"""Corpora of papers' tables as far as they are here: by which name, and why there is nothing to
+compute on one."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ def first_that_is_here(slugs: Sequence[str]) -> str:
 
 
 def why_nothing(
-    slug: str, version: CorpusVersion | None, systems: Sequence[System], rated: Literal["turn", "dialogue"]
+    slug: str,
+    version: CorpusVersion | None,
+    systems: Sequence[System],
+    rated: Literal["turn", "dialogue"],
 ) -> str:
-    """Why metrics cannot be held against people's ratings of turns or of dialogues there; "" where they can."""
+    """Why metrics cannot be held against people's ratings of turns or of dialogues there; "" where
+    they can."""
     if version is None:
         return f"there is no corpus {slug}"
     if not systems:

@@ -1,4 +1,5 @@
-"""How far people who rate single responses agree with people who rate whole dialogues: ComperDial's row "Human"."""
+"""How far people who rate single responses agree with people who rate whole dialogues: ComperDial's
+row "Human"."""
 
 from __future__ import annotations
 
@@ -35,8 +36,9 @@ class _PeopleTurnByTurn:
 def people_turn_by_turn(
     version: CorpusVersion, aspect: str, systems: Sequence[System], *, resamples: int, seed: int
 ) -> list[dict[str, Any]]:
-    """Rows as ``meta_evaluation`` has them, at dialogue and system level: ratings of responses, averaged over a
-    dialogue or a system, against ratings of whole dialogues. None where people did not do both."""
+    """Rows as ``meta_evaluation`` has them, at dialogue and system level: ratings of responses,
+    averaged over a dialogue or a system, against ratings of whole dialogues. None where people did
+    not do both."""
     human = human_side(version, aspect, systems)
     if human.turn is None or human.dialogue is None:
         return []
@@ -44,11 +46,17 @@ def people_turn_by_turn(
     turn[0, human.turn.system, human.turn.turn] = human.turn.human_means()
     nothing = np.full((1, len(human.systems)), np.nan)
     people = MetricScores(
-        (_PeopleTurnByTurn(),), human.systems, turn, nothing, np.full(1, len(human.systems), dtype=np.int64)
+        (_PeopleTurnByTurn(),),
+        human.systems,
+        turn,
+        nothing,
+        np.full(1, len(human.systems), dtype=np.int64),
     )
     of_dialogues = replace(human, turn=None)
     return [
         row
         for level in ("dialogue", "system")
-        for row in rows_of_level(version, aspect, level, of_dialogues, people, Recipe(resamples=resamples, seed=seed))
+        for row in rows_of_level(
+            version, aspect, level, of_dialogues, people, Recipe(resamples=resamples, seed=seed)
+        )
     ]

@@ -1,4 +1,5 @@
-"""How far a metric stands in for ratings: each system's interval with it, and the ratings that it would save."""
+"""How far a metric stands in for ratings: each system's interval with it, and the ratings that it
+would save."""
 
 from __future__ import annotations
 
@@ -39,11 +40,12 @@ METHOD = (
 def prediction_powered(
     version: CorpusVersion, aspect: str, metric: str, *, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, Any]:
-    """Every system's mean from the ratings alone and with the metric, and a what-if for corpora that are fully rated:
-    the intervals with only m rated dialogues (drawn ``draws`` times), without and with the metric.
+    """Every system's mean from the ratings alone and with the metric, and a what-if for corpora
+    that are fully rated: the intervals with only m rated dialogues (drawn ``draws`` times), without
+    and with the metric.
 
-    ``gain`` = (width alone / width with the metric)²: how many times as many ratings the interval is worth.
-    Raises NotFound for a metric that has no scores here.
+    ``gain`` = (width alone / width with the metric)²: how many times as many ratings the interval
+    is worth. Raises NotFound for a metric that has no scores here.
     """
     systems = select_systems(version)
     human = human_side(version, aspect, systems)
@@ -58,7 +60,9 @@ def prediction_powered(
         "corpus_version": version.label,
         "aspect": aspect,
         "metric": configuration.text,
-        "signature": configuration.signature(corpus=version.corpus.slug, corpus_version=version.label),
+        "signature": configuration.signature(
+            corpus=version.corpus.slug, corpus_version=version.label
+        ),
         "higher_is_better": configuration.higher_is_better,
         "level": "turn" if human.turn else "dialogue",
         "method": METHOD,
@@ -80,7 +84,9 @@ def _why_not(human: HumanSide, scores: MetricScores) -> str:
     if human.at("system") is None:
         return "nobody rated this aspect"
     if scores.finest(0) == "system":
-        return "the metric has scores of whole systems only: it cannot tell one response from another"
+        return (
+            "the metric has scores of whole systems only: it cannot tell one response from another"
+        )
     if human.turn is not None and scores.finest(0) == "dialogue":
         return "the metric scores whole dialogues, people rated single responses"
     return ""
@@ -102,34 +108,53 @@ def rated_parts(human: HumanSide, scores: MetricScores) -> list[RatedPart]:
     ]
 
 
-def _beside_each_other(human: HumanSide, scores: MetricScores) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """People's and the metric's score of every response (of every system's dialogue, where these were rated)."""
+def _beside_each_other(
+    human: HumanSide, scores: MetricScores
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """People's and the metric's score of every response (of every system's dialogue, where these
+    were rated)."""
     items = human.at("system")
     assert items is not None
     people = items.human_means()
     if human.turn is not None:
         return people, scores.turn[0][items.system, items.turn], items.system, items.dialogue
-    grid = metric_grid(human, scores).scores[0].reshape(len(human.systems), len(human.order.dialogue_ids))
+    grid = (
+        metric_grid(human, scores)
+        .scores[0]
+        .reshape(len(human.systems), len(human.order.dialogue_ids))
+    )
     return people, grid[items.system, items.dialogue], items.system, items.dialogue
 
 
 def _of_system(part: RatedPart, found: PoweredMeans, number: int, scale: Bounds) -> dict[str, Any]:
     reason, no_interval = why_no_gain(part), why_no_interval(part)
-    alone, powered, gain = float(found.alone[number]), float(found.powered[number]), float(found.gain[number])
+    alone, powered, gain = (
+        float(found.alone[number]),
+        float(found.powered[number]),
+        float(found.gain[number]),
+    )
     defined = bool(np.isfinite(gain))
     return {
         "rated": int(part.rated.sum()),
         "unrated": int(part.unrated.sum()),
         "dialogues_rated": int((part.rated > 0).sum()),
         "dialogues": int(((part.rated > 0) | (part.unrated > 0)).sum()),
-        "ratings_alone": cut_to(interval_around(alone, float(found.width_alone[number]), no_interval), scale).as_json(),
-        "powered": cut_to(interval_around(powered, float(found.width[number]), no_interval), scale).as_json(),
+        "ratings_alone": cut_to(
+            interval_around(alone, float(found.width_alone[number]), no_interval), scale
+        ).as_json(),
+        "powered": cut_to(
+            interval_around(powered, float(found.width[number]), no_interval), scale
+        ).as_json(),
         "lambda": float(found.tuning[number]),
         "gain": {"value": gain}
         if defined and not reason
         else {"value": None, "reason": reason or "the interval has no width"},
         "remark": reason
-        or ("" if found.tuning[number] > 0 else "the metric does not go with people here: ratings alone"),
+        or (
+            ""
+            if found.tuning[number] > 0
+            else "the metric does not go with people here: ratings alone"
+        ),
     }
 
 

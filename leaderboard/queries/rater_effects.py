@@ -1,4 +1,5 @@
-"""How strict each rater is, how each uses the scale, and what is left of the systems' order without that."""
+"""How strict each rater is, how each uses the scale, and what is left of the systems' order without
+that."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ from leaderboard.statistics.rater_severity import SeverityCorrected, correct_sev
 from leaderboard.statistics.system_ranking import rank_systems
 
 METHOD = (
-    "linear mixed model score = system + dialogue + item + rater + error, variance components by REML; "
-    "intervals of systems: jackknife over dialogues, Student's t; of severities: best linear unbiased prediction"
+    "linear mixed model score = system + dialogue + item + rater + error, variance components by "
+    "REML; intervals of systems: jackknife over dialogues, Student's t; of severities: best "
+    "linear unbiased prediction"
 )
 MOST_STEPS = 11
 """Scores of more different values than this are not shown one by one."""
@@ -32,12 +34,18 @@ MOST_STEPS = 11
 
 @registered("rater-effects", version=1)
 def rater_effects(
-    version: CorpusVersion, aspect: str, level: Literal["turn", "dialogue", ""] = "", *, seed: int = SEED
+    version: CorpusVersion,
+    aspect: str,
+    level: Literal["turn", "dialogue", ""] = "",
+    *,
+    seed: int = SEED,
 ) -> dict[str, Any]:
-    """Severity-corrected means beside raw ones, and a line for each rater. ``level``: of which ratings; of turns where
-    there are any, unless asked otherwise. Raters stand under their pseudonyms: names are not in the document.
+    """Severity-corrected means beside raw ones, and a line for each rater. ``level``: of which
+    ratings; of turns where there are any, unless asked otherwise. Raters stand under their
+    pseudonyms: names are not in the document.
 
-    ``reason`` says why nothing can be corrected, and is ``""`` otherwise. ``places`` count from 1, by value.
+    ``reason`` says why nothing can be corrected, and is ``""`` otherwise. ``places`` count from 1,
+    by value.
     """
     systems = select_systems(version)
     human = human_side(version, aspect, systems)
@@ -67,12 +75,18 @@ def rater_effects(
     ranks = rank_systems(placed_human(items), len(systems), RESAMPLES, seed, bounds=scale)
     raw = [one.mean for one in ranks]
     undefined = Estimate.undefined(found.reason) if isinstance(found, Undefined) else None
-    means = [cut_to(one, scale) for one in corrected.systems] if corrected else [undefined or raw[0]] * len(systems)
+    means = (
+        [cut_to(one, scale) for one in corrected.systems]
+        if corrected
+        else [undefined or raw[0]] * len(systems)
+    )
     return {
         **document,
         "reason": found.reason if isinstance(found, Undefined) else "",
         "ratings": int(np.isfinite(items.matrix.scores).sum()),
-        "deviation": {name: float(value) for name, value in corrected.deviation.items()} if corrected else None,
+        "deviation": {name: float(value) for name, value in corrected.deviation.items()}
+        if corrected
+        else None,
         "groups": corrected.groups if corrected else None,
         "systems": [
             {
@@ -96,18 +110,26 @@ def rater_effects(
 def _places(means: Sequence[Estimate]) -> list[int | None]:
     """1 + the number of greater means; to 9 decimals, so that rounding makes no order."""
     known = [None if one.value is None else round(one.value, 9) for one in means]
-    return [None if own is None else 1 + sum(other is not None and other > own for other in known) for own in known]
+    return [
+        None if own is None else 1 + sum(other is not None and other > own for other in known)
+        for own in known
+    ]
 
 
 def _steps(matrix: RatingMatrix) -> list[float] | None:
-    """The scores that there are, of the scale where it is known; None where they are too many to stand one by one."""
+    """The scores that there are, of the scale where it is known; None where they are too many to
+    stand one by one."""
     given = np.unique(matrix.scores[np.isfinite(matrix.scores)])
     steps = [float(one) for one in (matrix.levels or given)]
     return steps if 0 < len(steps) <= MOST_STEPS and set(given.tolist()) <= set(steps) else None
 
 
 def _raters(
-    version: CorpusVersion, aspect: str, items: RatedItems, corrected: SeverityCorrected | None, level: str
+    version: CorpusVersion,
+    aspect: str,
+    items: RatedItems,
+    corrected: SeverityCorrected | None,
+    level: str,
 ) -> list[dict[str, Any]]:
     matrix = items.matrix
     if matrix.rater_kind != "identified":
@@ -124,10 +146,14 @@ def _raters(
             "systems": len(np.unique(items.system[np.isfinite(row)])),
             "mean": float(np.nanmean(row)),
             "spread": float(np.nanstd(row, ddof=1)) if np.isfinite(row).sum() > 1 else None,
-            "severity": cut_to(corrected.severity[number], bounds_of_difference(scale_of(version, aspect))).as_json()
+            "severity": cut_to(
+                corrected.severity[number], bounds_of_difference(scale_of(version, aspect))
+            ).as_json()
             if corrected
             else nothing,
-            "agreement": agreement.get(name, {"value": None, "reason": "nobody else judged the same items"}),
+            "agreement": agreement.get(
+                name, {"value": None, "reason": "nobody else judged the same items"}
+            ),
             "shares": _shares(row, steps),
         }
         for number, (name, row) in enumerate(zip(matrix.raters, matrix.scores, strict=True))
@@ -135,7 +161,8 @@ def _raters(
 
 
 def _agreement(version: CorpusVersion, aspect: str, level: str) -> dict[str, dict[str, Any]]:
-    """Each rater's correlation with the mean of the others: the agreement page's answer has it already."""
+    """Each rater's correlation with the mean of the others: the agreement page's answer has it
+    already."""
     report = answer_of(version, "agreement", aspect=aspect, level=level)
     pearson = report["leave_one_out"]["pearson"]
     return {

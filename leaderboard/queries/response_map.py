@@ -23,19 +23,23 @@ LETTERS = 240
 
 @registered("response-map", version=1)
 def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
-    """Where every system's responses, and the references, lie on two maps, as JSON; at most 2,000 texts.
+    """Where every system's responses, and the references, lie on two maps, as JSON; at most 2,000
+    texts.
 
-    Where there are more, turns are drawn by chance, and of a drawn turn all responses and the first reference are
-    taken, so that every system is seen at the same places. ``points``: ``{"system" (position, or None: a reference),
-    "dialogue", "turn", "text", "pca": [across, up], "tsne": […], "cosine" (to the reference of its turn)}``. Raises
-    ``ModelError`` where this machine has no encoder: the statistic then says so, and can be tried again.
+    Where there are more, turns are drawn by chance, and of a drawn turn all responses and the first
+    reference are taken, so that every system is seen at the same places. ``points``: ``{"system"
+    (position, or None: a reference), "dialogue", "turn", "text", "pca": [across, up], "tsne": […],
+    "cosine" (to the reference of its turn)}``. Raises ``ModelError`` where this machine has no
+    encoder: the statistic then says so, and can be tried again.
     """
     from workers.encoders.encoder import encoder_for
 
     systems = select_systems(version)
     gold = gold_among(version, systems)
     turns = list(
-        Turn.objects.filter(dialogue__version=version).select_related("dialogue").order_by("dialogue", "number")
+        Turn.objects.filter(dialogue__version=version)
+        .select_related("dialogue")
+        .order_by("dialogue", "number")
     )
     room = max(POINTS // (len(systems) + 1), 1)
     shown = (
@@ -50,7 +54,12 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
         "turns": len(shown),
         "of_turns": len(turns),
         "systems": [
-            {"system": one.name, "position": one.position, "kind": one.kind, "is_gold": one.pk in gold}
+            {
+                "system": one.name,
+                "position": one.position,
+                "kind": one.kind,
+                "is_gold": one.pk in gold,
+            }
             for one in systems
         ],
     }
@@ -58,12 +67,16 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
     if not texts:
         return {**document, "points": [], "reason": "The corpus holds no responses."}
     encoder = encoder_for()
-    vectors = np.asarray(encoder.sentence_vectors([text for *_, text in texts]).values, dtype=np.float64)
+    vectors = np.asarray(
+        encoder.sentence_vectors([text for *_, text in texts]).values, dtype=np.float64
+    )
     found = plane_map(vectors, seed)
     document |= {"model": encoder.files.label}
     if isinstance(found, str):
         return {**document, "points": [], "reason": f"{found[:1].upper()}{found[1:]}."}
-    reference_of = {turn.pk: place for place, (system, turn, _) in enumerate(texts) if system is None}
+    reference_of = {
+        turn.pk: place for place, (system, turn, _) in enumerate(texts) if system is None
+    }
     partner = np.array([reference_of.get(turn.pk, -1) for _, turn, _ in texts])
     cosine = np.where(partner >= 0, cosines_to_references(vectors, vectors[partner]), np.nan)
     return {
@@ -78,26 +91,32 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
                 "text": text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…",
                 "pca": [round(float(value), 4) for value in found.pca[place]],
                 "tsne": [round(float(value), 3) for value in found.tsne[place]],
-                "cosine": None if system is None or np.isnan(cosine[place]) else round(float(cosine[place]), 4),
+                "cosine": None
+                if system is None or np.isnan(cosine[place])
+                else round(float(cosine[place]), 4),
             }
             for place, (system, turn, text) in enumerate(texts)
         ],
     }
 
 
-def _texts(systems: Sequence[System], turns: Sequence[Turn]) -> list[tuple[System | None, Turn, str]]:
+def _texts(
+    systems: Sequence[System], turns: Sequence[Turn]
+) -> list[tuple[System | None, Turn, str]]:
     """(system, turn, text); a reference has no system. What is empty has no place on a map."""
     by_place = {
         (turn, system): text
-        for turn, system, text in Response.objects.filter(system__in=systems, turn__in=turns).values_list(
-            "turn_id", "system_id", "text"
-        )
+        for turn, system, text in Response.objects.filter(
+            system__in=systems, turn__in=turns
+        ).values_list("turn_id", "system_id", "text")
     }
     texts: list[tuple[System | None, Turn, str]] = []
     for turn in turns:
         first = next((reference for reference in turn.references if reference.strip()), "")
         texts += [(None, turn, first)] if first else []
         texts += [
-            (system, turn, said) for system in systems if (said := by_place.get((turn.pk, system.pk), "")).strip()
+            (system, turn, said)
+            for system in systems
+            if (said := by_place.get((turn.pk, system.pk), "")).strip()
         ]
     return texts

@@ -22,17 +22,22 @@ from workers.queries import NOTHING_TO_SCORE
 
 @registered("score-spread", version=1)
 def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
-    """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of dialogues
-    or systems where it scores nothing finer; what has no score, with the reasons; how often it remarks what."""
+    """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of
+    dialogues or systems where it scores nothing finer; what has no score, with the reasons; how
+    often it remarks what."""
     systems = select_systems(version)
     turns = Turn.objects.filter(dialogue__version=version).count()
     scores = chosen_metrics(metric_scores(systems, turns, [text]), [text])
     runs = list(
-        finished_runs_of(scores.configurations[0], [version]).values_list("system_reason", "undefined", "remarks")  # type: ignore[arg-type]
+        finished_runs_of(scores.configurations[0], [version]).values_list(
+            "system_reason", "undefined", "remarks"
+        )  # type: ignore[arg-type]
     )
     finest = scores.finest(0)
     values = _values(scores, finest)
-    reasons = [reason for reason, _, _ in runs if reason] if finest == "system" else _all_values(runs, 1)
+    reasons = (
+        [reason for reason, _, _ in runs if reason] if finest == "system" else _all_values(runs, 1)
+    )
     defined = values[np.isfinite(values)]
     return {
         "level": finest,
@@ -41,7 +46,9 @@ def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
             for system, score in zip(systems, scores.system[0], strict=True)
         ],
         "summary": asdict(summary_of(defined)) if len(defined) else None,
-        "bins": [[one.low, one.high, one.count] for one in histogram(defined)] if len(defined) else [],
+        "bins": [[one.low, one.high, one.count] for one in histogram(defined)]
+        if len(defined)
+        else [],
         "undefined": Counter(one for one in reasons if one not in NOTHING_TO_SCORE).most_common(),
         "remarks": Counter(_all_values(runs, 2)).most_common(),
     }

@@ -35,15 +35,22 @@ def system_standing(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """Every system's mean human rating with interval, rank range and band, and its score on every metric."""
+    """Every system's mean human rating with interval, rank range and band, and its score on every
+    metric."""
     chosen = list(systems if systems is not None else select_systems(version))
     human = human_side(version, aspect, chosen)
     scores = compared_scores(version, chosen, human.order)
     reasons = _why_no_system_score(chosen)
     items = human.at("system")
-    nobody = PlacedScores(np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    nobody = PlacedScores(
+        np.empty((1, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    )
     ranks = rank_systems(
-        placed_human(items) if items else nobody, len(chosen), resamples, seed, bounds=scale_of(version, aspect)
+        placed_human(items) if items else nobody,
+        len(chosen),
+        resamples,
+        seed,
+        bounds=scale_of(version, aspect),
     )
     return {
         "corpus": version.corpus.slug,
@@ -56,10 +63,16 @@ def system_standing(
         "metrics": [
             {
                 "metric": configuration.text,
-                "signature": configuration.signature(corpus=version.corpus.slug, corpus_version=version.label),
+                "signature": configuration.signature(
+                    corpus=version.corpus.slug, corpus_version=version.label
+                ),
                 "higher_is_better": configuration.higher_is_better,
                 "range": list(configuration.value_range),
-                **({"submitted": configuration.as_json()} if isinstance(configuration, HandedIn) else {}),
+                **(
+                    {"submitted": configuration.as_json()}
+                    if isinstance(configuration, HandedIn)
+                    else {}
+                ),
             }
             for configuration in scores.configurations
         ],
@@ -75,8 +88,12 @@ def system_standing(
                 "worst_rank": rank.worst_rank,
                 "band": rank.band,
                 "scores": [
-                    {"value": None, "reason": _why_none(one, system, reasons)} if np.isnan(score) else float(score)
-                    for one, score in zip(scores.configurations, scores.system[:, number], strict=True)
+                    {"value": None, "reason": _why_none(one, system, reasons)}
+                    if np.isnan(score)
+                    else float(score)
+                    for one, score in zip(
+                        scores.configurations, scores.system[:, number], strict=True
+                    )
                 ],
             }
             for number, (system, rank) in enumerate(zip(chosen, ranks, strict=True))
@@ -84,14 +101,17 @@ def system_standing(
     }
 
 
-def _why_none(metric: ComparedMetric, system: System, reasons: dict[tuple[int, str, str], str]) -> str:
+def _why_none(
+    metric: ComparedMetric, system: System, reasons: dict[tuple[int, str, str], str]
+) -> str:
     if isinstance(metric, Configuration):
         return reasons.get((system.pk, metric.text, metric.metric.version), NOT_COMPUTED)
     return NOT_HANDED_IN
 
 
 def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str], str]:
-    """(system pk, configuration, metric version) → the reason, for finished runs without a system score."""
+    """(system pk, configuration, metric version) → the reason, for finished runs without a system
+    score."""
     undefined = MetricRun.objects.filter(
         system__in=systems, state=MetricRun.State.DONE, system_score__isnull=True
     ).values_list("system_id", "configuration", "metric_version", "system_reason")

@@ -27,8 +27,8 @@ _LEVELS: dict[str, frozenset[Level]] = {
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A submitted metric as a ``ComparedMetric``. Scores of turns are averaged for dialogues and systems, scores of
-    dialogues for systems; nothing is made of scores of systems."""
+    """A submitted metric as a ``ComparedMetric``. Scores of turns are averaged for dialogues and
+    systems, scores of dialogues for systems; nothing is made of scores of systems."""
 
     name: str
     level: str
@@ -41,7 +41,9 @@ class HandedIn:
     @classmethod
     def of(cls, metric: SubmittedMetric) -> HandedIn:
         owner = metric.owner.get_username() if metric.owner else "a former user"
-        return cls(metric.name, metric.level, metric.higher_is_better, owner, metric.sha256, metric.link)
+        return cls(
+            metric.name, metric.level, metric.higher_is_better, owner, metric.sha256, metric.link
+        )
 
     @property
     def text(self) -> str:
@@ -62,25 +64,41 @@ class HandedIn:
         return written_signature(parts, facts)
 
     def as_json(self) -> dict[str, str]:
-        return {"by": self.owner, "level": self.level, "link": self.link, "file_sha256": self.sha256}
+        return {
+            "by": self.owner,
+            "level": self.level,
+            "link": self.link,
+            "file_sha256": self.sha256,
+        }
 
 
 def shown_submitted_metrics(version: CorpusVersion) -> QuerySet[SubmittedMetric]:
     """Those that are not withdrawn, in the order in which they came."""
-    return version.submitted_metrics.filter(withdrawn_at__isnull=True).select_related("owner").order_by("pk")
+    return (
+        version.submitted_metrics.filter(withdrawn_at__isnull=True)
+        .select_related("owner")
+        .order_by("pk")
+    )
 
 
 def compared_scores(
-    version: CorpusVersion, systems: Sequence[System], order: TurnOrder, only: Sequence[str] | None = None
+    version: CorpusVersion,
+    systems: Sequence[System],
+    order: TurnOrder,
+    only: Sequence[str] | None = None,
 ) -> MetricScores:
-    """Finished runs, then submitted metrics. ``only`` names those to read, where others are not wanted."""
+    """Finished runs, then submitted metrics. ``only`` names those to read, where others are not
+    wanted."""
     return metric_scores(systems, len(order.turn_pks), only).followed_by(
         submitted_scores(version, systems, order, only)
     )
 
 
 def submitted_scores(
-    version: CorpusVersion, systems: Sequence[System], order: TurnOrder, only: Sequence[str] | None = None
+    version: CorpusVersion,
+    systems: Sequence[System],
+    order: TurnOrder,
+    only: Sequence[str] | None = None,
 ) -> MetricScores:
     found = [(one.pk, HandedIn.of(one)) for one in shown_submitted_metrics(version)]
     if only is not None:
@@ -93,19 +111,29 @@ def submitted_scores(
     system = np.full(shape, np.nan)
     done = np.zeros(len(found), dtype=np.int64)
     rows = SubmittedScores.objects.filter(metric__in=list(row_of), system__in=list(place_of))
-    for metric, of_system, scores, system_score in rows.values_list("metric_id", "system_id", "scores", "system_score"):
+    for metric, of_system, scores, system_score in rows.values_list(
+        "metric_id", "system_id", "scores", "system_score"
+    ):
         at = row_of[metric], place_of[of_system]
         level = found[at[0]][1].level
         if level != "system":
-            (turn if level == "turn" else dialogue)[at] = np.array(scores, dtype=np.float64)  # None becomes NaN
+            (turn if level == "turn" else dialogue)[at] = np.array(
+                scores, dtype=np.float64
+            )  # None becomes NaN
         if system_score is not None:
             system[at] = system_score
         done[at[0]] += 1
-    return MetricScores(tuple(metric for _, metric in found), tuple(systems), turn, system, done, dialogue)
+    return MetricScores(
+        tuple(metric for _, metric in found), tuple(systems), turn, system, done, dialogue
+    )
 
 
 def named_metrics(version: CorpusVersion, written: str) -> list[str]:
-    """``a,b[c=1],d`` as the leaderboards call them, each once. Raises ``ConfigurationError`` for a name that is neither
-    a metric here nor a submitted one of this version."""
+    """``a,b[c=1],d`` as the leaderboards call them, each once. Raises ``ConfigurationError`` for a
+    name that is neither a metric here nor a submitted one of this version."""
     handed_in = {HandedIn.of(one).text for one in shown_submitted_metrics(version)}
-    return list(dict.fromkeys(part if part in handed_in else parse(part).text for part in parts_of_list(written)))
+    return list(
+        dict.fromkeys(
+            part if part in handed_in else parse(part).text for part in parts_of_list(written)
+        )
+    )

@@ -1,11 +1,13 @@
-"""Which systems a board is about: all, those without the reference responses, or those of a round or track.
+"""Which systems a board is about: all, those without the reference responses, or those of a round
+or track.
 
-A choice is a short text, since it stands in addresses, in signatures and in the parameters of stored answers. Apps that
-know of more choices than the corpus does (challenges) register a source of them.
+A choice is a short text, since it stands in addresses, in signatures and in the parameters of
+stored answers. Apps that know of more choices than the corpus does (challenges) register a source
+of them.
 
-Metrics are compared on the systems of one choice, ``resolve_choice``. Its default leaves out systems whose responses
-are the references, for all metrics alike: a metric with references scores them with its maximum, which would then
-count as agreement with people.
+Metrics are compared on the systems of one choice, ``resolve_choice``. Its default leaves out
+systems whose responses are the references, for all metrics alike: a metric with references scores
+them with its maximum, which would then count as agreement with people.
 """
 
 from __future__ import annotations
@@ -46,21 +48,26 @@ def register(source: Source) -> None:
 
 _SHOWN_KINDS = Prepared(
     lambda: (
-        System.objects.filter(version=Given("version"), withheld=False).order_by("position").values_list("pk", "kind")
+        System.objects.filter(version=Given("version"), withheld=False)
+        .order_by("position")
+        .values_list("pk", "kind")
     )
 )
 
 
 def system_choices(version: CorpusVersion) -> list[SystemChoice]:
-    """All first. A choice that leaves no system, or the same systems as an earlier one, is not offered."""
+    """All first. A choice that leaves no system, or the same systems as an earlier one, is not
+    offered."""
     return _distinct(_all_choices(version))
 
 
 def resolve_choice(version: CorpusVersion, key: str | None = None) -> str:
-    """The choice of systems on which metrics are compared, as it stands in signatures and stored questions.
+    """The choice of systems on which metrics are compared, as it stands in signatures and stored
+    questions.
 
     Args:
-        key: what was asked for; nothing: the default, ``without-gold`` where a shown system is gold, else ``all``.
+        key: what was asked for; nothing: the default, ``without-gold`` where a shown system is
+        gold, else ``all``.
 
     Returns:
         The key of one of ``system_choices``: a choice that leaves out nothing is called ``all``.
@@ -80,7 +87,8 @@ def resolve_choice(version: CorpusVersion, key: str | None = None) -> str:
     if not key:
         return ALL
     raise NotFound(
-        f"{version.corpus.slug} has no choice of systems {key!r}. Choices: {', '.join(one.key for one in offered)}"
+        f"{version.corpus.slug} has no choice of systems {key!r}. Choices: "
+        f"{', '.join(one.key for one in offered)}"
     )
 
 
@@ -100,7 +108,8 @@ def chosen_systems(version: CorpusVersion, key: str | None = None) -> list[Syste
 
 
 def with_choice(version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a stored answer that compares metrics: they always name the choice of systems."""
+    """The parameters of a stored answer that compares metrics: they always name the choice of
+    systems."""
     return parameters | {"systems": resolve_choice(version, parameters.get("systems"))}
 
 

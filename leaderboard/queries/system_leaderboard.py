@@ -1,4 +1,5 @@
-"""What the system leaderboard stores: how systems stand, and where each metric's order of them misses people's."""
+"""What the system leaderboard stores: how systems stand, and where each metric's order of them
+misses people's."""
 
 from __future__ import annotations
 
@@ -26,23 +27,28 @@ PLACES = ("place", "best", "worst")
 
 @registered("systems", version=2)
 def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
-    """``system_standing`` of a choice of systems, with ``"systems_chosen"``: all, agents, …, and ``"handed_in"``: by
-    position, when a system came that was handed in."""
+    """``system_standing`` of a choice of systems, with ``"systems_chosen"``: all, agents, …, and
+    ``"handed_in"``: by position, when a system came that was handed in."""
     chosen = chosen_systems(version, systems)
     document = system_standing(version, aspect, chosen)
     document["systems_chosen"] = systems
     times = handed_in_at(version, chosen)
-    document["handed_in"] = {str(one.position): times[one.pk].isoformat() for one in chosen if one.pk in times}
+    document["handed_in"] = {
+        str(one.position): times[one.pk].isoformat() for one in chosen if one.pk in times
+    }
     return document
 
 
 @registered("misleading-metrics", version=1, resolved=with_choice)
-def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None = None) -> dict[str, Any]:
+def misleading_metrics(
+    version: CorpusVersion, aspect: str, systems: str | None = None
+) -> dict[str, Any]:
     """Every metric's places of the systems beside people's; see ``RankDifferences``.
 
-    ``metrics``: ``{"metric", "higher_is_better", "placed", "misled", "worst", "rows"}``; a row is ``[position,
-    people's place, best, worst, the metric's place, best, worst, difference, beyond]`` of a system that both scored,
-    without the gold answers where the metric would hold them against themselves.
+    ``metrics``: ``{"metric", "higher_is_better", "placed", "misled", "worst", "rows"}``; a row is
+    ``[position, people's place, best, worst, the metric's place, best, worst, difference, beyond]``
+    of a system that both scored, without the gold answers where the metric would hold them against
+    themselves.
     """
     systems = resolve_choice(version, systems)
     chosen = chosen_systems(version, systems)
@@ -56,14 +62,21 @@ def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None 
         "ci": MEANS_CI,
         "resamples": RESAMPLES,
         "seed": SEED,
-        "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in chosen],
+        "systems": [
+            {"system": one.name, "kind": one.kind, "position": one.position} for one in chosen
+        ],
         "metrics": [],
     }
     if items is None:
         return document
     scale = scale_of(version, aspect)
     people = _ends(
-        [rank.mean for rank in rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale)]
+        [
+            rank.mean
+            for rank in rank_systems(
+                placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale
+            )
+        ]
     )
     scores = compared_scores(version, chosen, human.order)
     gold = gold_among(version, chosen)
@@ -96,6 +109,7 @@ def misleading_metrics(version: CorpusVersion, aspect: str, systems: str | None 
 def _ends(estimates: list[Estimate]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(means, lower ends, upper ends), NaN where there is none."""
     low, high = (
-        np.array([np.nan if one.ci is None else one.ci[end] for one in estimates], dtype=np.float64) for end in (0, 1)
+        np.array([np.nan if one.ci is None else one.ci[end] for one in estimates], dtype=np.float64)
+        for end in (0, 1)
     )
     return np.array([one.value for one in estimates], dtype=np.float64), low, high

@@ -1,6 +1,7 @@
 """Two systems, turn by turn or dialogue by dialogue: what people and every metric say of either.
 
-Where the two share dialogues the comparison is paired; where each has its own (``Design``) it is not.
+Where the two share dialogues the comparison is paired; where each has its own (``Design``) it is
+not.
 """
 
 from __future__ import annotations
@@ -16,26 +17,40 @@ from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself, gold_among
-from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid, scale_of
+from leaderboard.queries.human_scores import (
+    HumanSide,
+    human_grid,
+    human_side,
+    metric_grid,
+    scale_of,
+)
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.system_differences import PERMUTATIONS, SystemDifference, compare_systems
+from leaderboard.statistics.system_differences import (
+    PERMUTATIONS,
+    SystemDifference,
+    compare_systems,
+)
 
 DIGITS = 6
-"""Significant digits of single metric scores in the document; means and tests are made of all digits."""
+"""Significant digits of single metric scores in the document; means and tests are made of all
+digits."""
 
 
 @registered("system-pair", version=2, kept_up=PAIRS_KEPT_UP, of_pairs=True)
-def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, level: str = "") -> dict[str, Any]:
+def system_pair(
+    version: CorpusVersion, aspect: str, first: str, second: str, level: str = ""
+) -> dict[str, Any]:
     """Two systems by name, side by side.
 
-    ``level``: items are responses (turn) or dialogues; without it, what people rated, responses where they rated both.
-    ``rows`` are columns: ``dialogue`` (position), ``turn`` (number, −1 of a dialogue), ``human`` and ``raters``
-    ``[of the first, of the second]``, over every item that either system answered; ``scores``: the same of each metric.
-    ``human`` and each of ``metrics`` sum them up over what both have, or unpaired (``is_paired``) over what either has;
-    see ``compare_systems``. ``design``: crossed, nested or partly crossed, of the two. A metric's ``same_side`` is the
-    share, of the items where people and the metric both prefer one system, in which it is the same one. Raises
-    NotFound for a name that the corpus does not show.
+    ``level``: items are responses (turn) or dialogues; without it, what people rated, responses
+    where they rated both. ``rows`` are columns: ``dialogue`` (position), ``turn`` (number, −1 of a
+    dialogue), ``human`` and ``raters`` ``[of the first, of the second]``, over every item that
+    either system answered; ``scores``: the same of each metric. ``human`` and each of ``metrics``
+    sum them up over what both have, or unpaired (``is_paired``) over what either has; see
+    ``compare_systems``. ``design``: crossed, nested or partly crossed, of the two. A metric's
+    ``same_side`` is the share, of the items where people and the metric both prefer one system, in
+    which it is the same one. Raises NotFound for a name that the corpus does not show.
     """
     known = {system.name: system for system in select_systems(version, [first, second])}
     systems = [known[first], known[second]]
@@ -47,7 +62,9 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
     answered = human.answered if of_turns else human.answered_dialogues
     kept = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
     dialogue = human.order.dialogue[kept] if of_turns else kept
-    by_people = compare_systems(people[0, kept], people[1, kept], dialogue, bounds=scale_of(version, aspect))
+    by_people = compare_systems(
+        people[0, kept], people[1, kept], dialogue, bounds=scale_of(version, aspect)
+    )
     measured = _measured(human, scores, level)[:, :, kept]
     has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
     gold = gold_among(version, systems)
@@ -57,10 +74,16 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
         "aspect": aspect,
         "level": level,
         "design": human.design.kind,
-        "levels": [name for name, items in (("turn", human.turn), ("dialogue", human.dialogue)) if items is not None],
+        "levels": [
+            name
+            for name, items in (("turn", human.turn), ("dialogue", human.dialogue))
+            if items is not None
+        ],
         "permutations": PERMUTATIONS,
         "seed": SEED,
-        "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in systems],
+        "systems": [
+            {"system": one.name, "kind": one.kind, "position": one.position} for one in systems
+        ],
         "human": _document(by_people),
         "metrics": [
             _metric_document(scores, row, people[:, kept], measured[row], dialogue, gold)
@@ -73,7 +96,9 @@ def system_pair(version: CorpusVersion, aspect: str, first: str, second: str, le
             "human": [_listed(one) for one in people[:, kept]],
             "raters": raters[:, kept].tolist(),
         },
-        "scores": {scores.texts[row]: [_rounded(one) for one in measured[row]] for row in has_items},
+        "scores": {
+            scores.texts[row]: [_rounded(one) for one in measured[row]] for row in has_items
+        },
     }
 
 
@@ -82,8 +107,8 @@ def _level_of(human: HumanSide) -> str:
 
 
 def _people(human: HumanSide, level: str) -> tuple[FloatArray, IntArray]:
-    """(mean over raters, ratings), each (2, turns) or (2, dialogues); of a dialogue without ratings of its own the mean
-    over its turns, with the number of their ratings."""
+    """(mean over raters, ratings), each (2, turns) or (2, dialogues); of a dialogue without ratings
+    of its own the mean over its turns, with the number of their ratings."""
     of_turns = level == "turn"
     size = len(human.order.turn_pks) if of_turns else len(human.order.dialogue_pks)
     mean, raters = np.full((2, size), np.nan), np.zeros((2, size), dtype=np.int64)
@@ -92,7 +117,10 @@ def _people(human: HumanSide, level: str) -> tuple[FloatArray, IntArray]:
         return mean, raters
     counts = (~np.isnan(items.matrix.scores)).sum(axis=0)
     if of_turns:
-        mean[items.system, items.turn], raters[items.system, items.turn] = items.human_means(), counts
+        mean[items.system, items.turn], raters[items.system, items.turn] = (
+            items.human_means(),
+            counts,
+        )
         return mean, raters
     grid = human_grid(human)
     assert grid is not None
@@ -118,7 +146,9 @@ def _metric_document(
     gold: frozenset[int],
 ) -> dict[str, Any]:
     metric = scores.configurations[row]
-    found = _document(compare_systems(measured[0], measured[1], dialogue, bounds=metric.value_range))
+    found = _document(
+        compare_systems(measured[0], measured[1], dialogue, bounds=metric.value_range)
+    )
     if any(compares_gold_with_itself(metric, system, gold) for system in scores.systems):
         found["difference"] = {"value": None, "reason": SAYS_NOTHING}
     elif scores.finest(row) == "system" or not np.isfinite(measured).any(axis=1).all():
@@ -139,7 +169,8 @@ def _metric_document(
 
 
 def _of_whole_systems(values: FloatArray) -> dict[str, Any]:
-    """Of a metric that has a score of each system and none of this level's items: nothing can be drawn again."""
+    """Of a metric that has a score of each system and none of this level's items: nothing can be
+    drawn again."""
     if not np.isfinite(values).all():
         reason = "the metric has no score of both systems"
         return {"difference": {"value": None, "reason": reason}}

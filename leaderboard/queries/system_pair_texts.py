@@ -9,12 +9,14 @@ from typing import Any
 from annotations.models import CorpusVersion, Response, System, Turn
 
 ASKED_FOR_BY_NAME = 400
-"""More items than these are read with all others of the version: a query takes only so many parameters."""
+"""More items than these are read with all others of the version: a query takes only so many
+parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidTurn:
-    """``first``, ``second``: the systems' responses; None where one gave none. ``context``: (speaker, text)."""
+    """``first``, ``second``: the systems' responses; None where one gave none. ``context``:
+    (speaker, text)."""
 
     number: int
     context: tuple[tuple[str, str], ...]
@@ -44,10 +46,13 @@ class SaidItem:
 
 
 def said_items(
-    version: CorpusVersion, document: Mapping[str, Any], systems: tuple[System, System], chosen: Sequence[int]
+    version: CorpusVersion,
+    document: Mapping[str, Any],
+    systems: tuple[System, System],
+    chosen: Sequence[int],
 ) -> list[SaidItem]:
-    """The items of these rows of a ``system_pair``, in this order; those whose dialogue is gone are left out.
-    ``systems``: the first and the second, which the reader may see."""
+    """The items of these rows of a ``system_pair``, in this order; those whose dialogue is gone are
+    left out. ``systems``: the first and the second, which the reader may see."""
     rows = document["rows"]
     turns = Turn.objects.filter(dialogue__version=version)
     if len(chosen) <= ASKED_FOR_BY_NAME:
@@ -69,10 +74,14 @@ def said_items(
         position, number = rows["dialogue"][row], rows["turn"][row]
         own = [turn for turn in places.get(position, ()) if number < 0 or turn.number == number]
         if own:
-            found.append(SaidItem(row, position, names[position], None if number < 0 else number, tuple(own)))
+            found.append(
+                SaidItem(row, position, names[position], None if number < 0 else number, tuple(own))
+            )
     return found
 
 
 def _responses(turns: Any, systems: tuple[System, System]) -> dict[tuple[int, int], str]:
-    rows = Response.objects.filter(turn__in=turns, system__in=systems).values_list("system_id", "turn_id", "text")
+    rows = Response.objects.filter(turn__in=turns, system__in=systems).values_list(
+        "system_id", "turn_id", "text"
+    )
     return {(system, turn): text for system, turn, text in rows}

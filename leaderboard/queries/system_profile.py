@@ -1,4 +1,5 @@
-"""Each system's mean human score on every aspect of the corpus: where it is strong, and where it is weak."""
+"""Each system's mean human score on every aspect of the corpus: where it is strong, and where it is
+weak."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ from leaderboard.statistics.system_ranking import rank_systems
 
 @registered("system-profile", version=1)
 def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]:
-    """``aspects``: ``{"aspect", "level": turn | dialogue, "scale": [lowest, highest] | null, "systems": [estimate]}``,
-    in the order of the file, without those that nobody rated; estimates in the order of ``systems``."""
+    """``aspects``: ``{"aspect", "level": turn | dialogue, "scale": [lowest, highest] | null,
+    "systems": [estimate]}``, in the order of the file, without those that nobody rated; estimates
+    in the order of ``systems``."""
     chosen = chosen_systems(version, systems)
     aspects = []
     for aspect in version.aspects:
@@ -41,6 +43,8 @@ def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]
         "ci": MEANS_CI,
         "resamples": RESAMPLES,
         "seed": SEED,
-        "systems": [{"system": one.name, "kind": one.kind, "position": one.position} for one in chosen],
+        "systems": [
+            {"system": one.name, "kind": one.kind, "position": one.position} for one in chosen
+        ],
         "aspects": aspects,
     }

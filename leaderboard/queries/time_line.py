@@ -8,7 +8,8 @@ from datetime import datetime
 from annotations.models import CorpusVersion, System
 
 Source = Callable[[CorpusVersion, Sequence[System]], dict[int, datetime]]
-"""Given the version and some of its systems, when each came, by the system's key; nothing of those it does not know."""
+"""Given the version and some of its systems, when each came, by the system's key; nothing of those
+it does not know."""
 _sources: list[Source] = []
 
 

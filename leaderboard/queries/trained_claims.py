@@ -1,4 +1,5 @@
-"""What a paper finds of its metric, and whether the same is found here: from a table's document, seed by seed."""
+"""What a paper finds of its metric, and whether the same is found here: from a table's document,
+seed by seed."""
 
 from __future__ import annotations
 
@@ -40,11 +41,19 @@ class Claim:
             if not values:
                 nothing = {"value": None, "reason": "no scores of both with the same seed"}
                 return {**told, "ours": nothing, "said": "not computed"}
-            return {**told, "ours": gathered(values), "said": _same_sign(values, list(theirs.values()))}
+            return {
+                **told,
+                "ours": gathered(values),
+                "said": _same_sign(values, list(theirs.values())),
+            }
         ours = self.ours[name]
         if ours["value"] is None:
             return {**told, "ours": ours, "said": "undefined"}
-        return {**told, "ours": ours, "said": _beside(ours["value"], list(theirs.values()), self._reach(name))}
+        return {
+            **told,
+            "ours": ours,
+            "said": _beside(ours["value"], list(theirs.values()), self._reach(name)),
+        }
 
     def _differences(self, name: str) -> list[float]:
         if self.minus is None:
@@ -92,18 +101,24 @@ def differences(
     first: Mapping[str, Mapping[str, float]], second: Mapping[str, Mapping[str, float]]
 ) -> dict[str, dict[str, float]]:
     """By set and coefficient."""
-    return {words: {name: of_set[name] - second[words][name] for name in of_set} for words, of_set in first.items()}
+    return {
+        words: {name: of_set[name] - second[words][name] for name in of_set}
+        for words, of_set in first.items()
+    }
 
 
 def published_values(row: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Of a row's document, by set and coefficient."""
     return {
-        one["set"]: {name: figure["value"] for name, figure in one.items() if name != "set"} for one in row["published"]
+        one["set"]: {name: figure["value"] for name, figure in one.items() if name != "set"}
+        for one in row["published"]
     }
 
 
 def row_of(table: Mapping[str, Any], metric: str, group: str = "") -> Mapping[str, Any]:
-    return next(row for row in table["rows"] if row["metric"] == metric and group in ("", row["group"]))
+    return next(
+        row for row in table["rows"] if row["metric"] == metric and group in ("", row["group"])
+    )
 
 
 def matching(groups: Iterable[Ours], alike: Callable[[Ours], bool]) -> Ours | None:

@@ -1,4 +1,5 @@
-"""The evaluation sets of a table of trained metrics as far as they are here, and all that is computed on them."""
+"""The evaluation sets of a table of trained metrics as far as they are here, and all that is
+computed on them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from workers.metrics.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
 
 SEVERAL = "several"
-"""In a revision's place, where the systems were scored by models that had one name after another."""
+"""In a revision's place, where the systems were scored by models that had one name after
+another."""
 
 
 @dataclass(eq=False)
@@ -36,7 +38,8 @@ class Place:
     part: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems it is finished, where that is not all."""
     revisions: dict[str, str] = field(default_factory=dict)
-    """By configuration: of the trained model that made the scores, "" where no run says; see ``SEVERAL``."""
+    """By configuration: of the trained model that made the scores, "" where no run says; see
+    ``SEVERAL``."""
     rows: dict[Level, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """By level: the rows of ``meta_evaluation`` by configuration."""
 
@@ -62,16 +65,25 @@ class Place:
         if self.version is None:
             return {**told, "corpus_version": None, "reason": f"there is no corpus {self.slug}"}
         names = [system.name for system in self.systems]
-        return {**told, "corpus_version": self.version.label, "aspect": self.version.main_aspect, "systems": names}
+        return {
+            **told,
+            "corpus_version": self.version.label,
+            "aspect": self.version.main_aspect,
+            "systems": names,
+        }
 
 
-def places_of(sets: Sequence[EvaluationSet], slugs: Mapping[str, str], metrics: Iterable[str]) -> dict[str, Place]:
-    """By key. ``slugs``: by key, what the sets are called here. ``metrics``: those to look for. Raises NotFound for an
-    unknown key."""
+def places_of(
+    sets: Sequence[EvaluationSet], slugs: Mapping[str, str], metrics: Iterable[str]
+) -> dict[str, Place]:
+    """By key. ``slugs``: by key, what the sets are called here. ``metrics``: those to look for.
+    Raises NotFound for an unknown key."""
     if unknown := set(slugs) - {one.key for one in sets}:
         known = ", ".join(sorted(one.key for one in sets))
         raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {known}")
-    places = {one.key: Place(one, slugs.get(one.key) or first_that_is_here(one.slugs)) for one in sets}
+    places = {
+        one.key: Place(one, slugs.get(one.key) or first_that_is_here(one.slugs)) for one in sets
+    }
     wanted = set(metrics)
     for place in places.values():
         _look(place, wanted)
@@ -84,11 +96,15 @@ def _look(place: Place, metrics: set[str]) -> None:
     except NotFound:
         return
     place.systems = select_systems(place.version)
-    done = MetricRun.objects.filter(system__in=place.systems, state=MetricRun.State.DONE, metric__in=metrics)
+    done = MetricRun.objects.filter(
+        system__in=place.systems, state=MetricRun.State.DONE, metric__in=metrics
+    )
     counted: dict[str, int] = defaultdict(int)
     models: dict[str, set[str]] = defaultdict(set)
     known: dict[str, Configuration] = {}
-    rows = done.values_list("configuration", "metric_version", "model").order_by("configuration", "system_id")
+    rows = done.values_list("configuration", "metric_version", "model").order_by(
+        "configuration", "system_id"
+    )
     for text, metric_version, model in rows:
         configuration = known.get(text) or still_there(text, metric_version)
         if configuration is not None and configuration.metric.version == metric_version:
@@ -121,7 +137,9 @@ def trained_name(configuration: Configuration) -> str:
 def other_options(configuration: Configuration) -> str:
     """All that differs from the defaults but the trained model: ``form=released``."""
     defaults = {option.name: option.default for option in configuration.metric.options}
-    chosen = sorted((name, value) for name, value in configuration.values if value != defaults[name])
+    chosen = sorted(
+        (name, value) for name, value in configuration.values if value != defaults[name]
+    )
     return ",".join(f"{name}={value}" for name, value in chosen if name != "trained")
 
 
@@ -129,15 +147,16 @@ NO_SHARE = "the drawing's errors are as large as the scores' spread"
 
 
 def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | None:
-    """Of scores that are drawn: the mean of their standard errors, the scores' own spread, and the share of their
-    variance that is drawing. None where no score is drawn.
+    """Of scores that are drawn: the mean of their standard errors, the scores' own spread, and the
+    share of their variance that is drawing. None where no score is drawn.
 
-    The share is the mean squared error over the scores' variance. Both are estimates, and responses share draws: where
-    the first is the larger one, it is no share, and ``share`` is null with the ``reason``.
+    The share is the mean squared error over the scores' variance. Both are estimates, and responses
+    share draws: where the first is the larger one, it is no share, and ``share`` is null with the
+    ``reason``.
     """
     runs = MetricRun.objects.filter(
-        system__in=place.systems, configuration=configuration.text, metric_version=configuration.metric.version,
-        state=MetricRun.State.DONE,
+        system__in=place.systems, configuration=configuration.text,
+        metric_version=configuration.metric.version, state=MetricRun.State.DONE,
     )  # fmt: skip
     errors: list[float] = []
     scores: list[float] = []
@@ -150,18 +169,23 @@ def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | 
     variance = math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
     drawn = math.fsum(error * error for error in errors) / len(errors)
     spread = math.sqrt(variance)
-    share: dict[str, Any] = {"share": drawn / variance} if variance > drawn else {"share": None, "reason": NO_SHARE}
+    share: dict[str, Any] = (
+        {"share": drawn / variance} if variance > drawn else {"share": None, "reason": NO_SHARE}
+    )
     return {"error": math.fsum(errors) / len(errors), "spread": spread, **share}
 
 
-# --- what is missing ---------------------------------------------------------------------------------------------
+# --- what is missing ------------------------------------------------------------------------------
 
 
 def what_is_missing(place: Place, wanted: Iterable[str]) -> list[dict[str, str]]:
-    """``wanted``: configurations that the table has rows for. What the site cannot compute has a reason alone."""
+    """``wanted``: configurations that the table has rows for. What the site cannot compute has a
+    reason alone."""
     if place.version is None:
         command = f"manage.py import_corpus {place.of.how} --slug {_import_slug(place)}"
-        return [{"corpus": place.slug, "reason": f"there is no corpus {place.slug}", "command": command}]
+        return [
+            {"corpus": place.slug, "reason": f"there is no corpus {place.slug}", "command": command}
+        ]
     texts = {one.text for one in place.found}
     here: list[str] = []
     by_reason: dict[str, list[str]] = defaultdict(list)

@@ -1,4 +1,5 @@
-"""All that is computed for a row of a table of trained metrics; what differs by its training's seed is gathered."""
+"""All that is computed for a row of a table of trained metrics; what differs by its training's seed
+is gathered."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class Evaluation:
         return self.facts.get((name, place.revisions.get(configuration.text, ""))) if name else None
 
     def ours(self, place: Place, table: PublishedTable, belongs: Belongs) -> list[dict[str, Any]]:
-        """A document each for the configurations that belong to a row, those gathered that differ by seed only."""
+        """A document each for the configurations that belong to a row, those gathered that differ
+        by seed only."""
         rows = place.rows_at(table.level, self.resamples, self.seed)
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         words = family_words(self.facts.values())
@@ -47,8 +49,13 @@ class Evaluation:
                 "options": options,
                 "of": words.get(family, ""),
                 "seeds": len(scored),
-                **{str(name): gathered([one[name]["value"] for one in scored]) for name in table.coefficients},
-                "scored": sorted(scored, key=lambda one: (one["seed"] is None, one["seed"], one["configuration"])),
+                **{
+                    str(name): gathered([one[name]["value"] for one in scored])
+                    for name in table.coefficients
+                },
+                "scored": sorted(
+                    scored, key=lambda one: (one["seed"] is None, one["seed"], one["configuration"])
+                ),
             }
             for (metric, options, family), scored in sorted(
                 groups.items(), key=lambda item: (item[0][1], words.get(item[0][2], ""), item[0])
@@ -57,15 +64,20 @@ class Evaluation:
 
     def table(
         self, table: PublishedTable, number: str, title: str, place: Place,
-        published: Mapping[str, tuple[PublishedTable, str]], belongs: Callable[[PublishedRow], Belongs],
+        published: Mapping[str, tuple[PublishedTable, str]],
+        belongs: Callable[[PublishedRow], Belongs],
         own_rows: Sequence[tuple[str, str, Belongs]] = (),
     ) -> dict[str, Any]:  # fmt: skip
-        """``published``: by the words for it, the table and the set that the paper's figures are of."""
+        """``published``: by the words for it, the table and the set that the paper's figures are
+        of."""
         rows = [
             {
                 "metric": row.metric,
                 "group": row.group,
-                "published": [_published(words, of, key, place_of_row) for words, (of, key) in published.items()],
+                "published": [
+                    _published(words, of, key, place_of_row)
+                    for words, (of, key) in published.items()
+                ],
                 "ours": self.ours(place, table, belongs(row)),
             }
             for place_of_row, row in enumerate(table.rows)
@@ -89,7 +101,11 @@ class Evaluation:
 
 
 def _scored(
-    place: Place, table: PublishedTable, configuration: Configuration, model: ModelFacts | None, row: Mapping[str, Any]
+    place: Place,
+    table: PublishedTable,
+    configuration: Configuration,
+    model: ModelFacts | None,
+    row: Mapping[str, Any],
 ) -> dict[str, Any]:
     told: dict[str, Any] = {
         "configuration": configuration.text,
@@ -99,12 +115,15 @@ def _scored(
         **{key: row[key] for key in ("n", "coverage", "signature", "note") if key in row},
         **{str(name): row[name] for name in table.coefficients},
     }
-    drawn = monte_carlo(place, configuration) if configuration.metric.name.startswith("cmn") else None
+    drawn = (
+        monte_carlo(place, configuration) if configuration.metric.name.startswith("cmn") else None
+    )
     return {**told, "monte_carlo": drawn} if drawn else told
 
 
 def gathered(values: Iterable[float | None]) -> dict[str, Any]:
-    """Over seeds: the mean, the lowest and the highest of those that are defined, and how many those are."""
+    """Over seeds: the mean, the lowest and the highest of those that are defined, and how many
+    those are."""
     defined = [value for value in values if value is not None]
     if not defined:
         return {"value": None, "reason": "undefined with every seed", "seeds": 0}
@@ -115,7 +134,11 @@ def gathered(values: Iterable[float | None]) -> dict[str, Any]:
 def _published(words: str, table: PublishedTable, key: str, place: int) -> dict[str, Any]:
     figures = table.figures_of(table.rows[place], key)
     told = {
-        name: {"value": figure.value, "significant": figure.significant, **({"p": figure.p} if figure.p else {})}
+        name: {
+            "value": figure.value,
+            "significant": figure.significant,
+            **({"p": figure.p} if figure.p else {}),
+        }
         for name, figure in figures.items()
     }
     return {"set": words, **told}

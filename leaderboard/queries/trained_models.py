@@ -1,6 +1,8 @@
-"""What a trained model was, for tables of the metrics that it makes: its settings, data and validation.
+"""What a trained model was, for tables of the metrics that it makes: its settings, data and
+validation.
 
-Read from the model's own ``config.json``; where the model is not here any more, from the training's row.
+Read from the model's own ``config.json``; where the model is not here any more, from the training's
+row.
 """
 
 from __future__ import annotations
@@ -31,12 +33,13 @@ class ModelFacts:
     name: str
     recipe: str
     state: str
-    """``here``; ``gone``: deleted, and only what its training's row says is known; ``another``: a model of this name is
-    here, but the scores are of one with another revision."""
+    """``here``; ``gone``: deleted, and only what its training's row says is known; ``another``: a
+    model of this name is here, but the scores are of one with another revision."""
     revision: str = ""
     seed: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Of the recipe and of the training, without seeds; of a model that is gone, those that were chosen."""
+    """Of the recipe and of the training, without seeds; of a model that is gone, those that were
+    chosen."""
     data: str = ""
     dialogues: int | None = None
     pairs: int | None = None
@@ -60,23 +63,34 @@ class ModelFacts:
     def reason(self) -> str:
         """Why less is known of it; "" where all is."""
         if self.state == GONE:
-            known = "what is told of it is its training's row" if self.settings else "nothing else is known of it"
+            known = (
+                "what is told of it is its training's row"
+                if self.settings
+                else "nothing else is known of it"
+            )
             return f"the model {self.name} is not here any more; {known}"
-        return f"a model {self.name} is here that did not make these scores" if self.state == ANOTHER else ""
+        return (
+            f"a model {self.name} is here that did not make these scores"
+            if self.state == ANOTHER
+            else ""
+        )
 
     def as_json(self) -> dict[str, Any]:
         told = {
-            "name": self.name, "recipe": self.recipe, "state": self.state, "revision": self.revision, "seed": self.seed,
-            "settings": dict(self.settings), "data": self.data, "dialogues": self.dialogues, "pairs": self.pairs,
+            "name": self.name, "recipe": self.recipe, "state": self.state,
+            "revision": self.revision, "seed": self.seed, "settings": dict(self.settings),
+            "data": self.data, "dialogues": self.dialogues, "pairs": self.pairs,
             "steps": self.steps, "figures": dict(self.figures), "fit": dict(self.fit),
             "learnt": dict(self.learnt),
         }  # fmt: skip
         return {**told, "reason": self.reason} if self.reason else told
 
 
-def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ModelFacts]:
-    """By name and revision: the models of this recipe that are here, and those that ``scored`` names (a name and the
-    revision that its scores were made with, "" where that is unknown)."""
+def model_facts(
+    recipe: str, scored: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], ModelFacts]:
+    """By name and revision: the models of this recipe that are here, and those that ``scored``
+    names (a name and the revision that its scores were made with, "" where that is unknown)."""
     here = {model.name: model for model in by_name.models_here(recipe)}
     found = {(name, model.revision): _of_model(model) for name, model in here.items()}
     for name, revision in scored:
@@ -84,7 +98,9 @@ def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[st
         if model is not None and revision in ("", model.revision):
             found[name, revision] = found[name, model.revision]
         else:
-            found[name, revision] = _of_row(recipe, name, revision, ANOTHER if model is not None else GONE)
+            found[name, revision] = _of_row(
+                recipe, name, revision, ANOTHER if model is not None else GONE
+            )
     return found
 
 
@@ -106,7 +122,9 @@ def _of_model(model: TrainedModel) -> ModelFacts:
         config.get("best", {}).get("step"),
         config.get("best", {}).get("figures", {}),
         told.get("fit", {}),
-        _learnt(told.get("about", {}).get("overlap rule", ""), told.get("about", {}).get("overlap", [])),
+        _learnt(
+            told.get("about", {}).get("overlap rule", ""), told.get("about", {}).get("overlap", [])
+        ),
     )
 
 
@@ -149,14 +167,17 @@ def family_words(models: Iterable[ModelFacts]) -> dict[str, str]:
     """By family, what tells it from the others: ``L_CL paper, epochs 2``."""
     by_family = {model.family: model for model in models}
     differing = {
-        recipe: _differing(by_family.values(), recipe) for recipe in {one.recipe for one in by_family.values()}
+        recipe: _differing(by_family.values(), recipe)
+        for recipe in {one.recipe for one in by_family.values()}
     }
     return {family: _words(model, differing[model.recipe]) for family, model in by_family.items()}
 
 
 def _differing(models: Iterable[ModelFacts], recipe: str) -> list[str]:
     known = [model for model in models if model.state == HERE and model.recipe == recipe]
-    names = dict.fromkeys(name for model in known for name in model.settings if name not in OF_THE_PLACE)
+    names = dict.fromkeys(
+        name for model in known for name in model.settings if name not in OF_THE_PLACE
+    )
     return [name for name in names if len({repr(model.settings.get(name)) for model in known}) > 1]
 
 
@@ -189,8 +210,20 @@ def setup_words(paper: str, models: Iterable[ModelFacts]) -> str:
 
 def _setup(model: ModelFacts) -> str:
     dialogues = "" if model.dialogues is None else f", {model.dialogues:,} dialogues"
-    names = ("negatives", "epochs", "pairs_an_epoch", "learning_rate", "max_tokens", "freeze", "turns")
+    names = (
+        "negatives",
+        "epochs",
+        "pairs_an_epoch",
+        "learning_rate",
+        "max_tokens",
+        "freeze",
+        "turns",
+    )
     shown = [_said(name, model.settings[name]) for name in names if model.settings.get(name)]
     return ", ".join(
-        [str(model.settings.get("encoder", "")).partition("@")[0], f"trained on {model.data}{dialogues}", *shown]
+        [
+            str(model.settings.get("encoder", "")).partition("@")[0],
+            f"trained on {model.data}{dialogues}",
+            *shown,
+        ]
     )

@@ -1,4 +1,5 @@
-"""Beside the global coefficients: averages within dialogues and systems, accuracies of pairs, and split halves."""
+"""Beside the global coefficients: averages within dialogues and systems, accuracies of pairs, and
+split halves."""
 
 from __future__ import annotations
 
@@ -7,13 +8,21 @@ from typing import Any
 
 from annotations.estimates import Estimate
 from leaderboard.queries.compared import MetricScores
-from leaderboard.queries.human_scores import HumanSide, placed_dialogue_scores, placed_human, placed_metrics
+from leaderboard.queries.human_scores import (
+    HumanSide,
+    placed_dialogue_scores,
+    placed_human,
+    placed_metrics,
+)
 from leaderboard.queries.level_scores import level_scores
 from leaderboard.statistics.attenuation import NO_TAU, corrected_for_unreliability
 from leaderboard.statistics.grouped import GroupedCorrelation, within_dialogues, within_systems
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from leaderboard.statistics.levels import MetricCorrelation
-from leaderboard.statistics.pairwise_accuracy import pairwise_accuracy, pairwise_accuracy_over_dialogues
+from leaderboard.statistics.pairwise_accuracy import (
+    pairwise_accuracy,
+    pairwise_accuracy_over_dialogues,
+)
 from leaderboard.statistics.placed_scores import PlacedScores, system_sums
 from leaderboard.statistics.soft_pairwise_accuracy import NO_DIALOGUES, soft_pairwise_accuracies
 from leaderboard.statistics.split_half import split_half
@@ -27,8 +36,9 @@ Variants = dict[int, dict[str, Any]]
 def variants_of_level(
     level: CeilingLevel, human: HumanSide, scores: MetricScores, resamples: int, seed: int
 ) -> Variants:
-    """At turn and dialogue level ``per_dialogue`` and ``per_system``, at turn level ``per_input`` and
-    ``tie_calibrated_accuracy``, at system level ``pairwise_accuracy`` and ``soft_pairwise_accuracy``."""
+    """At turn and dialogue level ``per_dialogue`` and ``per_system``, at turn level ``per_input``
+    and ``tie_calibrated_accuracy``, at system level ``pairwise_accuracy`` and
+    ``soft_pairwise_accuracy``."""
     if level == "system":
         return _accuracies_of_systems(human, scores, resamples, seed)
     found = level_scores(level, human, scores)
@@ -41,8 +51,13 @@ def variants_of_level(
     }
     if found.turn is not None:
         grouped["per_input"] = within_dialogues(*lists, found.turn, intervals=intervals)
-    # Where no dialogue has two systems, no group of a turn, or of a dialogue's systems, has two scores.
-    apart = {"per_input", *(("per_dialogue",) if level == "dialogue" else ())} if _is_nested(human) else set()
+    # Where no dialogue has two systems, no group of a turn, or of a dialogue's systems, has two
+    # scores.
+    apart = (
+        {"per_input", *(("per_dialogue",) if level == "dialogue" else ())}
+        if _is_nested(human)
+        else set()
+    )
     documents: Variants = {
         row: {name: _grouped(results[place], name in apart) for name, results in grouped.items()}
         for place, row in enumerate(found.rows)
@@ -50,7 +65,12 @@ def variants_of_level(
     if found.turn is not None:
         better = [scores.configurations[row].higher_is_better for row in found.rows]
         calibrated = tie_calibrated_accuracies(
-            found.human, found.metrics, found.turn, found.dialogue if intervals else None, better, seed
+            found.human,
+            found.metrics,
+            found.turn,
+            found.dialogue if intervals else None,
+            better,
+            seed,
         )
         for row, one in zip(found.rows, calibrated, strict=True):
             accuracy = one.accuracy
@@ -70,12 +90,17 @@ def _is_nested(human: HumanSide) -> bool:
 
 
 def _grouped(one: GroupedCorrelation, apart: bool) -> dict[str, Any]:
-    found = {name: Estimate.undefined(NESTED) if apart else estimate for name, estimate in one.estimates.items()}
+    found = {
+        name: Estimate.undefined(NESTED) if apart else estimate
+        for name, estimate in one.estimates.items()
+    }
     estimates = {name: estimate.as_json() for name, estimate in found.items()}
     return {**estimates, "groups": one.groups, "defined": one.defined}
 
 
-def _accuracies_of_systems(human: HumanSide, scores: MetricScores, resamples: int, seed: int) -> Variants:
+def _accuracies_of_systems(
+    human: HumanSide, scores: MetricScores, resamples: int, seed: int
+) -> Variants:
     items = human.at("system")
     if items is None:
         return {}
@@ -94,9 +119,13 @@ def _accuracies_of_systems(human: HumanSide, scores: MetricScores, resamples: in
                 "pairwise_accuracy": hard.as_json(),
                 "soft_pairwise_accuracy": soft[place].as_json(),
             }
-    means = system_sums(people.scores[0], people.system, people.dialogue, systems, _dialogues(people)).means()
+    means = system_sums(
+        people.scores[0], people.system, people.dialogue, systems, _dialogues(people)
+    ).means()
     for row in scores.rows_of("system"):
-        hard = pairwise_accuracy(means, scores.system[row], scores.configurations[row].higher_is_better)
+        hard = pairwise_accuracy(
+            means, scores.system[row], scores.configurations[row].higher_is_better
+        )
         documents[row] = {
             "pairwise_accuracy": hard.as_json(),
             "soft_pairwise_accuracy": Estimate.undefined(NO_DIALOGUES).as_json(),
@@ -105,9 +134,16 @@ def _accuracies_of_systems(human: HumanSide, scores: MetricScores, resamples: in
 
 
 def _pairwise(
-    people: PlacedScores, metric: PlacedScores, systems: int, better: bool, resamples: int, seed: int
+    people: PlacedScores,
+    metric: PlacedScores,
+    systems: int,
+    better: bool,
+    resamples: int,
+    seed: int,
 ) -> Estimate:
-    found = pairwise_accuracy_over_dialogues(people, metric, systems, better, max(resamples, 1), seed)
+    found = pairwise_accuracy_over_dialogues(
+        people, metric, systems, better, max(resamples, 1), seed
+    )
     return found if resamples or found.value is None else Estimate(found.value)
 
 
@@ -115,7 +151,7 @@ def _dialogues(people: PlacedScores) -> int:
     return int(people.dialogue.max()) + 1 if len(people.dialogue) else 1
 
 
-# --- split halves ------------------------------------------------------------------------------------------------
+# --- split halves ---------------------------------------------------------------------------------
 
 
 def split_halves(
@@ -125,18 +161,24 @@ def split_halves(
     found: dict[CeilingLevel, dict[str, Estimate]] = {}
     for level in levels:
         if (items := human.at(level)) is not None:
-            found[level] = split_half(items.matrix, items.system, (level,), seed=seed, intervals=resamples > 0)[level]
+            found[level] = split_half(
+                items.matrix, items.system, (level,), seed=seed, intervals=resamples > 0
+            )[level]
     return found
 
 
 def corrected(
     correlation: MetricCorrelation, reliability: dict[str, Estimate], of_the_limit: Collection[str]
 ) -> dict[str, Any]:
-    """``attenuation_corrected`` of one metric at one level. ``of_the_limit``: coefficients whose intervals speak of the
-    limit of many dialogues."""
+    """``attenuation_corrected`` of one metric at one level. ``of_the_limit``: coefficients whose
+    intervals speak of the limit of many dialogues."""
     r, rho = correlation.pearson, correlation.spearman
     return {
-        "pearson": corrected_for_unreliability(r, reliability["pearson"], "pearson" in of_the_limit).as_json(),
-        "spearman": corrected_for_unreliability(rho, reliability["spearman"], "spearman" in of_the_limit).as_json(),
+        "pearson": corrected_for_unreliability(
+            r, reliability["pearson"], "pearson" in of_the_limit
+        ).as_json(),
+        "spearman": corrected_for_unreliability(
+            rho, reliability["spearman"], "spearman" in of_the_limit
+        ).as_json(),
         "kendall": Estimate.undefined(NO_TAU).as_json(),
     }

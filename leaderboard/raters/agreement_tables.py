@@ -14,10 +14,13 @@ from leaderboard.estimate_cells import (
 
 
 def agreement_tables(
-    document: dict[str, Any], updated: datetime, pseudonyms: dict[str, str], pairs_shown: int | None = None
+    document: dict[str, Any],
+    updated: datetime,
+    pseudonyms: dict[str, str],
+    pairs_shown: int | None = None,
 ) -> list[Table]:
-    """The coefficients; Cohen's κ of every pair of raters that the document holds, or of the ``pairs_shown`` that have
-    most items in common. Raters stand under pseudonyms."""
+    """The coefficients; Cohen's κ of every pair of raters that the document holds, or of the
+    ``pairs_shown`` that have most items in common. Raters stand under pseudonyms."""
     signature = f"{board_signature(document)}|level:{document['level']}"
     return [
         Table(
@@ -39,7 +42,9 @@ def agreement_tables(
 
 
 _SAYS = {
-    "alpha": "Agreement beyond chance among any raters, with missing ratings; 1 is perfect, 0 is chance.",
+    "alpha": (
+        "Agreement beyond chance among any raters, with missing ratings; 1 is perfect, 0 is chance."
+    ),
     "kappa": "Mean over pairs of raters with enough common items of agreement beyond chance on these.",
     "fleiss": "Agreement beyond chance where items have equally many ratings.",
     "icc2_1": "Reliability of one rater's score.",
@@ -85,12 +90,19 @@ def _mean_of(kappa: dict[str, Any]) -> dict[str, Any]:
     if isinstance(mean, dict):
         return mean
     if mean is None:
-        return {"value": None, "reason": kappa.get("reason", "no pair of raters judged the same items")}
+        return {
+            "value": None,
+            "reason": kappa.get("reason", "no pair of raters judged the same items"),
+        }
     return {"value": mean, **{key: kappa[key] for key in ("ci", "ci_reason") if key in kappa}}
 
 
 def _pair_table(
-    document: dict[str, Any], pseudonyms: dict[str, str], signature: str, updated: datetime, shown: int | None
+    document: dict[str, Any],
+    pseudonyms: dict[str, str],
+    signature: str,
+    updated: datetime,
+    shown: int | None,
 ) -> Table:
     by_pair: dict[tuple[str, str], dict[str, Any]] = {}
     for variant, kappa in document["cohen_kappa"].items():
@@ -99,20 +111,30 @@ def _pair_table(
     columns = (
         Column("pair", "Raters"),
         Column("items", "Items both judged", "number", decimals=0, detail=True),
-        *(Column(variant, variant, "estimate", group="Cohen's κ") for variant in document["cohen_kappa"]),
+        *(
+            Column(variant, variant, "estimate", group="Cohen's κ")
+            for variant in document["cohen_kappa"]
+        ),
     )
     rows = tuple(
         Row(
             f"pair-{number}",
             {
-                "pair": Cell(f"{pseudonyms.get(first, first)} and {pseudonyms.get(second, second)}"),
+                "pair": Cell(
+                    f"{pseudonyms.get(first, first)} and {pseudonyms.get(second, second)}"
+                ),
                 "items": Cell(next(iter(found.values()))["items"]),
                 **{variant: cell_of(pair) for variant, pair in found.items()},
             },
         )
         for number, ((first, second), found) in _with_most_items(by_pair, shown)
     )
-    in_all = max([len(by_pair), *(kappa.get("pairs_in_all", 0) for kappa in document["cohen_kappa"].values())])
+    in_all = max(
+        [
+            len(by_pair),
+            *(kappa.get("pairs_in_all", 0) for kappa in document["cohen_kappa"].values()),
+        ]
+    )
     note = f"The {len(rows)} pairs with most items in common; all {in_all:,} are in the download."
     return Table(
         "rater-pairs",
@@ -128,7 +150,8 @@ def _pair_table(
 def _with_most_items(
     by_pair: dict[tuple[str, str], dict[str, Any]], shown: int | None
 ) -> list[tuple[int, tuple[tuple[str, str], dict[str, Any]]]]:
-    """The pairs, numbered; where only some are shown, those with most items, still in their order."""
+    """The pairs, numbered; where only some are shown, those with most items, still in their
+    order."""
     numbered = list(enumerate(by_pair.items()))
     if shown is None or len(numbered) <= shown:
         return numbered

@@ -34,14 +34,26 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     if campaign.kind == Campaign.Kind.COLLECTION:
         raise Http404("nothing is rated in a campaign that collects dialogues")
     aspect, system, excluded, weighting = _asked(request, campaign)
-    found = look(campaign.version, KIND, campaign=campaign.pk, aspect=aspect, system=system, excluded=excluded)
+    found = look(
+        campaign.version,
+        KIND,
+        campaign=campaign.pk,
+        aspect=aspect,
+        system=system,
+        excluded=excluded,
+    )
     if request.htmx and request.headers.get(SEEN) == found.mark:
         return HttpResponse(status=204)
     frame = {"section": "campaigns", "tab": "agreement", "campaign": campaign}
     if found.answer is None:
         words = {"base": "campaigns/campaign_base.html", "page_name": _("Agreement")}
         return waiting_page(request, frame, found, **words)
-    tables = tables_of(campaign, found.answer, found.computed_at, None if "download" in request.GET else PAIRS_SHOWN)
+    tables = tables_of(
+        campaign,
+        found.answer,
+        found.computed_at,
+        None if "download" in request.GET else PAIRS_SHOWN,
+    )
     context = {
         **frame,
         "aspects": aspects_of(campaign),
@@ -58,7 +70,11 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "tables": tables,
         "seen": found.mark,
     }
-    template = "leaderboard/_campaign_agreement.html" if request.htmx else "leaderboard/campaign_agreement.html"
+    template = (
+        "leaderboard/_campaign_agreement.html"
+        if request.htmx
+        else "leaderboard/campaign_agreement.html"
+    )
     return page(request, template, context, tables.values())
 
 

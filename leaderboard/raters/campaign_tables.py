@@ -1,4 +1,5 @@
-"""The tables of a campaign's agreement page, made from its stored answer. No statistics are computed here."""
+"""The tables of a campaign's agreement page, made from its stored answer. No statistics are
+computed here."""
 
 from __future__ import annotations
 
@@ -30,13 +31,18 @@ def tables_of(
     coefficients, pairs = agreement_tables(document, updated, {}, pairs_shown)
     signature = _signature(coefficients.signature, document)
     found = {
-        "coefficients": replace(coefficients, caption=_("Coefficients of agreement"), signature=signature),
+        "coefficients": replace(
+            coefficients, caption=_("Coefficients of agreement"), signature=signature
+        ),
         "pairs": replace(pairs, caption=_("Agreement of each pair of raters"), signature=signature),
         "distribution": _distribution_table(campaign, document),
         "systems": _system_table(document),
         "widest": _widest_table(campaign, document),
     }
-    return {name: replace(table, updated=None if name != "coefficients" else updated) for name, table in found.items()}
+    return {
+        name: replace(table, updated=None if name != "coefficients" else updated)
+        for name, table in found.items()
+    }
 
 
 def _signature(signature: str, document: dict[str, Any]) -> str:
@@ -50,7 +56,9 @@ def _distribution_table(campaign: Campaign, document: dict[str, Any]) -> Table:
     rows = []
     for one in document["distribution"]:
         level, count = int(one["level"]), one["ratings"]
-        label = campaign.scale_labels[level - 1] if overall else (_("not low"), _("marked low"))[level]
+        label = (
+            campaign.scale_labels[level - 1] if overall else (_("not low"), _("marked low"))[level]
+        )
         share = count / total if total else None
         rows.append(
             Row(
@@ -74,7 +82,14 @@ def _system_table(document: dict[str, Any]) -> Table:
     columns = (
         Column("system", _("System")),
         Column("rated", _("Items rated"), "number", decimals=0),
-        Column("items", _("of"), "number", decimals=0, help=_("Items of this system in the campaign."), detail=True),
+        Column(
+            "items",
+            _("of"),
+            "number",
+            decimals=0,
+            help=_("Items of this system in the campaign."),
+            detail=True,
+        ),
         Column("ratings", _("Ratings"), "number", decimals=0),
         Column("mean", _("Mean score"), "number", decimals=2),
         Column(
@@ -92,13 +107,18 @@ def _system_table(document: dict[str, Any]) -> Table:
                 "rated": Cell(one["rated"]),
                 "items": Cell(one["items"]),
                 "ratings": Cell(one["ratings"]),
-                "mean": Cell(reason=_("nobody rated it")) if one["mean"] is None else Cell(one["mean"]),
+                "mean": Cell(reason=_("nobody rated it"))
+                if one["mean"] is None
+                else Cell(one["mean"]),
                 "alpha": cell_of(one["alpha"]),
             },
         )
         for number, one in enumerate(document["by_system"])
     )
-    note = _("Where a system's scores vary little, α is low although raters hardly differ: read it with the mean.")
+    note = _(
+        "Where a system's scores vary little, α is low although raters hardly differ: read it "
+        "with the mean."
+    )
     return Table("agreement-by-system", _("Agreement on each system"), columns, rows, notes=(note,))
 
 
@@ -120,28 +140,38 @@ def _widest_table(campaign: Campaign, document: dict[str, Any]) -> Table:
         )
         for number, one in enumerate(document["widest"])
     )
-    return Table("widest-disagreement", _("Items with the widest disagreement"), tuple(columns), rows)
+    return Table(
+        "widest-disagreement", _("Items with the widest disagreement"), tuple(columns), rows
+    )
 
 
 def _place(one: dict[str, Any]) -> str:
     if one["turn"] is None:
         return _("dialogue %(dialogue)s") % {"dialogue": one["dialogue"]}
-    return _("dialogue %(dialogue)s, turn %(turn)s") % {"dialogue": one["dialogue"], "turn": one["turn"]}
+    return _("dialogue %(dialogue)s, turn %(turn)s") % {
+        "dialogue": one["dialogue"],
+        "turn": one["turn"],
+    }
 
 
 def _address(campaign: Campaign, one: dict[str, Any]) -> str:
     query: dict[str, Any] = {"version": campaign.version.number}
     if one["turn"] is not None:
         query["turn"] = one["turn"]
-    return reverse("dialogue", args=[campaign.version.corpus.slug, one["position"]]) + "?" + urlencode(query)
+    return (
+        reverse("dialogue", args=[campaign.version.corpus.slug, one["position"]])
+        + "?"
+        + urlencode(query)
+    )
 
 
-# --- rater × rater ---------------------------------------------------------------------------------------------
+# --- rater × rater --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class PairCell:
-    """One cell of the matrix: κ of two raters and on how many items it stands, or why there is none."""
+    """One cell of the matrix: κ of two raters and on how many items it stands, or why there is
+    none."""
 
     value: float | None = None
     items: int = 0
@@ -157,7 +187,8 @@ class PairMatrix:
     raters: tuple[str, ...]
     rows: tuple[tuple[str, tuple[PairCell, ...]], ...]
     reasons: tuple[tuple[str, str], ...]
-    """(letter, reason) of undefined cells: a thousand buttons would be a thousand stops of the tab key."""
+    """(letter, reason) of undefined cells: a thousand buttons would be a thousand stops of the tab
+    key."""
     weighting: str
 
 
@@ -171,14 +202,25 @@ def pair_matrix(document: dict[str, Any], weighting: str) -> PairMatrix:
         first, second = pair["raters"]
         cells[first, second] = cells[second, first] = _pair_cell(pair, reasons)
     rows = tuple(
-        (row, tuple(PairCell(is_self=True) if row == column else cells[row, column] for column in raters))
+        (
+            row,
+            tuple(
+                PairCell(is_self=True) if row == column else cells[row, column] for column in raters
+            ),
+        )
         for row in raters
     )
-    return PairMatrix(tuple(raters), rows, tuple((mark, reason) for reason, mark in reasons.items()), weighting)
+    return PairMatrix(
+        tuple(raters), rows, tuple((mark, reason) for reason, mark in reasons.items()), weighting
+    )
 
 
 def _in_order(pairs: Sequence[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys([*(pair["raters"][0] for pair in pairs), *(pair["raters"][1] for pair in pairs)]))
+    return list(
+        dict.fromkeys(
+            [*(pair["raters"][0] for pair in pairs), *(pair["raters"][1] for pair in pairs)]
+        )
+    )
 
 
 def _pair_cell(pair: dict[str, Any], reasons: dict[str, str]) -> PairCell:

@@ -51,7 +51,11 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
         "raters": raters,
         "written_from": (found.stored,),
     }
-    files = [corrected(), raters(), *(one.points for one in charts())] if "download" in request.GET else ()
+    files = (
+        [corrected(), raters(), *(one.points for one in charts())]
+        if "download" in request.GET
+        else ()
+    )
     return page(request, "leaderboard/rater_effects.html", context, files)
 
 

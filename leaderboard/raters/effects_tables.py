@@ -1,4 +1,5 @@
-"""The tables and sentences of rater effects, made from a stored answer (JSON). No statistics are computed here."""
+"""The tables and sentences of rater effects, made from a stored answer (JSON). No statistics are
+computed here."""
 
 from __future__ import annotations
 
@@ -27,10 +28,17 @@ def corrected_table(document: dict[str, Any], updated: datetime | None) -> Table
     """Each system's raw and corrected mean, and whether its place changes."""
     return Table(
         id="corrected-means",
-        caption=f"System means without the raters' severity, {document['corpus']}, aspect {document['aspect']}",
+        caption=f"System means without the raters' severity, {document['corpus']}, aspect "
+        f"{document['aspect']}",
         columns=(
             Column("system", "System"),
-            Column("raw", "Raw mean", "estimate", decimals=2, help="Mean over rated items, 95 % interval."),
+            Column(
+                "raw",
+                "Raw mean",
+                "estimate",
+                decimals=2,
+                help="Mean over rated items, 95 % interval.",
+            ),
             Column(
                 "corrected",
                 "Corrected mean",
@@ -39,16 +47,32 @@ def corrected_table(document: dict[str, Any], updated: datetime | None) -> Table
                 higher_is_better=True,
                 help="As the panel's mean rater would have rated, 95 % interval over dialogues.",
             ),
-            Column("change", "Change", "number", decimals=3, help="Corrected less raw, in rating points."),
-            Column("raw-place", "Raw place", "number", decimals=0, help="By value, from 1.", detail=True),
-            Column("corrected-place", "Corrected place", "number", decimals=0, help="By value, from 1."),
+            Column(
+                "change",
+                "Change",
+                "number",
+                decimals=3,
+                help="Corrected less raw, in rating points.",
+            ),
+            Column(
+                "raw-place",
+                "Raw place",
+                "number",
+                decimals=0,
+                help="By value, from 1.",
+                detail=True,
+            ),
+            Column(
+                "corrected-place", "Corrected place", "number", decimals=0, help="By value, from 1."
+            ),
             Column("moves", "Moves", help="Places up or down when severity is taken out."),
         ),
         rows=tuple(_system_row(system) for system in document["systems"]),
         sort=("corrected", True),
         notes=(
-            "A system that strict raters happened to judge rises, one that lenient raters judged falls. Places are by "
-            "value alone; where intervals overlap, the order is not settled by either mean.",
+            "A system that strict raters happened to judge rises, one that lenient raters judged "
+            "falls. Places are by value alone; where intervals overlap, the order is not settled "
+            "by either mean.",
         ),
         signature=effects_signature(document),
         updated=updated,
@@ -79,7 +103,8 @@ def moves(system: dict[str, Any]) -> str:
 
 
 def rater_table(document: dict[str, Any], updated: datetime | None) -> Table:
-    """One row a rater: severity, how many ratings and of how many systems, their mean and spread, agreement."""
+    """One row a rater: severity, how many ratings and of how many systems, their mean and spread,
+    agreement."""
     return Table(
         id="raters",
         caption=f"Raters, {document['corpus']}, aspect {document['aspect']}",
@@ -90,19 +115,35 @@ def rater_table(document: dict[str, Any], updated: datetime | None) -> Table:
                 "Severity",
                 "estimate",
                 decimals=2,
-                help="Rating points below the panel's mean rater, all else equal; negative: lenient. 95 % interval.",
+                help="Rating points below the panel's mean rater, all else equal; negative: "
+                "lenient. 95 % interval.",
             ),
-            Column("mean", "Mean score", "number", decimals=2, help="Of the rater's ratings, whatever was rated."),
-            Column("spread", "Spread", "number", decimals=2, help="Standard deviation of the rater's scores."),
+            Column(
+                "mean",
+                "Mean score",
+                "number",
+                decimals=2,
+                help="Of the rater's ratings, whatever was rated.",
+            ),
+            Column(
+                "spread",
+                "Spread",
+                "number",
+                decimals=2,
+                help="Standard deviation of the rater's scores.",
+            ),
             Column(
                 "agreement",
                 "r with others",
                 "estimate",
                 decimals=2,
-                help="Pearson's r with the mean of the other raters on items that both judged, 95 % interval.",
+                help="Pearson's r with the mean of the other raters on items that both judged, 95 "
+                "% interval.",
             ),
             Column("ratings", "Ratings", "number", decimals=0),
-            Column("systems", "Systems", "number", decimals=0, help="Of how many systems.", detail=True),
+            Column(
+                "systems", "Systems", "number", decimals=0, help="Of how many systems.", detail=True
+            ),
         ),
         rows=tuple(_rater_row(rater) for rater in document["raters"]),
         sort=("severity", True),
@@ -147,9 +188,21 @@ def key_figures(document: dict[str, Any]) -> list[tuple[str, str, str]]:
         figures.append(("Raters", written(len(document["raters"]), 0), ""))
     if deviation:
         figures += [
-            ("Raters differ by", written(deviation["rater"], 2), "standard deviation of severity, points"),
-            ("Items differ by", written(deviation["item"], 2), "of one system, standard deviation, points"),
-            ("One rating errs by", written(deviation["error"], 2), "what is left, standard deviation, points"),
+            (
+                "Raters differ by",
+                written(deviation["rater"], 2),
+                "standard deviation of severity, points",
+            ),
+            (
+                "Items differ by",
+                written(deviation["item"], 2),
+                "of one system, standard deviation, points",
+            ),
+            (
+                "One rating errs by",
+                written(deviation["error"], 2),
+                "what is left, standard deviation, points",
+            ),
         ]
     return figures
 
@@ -162,7 +215,8 @@ def in_one_sentence(document: dict[str, Any]) -> str:
     changes = {one["system"]: one["corrected"]["value"] - one["raw"]["value"] for one in changed}
     if max(changes.values()) - min(changes.values()) < ALIKE:
         return (
-            "The raters judged all systems alike, so their severity leaves the order and the differences as they are."
+            "The raters judged all systems alike, so their severity leaves the order and the "
+            "differences as they are."
         )
     largest = max(changes, key=lambda name: abs(changes[name]))
     moved = [system["system"] for system in changed if moves(system) != "stays"]
@@ -172,8 +226,8 @@ def in_one_sentence(document: dict[str, Any]) -> str:
         else "No system changes its place."
     )
     return (
-        f"Taking severity out moves the means by at most {written(abs(changes[largest]), 2)} points ({largest}). "
-        f"{order}"
+        f"Taking severity out moves the means by at most {written(abs(changes[largest]), 2)} "
+        f"points ({largest}). {order}"
     )
 
 

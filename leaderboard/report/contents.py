@@ -1,4 +1,5 @@
-"""What stands in a report: sections of sentences, pictures and tables, made from the same answers as the pages."""
+"""What stands in a report: sections of sentences, pictures and tables, made from the same answers
+as the pages."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ class Contents:
 
 
 def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: None) -> Contents:
-    """Everything is read where it is stored for the present data, else computed now. ``say`` hears what is at hand."""
+    """Everything is read where it is stored for the present data, else computed now. ``say`` hears
+    what is at hand."""
     say("correlations")
     correlations = answer_of(version, "correlations", **correlations_asked(aspect))
     levels = _levels_shown(version, correlations)
@@ -96,22 +98,38 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     scatter = _scatter(version, aspect, correlations, levels)
     sections = [
         _agreement_section(version, agreement),
-        *(_metric_section(version, correlations, level, comparisons.get(level)) for level in levels),
-        *([Section("scatter", "The best metric against human ratings", figures=scatter)] if scatter else []),
+        *(
+            _metric_section(version, correlations, level, comparisons.get(level))
+            for level in levels
+        ),
+        *(
+            [Section("scatter", "The best metric against human ratings", figures=scatter)]
+            if scatter
+            else []
+        ),
         _system_section(version, aspect, standing),
         _rater_section(effects, corrected),
     ]
-    shown = {**correlations, "rows": [row for row in correlations["rows"] if row["level"] in levels]}
+    shown = {
+        **correlations,
+        "rows": [row for row in correlations["rows"] if row["level"] in levels],
+    }
     method = method_of(shown, comparisons, agreement, corrected)
     return Contents(
         version=version,
         aspect=aspect,
         facts=_facts(version, aspect),
         findings=_findings(correlations, comparisons, standing, levels),
-        sections=[section for section in sections if section.sentences or section.figures or section.tables],
+        sections=[
+            section
+            for section in sections
+            if section.sentences or section.figures or section.tables
+        ],
         method=method,
         references=reference_list(method.cited, _citations(correlations)),
-        signatures=list(dict.fromkeys(of_all_levels(row["signature"]) for row in correlations["rows"])),
+        signatures=list(
+            dict.fromkeys(of_all_levels(row["signature"]) for row in correlations["rows"])
+        ),
         software=f"dialeval {settings.VERSION}",
         made_at=timezone.now(),
     )
@@ -130,7 +148,8 @@ def _facts(version: CorpusVersion, aspect: str) -> list[tuple[str, str]]:
 
 def _counted(counts: Any) -> list[tuple[str, int]]:
     return [
-        (name, getattr(counts, name)) for name in ("dialogues", "turns", "systems", "responses", "raters", "ratings")
+        (name, getattr(counts, name))
+        for name in ("dialogues", "turns", "systems", "responses", "raters", "ratings")
     ]
 
 
@@ -143,18 +162,23 @@ def _scale_words(version: CorpusVersion, aspect: str) -> str:
 
 
 def _findings(
-    correlations: Mapping[str, Any], comparisons: Mapping[str, Any], standing: Mapping[str, Any], levels: list[str]
+    correlations: Mapping[str, Any],
+    comparisons: Mapping[str, Any],
+    standing: Mapping[str, Any],
+    levels: list[str],
 ) -> list[str]:
     found = []
     for level in levels:
         wish = BoardWish(level=level)
-        first, rest = headline(correlations, wish, letters_of(comparisons.get(level), wish.coefficient))
+        first, rest = headline(
+            correlations, wish, letters_of(comparisons.get(level), wish.coefficient)
+        )
         found.append(" ".join(part for part in (first, rest) if part))
     best, beside = system_headline(standing["systems"])
     return [words for words in (*found, " ".join(part for part in (best, beside) if part)) if words]
 
 
-# --- sections ----------------------------------------------------------------------------------------------------
+# --- sections -------------------------------------------------------------------------------------
 
 
 def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str, Any]]) -> Section:
@@ -169,14 +193,21 @@ def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str,
 
 
 def _levels_shown(version: CorpusVersion, correlations: Mapping[str, Any]) -> list[str]:
-    """Without the dialogue level where every dialogue is one turn: it would say everything twice."""
+    """Without the dialogue level where every dialogue is one turn: it would say everything
+    twice."""
     levels = list(dict.fromkeys(row["level"] for row in correlations["rows"]))
-    return [level for level in levels if level != "dialogue" or "turn" not in levels or not _is_one_turn_each(version)]
+    return [
+        level
+        for level in levels
+        if level != "dialogue" or "turn" not in levels or not _is_one_turn_each(version)
+    ]
 
 
 def _is_one_turn_each(version: CorpusVersion) -> bool:
     counts = counts_of(version)
-    return counts.turns == counts.dialogues and "dialogue" not in queries.rated_levels(version, version.main_aspect)
+    return counts.turns == counts.dialogues and "dialogue" not in queries.rated_levels(
+        version, version.main_aspect
+    )
 
 
 def _metric_section(
@@ -186,12 +217,20 @@ def _metric_section(
     letters = letters_of(compared, wish.coefficient)
     figure = forest_figure(document, wish, letters)
     table = metric_board(document, None, wish, letters)
-    columns = [column for column in shown_columns(table, wish, document).split(",") if not column.endswith("about")]
+    columns = [
+        column
+        for column in shown_columns(table, wish, document).split(",")
+        if not column.endswith("about")
+    ]
     columns = [column for column in columns if column.startswith((level, "seconds", "usd"))]
-    section = Section(f"metrics-{level}", f"Metrics against people, {level} level", figures=[figure])
+    section = Section(
+        f"metrics-{level}", f"Metrics against people, {level} level", figures=[figure]
+    )
     section.tables.append(_shown(replace(table, id=f"metrics-{level}"), columns))
     if level == "turn" and _is_one_turn_each(version):
-        section.sentences.append("Every dialogue has one turn, so the dialogue level says the same and is left out.")
+        section.sentences.append(
+            "Every dialogue has one turn, so the dialogue level says the same and is left out."
+        )
     if compared is not None:
         section.sentences.append(_differences(compared))
     return section
@@ -203,20 +242,28 @@ def _differences(compared: Mapping[str, Any]) -> str:
         pairs = compared["coefficients"].get(name, {}).get("pairs", [])
         tested = [pair[4] for pair in pairs if pair[4] is not None]
         if tested:
-            said.append(f"{written(sum(p < 0.05 for p in tested), 0)} of {written(len(tested), 0)} by {symbol}")
+            said.append(
+                f"{written(sum(p < 0.05 for p in tested), 0)} of {written(len(tested), 0)} by "
+                f"{symbol}"
+            )
     if not said:
         return "No two metrics could be compared at this level."
     return f"Pairs of metrics that differ at 5 % after Holm's adjustment: {', '.join(said)}."
 
 
-def _scatter(version: CorpusVersion, aspect: str, correlations: dict[str, Any], levels: list[str]) -> list[Figure]:
-    """Of the metric that follows people best at the finest level that has one; none where no metric does."""
+def _scatter(
+    version: CorpusVersion, aspect: str, correlations: dict[str, Any], levels: list[str]
+) -> list[Figure]:
+    """Of the metric that follows people best at the finest level that has one; none where no metric
+    does."""
     for level in levels:
         best = best_row(correlations, BoardWish(level=level))
         if best is not None:
             drawn = answer_of(version, "scatter", aspect=aspect, metric=best["metric"])
             wanted = [f"scatter-{one}" for one in levels]
-            return [figure_of(document) for document in drawn["figures"] if document["id"] in wanted]
+            return [
+                figure_of(document) for document in drawn["figures"] if document["id"] in wanted
+            ]
     return []
 
 
@@ -234,10 +281,13 @@ def _system_section(version: CorpusVersion, aspect: str, standing: dict[str, Any
             system_means_figure(standing, version.scales.get(aspect), ()),
         ],
     )
-    section.tables.append(_shown(table, [column.key for column in table.columns if column.key not in left_out]))
+    section.tables.append(
+        _shown(table, [column.key for column in table.columns if column.key not in left_out])
+    )
     if left_out:
         section.sentences.append(
-            f"The table holds the scores of {SCORES_SHOWN} of {len(metrics)} metrics; the site has all of them."
+            f"The table holds the scores of {SCORES_SHOWN} of {len(metrics)} metrics; the site "
+            "has all of them."
         )
     return section
 
@@ -245,15 +295,25 @@ def _system_section(version: CorpusVersion, aspect: str, standing: dict[str, Any
 def _rater_section(effects: dict[str, Any], corrected: dict[str, Any] | None) -> Section:
     if corrected is None:
         reason = effects["reason"] or "nobody rated"
-        return Section("raters", "Strict and lenient raters", [f"Means are not corrected for severity: {reason}."])
+        return Section(
+            "raters",
+            "Strict and lenient raters",
+            [f"Means are not corrected for severity: {reason}."],
+        )
     return Section(
-        "raters", "Strict and lenient raters", [in_one_sentence(effects)], [], [_shown(corrected_table(effects, None))]
+        "raters",
+        "Strict and lenient raters",
+        [in_one_sentence(effects)],
+        [],
+        [_shown(corrected_table(effects, None))],
     )
 
 
 def _shown(table: Table, columns: list[str] | None = None) -> ReportTable:
     """As it stands in a file: in its own order, with nothing to tick and no address of the site."""
-    arranged = sort_table(replace(table, pick_form="", updated=None, rows=tuple(map(_without_links, table.rows))))
+    arranged = sort_table(
+        replace(table, pick_form="", updated=None, rows=tuple(map(_without_links, table.rows)))
+    )
     return ReportTable(choose_columns(arranged, columns) if columns else arranged)
 
 

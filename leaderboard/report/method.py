@@ -12,10 +12,14 @@ from leaderboard.board_words import design_text
 Document = Mapping[str, Any]
 WHAT_A_PAIR_IS = {
     "turn": "at turn level a pair is one response",
-    "dialogue": "at dialogue level one system in one dialogue, the metric's score being the mean over its turns unless "
-    "it scores dialogues",
-    "system": "at system level one system, the metric's score being the mean over all its responses unless it scores "
-    "systems",
+    "dialogue": (
+        "at dialogue level one system in one dialogue, the metric's score being the mean over its "
+        "turns unless it scores dialogues"
+    ),
+    "system": (
+        "at system level one system, the metric's score being the mean over all its responses "
+        "unless it scores systems"
+    ),
 }
 
 
@@ -33,7 +37,8 @@ def method_of(
     agreement: Mapping[str, Document],
     rater_effects: Document | None,
 ) -> Method:
-    """``comparisons`` and ``agreement`` by level; ``rater_effects`` None where nothing could be corrected."""
+    """``comparisons`` and ``agreement`` by level; ``rater_effects`` None where nothing could be
+    corrected."""
     paragraphs: list[tuple[str, str]] = []
     cited: list[str] = []
     if agreement:
@@ -52,41 +57,48 @@ def method_of(
     design = design_text(correlations)
     paragraphs.append(("Systems", f"{SYSTEMS} {design}." if design else SYSTEMS))
     if rater_effects is not None:
-        paragraphs.append(("Raters", f"{_sentence(rater_effects['method'])} Raters stand under pseudonyms."))
+        paragraphs.append(
+            ("Raters", f"{_sentence(rater_effects['method'])} Raters stand under pseudonyms.")
+        )
         cited.append("mixed-model")
     paragraphs.append(("Missing and undefined", MISSING))
     return Method(paragraphs, cited)
 
 
 SYSTEMS = (
-    "A system's rank is 1 + the number of systems whose interval lies wholly above its own; the worst rank is the last "
-    "place that the intervals allow. Systems whose intervals overlap through a chain of others share a band."
+    "A system's rank is 1 + the number of systems whose interval lies wholly above its own; the "
+    "worst rank is the last place that the intervals allow. Systems whose intervals overlap "
+    "through a chain of others share a band."
 )
 CEILING = (
-    "The ceiling is the highest correlation that a perfect metric could reach with the mean of these "
-    "ratings: the root of their reliability. The reliability correlates the means of two random halves of "
-    "the raters of each item, at the level where metrics are, raised to the full number of raters by the "
-    "Spearman–Brown formula; for Spearman's ρ that is an approximation, for Kendall's τ there is none. "
-    "Leave-one-out agreement is each rater's scores against the mean of the other raters' on the same "
-    "items, averaged over raters: it needs identified raters, and a metric may exceed it."
+    "The ceiling is the highest correlation that a perfect metric could reach with the mean of "
+    "these ratings: the root of their reliability. The reliability correlates the means of two "
+    "random halves of the raters of each item, at the level where metrics are, raised to the full "
+    "number of raters by the Spearman–Brown formula; for Spearman's ρ that is an approximation, "
+    "for Kendall's τ there is none. Leave-one-out agreement is each rater's scores against the "
+    "mean of the other raters' on the same items, averaged over raters: it needs identified "
+    "raters, and a metric may exceed it."
 )
 MISSING = (
-    "What a metric has no score for is left out of its own numbers, pair by pair, and never filled in; coverage is the "
-    "share of rated responses that have a score. A number that does not exist is a dash with its reason: it is never 0 "
-    "and never ranked."
+    "What a metric has no score for is left out of its own numbers, pair by pair, and never "
+    "filled in; coverage is the share of rated responses that have a score. A number that does "
+    "not exist is a dash with its reason: it is never 0 and never ranked."
 )
 
 
 def _ratings(agreement: Mapping[str, Document]) -> str:
     said = [
-        f"{written(one['ratings'], 0)} ratings by {written(one['raters'], 0)} raters of {written(one['items'], 0)} "
-        f"{'responses' if level == 'turn' else 'dialogues'}"
+        (
+            f"{written(one['ratings'], 0)} ratings by {written(one['raters'], 0)} raters of "
+            f"{written(one['items'], 0)} {'responses' if level == 'turn' else 'dialogues'}"
+        )
         for level, one in agreement.items()
     ]
     return (
-        f"{'; '.join(said)}. Agreement is Krippendorff's α with partial overlap of raters, Cohen's κ of pairs of "
-        "raters aligned by item, Fleiss' κ and the intraclass correlations ICC(2,1) and ICC(2,k); intervals leave "
-        "out one dialogue at a time (jackknife, Student's t)."
+        f"{'; '.join(said)}. Agreement is Krippendorff's α with partial overlap of raters, "
+        "Cohen's κ of pairs of raters aligned by item, Fleiss' κ and the intraclass correlations "
+        "ICC(2,1) and ICC(2,k); intervals leave out one dialogue at a time (jackknife, Student's "
+        "t)."
     )
 
 
@@ -94,9 +106,9 @@ def _correlations(document: Document) -> str:
     levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
     pairs = "; ".join(WHAT_A_PAIR_IS[level] for level in levels)
     return (
-        f"Pearson's r, Spearman's ρ and Kendall's τ-b between a metric's scores and the human score "
-        f"“{document['aspect']}”, with their signs: {pairs}. Human scores are means over the raters of an item. "
-        f"{written(len(document['systems']), 0)} systems were compared."
+        "Pearson's r, Spearman's ρ and Kendall's τ-b between a metric's scores and the human "
+        f"score “{document['aspect']}”, with their signs: {pairs}. Human scores are means over "
+        f"the raters of an item. {written(len(document['systems']), 0)} systems were compared."
     )
 
 
@@ -105,7 +117,9 @@ def _intervals(document: Document) -> str:
     methods: dict[str, list[str]] = {}
     for level, words in document.get("interval", {}).items():
         methods.setdefault(str(words), []).append(level)
-    said = " ".join(_sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items())
+    said = " ".join(
+        _sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items()
+    )
     return f"All intervals are of 95 %. {said} Seed {document['seed']}.".replace("  ", " ")
 
 
@@ -125,14 +139,19 @@ def _tested(document: Document) -> bool:
 def _differences(tested: Mapping[str, Document]) -> str:
     one = next(iter(tested.values()))
     pairs = {
-        level: len(next(found for found in document["coefficients"].values() if found["pairs"])["pairs"])
+        level: len(
+            next(found for found in document["coefficients"].values() if found["pairs"])["pairs"]
+        )
         for level, document in tested.items()
     }
-    counted = ", ".join(f"{written(count, 0)} pairs at {level} level" for level, count in pairs.items())
+    counted = ", ".join(
+        f"{written(count, 0)} pairs at {level} level" for level, count in pairs.items()
+    )
     return (
-        f"{_sentence(one['method'])} {written(one['permutations'], 0)} permutations, seed {one['seed']}; {counted}. "
-        "p counts the observed order among the permutations, so that it is never 0, and is adjusted by Holm's method "
-        "over all pairs of a level. Metrics that share a letter are not significantly different."
+        f"{_sentence(one['method'])} {written(one['permutations'], 0)} permutations, seed "
+        f"{one['seed']}; {counted}. p counts the observed order among the permutations, so that "
+        "it is never 0, and is adjusted by Holm's method over all pairs of a level. Metrics that "
+        "share a letter are not significantly different."
     )
 
 

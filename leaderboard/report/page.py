@@ -1,4 +1,5 @@
-"""The report as one HTML file: style sheets, the chart library and the data are all in it, and it asks no network."""
+"""The report as one HTML file: style sheets, the chart library and the data are all in it, and it
+asks no network."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from leaderboard.report.contents import Contents
 STYLES = ("tokens", "base", "components", "tables", "charts", "report")
 SCRIPTS = ("tips", "charts")
 NOTHING_FROM_OUTSIDE = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; connect-src blob:"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
+    "blob:; connect-src blob:"
 )
 _STATIC = settings.PROJECT / "dialeval_site" / "static" / "dialeval"
 
@@ -39,12 +41,18 @@ class Chart:
 
 
 def html_of(contents: Contents) -> str:
-    body = render_to_string("leaderboard/report.html", {"report": contents, "sections": _sections(contents)})
-    title = escape(f"{contents.version.corpus.name}, {contents.aspect}: metrics and systems held against people")
+    body = render_to_string(
+        "leaderboard/report.html", {"report": contents, "sections": _sections(contents)}
+    )
+    title = escape(
+        f"{contents.version.corpus.name}, {contents.aspect}: metrics and systems held against "
+        "people"
+    )
     styles = "\n".join(_asset(f"{name}.css") for name in STYLES)
     print_style = _asset("print.css")
     scripts = "".join(
-        f"<script>{_script(text)}</script>\n" for text in (_library(), *(_asset(f"{name}.js") for name in SCRIPTS))
+        f"<script>{_script(text)}</script>\n"
+        for text in (_library(), *(_asset(f"{name}.js") for name in SCRIPTS))
     )
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -77,7 +85,9 @@ def _asset(name: str) -> str:
 
 
 def _library() -> str:
-    return (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    return (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(
+        encoding="utf-8"
+    )
 
 
 def _script(text: str) -> str:

@@ -1,8 +1,10 @@
-"""The permutation test of every pair of metrics at once: what ``permutation_test`` finds one by one.
+"""The permutation test of every pair of metrics at once: what ``permutation_test`` finds one by
+one.
 
-All pairs see the same coins. Permutations go in blocks, and a pair that has seen enough swaps as extreme as its own
-difference stops (Besag & Clifford 1991, Sequential Monte Carlo p-values): its p is known well enough, and so the pairs
-that are clear get the many permutations which Holm's correction for hundreds of pairs asks for.
+All pairs see the same coins. Permutations go in blocks, and a pair that has seen enough swaps as
+extreme as its own difference stops (Besag & Clifford 1991, Sequential Monte Carlo p-values): its p
+is known well enough, and so the pairs that are clear get the many permutations which Holm's
+correction for hundreds of pairs asks for.
 """
 
 from __future__ import annotations
@@ -33,17 +35,20 @@ from leaderboard.statistics.swapped_systems import SwappedSystems
 
 BLOCK = 1000
 ENOUGH = 20
-"""Swaps as extreme as the data, after which a pair stops: p is then known to about a fifth of itself."""
+"""Swaps as extreme as the data, after which a pair stops: p is then known to about a fifth of
+itself."""
 
 
 @dataclass(frozen=True)
 class PairTests:
-    """One coefficient at one level. Pairs (i, j) with i < j in the order of ``numpy.triu_indices``."""
+    """One coefficient at one level. Pairs (i, j) with i < j in the order of
+    ``numpy.triu_indices``."""
 
     alone: tuple[Estimate, ...]
     """Every metric's coefficient on all of its own scores; with the reason where it has none."""
     difference: FloatArray
-    """(pairs,): coefficient of i − coefficient of j, on what both scored; NaN where one is undefined."""
+    """(pairs,): coefficient of i − coefficient of j, on what both scored; NaN where one is
+    undefined."""
     p: FloatArray
     """(pairs,) two-sided; NaN where there is none."""
     permutations: IntArray
@@ -65,11 +70,14 @@ class _Tally:
 
     def tests(self, alone: Sequence[Estimate]) -> PairTests:
         upper = np.triu_indices(self.metrics, 1)
-        return PairTests(tuple(alone), self.difference[upper], self.p[upper], self.permutations[upper])
+        return PairTests(
+            tuple(alone), self.difference[upper], self.p[upper], self.permutations[upper]
+        )
 
 
 Differences = Callable[[Coins, IntArray, IntArray], Sequence[FloatArray]]
-"""For some permutations and pairs of metrics: (permutations, pairs) for every coefficient that is made together."""
+"""For some permutations and pairs of metrics: (permutations, pairs) for every coefficient that is
+made together."""
 
 
 def all_pairs_of_items(
@@ -83,21 +91,29 @@ def all_pairs_of_items(
 ) -> PairTests:
     """Pearson's r over items: responses, or dialogues of a system.
 
-    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score; ``system``, ``dialogue``: (n,) numbers. Two
-    metrics are compared on the items that both scored and people rated. Ranks of all items would have to be made anew
-    for every swap and pair: use ``permutation_test`` for the few pairs whose ρ or τ-b matters.
+    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score; ``system``, ``dialogue``:
+    (n,) numbers. Two metrics are compared on the items that both scored and people rated. Ranks of
+    all items would have to be made anew for every swap and pair: use ``permutation_test`` for the
+    few pairs whose ρ or τ-b matters.
     """
-    people, scores = np.asarray(human, dtype=np.float64), np.atleast_2d(np.asarray(metrics, dtype=np.float64))
+    people, scores = (
+        np.asarray(human, dtype=np.float64),
+        np.atleast_2d(np.asarray(metrics, dtype=np.float64)),
+    )
     rated = np.isfinite(people)
     places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & rated
-    alone = [pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)]
+    alone = [
+        pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)
+    ]
     tally = _Tally(len(scores))
     for first, second, both in pairs_alike(scored, alone):
         numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
         used = np.union1d(first, second)
         on_common = [standardised(scores[row][both]) for row in used]
-        points = np.array([pearson_estimate(people[both], row).value for row in on_common], dtype=np.float64)
+        points = np.array(
+            [pearson_estimate(people[both], row).value for row in on_common], dtype=np.float64
+        )
         if not np.isfinite(points).any():
             continue
         swaps = SwappedItems(people[both], np.array(on_common), *numbers)
@@ -117,21 +133,34 @@ def all_pairs_of_systems(
     seed: int = 0,
     swapped: Swapped = "both",
 ) -> dict[Coefficient, PairTests]:
-    """r, ρ and τ-b of system means; arguments as of ``correlate_systems``: m metrics, then m' of systems only.
+    """r, ρ and τ-b of system means; arguments as of ``correlate_systems``: m metrics, then m' of
+    systems only.
 
-    Two metrics are compared by their means over the responses that both scored, rated or not. Where one of the two has
-    scores of systems only, both are swapped as whole systems (PERM-SYS), whatever the others are.
+    Two metrics are compared by their means over the responses that both scored, rated or not. Where
+    one of the two has scores of systems only, both are swapped as whole systems (PERM-SYS),
+    whatever the others are.
     """
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     dialogue = np.searchsorted(dialogues, metrics.dialogue)
     people = system_sums(
-        human.scores[0], human.system, np.searchsorted(dialogues, human.dialogue), systems, len(dialogues)
+        human.scores[0],
+        human.system,
+        np.searchsorted(dialogues, human.dialogue),
+        systems,
+        len(dialogues),
     ).means()
-    fixed = np.empty((0, systems)) if system_scores is None else np.atleast_2d(np.asarray(system_scores, np.float64))
+    fixed = (
+        np.empty((0, systems))
+        if system_scores is None
+        else np.atleast_2d(np.asarray(system_scores, np.float64))
+    )
     scored = np.isfinite(metrics.scores) & np.isfinite(people)[metrics.system]
     count = len(metrics.scores) + len(fixed)
     means = np.concatenate(
-        [means_of(row, both, metrics.system, systems) for row, both in zip(metrics.scores, scored, strict=True)]
+        [
+            means_of(row, both, metrics.system, systems)
+            for row, both in zip(metrics.scores, scored, strict=True)
+        ]
         + [np.where(np.isfinite(row) & np.isfinite(people), row, np.nan)[None] for row in fixed]
         + [np.empty((0, systems))]
     )
@@ -147,7 +176,10 @@ def all_pairs_of_systems(
             wanted: list[Coefficient] = [name for name in coefficients if name in names]
             if not wanted:
                 continue
-            values = [np.array([point[name].value for point in points], dtype=np.float64) for name in wanted]
+            values = [
+                np.array([point[name].value for point in points], dtype=np.float64)
+                for name in wanted
+            ]
             found = [tallies[name] for name in wanted]
             _test(found, values, (first, second), at, _differences(swaps.of, wanted), coins)
 
@@ -163,21 +195,29 @@ def all_pairs_of_systems(
             with_fixed = (first >= len(metrics.scores)) | (second >= len(metrics.scores))
             used = np.union1d(first[with_fixed], second[with_fixed])
             if len(used) and both.sum() > 2:
-                swaps = _swapped_means(means[used], both, np.arange(systems), np.zeros(systems, dtype=np.int64), people)
+                swaps = _swapped_means(
+                    means[used], both, np.arange(systems), np.zeros(systems, dtype=np.int64), people
+                )
                 if swaps is not None:
                     compare(first[with_fixed], second[with_fixed], swaps, "systems")
     return {name: tallies[name].tests([one[name] for one in alone]) for name in coefficients}
 
 
 def correlation_of_means(
-    people: FloatArray, means: FloatArray, coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall")
+    people: FloatArray,
+    means: FloatArray,
+    coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
 ) -> dict[Coefficient, Estimate]:
     both = np.isfinite(people) & np.isfinite(means)
     return {name: ESTIMATE[name](people[both], means[both]) for name in coefficients}
 
 
-def means_of(scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int) -> FloatArray:
-    return system_sums(scores[both], system[both], np.zeros(int(both.sum()), np.int64), systems, 1).means()[None]
+def means_of(
+    scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int
+) -> FloatArray:
+    return system_sums(
+        scores[both], system[both], np.zeros(int(both.sum()), np.int64), systems, 1
+    ).means()[None]
 
 
 @dataclass(frozen=True)
@@ -188,7 +228,11 @@ class _Means:
 
 
 def _swapped_means(
-    scores: FloatArray, both: NDArray[np.bool_], system: IntArray, dialogue: IntArray, people: FloatArray
+    scores: FloatArray,
+    both: NDArray[np.bool_],
+    system: IntArray,
+    dialogue: IntArray,
+    people: FloatArray,
 ) -> _Means | None:
     """``scores``: (m, n). None where there are fewer than 3 systems to correlate."""
     kept, of_system = np.unique(system[both], return_inverse=True)
@@ -221,14 +265,17 @@ def _differences(of: SwappedSystems, wanted: Sequence[Coefficient]) -> Differenc
 def pairs_alike(
     scored: NDArray[np.bool_], alone: Sequence[Estimate]
 ) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
-    """Pairs (first < second) of metrics with a coefficient, grouped by what both scored: (first, second, that)."""
+    """Pairs (first < second) of metrics with a coefficient, grouped by what both scored: (first,
+    second, that)."""
     rows: dict[bytes, list[int]] = {}
     for row, (places, estimate) in enumerate(zip(scored, alone, strict=True)):
         if estimate.is_defined:
             rows.setdefault(places.tobytes(), []).append(row)
     groups = []
     for one, other in combinations_with_replacement(list(rows.values()), 2):
-        pairs = np.array([(min(i, j), max(i, j)) for i in one for j in other if one is not other or i < j])
+        pairs = np.array(
+            [(min(i, j), max(i, j)) for i in one for j in other if one is not other or i < j]
+        )
         if len(pairs):
             groups.append((pairs[:, 0], pairs[:, 1], scored[one[0]] & scored[other[0]]))
     return groups
@@ -242,8 +289,8 @@ def _test(
     differences: Differences,
     coins: Coins,
 ) -> None:
-    """Fills in the tallies. ``points``: each metric's coefficient, for every tally; ``at``: where the metrics of
-    ``pairs`` stand there."""
+    """Fills in the tallies. ``points``: each metric's coefficient, for every tally; ``at``: where
+    the metrics of ``pairs`` stand there."""
     observed = np.array([values[at[0]] - values[at[1]] for values in points])
     extreme, defined = np.zeros((2, *observed.shape))
     seen = np.zeros(observed.shape, dtype=np.int64)

@@ -1,9 +1,10 @@
 """Intervals of bounded quantities: a mean of ratings from 1 to 5 has no interval to 5.04.
 
-Student's interval of a mean near an end of its scale reaches beyond it, and holds too little there: the nearer the
-end, the less room scores have to vary. In its place stands Wilson's with the same variance, as for shares (the modified
-Wilson interval, Franco et al. 2019): the mean's place m between the ends, from 0 to 1, moves as much as a share of
-m(1 − m) / v independent items. ``docs/statistics_correlation.md`` has the coverage of both.
+Student's interval of a mean near an end of its scale reaches beyond it, and holds too little there:
+the nearer the end, the less room scores have to vary. In its place stands Wilson's with the same
+variance, as for shares (the modified Wilson interval, Franco et al. 2019): the mean's place m
+between the ends, from 0 to 1, moves as much as a share of m(1 − m) / v independent items.
+``docs/statistics_correlation.md`` has the coverage of both.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ UNBOUNDED: Bounds = (None, None)
 def interval_within(
     mean: float, interval: tuple[float, float], bounds: Bounds, degrees: int, level: float = 0.95
 ) -> tuple[float, float]:
-    """Student's ``interval`` of a mean where it lies within ``bounds``, else Wilson's of the same variance.
+    """Student's ``interval`` of a mean where it lies within ``bounds``, else Wilson's of the same
+    variance.
 
     Args:
         interval: mean ± t · standard error.
         degrees: of freedom of that t.
 
     Returns:
-        (low, high), which hold the mean. With one open end the interval is cut at the other. A mean that lies outside
-        is not of these bounds, and keeps its interval.
+        (low, high), which hold the mean. With one open end the interval is cut at the other. A mean
+        that lies outside is not of these bounds, and keeps its interval.
     """
     least, most = bounds
     low, high = _cut(interval, bounds)

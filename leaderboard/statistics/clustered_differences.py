@@ -1,14 +1,17 @@
-"""Do two metrics' correlations with people differ, for other dialogues, or for other systems and other dialogues?
+"""Do two metrics' correlations with people differ, for other dialogues, or for other systems and
+other dialogues?
 
-The difference of two correlations, divided by its standard error, against Student's t. The standard error comes from
-leaving out one dialogue at a time (the delete-one jackknife; Efron & Tibshirani 1993, chapter 11): what a dialogue's
-responses share cannot then pass for evidence. With other systems meant, too, the variance is that of two-way clusters
-(Cameron, Gelbach & Miller 2011, Robust Inference with Multiway Clustering): V over systems + V over dialogues − V over
-cells, a cell being what one system said in one dialogue.
+The difference of two correlations, divided by its standard error, against Student's t. The standard
+error comes from leaving out one dialogue at a time (the delete-one jackknife; Efron & Tibshirani
+1993, chapter 11): what a dialogue's responses share cannot then pass for evidence. With other
+systems meant, too, the variance is that of two-way clusters (Cameron, Gelbach & Miller 2011, Robust
+Inference with Multiway Clustering): V over systems + V over dialogues − V over cells, a cell being
+what one system said in one dialogue.
 
-Unlike PERM-INPUT and PERM-BOTH it keeps its level where a metric has opinions of its own about systems, as every real
-metric has: swapping dialogues between two metrics mixes these opinions and makes the swapped metrics more alike than
-two metrics ever are (docs/statistics_significance.md has the simulation).
+Unlike PERM-INPUT and PERM-BOTH it keeps its level where a metric has opinions of its own about
+systems, as every real metric has: swapping dialogues between two metrics mixes these opinions and
+makes the swapped metrics more alike than two metrics ever are (docs/statistics_significance.md has
+the simulation).
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class DeleteOne:
-    """Correlations of m metrics with people, with one cluster at a time left out; NaN where nothing is left of them."""
+    """Correlations of m metrics with people, with one cluster at a time left out; NaN where nothing
+    is left of them."""
 
     whole: FloatArray
     """(m,)"""
@@ -41,8 +45,11 @@ class DeleteOne:
     """(m, cells that hold something)"""
 
 
-def delete_one_items(human: FloatArray, metrics: FloatArray, system: IntArray, dialogue: IntArray) -> DeleteOne:
-    """Pearson's r over items. ``human``: (n,), ``metrics``: (m, n), finite; ``system``, ``dialogue``: (n,) from 0."""
+def delete_one_items(
+    human: FloatArray, metrics: FloatArray, system: IntArray, dialogue: IntArray
+) -> DeleteOne:
+    """Pearson's r over items. ``human``: (n,), ``metrics``: (m, n), finite; ``system``,
+    ``dialogue``: (n,) from 0."""
     systems, dialogues = int(system.max()) + 1, int(dialogue.max()) + 1
     cell = system * dialogues + dialogue
     count = np.bincount(cell, minlength=systems * dialogues).astype(np.float64)
@@ -50,7 +57,9 @@ def delete_one_items(human: FloatArray, metrics: FloatArray, system: IntArray, d
     rows = [_standardised(row) for row in metrics]
 
     def summed(scores: FloatArray) -> FloatArray:
-        return np.asarray(np.bincount(cell, weights=scores, minlength=systems * dialogues), dtype=np.float64)
+        return np.asarray(
+            np.bincount(cell, weights=scores, minlength=systems * dialogues), dtype=np.float64
+        )
 
     of_people = np.array([count, summed(people), summed(people**2)])
     of_metrics = np.array([[summed(row), summed(row**2), summed(row * people)] for row in rows])
@@ -70,19 +79,24 @@ def delete_one_items(human: FloatArray, metrics: FloatArray, system: IntArray, d
 
 
 def delete_one_systems(human: SystemSums, metrics: Sequence[SystemSums | FloatArray]) -> DeleteOne:
-    """Pearson's r over system means; a metric of systems alone is given as (systems,) scores, which stand still when a
-    dialogue is left out. Where a system has no score left without a dialogue, the coefficient without it is NaN.
+    """Pearson's r over system means; a metric of systems alone is given as (systems,) scores, which
+    stand still when a dialogue is left out. Where a system has no score left without a dialogue,
+    the coefficient without it is NaN.
 
-    For other dialogues only: what a system shares with no other is in its mean already, so that leaving out systems
-    speaks of both, and PERM-SYS does so better.
+    For other dialogues only: what a system shares with no other is in its mean already, so that
+    leaving out systems speaks of both, and PERM-SYS does so better.
     """
     people, people_without = human.means(), _without_each(human)
     rows = [one if isinstance(one, np.ndarray) else one.means() for one in metrics]
     without = [
-        np.broadcast_to(one, people_without.shape) if isinstance(one, np.ndarray) else _without_each(one)
+        np.broadcast_to(one, people_without.shape)
+        if isinstance(one, np.ndarray)
+        else _without_each(one)
         for one in metrics
     ]
-    dialogues = [[_pearson(h, m) for h, m in zip(people_without, one, strict=True)] for one in without]
+    dialogues = [
+        [_pearson(h, m) for h, m in zip(people_without, one, strict=True)] for one in without
+    ]
     kept = ~np.eye(len(people), dtype=bool)
     systems = [[_pearson(people[one], row[one]) for one in kept] for row in rows]
     return DeleteOne(
@@ -96,8 +110,9 @@ def delete_one_systems(human: SystemSums, metrics: Sequence[SystemSums | FloatAr
 def difference_tests(
     found: DeleteOne, first: IntArray, second: IntArray, population: Population
 ) -> tuple[FloatArray, FloatArray]:
-    """(pairs,) standard errors and two-sided p of r(first) − r(second); NaN where the jackknife is undefined, and p
-    where a difference is the same whatever is left out: clusters that happen to agree are no certainty."""
+    """(pairs,) standard errors and two-sided p of r(first) − r(second); NaN where the jackknife is
+    undefined, and p where a difference is the same whatever is left out: clusters that happen to
+    agree are no certainty."""
     difference = found.whole[first] - found.whole[second]
     variance = _variance(found.dialogues, first, second)
     freedom = found.dialogues.shape[1] - 1
@@ -105,7 +120,9 @@ def difference_tests(
         over_systems = _variance(found.systems, first, second)
         over_cells = _variance(found.cells, first, second) if found.cells.shape[1] else 0.0
         # The difference of estimates can fall below either of them, even below 0, by chance alone.
-        variance = np.maximum(np.maximum(variance, over_systems), variance + over_systems - over_cells)
+        variance = np.maximum(
+            np.maximum(variance, over_systems), variance + over_systems - over_cells
+        )
         freedom = min(freedom, found.systems.shape[1] - 1)
     if freedom < 1:
         return np.full(len(first), np.nan), np.full(len(first), np.nan)
@@ -123,7 +140,9 @@ def _variance(without: FloatArray, first: IntArray, second: IntArray) -> FloatAr
     if clusters < 2:
         return np.full(len(first), np.nan)
     centred = without - without.mean(axis=1, keepdims=True)
-    products = centred @ centred.T  # the differences' sums of squares, without writing the differences down
+    products = (
+        centred @ centred.T
+    )  # the differences' sums of squares, without writing the differences down
     squares = np.diag(products)
     total = squares[first] + squares[second] - 2.0 * products[first, second]
     return np.asarray((clusters - 1) / clusters * np.maximum(total, 0.0))
@@ -135,7 +154,9 @@ def _r(human: FloatArray, metrics: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         shared = metrics[:, 2] - metrics[:, 0] * total / n
         spread = (squares - total**2 / n) * (metrics[:, 1] - metrics[:, 0] ** 2 / n)
-        return np.asarray(np.where(spread > ROUNDING, shared / np.sqrt(np.maximum(spread, ROUNDING)), np.nan))
+        return np.asarray(
+            np.where(spread > ROUNDING, shared / np.sqrt(np.maximum(spread, ROUNDING)), np.nan)
+        )
 
 
 def _without_each(sums: SystemSums) -> FloatArray:
@@ -151,8 +172,8 @@ def _pearson(one: FloatArray, other: FloatArray) -> float:
 
 
 def _deviations(scores: FloatArray) -> FloatArray:
-    """From the mean, the largest being 1, so that no unit of the scores makes their squares vanish or overflow; all 0
-    where the scores are equal but for rounding."""
+    """From the mean, the largest being 1, so that no unit of the scores makes their squares vanish
+    or overflow; all 0 where the scores are equal but for rounding."""
     scores = _of_unit_size(scores)
     away = scores - scores.mean()
     largest = np.abs(away).max(initial=0.0)

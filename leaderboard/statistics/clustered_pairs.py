@@ -1,4 +1,5 @@
-"""The clustered test of every pair of metrics at once: ``difference_tests``, with pairs held to what both scored."""
+"""The clustered test of every pair of metrics at once: ``difference_tests``, with pairs held to
+what both scored."""
 
 from __future__ import annotations
 
@@ -17,17 +18,32 @@ from leaderboard.statistics.clustered_differences import (
     delete_one_systems,
     difference_tests,
 )
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores, SystemSums, system_sums
+from leaderboard.statistics.placed_scores import (
+    FloatArray,
+    IntArray,
+    PlacedScores,
+    SystemSums,
+    system_sums,
+)
 
 
 def clustered_pairs_of_items(
-    human: ArrayLike, metrics: ArrayLike, system: ArrayLike, dialogue: ArrayLike, population: Population
+    human: ArrayLike,
+    metrics: ArrayLike,
+    system: ArrayLike,
+    dialogue: ArrayLike,
+    population: Population,
 ) -> PairTests:
     """Pearson's r over items. Arguments as of ``all_pairs_of_items``."""
-    people, scores = np.asarray(human, dtype=np.float64), np.atleast_2d(np.asarray(metrics, dtype=np.float64))
+    people, scores = (
+        np.asarray(human, dtype=np.float64),
+        np.atleast_2d(np.asarray(metrics, dtype=np.float64)),
+    )
     places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & np.isfinite(people)
-    alone = tuple(pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True))
+    alone = tuple(
+        pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)
+    )
 
     def without_each(used: IntArray, both: NDArray[np.bool_]) -> DeleteOne:
         numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
@@ -44,22 +60,42 @@ def clustered_pairs_of_systems(
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     places = metrics.system, np.searchsorted(dialogues, metrics.dialogue)
     of_people = system_sums(
-        human.scores[0], human.system, np.searchsorted(dialogues, human.dialogue), systems, len(dialogues)
+        human.scores[0],
+        human.system,
+        np.searchsorted(dialogues, human.dialogue),
+        systems,
+        len(dialogues),
     )
     people: FloatArray = of_people.means()
-    fixed = np.empty((0, systems)) if system_scores is None else np.atleast_2d(np.asarray(system_scores, np.float64))
+    fixed = (
+        np.empty((0, systems))
+        if system_scores is None
+        else np.atleast_2d(np.asarray(system_scores, np.float64))
+    )
     count = len(metrics.scores)
     scored = np.isfinite(metrics.scores) & np.isfinite(people)[metrics.system]
     known = np.isfinite(fixed) & np.isfinite(people)
-    means = [means_of(row, both, metrics.system, systems)[0] for row, both in zip(metrics.scores, scored, strict=True)]
-    alone = tuple(correlation_of_means(people, row)["pearson"] for row in [*means, *np.where(known, fixed, np.nan)])
-    # Metrics of systems only are held against the others on all that these scored: they have no responses to drop.
+    means = [
+        means_of(row, both, metrics.system, systems)[0]
+        for row, both in zip(metrics.scores, scored, strict=True)
+    ]
+    alone = tuple(
+        correlation_of_means(people, row)["pearson"]
+        for row in [*means, *np.where(known, fixed, np.nan)]
+    )
+    # Metrics of systems only are held against the others on all that these scored: they have no
+    # responses to drop.
     of_fixed = np.broadcast_to((known.sum(axis=1) > 0)[:, None], (len(fixed), scored.shape[1]))
     reach = np.concatenate((scored, of_fixed))
 
     def without_each(used: IntArray, both: NDArray[np.bool_]) -> DeleteOne:
-        rows = [fixed[row - count] if row >= count else _sums(metrics.scores[row], both) for row in used]
-        scored_by = [np.isfinite(row) if isinstance(row, np.ndarray) else row.count.sum(axis=1) > 0 for row in rows]
+        rows = [
+            fixed[row - count] if row >= count else _sums(metrics.scores[row], both) for row in used
+        ]
+        scored_by = [
+            np.isfinite(row) if isinstance(row, np.ndarray) else row.count.sum(axis=1) > 0
+            for row in rows
+        ]
         there: NDArray[np.bool_] = np.logical_and.reduce([np.isfinite(people), *scored_by])
         kept = [row[there] if isinstance(row, np.ndarray) else row.only(there) for row in rows]
         return delete_one_systems(of_people.only(there), kept)

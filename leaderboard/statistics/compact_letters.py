@@ -1,10 +1,10 @@
 """Compact letter display: two metrics share a letter exactly where no test tells them apart.
 
-Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
-Computational and Graphical Statistics 13: begin with one group of all; for each significant pair,
-replace each group that holds both by the group without the one and the group without the other; drop
-groups that lie within another. Groups may overlap and have gaps, for so do the tests: "not
-significantly different" is not transitive.
+Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons, Journal
+of Computational and Graphical Statistics 13: begin with one group of all; for each significant
+pair, replace each group that holds both by the group without the one and the group without the
+other; drop groups that lie within another. Groups may overlap and have gaps, for so do the tests:
+"not significantly different" is not transitive.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike
 LEVEL = 0.05
 
 
-def compact_letters(values: Sequence[float | None], adjusted_p: ArrayLike, level: float = LEVEL) -> list[list[int]]:
+def compact_letters(
+    values: Sequence[float | None], adjusted_p: ArrayLike, level: float = LEVEL
+) -> list[list[int]]:
     """The groups ("letters") of every metric.
 
     Args:

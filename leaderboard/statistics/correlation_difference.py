@@ -1,9 +1,10 @@
-"""How far apart two metrics' correlations with people are, with an interval from leaving out one dialogue at a time.
+"""How far apart two metrics' correlations with people are, with an interval from leaving out one
+dialogue at a time.
 
-The difference of two correlations that share the human side, the items and the dialogues varies less than either of
-them: intervals of the two that overlap do not say that they are equal. The delete-one jackknife with Student's t
-(``annotations.correlation.jackknife``) speaks of other dialogues and the same systems, as the test over dialogues does
-(``clustered_differences``).
+The difference of two correlations that share the human side, the items and the dialogues varies
+less than either of them: intervals of the two that overlap do not say that they are equal. The
+delete-one jackknife with Student's t (``annotations.correlation.jackknife``) speaks of other
+dialogues and the same systems, as the test over dialogues does (``clustered_differences``).
 """
 
 from __future__ import annotations
@@ -26,15 +27,20 @@ STEPS = "ranks of a few systems move in steps, which leaving out a dialogue does
 def difference_over_items(
     human: FloatArray, first: FloatArray, second: FloatArray, dialogue: IntArray
 ) -> dict[str, Estimate]:
-    """``{coefficient: first − second}`` over n items, (n,) each and finite, with 95 % intervals over dialogues."""
+    """``{coefficient: first − second}`` over n items, (n,) each and finite, with 95 % intervals
+    over dialogues."""
     names, cluster = np.unique(dialogue, return_inverse=True)
     points = _points(human, first, second)
     if any(point.value is None for point in points.values()):
         return points
     weights = left_out_weights(len(names))
-    one, other = (correlation_replicates(human, metric, cluster, weights) for metric in (first, second))
+    one, other = (
+        correlation_replicates(human, metric, cluster, weights) for metric in (first, second)
+    )
     return {
-        name: cut_to(with_jackknife_interval(points[name], one[name] - other[name]), OF_COEFFICIENTS)
+        name: cut_to(
+            with_jackknife_interval(points[name], one[name] - other[name]), OF_COEFFICIENTS
+        )
         for name in COEFFICIENTS
     }
 
@@ -46,18 +52,21 @@ def difference_over_systems(
     dialogue: IntArray,
     fixed: tuple[FloatArray | None, FloatArray | None] = (None, None),
 ) -> dict[str, Estimate]:
-    """The same of system means: ``human`` and ``metrics`` are (n,) scores of items, with means made anew without each
-    dialogue. The interval stands around the mean of the pseudo-values; there is none for
-    coefficients of ranks.
+    """The same of system means: ``human`` and ``metrics`` are (n,) scores of items, with means made
+    anew without each dialogue. The interval stands around the mean of the pseudo-values; there is
+    none for coefficients of ranks.
 
-    ``fixed``: (systems,) scores of a metric that has none below the system level, in place of its item scores; only
-    people's means then change on its side. Every system must have an item, and a fixed score where one is given.
+    ``fixed``: (systems,) scores of a metric that has none below the system level, in place of its
+    item scores; only people's means then change on its side. Every system must have an item, and a
+    fixed score where one is given.
     """
     names, cluster = np.unique(dialogue, return_inverse=True)
     systems = int(system.max()) + 1
     human_sums = system_sums(human, system, cluster, systems, len(names))
     sums = [system_sums(one, system, cluster, systems, len(names)) for one in metrics]
-    means = [one.means() if given is None else given for one, given in zip(sums, fixed, strict=True)]
+    means = [
+        one.means() if given is None else given for one, given in zip(sums, fixed, strict=True)
+    ]
     points = _points(human_sums.means(), means[0], means[1])
     if any(point.value is None for point in points.values()):
         return points
@@ -67,10 +76,15 @@ def difference_over_systems(
     for one, given in zip(sums, fixed, strict=True):
         remade = one.resampled_means(weights) if given is None else given[None, :]
         left_out.append(correlate_rows(people, prepared_rows(remade))["pearson"])
-    ranks = {name: Estimate(points[name].value, reason=STEPS) for name in COEFFICIENTS if name != "pearson"}
+    ranks = {
+        name: Estimate(points[name].value, reason=STEPS)
+        for name in COEFFICIENTS
+        if name != "pearson"
+    }
     return {
         "pearson": cut_to(
-            with_jackknife_interval(points["pearson"], left_out[0] - left_out[1], corrected=True), OF_COEFFICIENTS
+            with_jackknife_interval(points["pearson"], left_out[0] - left_out[1], corrected=True),
+            OF_COEFFICIENTS,
         ),
         **ranks,
     }

@@ -1,9 +1,11 @@
-"""Ratings in which raters, items, dialogues and systems are crossed, and the equations of their effects.
+"""Ratings in which raters, items, dialogues and systems are crossed, and the equations of their
+effects.
 
-Items outnumber all else (thousands of responses) and each has ratings of a few people only: they are solved for on
-paper, which leaves one dense symmetric matrix of systems, dialogues and raters. Its parts are sums over dialogues, so
-leaving out a dialogue is a subtraction. Statistics packages build a matrix of ratings × ratings for such a design
-(statsmodels' MixedLM), 7 GiB for 31,185 ratings.
+Items outnumber all else (thousands of responses) and each has ratings of a few people only: they
+are solved for on paper, which leaves one dense symmetric matrix of systems, dialogues and raters.
+Its parts are sums over dialogues, so leaving out a dialogue is a subtraction. Statistics packages
+build a matrix of ratings × ratings for such a design (statsmodels' MixedLM), 7 GiB for 31,185
+ratings.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class CrossedRatings:
-    """One entry a rating, (n,) each: the score and the numbers, from 0, of what it belongs to. An item is of one system
-    and one dialogue. ``systems``, ``dialogues``, ``raters`` say how many there are, with ratings or without."""
+    """One entry a rating, (n,) each: the score and the numbers, from 0, of what it belongs to. An
+    item is of one system and one dialogue. ``systems``, ``dialogues``, ``raters`` say how many
+    there are, with ratings or without."""
 
     scores: FloatArray
     system: IntArray
@@ -38,7 +41,8 @@ class CrossedRatings:
 
     @classmethod
     def of(cls, matrix: RatingMatrix, system: IntArray, systems: int) -> CrossedRatings:
-        """``system``: (items,) numbers. Dialogues and items are numbered anew, without those that nobody rated."""
+        """``system``: (items,) numbers. Dialogues and items are numbered anew, without those that
+        nobody rated."""
         rater, item = np.nonzero(np.isfinite(matrix.scores))
         dialogues, dialogue = np.unique(matrix.dialogue_of_item[item], return_inverse=True)
         return cls(
@@ -80,12 +84,14 @@ class Solved:
     crossproducts: FloatArray
 
     def rater_weights(self, systems: int, raters: int) -> FloatArray:
-        """(systems, raters): how much a rater's severity weighs in a system's mean; rows of rated systems sum to 1."""
+        """(systems, raters): how much a rater's severity weighs in a system's mean; rows of rated
+        systems sum to 1."""
         of_raters = self.scale[:, np.newaxis] * self.crossproducts[:, -raters:]
         return np.asarray(cho_solve(self.factor, of_raters, check_finite=False)[:systems])
 
     def panel_deviation(self, raters: int) -> FloatArray:
-        """(raters,) standard error of each severity relative to the panel's mean, as a multiple of the error's."""
+        """(raters,) standard error of each severity relative to the panel's mean, as a multiple of
+        the error's."""
         unit = np.zeros((len(self.scale), raters))
         unit[-raters:] = np.eye(raters)
         block = cho_solve(self.factor, unit, check_finite=False)[-raters:] * self.relative[2] ** 2
@@ -97,8 +103,8 @@ class Solved:
 class NormalEquations:
     """Sums over the ratings, scores taken from ``centre`` (it costs no digits then).
 
-    ``of_items`` and the like are by how many ratings an item has: with k of them, the item's solved-out part counts
-    relative² / (1 + k · relative²) of the outer products of its sums.
+    ``of_items`` and the like are by how many ratings an item has: with k of them, the item's
+    solved-out part counts relative² / (1 + k · relative²) of the outer products of its sums.
     """
 
     ratings: CrossedRatings
@@ -123,9 +129,13 @@ class NormalEquations:
         of_raters = ratings.systems + ratings.dialogues + ratings.rater
         columns = np.concatenate((ratings.system, of_dialogues, of_raters))
         rows = np.tile(np.arange(number), 3)
-        indicators = coo_array((np.ones(3 * number), (rows, columns)), shape=(number, effects)).tocsr()
+        indicators = coo_array(
+            (np.ones(3 * number), (rows, columns)), shape=(number, effects)
+        ).tocsr()
         given = np.bincount(ratings.item)
-        of_item = coo_array((np.ones(number), (ratings.item, np.arange(number))), shape=(len(given), number)).tocsr()
+        of_item = coo_array(
+            (np.ones(number), (ratings.item, np.arange(number))), shape=(len(given), number)
+        ).tocsr()
         sums, score_sums = (of_item @ indicators).tocsr(), np.asarray(of_item @ scores)
         by_count = {int(count): np.nonzero(given == count)[0] for count in np.unique(given)}
         return cls(
@@ -136,14 +146,20 @@ class NormalEquations:
             right=np.asarray(indicators.T @ scores),
             squares=float(scores @ scores),
             of_items={k: (sums[which].T @ sums[which]).toarray() for k, which in by_count.items()},
-            right_of_items={k: np.asarray(sums[which].T @ score_sums[which]) for k, which in by_count.items()},
-            squares_of_items={k: float((score_sums[which] ** 2).sum()) for k, which in by_count.items()},
+            right_of_items={
+                k: np.asarray(sums[which].T @ score_sums[which]) for k, which in by_count.items()
+            },
+            squares_of_items={
+                k: float((score_sums[which] ** 2).sum()) for k, which in by_count.items()
+            },
             items={k: len(which) for k, which in by_count.items()},
         )
 
     def without(self, dialogues: IntArray) -> NormalEquations:
         """Of all ratings but those in these dialogues."""
-        gone = NormalEquations.of(self.ratings.only(np.isin(self.ratings.dialogue, dialogues)), self.centre)
+        gone = NormalEquations.of(
+            self.ratings.only(np.isin(self.ratings.dialogue, dialogues)), self.centre
+        )
         return NormalEquations(
             ratings=self.ratings,
             centre=self.centre,
@@ -152,16 +168,27 @@ class NormalEquations:
             right=self.right - gone.right,
             squares=self.squares - gone.squares,
             of_items={k: part - gone.of_items.get(k, 0.0) for k, part in self.of_items.items()},
-            right_of_items={k: part - gone.right_of_items.get(k, 0.0) for k, part in self.right_of_items.items()},
-            squares_of_items={k: part - gone.squares_of_items.get(k, 0.0) for k, part in self.squares_of_items.items()},
+            right_of_items={
+                k: part - gone.right_of_items.get(k, 0.0) for k, part in self.right_of_items.items()
+            },
+            squares_of_items={
+                k: part - gone.squares_of_items.get(k, 0.0)
+                for k, part in self.squares_of_items.items()
+            },
             items={k: part - gone.items.get(k, 0) for k, part in self.items.items()},
         )
 
     def solve(self, relative: FloatArray) -> Solved:
-        """``relative``: standard deviations of items, dialogues and raters as multiples of the error's, each ≥ 0."""
+        """``relative``: standard deviations of items, dialogues and raters as multiples of the
+        error's, each ≥ 0."""
         item, dialogue, rater = (float(one) for one in relative)
         ratings = self.ratings
-        products, right, squares, log_items = self.plain.copy(), self.right.copy(), self.squares, 0.0
+        products, right, squares, log_items = (
+            self.plain.copy(),
+            self.right.copy(),
+            self.squares,
+            0.0,
+        )
         for count, part in self.of_items.items():
             share = item**2 / (1.0 + count * item**2)
             products -= share * part
@@ -170,15 +197,21 @@ class NormalEquations:
             log_items += self.items[count] * float(np.log1p(count * item**2))
         rated = np.diag(self.plain)[: ratings.systems] > 0.5
         fixed = np.where(rated, 1.0, 0.0)
-        scale = np.concatenate((fixed, np.full(ratings.dialogues, dialogue), np.full(ratings.raters, rater)))
+        scale = np.concatenate(
+            (fixed, np.full(ratings.dialogues, dialogue), np.full(ratings.raters, rater))
+        )
         ridge = np.concatenate((1.0 - fixed, np.ones(ratings.dialogues + ratings.raters)))
-        factor = cho_factor(scale[:, np.newaxis] * products * scale + np.diag(ridge), lower=True, check_finite=False)
+        factor = cho_factor(
+            scale[:, np.newaxis] * products * scale + np.diag(ridge), lower=True, check_finite=False
+        )
         solution = cho_solve(factor, scale * right, check_finite=False)
         freedom = max(self.number - int(rated.sum()), 1)
         variance = max(float(squares - (scale * right) @ solution), 1e-300) / freedom
         log_determinant = 2.0 * float(np.log(np.diag(factor[0])).sum()) + log_items
         effects = scale * solution
-        effects[: ratings.systems] = np.where(rated, effects[: ratings.systems] + self.centre, np.nan)
+        effects[: ratings.systems] = np.where(
+            rated, effects[: ratings.systems] + self.centre, np.nan
+        )
         return Solved(
             effects=effects,
             variance=variance,
@@ -191,7 +224,8 @@ class NormalEquations:
 
 
 def of_groups(ratings: CrossedRatings, most: int) -> Iterator[IntArray]:
-    """The dialogues one by one; of more than ``most``, in so many groups: every ``most``-th one is together."""
+    """The dialogues one by one; of more than ``most``, in so many groups: every ``most``-th one is
+    together."""
     dialogues = np.arange(ratings.dialogues)
     groups = min(most, ratings.dialogues)
     return (dialogues[dialogues % groups == group] for group in range(groups))

@@ -1,8 +1,10 @@
-"""Crossed or nested: which systems have scores in which dialogues, and what follows for comparing them.
+"""Crossed or nested: which systems have scores in which dialogues, and what follows for comparing
+them.
 
-In a crossed design all systems answer the same dialogues (batch evaluation on a fixed test set). In a nested design
-every system has dialogues of its own (interactive evaluation): nothing pairs two systems' scores, so differences are
-unpaired, and dialogues are resampled within each system. Partly crossed is what lies between.
+In a crossed design all systems answer the same dialogues (batch evaluation on a fixed test set). In
+a nested design every system has dialogues of its own (interactive evaluation): nothing pairs two
+systems' scores, so differences are unpaired, and dialogues are resampled within each system. Partly
+crossed is what lies between.
 """
 
 from __future__ import annotations
@@ -21,28 +23,31 @@ Kind = Literal["crossed", "nested", "partly crossed"]
 TEXTS: dict[Kind, str] = {
     "crossed": "",
     "nested": (
-        "Nested design: every system has dialogues of its own. Systems are compared unpaired, and dialogues are "
-        "resampled within each system"
+        "Nested design: every system has dialogues of its own. Systems are compared unpaired, and "
+        "dialogues are resampled within each system"
     ),
     "partly crossed": (
-        "Partly crossed design: systems share some dialogues. Two systems are compared on those that they share where "
-        "these are at least half of the smaller set, else unpaired"
+        "Partly crossed design: systems share some dialogues. Two systems are compared on those "
+        "that they share where these are at least half of the smaller set, else unpaired"
     ),
 }
 """For tables, pages and reports; a crossed design, the usual one, needs no words."""
 LEAST_SHARED = 0.5
-"""Two systems are compared on the dialogues that they share where these are at least so large a part of those of the
-system that has fewer. Below, pairing would throw most scores away."""
+"""Two systems are compared on the dialogues that they share where these are at least so large a
+part of those of the system that has fewer. Below, pairing would throw most scores away."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """``present``: (systems, dialogues) whether the system has a score, or a response, in the dialogue."""
+    """``present``: (systems, dialogues) whether the system has a score, or a response, in the
+    dialogue."""
 
     present: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, places: Iterable[tuple[ArrayLike, ArrayLike]], systems: int, dialogues: int) -> Design:
+    def of(
+        cls, places: Iterable[tuple[ArrayLike, ArrayLike]], systems: int, dialogues: int
+    ) -> Design:
         """``places``: lists of system and dialogue numbers, of what is present."""
         present = np.zeros((systems, dialogues), dtype=bool)
         for system, dialogue in places:
@@ -51,7 +56,8 @@ class Design:
 
     @cached_property
     def kind(self) -> Kind:
-        """Of the systems and dialogues that anything is present of. A single system is crossed with its dialogues."""
+        """Of the systems and dialogues that anything is present of. A single system is crossed with
+        its dialogues."""
         present = self.present[self.present.any(axis=1)][:, self.present.any(axis=0)]
         if present.all():
             return "crossed"
@@ -62,18 +68,22 @@ class Design:
         return int((self.present[first] & self.present[second]).sum())
 
     def is_paired(self, first: int, second: int) -> bool:
-        """Whether the two are compared on the dialogues that they share, and not each on its own."""
+        """Whether the two are compared on the dialogues that they share, and not each on its
+        own."""
         fewer = int(min(self.present[first].sum(), self.present[second].sum()))
         shared = self.shared(first, second)
         return shared > 0 and shared >= LEAST_SHARED * fewer
 
     @cached_property
     def strata(self) -> IntArray:
-        """(dialogues,) within which dialogues are resampled: those of systems that shared dialogues link are one
-        stratum, from 0. Crossed: one; nested: one a system. Dialogues in which nothing is present are of the first."""
+        """(dialogues,) within which dialogues are resampled: those of systems that shared dialogues
+        link are one stratum, from 0. Crossed: one; nested: one a system. Dialogues in which nothing
+        is present are of the first."""
         if not self.present.any():
             return np.zeros(self.present.shape[1], dtype=np.int64)
-        from scipy.sparse.csgraph import connected_components  # not needed where nothing is resampled
+        from scipy.sparse.csgraph import (
+            connected_components,
+        )  # not needed where nothing is resampled
 
         there = self.present.astype(np.int64)
         of_system = connected_components(there @ there.T, directed=False)[1]

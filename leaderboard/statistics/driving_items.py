@@ -1,11 +1,13 @@
 """Which items make one metric's correlation with people higher than another's.
 
-With all scores standardised over the same n items (mean 0, variance 1, divided by n), Pearson's r of a metric with
-people is 1 − ½ · mean((z_metric − z_human)²). So the difference of two metrics' correlations is a sum over items,
+With all scores standardised over the same n items (mean 0, variance 1, divided by n), Pearson's r
+of a metric with people is 1 − ½ · mean((z_metric − z_human)²). So the difference of two metrics'
+correlations is a sum over items,
 
     r₁ − r₂ = Σᵢ ½ · ((z₂ᵢ − z_hᵢ)² − (z₁ᵢ − z_hᵢ)²) / n,
 
-and each item has its share in it: positive where the first metric is nearer to people, negative where the second is.
+and each item has its share in it: positive where the first metric is nearer to people, negative
+where the second is.
 """
 
 from __future__ import annotations
@@ -45,20 +47,29 @@ class DrivingItems:
     """Where the first metric is nearer to people than the second: the largest shares first."""
     second_nearer: tuple[DrivingItem, ...]
     first_nearer_in: int
-    """In how many of the n items the first metric is nearer; in the others the second, or they are as near."""
+    """In how many of the n items the first metric is nearer; in the others the second, or they are
+    as near."""
     second_nearer_in: int
 
 
-def driving_items(human: FloatArray, first: FloatArray, second: FloatArray, top: int) -> DrivingItems | Undefined:
-    """``human``, ``first``, ``second``: (n,) over the same items, NaN where there is none: those are left out. Metrics
-    whose low scores are good must be negated before. Undefined where a side has no spread."""
+def driving_items(
+    human: FloatArray, first: FloatArray, second: FloatArray, top: int
+) -> DrivingItems | Undefined:
+    """``human``, ``first``, ``second``: (n,) over the same items, NaN where there is none: those
+    are left out. Metrics whose low scores are good must be negated before. Undefined where a side
+    has no spread."""
     scores = np.array([human, first, second], dtype=np.float64)
     kept = np.flatnonzero(np.isfinite(scores).all(axis=0))
     if len(kept) < 3:
-        return Undefined(f"at least 3 items with both metrics' and people's scores are needed, there are {len(kept)}")
+        return Undefined(
+            "at least 3 items with both metrics' and people's scores are needed, there are "
+            f"{len(kept)}"
+        )
     sides = [z_scores(one) for one in scores[:, kept]]
     for side, name in zip(
-        sides, ("human scores", "scores of the first metric", "scores of the second metric"), strict=True
+        sides,
+        ("human scores", "scores of the first metric", "scores of the second metric"),
+        strict=True,
     ):
         if side is None:
             return Undefined(f"all {name} are equal")

@@ -15,8 +15,8 @@ PERPLEXITY = 30.0
 
 @dataclass(frozen=True, slots=True)
 class PlaneMap:
-    """``pca``, ``tsne``: (n, 2), in the vectors' order. ``explained``: the share of the variance that each of the two
-    components holds. ``perplexity`` is t-SNE's."""
+    """``pca``, ``tsne``: (n, 2), in the vectors' order. ``explained``: the share of the variance
+    that each of the two components holds. ``perplexity`` is t-SNE's."""
 
     pca: FloatArray
     tsne: FloatArray
@@ -27,9 +27,9 @@ class PlaneMap:
 def plane_map(vectors: FloatArray, seed: int = 0) -> PlaneMap | str:
     """Both maps of (n, dimensions) vectors, or the reason why there are none.
 
-    PCA is exact and keeps distances as far as two dimensions can; t-SNE (van der Maaten & Hinton 2008; begun at the
-    components, so that the whole keeps its shape) keeps neighbours together and says little of what is far. The same
-    vectors and seed give the same maps.
+    PCA is exact and keeps distances as far as two dimensions can; t-SNE (van der Maaten & Hinton
+    2008; begun at the components, so that the whole keeps its shape) keeps neighbours together and
+    says little of what is far. The same vectors and seed give the same maps.
     """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
@@ -45,10 +45,20 @@ def plane_map(vectors: FloatArray, seed: int = 0) -> PlaneMap | str:
     components = PCA(n_components=2, svd_solver="full").fit(points)
     pca = components.transform(points)
     perplexity = min(PERPLEXITY, (len(points) - 1) / 3)
-    tsne = TSNE(n_components=2, perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed, n_jobs=1)
+    tsne = TSNE(
+        n_components=2,
+        perplexity=perplexity,
+        init="pca",
+        learning_rate="auto",
+        random_state=seed,
+        n_jobs=1,
+    )
     first, second = components.explained_variance_ratio_
     return PlaneMap(
-        pca, np.asarray(tsne.fit_transform(points), dtype=np.float64), (float(first), float(second)), perplexity
+        pca,
+        np.asarray(tsne.fit_transform(points), dtype=np.float64),
+        (float(first), float(second)),
+        perplexity,
     )
 
 
@@ -56,5 +66,7 @@ def cosines_to_references(vectors: FloatArray, references: FloatArray) -> FloatA
     """(n,) cosine of each row with its reference's row."""
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(references, axis=1)
     products = (vectors * references).sum(axis=1)
-    cosine: FloatArray = np.divide(products, lengths, out=np.full(len(products), np.nan), where=lengths > 0)
+    cosine: FloatArray = np.divide(
+        products, lengths, out=np.full(len(products), np.nan), where=lengths > 0
+    )
     return cosine

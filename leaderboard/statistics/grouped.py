@@ -1,10 +1,11 @@
-"""Correlation within groups of responses, averaged over the groups: what is left once easy and hard inputs, or good and
-bad systems, are taken out.
+"""Correlation within groups of responses, averaged over the groups: what is left once easy and hard
+inputs, or good and bad systems, are taken out.
 
-Within each dialogue over systems: does the metric see which system did well here? (mt-metrics-eval's "item" grouping,
-Freitag et al. 2022, Results of WMT22 Metrics Shared Task; Deutsch, Foster & Freitag 2023 call it group-by-item.) Within
-each system over its responses: does it see which responses of one system are good? ("system" grouping.) A group in
-which the coefficient is undefined (fewer than 3 pairs, one value on a side) is left out of the mean, as there, and
+Within each dialogue over systems: does the metric see which system did well here?
+(mt-metrics-eval's "item" grouping, Freitag et al. 2022, Results of WMT22 Metrics Shared Task;
+Deutsch, Foster & Freitag 2023 call it group-by-item.) Within each system over its responses: does
+it see which responses of one system are good? ("system" grouping.) A group in which the coefficient
+is undefined (fewer than 3 pairs, one value on a side) is left out of the mean, as there, and
 counted.
 """
 
@@ -24,13 +25,14 @@ from leaderboard.statistics.redraws import numbered
 from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
 
 MOST_LEFT_OUT = 60
-"""Of coefficients within systems, all are made anew for each dialogue that is left out: with more dialogues, groups."""
+"""Of coefficients within systems, all are made anew for each dialogue that is left out: with more
+dialogues, groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedCorrelation:
-    """Each coefficient: the mean over the groups in which it is defined, in [-1, 1], with its 95 % interval over
-    dialogues; no p."""
+    """Each coefficient: the mean over the groups in which it is defined, in [-1, 1], with its 95 %
+    interval over dialogues; no p."""
 
     estimates: dict[str, Estimate]
     groups: int
@@ -40,30 +42,48 @@ class GroupedCorrelation:
 
 
 def within_dialogues(
-    human: ArrayLike, metrics: ArrayLike, dialogue: ArrayLike, group: ArrayLike | None = None, intervals: bool = True
+    human: ArrayLike,
+    metrics: ArrayLike,
+    dialogue: ArrayLike,
+    group: ArrayLike | None = None,
+    intervals: bool = True,
 ) -> list[GroupedCorrelation]:
     """Groups that each lie in one dialogue: the dialogues, or the inputs (turns) in them.
 
-    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score. ``group``: (n,) numbers, ``dialogue`` by default.
-    The interval speaks of other dialogues: the mean ± Student's t from leaving out each dialogue with its groups.
+    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score. ``group``: (n,) numbers,
+    ``dialogue`` by default. The interval speaks of other dialogues: the mean ± Student's t from
+    leaving out each dialogue with its groups.
     """
-    return [_within_dialogues(*one, intervals=intervals) for one in _pairs(human, metrics, dialogue, group)]
+    return [
+        _within_dialogues(*one, intervals=intervals)
+        for one in _pairs(human, metrics, dialogue, group)
+    ]
 
 
 def within_systems(
-    human: ArrayLike, metrics: ArrayLike, dialogue: ArrayLike, system: ArrayLike, intervals: bool = True
+    human: ArrayLike,
+    metrics: ArrayLike,
+    dialogue: ArrayLike,
+    system: ArrayLike,
+    intervals: bool = True,
 ) -> list[GroupedCorrelation]:
-    """Groups are systems, which stay; the interval speaks of other dialogues, each of which is left out of all systems.
+    """Groups are systems, which stay; the interval speaks of other dialogues, each of which is left
+    out of all systems.
 
     Arguments as of ``within_dialogues``; ``system``: (n,) numbers.
     """
-    return [_within_systems(*one, intervals=intervals) for one in _pairs(human, metrics, dialogue, system)]
+    return [
+        _within_systems(*one, intervals=intervals)
+        for one in _pairs(human, metrics, dialogue, system)
+    ]
 
 
 _Pairs = tuple[FloatArray, FloatArray, IntArray, IntArray]
 
 
-def _pairs(human: ArrayLike, metrics: ArrayLike, dialogue: ArrayLike, group: ArrayLike | None) -> list[_Pairs]:
+def _pairs(
+    human: ArrayLike, metrics: ArrayLike, dialogue: ArrayLike, group: ArrayLike | None
+) -> list[_Pairs]:
     """For each metric: its pairs of finite scores, their dialogues, and their groups."""
     people = np.asarray(human, dtype=np.float64)
     rows = np.atleast_2d(np.asarray(metrics, dtype=np.float64))
@@ -105,26 +125,34 @@ def _within_systems(
     estimates = {name: _mean(values, len(held)) for name, values in of_systems.items()}
     if intervals and len(human) and any(one.is_defined for one in estimates.values()):
         left_out = _means_without_each(human, metric, numbered(dialogue), place, len(held))
-        estimates = {name: with_jackknife_interval(one, left_out[name], "bounded") for name, one in estimates.items()}
+        estimates = {
+            name: with_jackknife_interval(one, left_out[name], "bounded")
+            for name, one in estimates.items()
+        }
     return GroupedCorrelation(estimates, len(held), _defined(of_systems))
 
 
 def _means_without_each(
     human: FloatArray, metric: FloatArray, dialogue: IntArray, system: IntArray, systems: int
 ) -> dict[str, FloatArray]:
-    """{coefficient: (dialogues,) the mean over systems without each dialogue}: every system once for each dialogue,
-    as groups of their own."""
+    """{coefficient: (dialogues,) the mean over systems without each dialogue}: every system once
+    for each dialogue, as groups of their own."""
     part = dialogue % min(MOST_LEFT_OUT, MOST_GROUPS)
     parts = int(part.max()) + 1
     kept = [np.flatnonzero(part != number) for number in range(parts)]
     items = np.concatenate(kept)
     copy = np.repeat(np.arange(parts), [len(one) for one in kept])
-    found = _coefficients(human[items], metric[items], copy * systems + system[items], parts * systems)
+    found = _coefficients(
+        human[items], metric[items], copy * systems + system[items], parts * systems
+    )
     return {name: _row_means(values.reshape(parts, systems)) for name, values in found.items()}
 
 
-def _coefficients(human: FloatArray, metric: FloatArray, group: IntArray, groups: int) -> dict[str, FloatArray]:
-    """{coefficient: (groups,)}, NaN where it is undefined. Groups of one size are correlated at once."""
+def _coefficients(
+    human: FloatArray, metric: FloatArray, group: IntArray, groups: int
+) -> dict[str, FloatArray]:
+    """{coefficient: (groups,)}, NaN where it is undefined. Groups of one size are correlated at
+    once."""
     found = {name: np.full(groups, np.nan) for name in COEFFICIENTS}
     order = np.argsort(group, kind="stable")
     size = np.bincount(group, minlength=groups)
@@ -143,7 +171,9 @@ def _mean(values: FloatArray, groups: int) -> Estimate:
     if not groups:
         return Estimate.undefined("no response has both scores")
     if not len(defined):
-        return Estimate.undefined(f"undefined within each of {groups}: fewer than {MIN_PAIRS} pairs, or one value only")
+        return Estimate.undefined(
+            f"undefined within each of {groups}: fewer than {MIN_PAIRS} pairs, or one value only"
+        )
     return Estimate(value=float(defined.mean()))
 
 

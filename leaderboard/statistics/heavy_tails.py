@@ -1,9 +1,10 @@
 """Where the interval of Pearson's r is not to be trusted: scores with heavy tails.
 
-A few extreme scores decide r, and a corpus that holds none of them cannot show how much they would: every interval that
-is made of the corpus, by jackknife or bootstrap, is then too narrow (Bishara & Hittner 2017, Confidence intervals for
-correlations when data are not normal, Behavior Research Methods 49). Ranks have no tails: Spearman's ρ keeps its level.
-``python -m bench.heavy_tails`` measures both by the excess kurtosis that is seen.
+A few extreme scores decide r, and a corpus that holds none of them cannot show how much they would:
+every interval that is made of the corpus, by jackknife or bootstrap, is then too narrow (Bishara &
+Hittner 2017, Confidence intervals for correlations when data are not normal, Behavior Research
+Methods 49). Ranks have no tails: Spearman's ρ keeps its level. ``python -m bench.heavy_tails``
+measures both by the excess kurtosis that is seen.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ def excess_kurtosis(scores: FloatArray) -> float:
 
 
 def heavy_tail_remark(human: FloatArray, metric: FloatArray) -> str:
-    """What stands beside the interval of Pearson's r of these pairs; "" where neither side has heavy tails."""
+    """What stands beside the interval of Pearson's r of these pairs; "" where neither side has
+    heavy tails."""
     found = [("human", excess_kurtosis(human)), ("metric", excess_kurtosis(metric))]
     side, kurtosis = max(found, key=lambda one: one[1])
     if not kurtosis > MOST_KURTOSIS:
         return ""
     return (
-        f"the {side} scores have heavy tails (excess kurtosis {written(kurtosis, 1)}): the interval of "
-        "Pearson's r may be too narrow; that of Spearman's ρ holds"
+        f"the {side} scores have heavy tails (excess kurtosis {written(kurtosis, 1)}): the "
+        "interval of Pearson's r may be too narrow; that of Spearman's ρ holds"
     )

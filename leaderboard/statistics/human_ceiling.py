@@ -1,8 +1,10 @@
-"""The highest correlation with the mean human score that a perfect metric could reach: √reliability.
+"""The highest correlation with the mean human score that a perfect metric could reach:
+√reliability.
 
-A metric that knew the true score, the mean of endless such raters, would still be held against the mean of a few, and
-correlate with it at the square root of that mean's reliability (attenuation, Spearman 1904). Agreement of one rater
-with the others, and of halves of the raters, lies below that: both sides are noisy there, and of fewer raters.
+A metric that knew the true score, the mean of endless such raters, would still be held against the
+mean of a few, and correlate with it at the square root of that mean's reliability (attenuation,
+Spearman 1904). Agreement of one rater with the others, and of halves of the raters, lies below
+that: both sides are noisy there, and of fewer raters.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ def correlation_ceiling(reliability: Estimate) -> Estimate:
         reliability: of the human mean that metrics are correlated with (``split_half``).
 
     Returns:
-        Undefined where the reliability is undefined, or 0 or less. An end of the interval below 0 becomes 0.
+        Undefined where the reliability is undefined, or 0 or less. An end of the interval below 0
+        becomes 0.
     """
     if reliability.value is None:
         return reliability

@@ -1,5 +1,5 @@
-"""The permutation tests of ``permutation`` over items, for r, ρ and τ-b from the same swaps: many swaps are ranked at
-once, so that a few hundred items are tested within a second."""
+"""The permutation tests of ``permutation`` over items, for r, ρ and τ-b from the same swaps: many
+swaps are ranked at once, so that a few hundred items are tested within a second."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ def swap_tests(
     permutations: int = 1000,
     seed: int = 0,
 ) -> dict[str, Estimate]:
-    """``{coefficient: first − second}`` over n items, (n,) each and finite, every one with its two-sided p: the same as
-    ``permutation_test`` gives at level "item" with this seed. Undefined where a side is constant."""
+    """``{coefficient: first − second}`` over n items, (n,) each and finite, every one with its
+    two-sided p: the same as ``permutation_test`` gives at level "item" with this seed. Undefined
+    where a side is constant."""
     one, other = standardised(first), standardised(second)
-    systems, dialogues = (np.unique(numbers, return_inverse=True)[1] for numbers in (system, dialogue))
+    systems, dialogues = (
+        np.unique(numbers, return_inverse=True)[1] for numbers in (system, dialogue)
+    )
     coins = toss(int(systems.max()) + 1, int(dialogues.max()) + 1, permutations, seed, swapped)
     people = fixed_side(human[None, :])
     nothing = np.zeros((1, len(human)), dtype=bool)
@@ -41,7 +44,10 @@ def swap_tests(
         is_swapped = coins.systems[part][:, systems] != coins.dialogues[part][:, dialogues]
         for name, differences in _differences(people, one, other, is_swapped).items():
             found[name].append(differences)
-    return {name: _tested(float(observed[name][0]), np.concatenate(found[name])) for name in COEFFICIENTS}
+    return {
+        name: _tested(float(observed[name][0]), np.concatenate(found[name]))
+        for name in COEFFICIENTS
+    }
 
 
 def _differences(

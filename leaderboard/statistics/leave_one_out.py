@@ -1,8 +1,9 @@
-"""Leave-one-out agreement: how well one rater agrees with the mean of the others, at the level of metrics.
+"""Leave-one-out agreement: how well one rater agrees with the mean of the others, at the level of
+metrics.
 
-Each rater's scores are correlated with the mean of the other raters' scores on the same responses, and the coefficients
-are averaged over raters. It is no ceiling of a metric (see ``human_ceiling``): one rater is noisier than a metric may
-be.
+Each rater's scores are correlated with the mean of the other raters' scores on the same responses,
+and the coefficients are averaged over raters. It is no ceiling of a metric (see ``human_ceiling``):
+one rater is noisier than a metric may be.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ from leaderboard.statistics.design import Design
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, mean_of_defined, prepared_rows
+from leaderboard.statistics.rowwise import (
+    correlate_rows,
+    fixed_side,
+    mean_of_defined,
+    prepared_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -50,15 +56,18 @@ def leave_one_out_agreement(
     seed: int = 0,
     method: Method = "jackknife",
 ) -> dict[CeilingLevel, dict[str, Estimate]]:
-    """``{level: {"pearson", "spearman", "kendall": Estimate}}``, the mean over raters, interval over dialogues.
+    """``{level: {"pearson", "spearman", "kendall": Estimate}}``, the mean over raters, interval
+    over dialogues.
 
-    ``matrix``: raters × items; ``system_of_item``: (items,) numbers from 0. "turn" compares the items as they are,
-    "dialogue" a rater's mean over the turns of a system's dialogue, "system" the mean over all of a system's items;
-    the others' means are taken over the same items as the rater's. For ratings that were given to whole dialogues
-    ask for "dialogue" and "system" only. Raters without 3 pairs or with one value only are left out of the mean, which
-    is undefined where none is left, and for raters who are not identified persons. No p: the mean of several
-    dependent coefficients has none. ``resamples`` 0 leaves the intervals out. ``method``: as ``Recipe`` has it; ρ and τ
-    of systems have percentiles in either case, since ranks of systems jump where one dialogue is left out.
+    ``matrix``: raters × items; ``system_of_item``: (items,) numbers from 0. "turn" compares the
+    items as they are, "dialogue" a rater's mean over the turns of a system's dialogue, "system" the
+    mean over all of a system's items; the others' means are taken over the same items as the
+    rater's. For ratings that were given to whole dialogues ask for "dialogue" and "system" only.
+    Raters without 3 pairs or with one value only are left out of the mean, which is undefined where
+    none is left, and for raters who are not identified persons. No p: the mean of several dependent
+    coefficients has none. ``resamples`` 0 leaves the intervals out. ``method``: as ``Recipe`` has
+    it; ρ and τ of systems have percentiles in either case, since ranks of systems jump where one
+    dialogue is left out.
     """
     if reason := _why_no_persons(matrix):
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)) for level in levels}
@@ -68,7 +77,9 @@ def leave_one_out_agreement(
     systems = int(system.max(initial=0)) + 1
     strata = Design.of([(system[judged], dialogue[judged])], systems, len(dialogues)).strata
     draws = _Draws.of(len(dialogues), resamples, seed, method, strata)
-    left_out = [_left_out(matrix.scores, row, system, dialogue) for row in range(len(matrix.scores))]
+    left_out = [
+        _left_out(matrix.scores, row, system, dialogue) for row in range(len(matrix.scores))
+    ]
     used = np.zeros(len(dialogues), dtype=bool)
     used[dialogue[(~np.isnan(matrix.scores)).sum(axis=0) > 1]] = True
     with ThreadPoolExecutor(THREADS) as pool:
@@ -76,7 +87,9 @@ def leave_one_out_agreement(
             level: _mean_over_raters(
                 list(
                     pool.map(
-                        lambda one, level=level: _correlation(one, level, len(dialogues), draws.weights(level)),
+                        lambda one, level=level: _correlation(
+                            one, level, len(dialogues), draws.weights(level)
+                        ),
                         left_out,
                     )
                 ),
@@ -90,44 +103,70 @@ def leave_one_out_agreement(
 
 @dataclass(frozen=True)
 class _Draws:
-    """The jackknife's or the bootstrap's draws of dialogues; where ranks of systems need both, one after the other."""
+    """The jackknife's or the bootstrap's draws of dialogues; where ranks of systems need both, one
+    after the other."""
 
     dialogues: int
     main: Redraws | None
     of_ranks: Redraws | None
 
     @classmethod
-    def of(cls, dialogues: int, resamples: int, seed: int, method: Method, strata: IntArray | None = None) -> _Draws:
+    def of(
+        cls,
+        dialogues: int,
+        resamples: int,
+        seed: int,
+        method: Method,
+        strata: IntArray | None = None,
+    ) -> _Draws:
         if not resamples:
             return cls(dialogues, None, None)
         bootstrap = Redraws.bootstrap(dialogues, resamples, seed, strata)
-        return cls(dialogues, bootstrap if method == "percentile" else Redraws.jackknife(dialogues), bootstrap)
+        return cls(
+            dialogues,
+            bootstrap if method == "percentile" else Redraws.jackknife(dialogues),
+            bootstrap,
+        )
 
     def weights(self, level: CeilingLevel) -> FloatArray:
-        """(1 + replicates, dialogues): every dialogue once, then the draws. So the coefficient of the data comes out
-        beside those of the draws, and nobody computes p-values that no mean over raters could use."""
+        """(1 + replicates, dialogues): every dialogue once, then the draws. So the coefficient of
+        the data comes out beside those of the draws, and nobody computes p-values that no mean over
+        raters could use."""
         used = [one.weights for one in self._of(level) if one is not None]
         return np.vstack((np.ones((1, self.dialogues)), *used))
 
     def interval(
-        self, point: Estimate, replicates: FloatArray, name: str, level: CeilingLevel, used: NDArray[np.bool_]
+        self,
+        point: Estimate,
+        replicates: FloatArray,
+        name: str,
+        level: CeilingLevel,
+        used: NDArray[np.bool_],
     ) -> Estimate:
         if self.main is None:
             return point
         of_main = len(self.main.weights)
         if level == "system" and name != "pearson" and self.of_ranks is not None:
-            return self.of_ranks.with_interval(point, replicates[-len(self.of_ranks.weights) :], used)
+            return self.of_ranks.with_interval(
+                point, replicates[-len(self.of_ranks.weights) :], used
+            )
         return self.main.with_interval(point, replicates[:of_main], used)
 
     def _of(self, level: CeilingLevel) -> tuple[Redraws | None, ...]:
-        return (self.main, self.of_ranks) if level == "system" and self.main is not self.of_ranks else (self.main,)
+        return (
+            (self.main, self.of_ranks)
+            if level == "system" and self.main is not self.of_ranks
+            else (self.main,)
+        )
 
 
 def _why_no_persons(matrix: RatingMatrix) -> str:
     if matrix.rater_kind == "aggregate":
         return "the corpus holds mean scores, not raters"
     if matrix.rater_kind == "anonymous":
-        return "raters are anonymous, and a place in the list is not a person that could be left out"
+        return (
+            "raters are anonymous, and a place in the list is not a person that could be left out"
+        )
     if len(matrix.scores) < 2:
         return f"leaving one rater out needs at least 2 raters, there are {len(matrix.scores)}"
     return ""
@@ -137,11 +176,15 @@ def _left_out(scores: FloatArray, row: int, system: IntArray, dialogue: IntArray
     others = np.delete(scores, row, axis=0)
     judging_others = (~np.isnan(others)).sum(axis=0)
     both = ~np.isnan(scores[row]) & (judging_others > 0)
-    mean_of_others = settled(np.nansum(others[:, both], axis=0) / judging_others[both], DIGITS_OF_PARTS)
+    mean_of_others = settled(
+        np.nansum(others[:, both], axis=0) / judging_others[both], DIGITS_OF_PARTS
+    )
     return _LeftOut(scores[row, both], mean_of_others, system[both], dialogue[both])
 
 
-def _correlation(left_out: _LeftOut, level: CeilingLevel, dialogues: int, weights: FloatArray) -> _RaterCorrelation:
+def _correlation(
+    left_out: _LeftOut, level: CeilingLevel, dialogues: int, weights: FloatArray
+) -> _RaterCorrelation:
     if level == "system":
         return _system_correlation(left_out, dialogues, weights)
     rater, others, dialogue = left_out.rater, left_out.others, left_out.dialogue
@@ -152,11 +195,15 @@ def _correlation(left_out: _LeftOut, level: CeilingLevel, dialogues: int, weight
         dialogue = np.nonzero(judged)[1]
     if reason := why_undefined(others, rater):
         return _undefined(reason)
-    correlations = correlations_of_replicates if has_few_cells(others, rater) else correlation_replicates
+    correlations = (
+        correlations_of_replicates if has_few_cells(others, rater) else correlation_replicates
+    )
     return _point_and_replicates(correlations(others, rater, dialogue, weights))
 
 
-def _system_correlation(left_out: _LeftOut, dialogues: int, weights: FloatArray) -> _RaterCorrelation:
+def _system_correlation(
+    left_out: _LeftOut, dialogues: int, weights: FloatArray
+) -> _RaterCorrelation:
     rater_sums, other_sums = _sums_of_both(left_out, dialogues)
     judged = rater_sums.count.sum(axis=1) > 0
     if reason := why_undefined(other_sums.means()[judged], rater_sums.means()[judged]):
@@ -173,7 +220,9 @@ def _undefined(reason: str) -> _RaterCorrelation:
 
 def _point_and_replicates(found: dict[str, FloatArray]) -> _RaterCorrelation:
     points = {name: Estimate(value=float(values[0])) for name, values in found.items()}
-    replicates = {name: values[1:] for name, values in found.items()} if len(found["pearson"]) > 1 else None
+    replicates = (
+        {name: values[1:] for name, values in found.items()} if len(found["pearson"]) > 1 else None
+    )
     return _RaterCorrelation(points, replicates)
 
 
@@ -190,7 +239,11 @@ def _mean_over_raters(
 
 
 def _mean_of_one(
-    raters: list[_RaterCorrelation], name: str, level: CeilingLevel, draws: _Draws, used: NDArray[np.bool_]
+    raters: list[_RaterCorrelation],
+    name: str,
+    level: CeilingLevel,
+    draws: _Draws,
+    used: NDArray[np.bool_],
 ) -> Estimate:
     values = [rater.points[name].value for rater in raters]
     defined = [value for value in values if value is not None]
@@ -199,11 +252,16 @@ def _mean_of_one(
         return Estimate.undefined("; ".join(reasons))
     point = Estimate(value=float(np.mean(defined)))
     replicates = [rater.replicates[name] for rater in raters if rater.replicates is not None]
-    return draws.interval(point, mean_of_defined(np.array(replicates)), name, level, used) if replicates else point
+    return (
+        draws.interval(point, mean_of_defined(np.array(replicates)), name, level, used)
+        if replicates
+        else point
+    )
 
 
 def _in_terms_of_raters(reason: str) -> str:
-    """The coefficient speaks of a human and a metric side; here these are the other raters and the one left out."""
+    """The coefficient speaks of a human and a metric side; here these are the other raters and the
+    one left out."""
     return {
         "all human scores are equal": "the other raters' mean scores are all equal",
         "all metric scores are equal": "all scores of the rater are equal",

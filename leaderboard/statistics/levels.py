@@ -18,7 +18,9 @@ from leaderboard.statistics.system_side import SystemSide
 
 MANY_SYSTEMS = 256
 """Below, arrays are so small that two threads wait for the interpreter longer than they save."""
-SYSTEM_ONLY_NOTE = "the metric's system scores are fixed; only the human means are redrawn for the interval"
+SYSTEM_ONLY_NOTE = (
+    "the metric's system scores are fixed; only the human means are redrawn for the interval"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class MetricCorrelation:
     n: int
     """Pairs of a human and a metric score: responses, dialogues of a system, or systems."""
     coverage: float | None
-    """n divided by what people rated: 1.0 where the metric scored all of it; None where nothing was rated."""
+    """n divided by what people rated: 1.0 where the metric scored all of it; None where nothing was
+    rated."""
     pearson: Estimate
     spearman: Estimate
     kendall: Estimate
@@ -48,18 +51,21 @@ def correlate_items(
     redraw: Unit = "dialogues",
     method: Method | None = None,
 ) -> list[MetricCorrelation]:
-    """Turn or dialogue level: one pair of scores for every response, or for every (system, dialogue).
+    """Turn or dialogue level: one pair of scores for every response, or for every (system,
+    dialogue).
 
-    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score; those pairs are dropped, metric by metric, and
-    counted in ``coverage``. ``dialogue``: (n,) numbers; ``system``: (n,) numbers, which ``redraw`` of systems needs.
-    All metrics see the same draws of what is rated. ``resamples`` 0 leaves the intervals out. Scores that are not
-    finite count as missing.
+    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score; those pairs are dropped,
+    metric by metric, and counted in ``coverage``. ``dialogue``: (n,) numbers; ``system``: (n,)
+    numbers, which ``redraw`` of systems needs. All metrics see the same draws of what is rated.
+    ``resamples`` 0 leaves the intervals out. Scores that are not finite count as missing.
     """
     recipe = Recipe.of(redraw, method, resamples, seed)
     human_scores = np.asarray(human, dtype=np.float64)
     metric_scores = np.atleast_2d(np.asarray(metrics, dtype=np.float64))
     if metric_scores.shape[1] != len(human_scores):
-        raise ValueError(f"{metric_scores.shape[1]} metric scores for {len(human_scores)} human scores")
+        raise ValueError(
+            f"{metric_scores.shape[1]} metric scores for {len(human_scores)} human scores"
+        )
     rated = np.isfinite(human_scores)
     human_scores, metric_scores = human_scores[rated], metric_scores[:, rated]
     of_system = None if system is None else np.asarray(system, dtype=np.int64)[rated]
@@ -69,13 +75,18 @@ def correlate_items(
     for metrics_alike in _rows_alike(scored):
         both = scored[metrics_alike[0]]
         found = correlation_estimates_of_many(
-            human_scores[both], list(metric_scores[np.ix_(metrics_alike, both)]), cluster[both], redraws
+            human_scores[both],
+            list(metric_scores[np.ix_(metrics_alike, both)]),
+            cluster[both],
+            redraws,
         )
         estimates.update(zip(metrics_alike, found, strict=True))
     return [
         replace(
             _result(estimates[row], int(scored[row].sum()), len(human_scores)),
-            pearson_remark=heavy_tail_remark(human_scores[scored[row]], metric_scores[row, scored[row]]),
+            pearson_remark=heavy_tail_remark(
+                human_scores[scored[row]], metric_scores[row, scored[row]]
+            ),
         )
         for row in range(len(metric_scores))
     ]
@@ -94,23 +105,30 @@ def correlate_systems(
 ) -> list[MetricCorrelation]:
     """System level: a system's mean human score with its metric score, over systems.
 
-    ``human``: one list of item scores. ``metrics``: (m, k) item scores; a metric's system score is the mean over all
-    responses it scored, rated or not. ``system_scores``: (m', systems) for metrics that exist per system only, NaN
-    where undefined. Returns m results, then m' results. n and coverage count systems. For the interval over dialogues
-    all means are made anew without each dialogue or in each draw; one that leaves a compared system without any score
-    is undefined.
+    ``human``: one list of item scores. ``metrics``: (m, k) item scores; a metric's system score is
+    the mean over all responses it scored, rated or not. ``system_scores``: (m', systems) for
+    metrics that exist per system only, NaN where undefined. Returns m results, then m' results. n
+    and coverage count systems. For the interval over dialogues all means are made anew without each
+    dialogue or in each draw; one that leaves a compared system without any score is undefined.
     """
     recipe = Recipe.of(redraw, method, resamples, seed)
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     human_dialogue = np.searchsorted(dialogues, human.dialogue)
     metric_dialogue = np.searchsorted(dialogues, metrics.dialogue)
     human_sums = system_sums(human.scores[0], human.system, human_dialogue, systems, len(dialogues))
-    sums = [system_sums(row, metrics.system, metric_dialogue, systems, len(dialogues)) for row in metrics.scores]
-    fixed_scores = np.empty((0, systems)) if system_scores is None else np.atleast_2d(_finite(system_scores))
+    sums = [
+        system_sums(row, metrics.system, metric_dialogue, systems, len(dialogues))
+        for row in metrics.scores
+    ]
+    fixed_scores = (
+        np.empty((0, systems)) if system_scores is None else np.atleast_2d(_finite(system_scores))
+    )
     if fixed_scores.shape[1] != systems:
         raise ValueError(f"{fixed_scores.shape[1]} system scores for {systems} systems")
     human_means = human_sums.means()
-    means = np.concatenate((np.array([one.means() for one in sums]).reshape(len(sums), systems), fixed_scores))
+    means = np.concatenate(
+        (np.array([one.means() for one in sums]).reshape(len(sums), systems), fixed_scores)
+    )
 
     there: NDArray[np.bool_] = np.any([human_sums.count, *(one.count for one in sums)], axis=0)
     rated = np.isfinite(human_means)
@@ -135,12 +153,18 @@ def correlate_systems(
 
 def _result(found: dict[str, Estimate], n: int, rated: int, note: str = "") -> MetricCorrelation:
     coverage = n / rated if rated else None
-    return MetricCorrelation(n, coverage, found["pearson"], found["spearman"], found["kendall"], note)
+    return MetricCorrelation(
+        n, coverage, found["pearson"], found["spearman"], found["kendall"], note
+    )
 
 
 def _missing_note(scores: FloatArray) -> str:
     missing = int(np.isnan(scores).sum())
-    return f"{missing:,} of {len(scores):,} responses have no score and are left out of the means" if missing else ""
+    return (
+        f"{missing:,} of {len(scores):,} responses have no score and are left out of the means"
+        if missing
+        else ""
+    )
 
 
 def _finite(scores: ArrayLike) -> FloatArray:

@@ -1,8 +1,9 @@
 """p-values of many comparisons, adjusted so that they can be read as if each stood alone.
 
-Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure: the chance of any false rejection among all
-comparisons stays below the level. Benjamini & Hochberg (1995), Controlling the False Discovery Rate: of the comparisons
-called different, the expected share of false ones stays below the level; it rejects more, and promises less.
+Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure: the chance of any false
+rejection among all comparisons stays below the level. Benjamini & Hochberg (1995), Controlling the
+False Discovery Rate: of the comparisons called different, the expected share of false ones stays
+below the level; it rejects more, and promises less.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from leaderboard.statistics.placed_scores import FloatArray
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """(m,) → (m,), in the same order: at step k, counted from the smallest p, the largest (m − j + 1)·p of the steps
-    j ≤ k, at most 1. NaN, for comparisons that do not exist, stays NaN and is not counted in m."""
+    """(m,) → (m,), in the same order: at step k, counted from the smallest p, the largest (m − j +
+    1)·p of the steps j ≤ k, at most 1. NaN, for comparisons that do not exist, stays NaN and is not
+    counted in m."""
     p = _checked(p_values)
     there = np.flatnonzero(~np.isnan(p))
     order = there[np.argsort(p[there], kind="stable")]
@@ -26,13 +28,16 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """(m,) → (m,), in the same order: at step k the smallest m·p/j of the steps j ≥ k, at most 1. NaN as for Holm."""
+    """(m,) → (m,), in the same order: at step k the smallest m·p/j of the steps j ≥ k, at most 1.
+    NaN as for Holm."""
     p = _checked(p_values)
     there = np.flatnonzero(~np.isnan(p))
     order = there[np.argsort(p[there], kind="stable")]
     adjusted = np.full(len(p), np.nan)
     scaled = p[order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0) if len(order) else []
+    adjusted[order] = (
+        np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0) if len(order) else []
+    )
     return adjusted
 
 

@@ -1,4 +1,5 @@
-"""Which metrics say the same: the correlation of every metric with every other, and an order that shows families."""
+"""Which metrics say the same: the correlation of every metric with every other, and an order that
+shows families."""
 
 from __future__ import annotations
 
@@ -11,7 +12,12 @@ from numpy.typing import NDArray
 
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.correlation.kendall import kendall_estimate
-from annotations.correlation.pearson import PearsonSide, pearson_between, pearson_estimate, pearson_side
+from annotations.correlation.pearson import (
+    PearsonSide,
+    pearson_between,
+    pearson_estimate,
+    pearson_side,
+)
 from annotations.correlation.spearman import spearman_estimate
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -33,17 +39,25 @@ class MetricPair:
     kendall: Estimate
 
 
-def correlate_metrics(scores: FloatArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0) -> list[MetricPair]:
-    """Every pair of the (metrics, n) score lists, over the places that both scored; r with a 95 % interval.
+def correlate_metrics(
+    scores: FloatArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+) -> list[MetricPair]:
+    """Every pair of the (metrics, n) score lists, over the places that both scored; r with a 95 %
+    interval.
 
-    ``scores``: NaN where a metric has none; of each metric the higher is the better (negate the others). ``dialogue``:
-    (n,) numbers; intervals redraw dialogues (percentile bootstrap, one seed for all pairs). O(metrics² · n log n).
+    ``scores``: NaN where a metric has none; of each metric the higher is the better (negate the
+    others). ``dialogue``: (n,) numbers; intervals redraw dialogues (percentile bootstrap, one seed
+    for all pairs). O(metrics² · n log n).
     """
     values = np.where(np.isfinite(scores), scores, np.nan)
     scored = np.isfinite(values)
     cluster = np.unique(dialogue, return_inverse=True)[1].astype(np.int64)
     clusters = int(cluster.max()) + 1 if len(cluster) else 0
-    weights = cluster_resamples(clusters, resamples, seed).astype(np.float64) if clusters and resamples else None
+    weights = (
+        cluster_resamples(clusters, resamples, seed).astype(np.float64)
+        if clusters and resamples
+        else None
+    )
     sides: dict[tuple[int, bytes], PearsonSide] = {}
 
     def side(metric: int, both: BoolArray) -> PearsonSide:
@@ -69,8 +83,9 @@ def correlate_metrics_of_systems(
 ) -> list[MetricPair]:
     """Every pair of the (metrics, systems) means, over the systems that both scored.
 
-    ``redrawn``: for each metric its (resamples, systems) means with dialogues redrawn, all in the same draws, or None
-    for a metric whose system scores are fixed. ``dialogues``: how many were redrawn.
+    ``redrawn``: for each metric its (resamples, systems) means with dialogues redrawn, all in the
+    same draws, or None for a metric whose system scores are fixed. ``dialogues``: how many were
+    redrawn.
     """
     scored = np.isfinite(means)
 
@@ -90,9 +105,10 @@ def correlate_metrics_of_systems(
 
 
 def similar_order(metrics: int, correlation: Mapping[tuple[int, int], float | None]) -> list[int]:
-    """An order in which metrics that say the same stand together: the leaves of average linkage on 1 − r, turned so
-    that neighbours are as near as they can be (Bar-Joseph, Gifford & Jaakkola 2001). ``correlation``: by (first,
-    second), first < second; what is undefined counts as unrelated."""
+    """An order in which metrics that say the same stand together: the leaves of average linkage on
+    1 − r, turned so that neighbours are as near as they can be (Bar-Joseph, Gifford & Jaakkola
+    2001). ``correlation``: by (first, second), first < second; what is undefined counts as
+    unrelated."""
     from scipy.cluster import hierarchy  # takes a while to load, and only this needs it
 
     if metrics < 3:
@@ -124,8 +140,13 @@ def _with(pair: MetricPair, pearson: Estimate) -> MetricPair:
 
 def _why_undefined(one: FloatArray, other: FloatArray) -> str:
     if len(one) < MIN_PAIRS:
-        return f"a correlation needs at least {MIN_PAIRS} places that both scored, there are {len(one)}"
-    constant = [name for name, scores in (("first", one), ("second", other)) if scores.min() == scores.max()]
+        return (
+            f"a correlation needs at least {MIN_PAIRS} places that both scored, there are "
+            f"{len(one)}"
+        )
+    constant = [
+        name for name, scores in (("first", one), ("second", other)) if scores.min() == scores.max()
+    ]
     if len(constant) == 2:
         return "all scores of both metrics are equal"
     return f"all scores of the {constant[0]} metric are equal" if constant else ""

@@ -1,8 +1,10 @@
-"""Means of systems on the scale on which they are normal, whatever their shape, and how far an error moves them there.
+"""Means of systems on the scale on which they are normal, whatever their shape, and how far an
+error moves them there.
 
-Ranks do not see how far apart two groups of systems lie, or how far off a baseline is; a model of normal means does,
-and takes what parts the groups for what parts systems within them. Normal scores (Blom 1958, Statistical Estimates and
-Transformed Beta-Variables: Φ⁻¹((rank − 3/8) / (S + 1/4))) keep the order alone.
+Ranks do not see how far apart two groups of systems lie, or how far off a baseline is; a model of
+normal means does, and takes what parts the groups for what parts systems within them. Normal scores
+(Blom 1958, Statistical Estimates and Transformed Beta-Variables: Φ⁻¹((rank − 3/8) / (S + 1/4)))
+keep the order alone.
 """
 
 from __future__ import annotations
@@ -13,20 +15,23 @@ from scipy.special import ndtri
 from leaderboard.statistics.placed_scores import FloatArray
 
 REACH = 2.0
-"""Standard errors to either side over which a slope is taken: where nearly all errors lie. Over one of them slopes are
-steeper, for few points say little of so short a way, and intervals a fifth wider."""
+"""Standard errors to either side over which a slope is taken: where nearly all errors lie. Over one
+of them slopes are steeper, for few points say little of so short a way, and intervals a fifth
+wider."""
 
 
 def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArray]:
-    """(systems,) normal scores, equal means sharing theirs, and (systems,) by how much a score grows where its mean
-    grows by 1, over an error's reach.
+    """(systems,) normal scores, equal means sharing theirs, and (systems,) by how much a score
+    grows where its mean grows by 1, over an error's reach.
 
-    ``means``: (systems,) finite, two different ones at least. ``error``: a mean's standard error in the units of the
-    means; where there is none, nothing moves a score.
+    ``means``: (systems,) finite, two different ones at least. ``error``: a mean's standard error in
+    the units of the means; where there is none, nothing moves a score.
     """
     count = len(means)
     at, place, many = np.unique(means, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(many) - (many - 1) / 2  # equal means share the middle of the ranks that they take
+    ranks = (
+        np.cumsum(many) - (many - 1) / 2
+    )  # equal means share the middle of the ranks that they take
     marks = np.asarray(ndtri((ranks - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
     scores = marks[place]
     if error == 0:

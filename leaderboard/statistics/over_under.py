@@ -1,4 +1,5 @@
-"""Where a metric and people disagree most: what the metric rates far higher than people do, and far lower."""
+"""Where a metric and people disagree most: what the metric rates far higher than people do, and far
+lower."""
 
 from __future__ import annotations
 
@@ -11,19 +12,22 @@ from annotations.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray
 
 DECIMALS = 9
-"""Gaps that differ less than this are equal: z-scores of the same ranks differ in their last bits."""
+"""Gaps that differ less than this are equal: z-scores of the same ranks differ in their last
+bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One item whose two scores lie apart. The z-scores are in standard deviations from the mean of their own side."""
+    """One item whose two scores lie apart. The z-scores are in standard deviations from the mean of
+    their own side."""
 
     item: int
     """Its place in the lists that were compared."""
     metric: float
     human: float
     metric_z: float
-    """Turned round for a metric of which lower is better: a higher z is always a better judgement."""
+    """Turned round for a metric of which lower is better: a higher z is always a better
+    judgement."""
     human_z: float
 
     @property
@@ -41,12 +45,15 @@ class OverUnder:
     under: tuple[Gap, ...]
 
 
-def widest_gaps(metric: FloatArray, human: FloatArray, *, higher_is_better: bool, top: int) -> OverUnder | Undefined:
+def widest_gaps(
+    metric: FloatArray, human: FloatArray, *, higher_is_better: bool, top: int
+) -> OverUnder | Undefined:
     """The ``top`` most over- and under-rated items, by z(metric) − z(human).
 
-    ``metric`` and ``human`` are the scores of the same items in the same order, NaN where there is none. z is taken
-    over the items with both scores, with the standard deviation of these items as a whole (divided by n). Of equal
-    gaps the first item comes first. Undefined where a side has no spread: then no item lies above another.
+    ``metric`` and ``human`` are the scores of the same items in the same order, NaN where there is
+    none. z is taken over the items with both scores, with the standard deviation of these items as
+    a whole (divided by n). Of equal gaps the first item comes first. Undefined where a side has no
+    spread: then no item lies above another.
     """
     both = np.flatnonzero(np.isfinite(metric) & np.isfinite(human))
     if len(both) < 2:
@@ -81,7 +88,8 @@ def widest_gaps(metric: FloatArray, human: FloatArray, *, higher_is_better: bool
 
 
 def z_scores(scores: FloatArray) -> FloatArray | None:
-    """(x − mean) / standard deviation; None where all scores are equal, but for what rounding left of them."""
+    """(x − mean) / standard deviation; None where all scores are equal, but for what rounding left
+    of them."""
     same = settled(scores)
     if same.max() == same.min():
         return None

@@ -1,7 +1,8 @@
 """Pairwise accuracy: in how many pairs of systems the metric prefers the system that people prefer.
 
-Kocmi et al. (2021), To Ship or Not to Ship: accuracy = pairs with sign(metric Δ) = sign(human Δ) / all pairs. Pairs
-that tie for people have no right answer and are left out; a metric that ties where people do not is wrong.
+Kocmi et al. (2021), To Ship or Not to Ship: accuracy = pairs with sign(metric Δ) = sign(human Δ) /
+all pairs. Pairs that tie for people have no right answer and are left out; a metric that ties where
+people do not is wrong.
 """
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 
 
-def pairwise_accuracy(human_means: ArrayLike, metric_means: ArrayLike, higher_is_better: bool = True) -> Estimate:
-    """Accuracy in [0, 1] of system means, both (systems,), NaN where a system has none. No interval, no p."""
+def pairwise_accuracy(
+    human_means: ArrayLike, metric_means: ArrayLike, higher_is_better: bool = True
+) -> Estimate:
+    """Accuracy in [0, 1] of system means, both (systems,), NaN where a system has none. No
+    interval, no p."""
     human = np.asarray(human_means, dtype=np.float64)
     metric = np.asarray(metric_means, dtype=np.float64) * (1.0 if higher_is_better else -1.0)
     if human.shape != metric.shape or human.ndim != 1:
-        raise ValueError(f"need one mean per system on both sides, got shapes {human.shape} and {metric.shape}")
+        raise ValueError(
+            f"need one mean per system on both sides, got shapes {human.shape} and {metric.shape}"
+        )
     both = np.isfinite(human) & np.isfinite(metric)
     if both.sum() < 2:
-        return Estimate.undefined(f"pairs of systems need at least 2 systems with both scores, there are {both.sum()}")
+        return Estimate.undefined(
+            f"pairs of systems need at least 2 systems with both scores, there are {both.sum()}"
+        )
     accuracy = _accuracies(human[None, both], metric[None, both])[0]
     if np.isnan(accuracy):
         return Estimate.undefined("all human scores are equal")
@@ -38,10 +46,17 @@ def pairwise_accuracy_over_dialogues(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Estimate:
-    """Accuracy of the system means of item scores (one list each), with a 95 % interval over dialogues."""
+    """Accuracy of the system means of item scores (one list each), with a 95 % interval over
+    dialogues."""
     dialogues = np.unique(np.concatenate((human.dialogue, metric.dialogue)))
     human_sums, metric_sums = (
-        system_sums(one.scores[0], one.system, np.searchsorted(dialogues, one.dialogue), systems, len(dialogues))
+        system_sums(
+            one.scores[0],
+            one.system,
+            np.searchsorted(dialogues, one.dialogue),
+            systems,
+            len(dialogues),
+        )
         for one in (human, metric)
     )
     human_means, metric_means = human_sums.means(), metric_sums.means()
@@ -53,7 +68,8 @@ def pairwise_accuracy_over_dialogues(
     weights = cluster_resamples(len(dialogues), resamples, seed, strata).astype(np.float64)
     direction = 1.0 if higher_is_better else -1.0
     replicates = _accuracies(
-        human_sums.resampled_means(weights)[:, both], direction * metric_sums.resampled_means(weights)[:, both]
+        human_sums.resampled_means(weights)[:, both],
+        direction * metric_sums.resampled_means(weights)[:, both],
     )
     return with_interval(point, replicates, int((human_sums.count.sum(axis=0) > 0).sum()))
 

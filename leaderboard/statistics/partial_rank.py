@@ -1,4 +1,5 @@
-"""Spearman's partial rank correlation: how far two rankings agree beyond what both share with a third."""
+"""Spearman's partial rank correlation: how far two rankings agree beyond what both share with a
+third."""
 
 from __future__ import annotations
 
@@ -8,7 +9,12 @@ import numpy as np
 
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.correlation.scores import why_undefined
-from annotations.correlation.spearman import SpearmanSide, spearman_between, spearman_estimate, spearman_side
+from annotations.correlation.spearman import (
+    SpearmanSide,
+    spearman_between,
+    spearman_estimate,
+    spearman_side,
+)
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
@@ -16,17 +22,23 @@ NEARLY_ONE = 1.0 - 1e-12
 
 
 def partial_spearman(
-    x: FloatArray, y: FloatArray, given: FloatArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+    x: FloatArray,
+    y: FloatArray,
+    given: FloatArray,
+    dialogue: IntArray,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Estimate:
     """ρ(x, y | z) in [-1, 1], with its interval over dialogues; z is ``given``.
 
         ρ(x, y | z) = (ρxy − ρxz ρyz) / √((1 − ρxz²)(1 − ρyz²))
 
-    with Spearman's ρ (midranks for ties) in the three places: Pearson's partial correlation of the ranks (Kendall &
-    Stuart, The Advanced Theory of Statistics, volume 2, chapter 27; Conover, Practical Nonparametric Statistics,
-    section 5.4). ``x``, ``y``, ``given``: (n,) finite; ``dialogue``: (n,) numbers from 0. Undefined where a side is
-    constant, where there are fewer than four, or where z ranks as x or y does, to the last place. No p: items of one
-    dialogue hang together, and the t that the textbooks give would take them as independent.
+    with Spearman's ρ (midranks for ties) in the three places: Pearson's partial correlation of the
+    ranks (Kendall & Stuart, The Advanced Theory of Statistics, volume 2, chapter 27; Conover,
+    Practical Nonparametric Statistics, section 5.4). ``x``, ``y``, ``given``: (n,) finite;
+    ``dialogue``: (n,) numbers from 0. Undefined where a side is constant, where there are fewer
+    than four, or where z ranks as x or y does, to the last place. No p: items of one dialogue hang
+    together, and the t that the textbooks give would take them as independent.
     """
     point = _point(x, y, given)
     if not point.is_defined or not resamples:
@@ -46,14 +58,18 @@ def partial_from(xy: float, xz: float, yz: float) -> float:
 
 def _point(x: FloatArray, y: FloatArray, given: FloatArray) -> Estimate:
     if len(x) < 4:
-        return Estimate.undefined(f"a partial correlation needs at least 4 items, there are {len(x)}")
+        return Estimate.undefined(
+            f"a partial correlation needs at least 4 items, there are {len(x)}"
+        )
     for one, other in ((x, y), (x, given), (y, given)):
         if why_undefined(one, other):
             return Estimate.undefined("one of the three does not vary")
     found = [spearman_estimate(one, other).value for one, other in ((x, y), (x, given), (y, given))]
     value = partial_from(*(one if one is not None else math.nan for one in found))
     if math.isnan(value):
-        return Estimate.undefined("what is held fixed ranks the items as one of the other two does: nothing is left")
+        return Estimate.undefined(
+            "what is held fixed ranks the items as one of the other two does: nothing is left"
+        )
     return Estimate(value=value)
 
 
@@ -61,5 +77,7 @@ def _replicates(x: SpearmanSide, y: SpearmanSide, given: SpearmanSide) -> FloatA
     xy, xz, yz = spearman_between(x, y), spearman_between(x, given), spearman_between(y, given)
     left = (1.0 - xz * xz) * (1.0 - yz * yz)
     has_any = np.maximum(np.abs(xz), np.abs(yz)) <= NEARLY_ONE  # False for NaN, too
-    value = np.divide(xy - xz * yz, np.sqrt(np.maximum(left, 0.0)), out=np.full_like(xy, np.nan), where=has_any)
+    value = np.divide(
+        xy - xz * yz, np.sqrt(np.maximum(left, 0.0)), out=np.full_like(xy, np.nan), where=has_any
+    )
     return np.asarray(np.clip(value, -1.0, 1.0))

@@ -1,17 +1,19 @@
-"""Is one metric's correlation with people larger than another's, beyond what chance swaps of the two
-would give?
+"""Is one metric's correlation with people larger than another's, beyond what chance swaps of the
+two would give?
 
 PERM-SYS, PERM-INPUT and PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of
 Summarization Evaluation Metrics Using Resampling Methods: under the null hypothesis the two metrics
-are exchangeable. The two (standardised) scores change places in all responses of a system with chance
-½ (PERM-SYS), or in all responses to an input with chance ½ (PERM-INPUT), or first the one and then the
-other (PERM-BOTH), and the difference of the correlations is computed again. Under PERM-BOTH a response
-is thus swapped where one of its system and its input is, but not both. Swapping whole systems keeps
-what their responses share, so that test speaks of other systems and the same inputs; swapping whole
-inputs, of other inputs and the same systems; both, of other systems and other inputs at once.
+are exchangeable. The two (standardised) scores change places in all responses of a system with
+chance ½ (PERM-SYS), or in all responses to an input with chance ½ (PERM-INPUT), or first the one
+and then the other (PERM-BOTH), and the difference of the correlations is computed again. Under
+PERM-BOTH a response is thus swapped where one of its system and its input is, but not both.
+Swapping whole systems keeps what their responses share, so that test speaks of other systems and
+the same inputs; swapping whole inputs, of other inputs and the same systems; both, of other systems
+and other inputs at once.
 
 What is correlated is what is standardised. The paper standardises responses at system level, too,
-where two metrics with unlike noise within systems are then swapped on unlike scales (``standardised``).
+where two metrics with unlike noise within systems are then swapped on unlike scales
+(``standardised``).
 """
 
 from __future__ import annotations
@@ -37,9 +39,11 @@ Swapped = Literal["systems", "dialogues", "both"]
 NAMES: dict[Swapped, str] = {"systems": "PERM-SYS", "dialogues": "PERM-INPUT", "both": "PERM-BOTH"}
 """What is swapped whole, and what the paper calls the test."""
 ROUNDING = 1e-10
-"""Differences closer than this are equal: the same swap summed in another order must not count as smaller."""
+"""Differences closer than this are equal: the same swap summed in another order must not count as
+smaller."""
 DECIMALS = 11
-"""Of swapped system means, whose standard deviation is 1: equal means must tie when they are ranked."""
+"""Of swapped system means, whose standard deviation is 1: equal means must tie when they are
+ranked."""
 LEAST_SPREAD = 1e-14
 """Of scores of 1 at most: a smaller standard deviation is rounding."""
 
@@ -71,13 +75,14 @@ def permutation_test(
 ) -> PermutationTest:
     """``human``, ``first``, ``second``: (n,) over the same responses, NaN where there is no score.
 
-    ``system``, ``dialogue``: (n,) numbers; the inputs that are swapped whole are dialogues, since turns of one dialogue
-    are not independent.
-    ``level`` "system" correlates system means, "item" the n scores themselves (turn level; or dialogue level, given
-    dialogue means). Responses that one of the three has not scored are dropped. "greater" asks whether the first
-    metric is better, as the paper does; "two-sided" whether they differ. p = (1 + swaps at least as extreme) /
-    (1 + swaps) (Phipson & Smyth 2010), so it is never 0. Metrics whose low scores are good must be negated before.
-    ``swapped``: what changes places whole. With G of them there are 2^G swaps at most, so p is never far below 2^(1−G).
+    ``system``, ``dialogue``: (n,) numbers; the inputs that are swapped whole are dialogues, since
+    turns of one dialogue are not independent. ``level`` "system" correlates system means, "item"
+    the n scores themselves (turn level; or dialogue level, given dialogue means). Responses that
+    one of the three has not scored are dropped. "greater" asks whether the first metric is better,
+    as the paper does; "two-sided" whether they differ. p = (1 + swaps at least as extreme) / (1 +
+    swaps) (Phipson & Smyth 2010), so it is never 0. Metrics whose low scores are good must be
+    negated before. ``swapped``: what changes places whole. With G of them there are 2^G swaps at
+    most, so p is never far below 2^(1−G).
     """
     scores = np.array([human, first, second], dtype=np.float64)
     complete = np.isfinite(scores).all(axis=0)
@@ -91,7 +96,9 @@ def permutation_test(
     points = [_point(human_scores, metric, systems, level, coefficient) for metric in (one, other)]
     if points[0].value is None or points[1].value is None:
         reason = next(point.reason for point in points if not point.is_defined)
-        return PermutationTest(points[0], points[1], Estimate.undefined(reason), permutations, seed, swapped)
+        return PermutationTest(
+            points[0], points[1], Estimate.undefined(reason), permutations, seed, swapped
+        )
     observed = points[0].value - points[1].value
     coins = toss(int(systems.max()) + 1, int(dialogues.max()) + 1, permutations, seed, swapped)
     correlate = _system_differences if level == "system" else _item_differences
@@ -118,9 +125,14 @@ ESTIMATE: dict[Coefficient, Callable[[FloatArray, FloatArray], Estimate]] = {
 }
 
 
-def _point(human: FloatArray, metric: FloatArray, system: IntArray, level: str, coefficient: Coefficient) -> Estimate:
+def _point(
+    human: FloatArray, metric: FloatArray, system: IntArray, level: str, coefficient: Coefficient
+) -> Estimate:
     if level == "system":
-        human, metric = _system_means(human, system), np.round(_system_means(metric, system), DECIMALS)
+        human, metric = (
+            _system_means(human, system),
+            np.round(_system_means(metric, system), DECIMALS),
+        )
     return ESTIMATE[coefficient](human, metric)
 
 
@@ -161,7 +173,9 @@ class Coins:
     """(permutations, dialogues)"""
 
 
-def toss(systems: int, dialogues: int, permutations: int, seed: int, swapped: Swapped = "both") -> Coins:
+def toss(
+    systems: int, dialogues: int, permutations: int, seed: int, swapped: Swapped = "both"
+) -> Coins:
     random = np.random.default_rng(seed)
 
     def fair(count: int, is_swapped: bool) -> FloatArray:
@@ -185,8 +199,11 @@ def _system_differences(
     systems, dialogues = coins.systems.shape[1], coins.dialogues.shape[1]
     gain = system_sums(other - one, system, dialogue, systems, dialogues).total
     own, both = (np.bincount(system, weights=scores) for scores in (one, one + other))
-    # A cell is swapped where s ≠ d, and for coins s ≠ d is s + (1 − 2s)·d: one matrix product for all permutations.
-    swapped_gain = coins.systems * gain.sum(axis=1) + (1.0 - 2.0 * coins.systems) * (coins.dialogues @ gain.T)
+    # A cell is swapped where s ≠ d, and for coins s ≠ d is s + (1 − 2s)·d: one matrix product for
+    # all permutations.
+    swapped_gain = coins.systems * gain.sum(axis=1) + (1.0 - 2.0 * coins.systems) * (
+        coins.dialogues @ gain.T
+    )
     size = np.bincount(system)
     human_side = fixed_side(_system_means(human, system)[None, :])
     first, second = (
@@ -210,18 +227,27 @@ def _item_differences(
     differences = []
     for systems_swapped, dialogues_swapped in zip(coins.systems, coins.dialogues, strict=True):
         swapped = systems_swapped[system] != dialogues_swapped[dialogue]
-        differences.append(with_people(np.where(swapped, other, one)) - with_people(np.where(swapped, one, other)))
+        differences.append(
+            with_people(np.where(swapped, other, one)) - with_people(np.where(swapped, one, other))
+        )
     return np.array(differences)
 
 
 def _fast_correlation(human: FloatArray, coefficient: Coefficient) -> Callable[[FloatArray], float]:
-    """The coefficient with the human side prepared once: one cluster drawn once is the data itself."""
+    """The coefficient with the human side prepared once: one cluster drawn once is the data
+    itself."""
     cluster, once = np.zeros(len(human), dtype=np.int64), np.ones((1, 1))
     if coefficient == "pearson":
         pearson_human = pearson_side(human, cluster, once)
-        return lambda metric: float(pearson_between(pearson_human, pearson_side(metric, cluster, once))[0])
+        return lambda metric: float(
+            pearson_between(pearson_human, pearson_side(metric, cluster, once))[0]
+        )
     if coefficient == "spearman":
         spearman_human = spearman_side(human, cluster, once)
-        return lambda metric: float(spearman_between(spearman_human, spearman_side(metric, cluster, once))[0])
+        return lambda metric: float(
+            spearman_between(spearman_human, spearman_side(metric, cluster, once))[0]
+        )
     kendall_human = kendall_side(human, cluster, once)
-    return lambda metric: float(kendall_between(kendall_human, kendall_side(metric, cluster, once))[0])
+    return lambda metric: float(
+        kendall_between(kendall_human, kendall_side(metric, cluster, once))[0]
+    )

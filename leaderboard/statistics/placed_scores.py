@@ -17,8 +17,8 @@ IntArray = NDArray[np.int64]
 class PlacedScores:
     """Several score lists over the same responses.
 
-    ``scores``: (lists, n), NaN where there is no score. ``system``, ``dialogue``: (n,) numbers from 0, the same
-    numbering wherever two ``PlacedScores`` meet. One list may be given as (n,).
+    ``scores``: (lists, n), NaN where there is no score. ``system``, ``dialogue``: (n,) numbers from
+    0, the same numbering wherever two ``PlacedScores`` meet. One list may be given as (n,).
     """
 
     scores: FloatArray
@@ -28,11 +28,15 @@ class PlacedScores:
     def __post_init__(self) -> None:
         scores = np.atleast_2d(np.asarray(self.scores, dtype=np.float64))
         # Scores that are equal but for how they were summed are ties.
-        object.__setattr__(self, "scores", settled(np.where(np.isfinite(scores), scores, np.nan), DIGITS_OF_PARTS))
+        object.__setattr__(
+            self, "scores", settled(np.where(np.isfinite(scores), scores, np.nan), DIGITS_OF_PARTS)
+        )
         for name in ("system", "dialogue"):
             places = np.asarray(getattr(self, name), dtype=np.int64)
             if places.shape != (scores.shape[1],):
-                raise ValueError(f"{name} has shape {places.shape}, the scores have {scores.shape[1]} places")
+                raise ValueError(
+                    f"{name} has shape {places.shape}, the scores have {scores.shape[1]} places"
+                )
             if len(places) and places.min() < 0:
                 raise ValueError(f"{name} numbers start at 0")
             object.__setattr__(self, name, places)
@@ -40,7 +44,8 @@ class PlacedScores:
 
 @dataclass(frozen=True)
 class SystemSums:
-    """One score list's sums and counts per system and dialogue: means of any resample are two matrix products."""
+    """One score list's sums and counts per system and dialogue: means of any resample are two
+    matrix products."""
 
     total: FloatArray
     """(systems, dialogues)"""
@@ -52,11 +57,15 @@ class SystemSums:
         return settled(_ratio(self.total.sum(axis=1), self.count.sum(axis=1)))
 
     def resampled_means(self, weights: FloatArray, drawn: FloatArray | None = None) -> FloatArray:
-        """(resamples, systems) means with every dialogue counted ``weights`` (resamples, dialogues) times.
+        """(resamples, systems) means with every dialogue counted ``weights`` (resamples, dialogues)
+        times.
 
-        ``drawn``: ``drawn_counts(weights)``, where the caller has it from other scores of the same places.
+        ``drawn``: ``drawn_counts(weights)``, where the caller has it from other scores of the same
+        places.
         """
-        return settled(_ratio(weights @ self.total.T, self.drawn_counts(weights) if drawn is None else drawn))
+        return settled(
+            _ratio(weights @ self.total.T, self.drawn_counts(weights) if drawn is None else drawn)
+        )
 
     def drawn_counts(self, weights: FloatArray) -> FloatArray:
         """(resamples, systems) how many scored responses of each system a resample holds."""
@@ -70,22 +79,30 @@ class SystemSums:
         return settled(_ratio(self.total, self.count))
 
 
-def system_sums(scores: FloatArray, system: IntArray, dialogue: IntArray, systems: int, dialogues: int) -> SystemSums:
+def system_sums(
+    scores: FloatArray, system: IntArray, dialogue: IntArray, systems: int, dialogues: int
+) -> SystemSums:
     """``scores``, ``system``, ``dialogue``: (n,); NaN scores are left out of sums and counts."""
     scored = np.isfinite(scores)
     cell = system[scored] * dialogues + dialogue[scored]
-    total = np.bincount(cell, weights=scores[scored], minlength=systems * dialogues).astype(np.float64)
+    total = np.bincount(cell, weights=scores[scored], minlength=systems * dialogues).astype(
+        np.float64
+    )
     count = np.bincount(cell, minlength=systems * dialogues).astype(np.float64)
     return SystemSums(total.reshape(systems, dialogues), count.reshape(systems, dialogues))
 
 
 def dialogue_means(placed: PlacedScores, systems: int, dialogues: int) -> PlacedScores:
-    """Turn scores → one score per (system, dialogue), on the full grid so that human and metric places match.
+    """Turn scores → one score per (system, dialogue), on the full grid so that human and metric
+    places match.
 
-    Returns lists × (systems · dialogues) means over the scored turns, NaN where a system has none in a dialogue.
+    Returns lists × (systems · dialogues) means over the scored turns, NaN where a system has none
+    in a dialogue.
     """
     rows = [
-        system_sums(row, placed.system, placed.dialogue, systems, dialogues).dialogue_means().ravel()
+        system_sums(row, placed.system, placed.dialogue, systems, dialogues)
+        .dialogue_means()
+        .ravel()
         for row in placed.scores
     ]
     return PlacedScores(

@@ -1,21 +1,23 @@
 """How many dialogues, or how many ratings of each response, would tell two systems apart.
 
-Where two systems are rated on the same dialogues, what counts is how their difference varies from dialogue to dialogue.
-Its variance has two parts: what differs between dialogues, and what raters and chance add, which more ratings make
-smaller:
+Where two systems are rated on the same dialogues, what counts is how their difference varies from
+dialogue to dialogue. Its variance has two parts: what differs between dialogues, and what raters
+and chance add, which more ratings make smaller:
 
     Var(mean difference of D dialogues with k ratings an item) = (δ + ρ / k) / D,
 
-with δ + ρ/k seen in the data and ρ from the spread of raters about an item's mean. The number of dialogues is the
-smallest D for which a two-sided paired t test at the level has the power (Cohen 1988, Statistical Power Analysis for
-the Behavioral Sciences, chapter 2): the noncentral t with D − 1 degrees of freedom. The number of ratings is the
-smallest k that does with today's dialogues; where δ alone is too much, no number of ratings is enough.
+with δ + ρ/k seen in the data and ρ from the spread of raters about an item's mean. The number of
+dialogues is the smallest D for which a two-sided paired t test at the level has the power (Cohen
+1988, Statistical Power Analysis for the Behavioral Sciences, chapter 2): the noncentral t with D −
+1 degrees of freedom. The number of ratings is the smallest k that does with today's dialogues;
+where δ alone is too much, no number of ratings is enough.
 
-Where each system has dialogues of its own (``Design``), δ + ρ/k is the sum of both systems' variances over dialogues, D
-counts the dialogues of each, and the test is Welch's: its degrees of freedom are (D − 1)(v₁ + v₂)² / (v₁² + v₂²).
+Where each system has dialogues of its own (``Design``), δ + ρ/k is the sum of both systems'
+variances over dialogues, D counts the dialogues of each, and the test is Welch's: its degrees of
+freedom are (D − 1)(v₁ + v₂)² / (v₁² + v₂²).
 
-The difference seen is taken as the true one. Where chance made it larger than it is, more are needed; so the answer is
-an order of size for planning, not a promise.
+The difference seen is taken as the true one. Where chance made it larger than it is, more are
+needed; so the answer is an order of size for planning, not a promise.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Needed:
     """What a t test over dialogues, paired or not, would need to tell two systems apart."""
 
     difference: float | None
-    """Mean of the first − mean of the second, over the dialogues of both; unpaired, over those of each."""
+    """Mean of the first − mean of the second, over the dialogues of both; unpaired, over those of
+    each."""
     dialogues: int
     """Behind it; unpaired, so many of each system would say as much as today's."""
     ratings: float | None
@@ -64,10 +67,11 @@ def needed_to_separate(
     power: float = POWER,
     level: float = LEVEL,
 ) -> Needed:
-    """``first``, ``second``: (dialogues,) mean scores of the two systems, NaN where there is none: dialogues that both
-    have are compared; where they share too few, those of each. ``rater_variance``: ρ, how much one rating an item would
-    add to the variance of a dialogue's difference; ``ratings``: k, how many an item has. None where the ratings are not
-    known one by one."""
+    """``first``, ``second``: (dialogues,) mean scores of the two systems, NaN where there is none:
+    dialogues that both have are compared; where they share too few, those of each.
+    ``rater_variance``: ρ, how much one rating an item would add to the variance of a dialogue's
+    difference; ``ratings``: k, how many an item has. None where the ratings are not known one by
+    one."""
     design = Design(np.isfinite(np.stack((first, second))))
     if design.present.any(axis=1).all() and not design.is_paired(0, 1):
         sides = [row[there] for row, there in zip((first, second), design.present, strict=True)]
@@ -92,7 +96,11 @@ def needed_to_separate(
 
 
 def _unpaired(
-    sides: list[FloatArray], rater_variance: float | None, ratings: float | None, power: float, level: float
+    sides: list[FloatArray],
+    rater_variance: float | None,
+    ratings: float | None,
+    power: float,
+    level: float,
 ) -> Needed:
     """``sides``: (dialogues,) of each system, without NaN."""
     mean = float(sides[0].mean() - sides[1].mean())
@@ -101,7 +109,9 @@ def _unpaired(
         reason = f"at least {LEAST_DIALOGUES} dialogues of each system are needed, one has {fewest}"
         return Needed(mean, fewest, ratings, None, None, reason, is_paired=False)
     if abs(mean) < 1e-12:
-        return Needed(mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False)
+        return Needed(
+            mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False
+        )
     if any(alike_by_chance(side, len(side)) for side in sides):
         return Needed(mean, fewest, ratings, None, None, ALIKE_BY_CHANCE, is_paired=False)
     variances = [float(side.var(ddof=1)) for side in sides]
@@ -109,9 +119,13 @@ def _unpaired(
     if not total:
         return _needed(mean, 0.0, fewest, rater_variance, ratings, power, level)
     # So many dialogues of each would leave the variance that today's leave.
-    today = total / sum(variance / len(side) for variance, side in zip(variances, sides, strict=True))
+    today = total / sum(
+        variance / len(side) for variance, side in zip(variances, sides, strict=True)
+    )
     spread = total**2 / sum(variance**2 for variance in variances)
-    found = _needed(mean, total, max(2, round(today)), rater_variance, ratings, power, level, spread)
+    found = _needed(
+        mean, total, max(2, round(today)), rater_variance, ratings, power, level, spread
+    )
     return replace(found, is_paired=False)
 
 
@@ -131,22 +145,33 @@ def _needed(
         reasons.append(f"more than {MOST_DIALOGUES:,} dialogues")
     ratings_needed = None
     if rater_variance is None or ratings is None:
-        reasons.append("ratings are not known one by one, so nothing says what more of them would bring")
+        reasons.append(
+            "ratings are not known one by one, so nothing says what more of them would bring"
+        )
     else:
         between = max(0.0, variance - rater_variance / ratings)
         ratings_needed = ratings_for(mean, between, rater_variance, count, power, level, spread)
         if ratings_needed is None:
-            reasons.append(f"no number of ratings is enough with {count} dialogues: these differ too much")
+            reasons.append(
+                f"no number of ratings is enough with {count} dialogues: these differ too much"
+            )
     return Needed(mean, count, ratings, dialogues_needed, ratings_needed, "; ".join(reasons))
 
 
 def dialogues_for(
-    difference: float, variance: float, power: float = POWER, level: float = LEVEL, spread: float = 1.0
+    difference: float,
+    variance: float,
+    power: float = POWER,
+    level: float = LEVEL,
+    spread: float = 1.0,
 ) -> int | None:
-    """The smallest number of dialogues, at least 2, with the power; None above ``MOST_DIALOGUES``. ``variance``: of the
-    difference in one dialogue; unpaired, with ``spread`` (``power_of``), the sum of both systems' over dialogues."""
+    """The smallest number of dialogues, at least 2, with the power; None above ``MOST_DIALOGUES``.
+    ``variance``: of the difference in one dialogue; unpaired, with ``spread`` (``power_of``), the
+    sum of both systems' over dialogues."""
     return _smallest(
-        lambda count: power_of(difference, variance / count, count, level, spread) >= power, 2, MOST_DIALOGUES
+        lambda count: power_of(difference, variance / count, count, level, spread) >= power,
+        2,
+        MOST_DIALOGUES,
     )
 
 
@@ -159,8 +184,8 @@ def ratings_for(
     level: float = LEVEL,
     spread: float = 1.0,
 ) -> int | None:
-    """The smallest number of ratings an item with the power; ``between`` + ``of_raters`` / k is the variance of the
-    difference in one dialogue."""
+    """The smallest number of ratings an item with the power; ``between`` + ``of_raters`` / k is the
+    variance of the difference in one dialogue."""
 
     def is_enough(ratings: int) -> bool:
         variance = (between + of_raters / ratings) / dialogues
@@ -170,10 +195,14 @@ def ratings_for(
 
 
 def power_of(
-    difference: float, variance_of_mean: float, dialogues: int, level: float = LEVEL, spread: float = 1.0
+    difference: float,
+    variance_of_mean: float,
+    dialogues: int,
+    level: float = LEVEL,
+    spread: float = 1.0,
 ) -> float:
-    """The chance that a two-sided t test tells the two apart. ``spread``: by what dialogues − 1 is multiplied for the
-    degrees of freedom: 1 where the test is paired, up to 2 of Welch's."""
+    """The chance that a two-sided t test tells the two apart. ``spread``: by what dialogues − 1 is
+    multiplied for the degrees of freedom: 1 where the test is paired, up to 2 of Welch's."""
     if variance_of_mean <= 0.0:
         return 1.0
     freedom = spread * (dialogues - 1)

@@ -1,11 +1,14 @@
 """A mean human score from few ratings and a metric on every response: prediction-powered inference.
 
-Angelopoulos, Bates, Fannjiang, Jordan & Zrnic (2023), "Prediction-powered inference", Science 382; power tuning:
-Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference", arXiv:2311.01453.
+Angelopoulos, Bates, Fannjiang, Jordan & Zrnic (2023), "Prediction-powered inference", Science 382;
+power tuning: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient prediction-powered inference",
+arXiv:2311.01453.
 
-    θ(λ) = mean of the ratings + λ · (mean of the metric where nobody rated − mean of the metric where people rated)
+    θ(λ) = mean of the ratings + λ · (mean of the metric where nobody rated − mean of the metric
+    where people rated)
 
-The metric need not be right, it need only go with people: its errors on the rated responses are taken out again.
+The metric need not be right, it need only go with people: its errors on the rated responses are
+taken out again.
 """
 
 from __future__ import annotations
@@ -22,17 +25,19 @@ from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 LEAST_DIALOGUES = 10
-"""Rated dialogues of a system from which the metric is used: with 8, intervals covered less than 93 % in simulation."""
+"""Rated dialogues of a system from which the metric is used: with 8, intervals covered less than 93
+% in simulation."""
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 rated dialogues"
 
 
 @dataclass(frozen=True, slots=True)
 class RatedPart:
-    """Sums per dialogue of responses: arrays (dialogues,) of one system, or (systems, …, dialogues), where the axes
-    between are computed side by side.
+    """Sums per dialogue of responses: arrays (dialogues,) of one system, or (systems, …,
+    dialogues), where the axes between are computed side by side.
 
-    ``rated``: responses with a human and a metric score; ``human``, ``metric``: the sums of both over these.
-    ``unrated``: responses with a metric score alone; ``metric_unrated``: the sum over these.
+    ``rated``: responses with a human and a metric score; ``human``, ``metric``: the sums of both
+    over these. ``unrated``: responses with a metric score alone; ``metric_unrated``: the sum over
+    these.
     """
 
     rated: FloatArray
@@ -44,7 +49,8 @@ class RatedPart:
 
 @dataclass(frozen=True, slots=True)
 class PoweredMeans:
-    """Arrays (…): ``nan`` where undefined. Widths are of whole 95 % intervals (or of ``level``), in rating points."""
+    """Arrays (…): ``nan`` where undefined. Widths are of whole 95 % intervals (or of ``level``), in
+    rating points."""
 
     alone: FloatArray
     """Mean of the ratings alone."""
@@ -52,21 +58,28 @@ class PoweredMeans:
     powered: FloatArray
     width: FloatArray
     tuning: FloatArray
-    """λ from 0 (the metric is not used) to 1, in the unit in which the metric's dialogues spread as people's do."""
+    """λ from 0 (the metric is not used) to 1, in the unit in which the metric's dialogues spread as
+    people's do."""
 
     @property
     def gain(self) -> FloatArray:
-        """(width alone / width)²: how many times as many ratings the interval is worth. Never below 1."""
+        """(width alone / width)²: how many times as many ratings the interval is worth. Never below
+        1."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(self.width > 0, (self.width_alone / self.width) ** 2, np.nan)
 
 
 def part_of_dialogues(
-    human: ArrayLike, metric: ArrayLike, dialogue: ArrayLike, dialogues: int, *, higher_is_better: bool = True
+    human: ArrayLike,
+    metric: ArrayLike,
+    dialogue: ArrayLike,
+    dialogues: int,
+    *,
+    higher_is_better: bool = True,
 ) -> RatedPart:
-    """One system's sums per dialogue, from its responses: ``human`` and ``metric`` (n,), NaN where there is none,
-    ``dialogue`` (n,) from 0. A response without a metric score is left out. Where low scores are good the metric is
-    negated, so that it can go with people."""
+    """One system's sums per dialogue, from its responses: ``human`` and ``metric`` (n,), NaN where
+    there is none, ``dialogue`` (n,) from 0. A response without a metric score is left out. Where
+    low scores are good the metric is negated, so that it can go with people."""
     people = np.asarray(human, dtype=np.float64)
     scores = np.asarray(metric, dtype=np.float64) * (1.0 if higher_is_better else -1.0)
     places: IntArray = np.asarray(dialogue, dtype=np.int64)
@@ -77,25 +90,31 @@ def part_of_dialogues(
         weights = None if values is None else values[which]
         return np.bincount(places[which], weights=weights, minlength=dialogues).astype(np.float64)
 
-    centre = float(scores[scored].mean()) if scored.any() else 0.0  # a shift changes nothing and costs digits
+    centre = (
+        float(scores[scored].mean()) if scored.any() else 0.0
+    )  # a shift changes nothing and costs digits
     scores = scores - centre
-    return RatedPart(total(both), total(both, people), total(both, scores), total(alone), total(alone, scores))
+    return RatedPart(
+        total(both), total(both, people), total(both, scores), total(alone), total(alone, scores)
+    )
 
 
 def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
-    """The means of systems, the first axis of ``part``, with their intervals, from the ratings alone and with the
-    metric, robust to dialogues; without one where fewer than ten dialogues agree to the digit. One system may be given
-    without that axis.
+    """The means of systems, the first axis of ``part``, with their intervals, from the ratings
+    alone and with the metric, robust to dialogues; without one where fewer than ten dialogues agree
+    to the digit. One system may be given without that axis.
 
-    Each dialogue adds to θ(λ)'s error a_d − λ b_d, where a_d is its share of the mean rating's error and b_d of the
-    metric's difference; the variance is Σ (a_d − λ b_d)², each part times G / (G − 1) for its G dialogues. λ, one for
-    all systems, is what makes the sum of their variances least, clipped to [0, 1] (PPI++, section 6: the trace over
-    coordinates, with clusters in the place of responses).
+    Each dialogue adds to θ(λ)'s error a_d − λ b_d, where a_d is its share of the mean rating's
+    error and b_d of the metric's difference; the variance is Σ (a_d − λ b_d)², each part times G /
+    (G − 1) for its G dialogues. λ, one for all systems, is what makes the sum of their variances
+    least, clipped to [0, 1] (PPI++, section 6: the trace over coordinates, with clusters in the
+    place of responses).
 
-    Intervals are of Student's t: for the ratings alone with G − 1 degrees of freedom; with the metric λ costs each of
-    the S systems 1/S of one, so ν = G − 1 − 1/S, the variance of the rated part times (G − 1) / ν, and Welch's
-    degrees of freedom for the sum of the rated and the unrated part. Where that interval is not the narrower one, the
-    ratings stand alone (λ = 0), so it is never wider than theirs.
+    Intervals are of Student's t: for the ratings alone with G − 1 degrees of freedom; with the
+    metric λ costs each of the S systems 1/S of one, so ν = G − 1 − 1/S, the variance of the rated
+    part times (G − 1) / ν, and Welch's degrees of freedom for the sum of the rated and the unrated
+    part. Where that interval is not the narrower one, the ratings stand alone (λ = 0), so it is
+    never wider than theirs.
     """
     if part.rated.ndim == 1:
         found = powered_means(together([part]), level)
@@ -109,9 +128,16 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
         variance = (error**2).sum(axis=-1)
         usable = (clusters >= LEAST_DIALOGUES) & (others >= 2) & (np.ptp(error_seen, axis=-1) > 0)
         used = usable[..., np.newaxis]
-        error_seen, error_unseen = np.where(used, error_seen, 0.0), np.where(used, error_unseen, 0.0)
-        as_people = _ratio(np.where(usable, variance, 0.0).sum(axis=0), (error_seen**2).sum(axis=(0, -1)))
-        error_seen, error_unseen = (one * as_people[..., np.newaxis] for one in (error_seen, error_unseen))
+        error_seen, error_unseen = (
+            np.where(used, error_seen, 0.0),
+            np.where(used, error_unseen, 0.0),
+        )
+        as_people = _ratio(
+            np.where(usable, variance, 0.0).sum(axis=0), (error_seen**2).sum(axis=(0, -1))
+        )
+        error_seen, error_unseen = (
+            one * as_people[..., np.newaxis] for one in (error_seen, error_unseen)
+        )
         tuning = _tuned(np.where(used, error, 0.0), error_seen - error_unseen)
         freedom = clusters - 1 - 1 / np.maximum(usable.sum(axis=0), 1)
         paid = np.sqrt((clusters - 1) / freedom)[..., np.newaxis]
@@ -120,9 +146,13 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
             tuning[..., np.newaxis] * error_unseen,
         )
         tuned_variance = ((of_rated + of_unrated) ** 2).sum(axis=-1)
-        degrees = _welch((of_rated**2).sum(axis=-1), freedom, (of_unrated**2).sum(axis=-1), others - 1)
+        degrees = _welch(
+            (of_rated**2).sum(axis=-1), freedom, (of_unrated**2).sum(axis=-1), others - 1
+        )
         by_chance = (clusters < LEAST_ALIKE) & (np.sqrt(variance) <= ROUNDING * np.abs(alone))
-        width_alone = np.where((clusters > 1) & ~by_chance, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan)
+        width_alone = np.where(
+            (clusters > 1) & ~by_chance, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan
+        )
         width = 2.0 * _t(level, degrees) * np.sqrt(tuned_variance)
         helps = usable & (width < width_alone)
         tuning = np.where(helps, tuning, 0.0)
@@ -136,7 +166,8 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
 
 
 def _ratio(people: FloatArray, metric: FloatArray) -> FloatArray:
-    """By which the metric's unit is multiplied: one for all systems, so that its dialogues spread as people's do."""
+    """By which the metric's unit is multiplied: one for all systems, so that its dialogues spread
+    as people's do."""
     return np.sqrt(np.where(metric > 0, people / np.where(metric > 0, metric, 1.0), 0.0))
 
 
@@ -148,14 +179,19 @@ def _tuned(error: FloatArray, difference: FloatArray) -> FloatArray:
     return np.broadcast_to(np.clip(tuning, 0.0, 1.0), own.shape)
 
 
-def _welch(rated: FloatArray, freedom: FloatArray, unrated: FloatArray, others: FloatArray) -> FloatArray:
+def _welch(
+    rated: FloatArray, freedom: FloatArray, unrated: FloatArray, others: FloatArray
+) -> FloatArray:
     """Degrees of freedom of a sum of two variances (Welch 1947)."""
     total: FloatArray = rated**2 / freedom + unrated**2 / np.maximum(others, 1)
     return np.where(total > 0, (rated + unrated) ** 2 / np.where(total > 0, total, 1.0), freedom)
 
 
-def _mean_and_errors(total: FloatArray, count: FloatArray, clusters: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """The mean over responses, and what each dialogue adds to its error, scaled for few dialogues."""
+def _mean_and_errors(
+    total: FloatArray, count: FloatArray, clusters: np.ndarray
+) -> tuple[FloatArray, FloatArray]:
+    """The mean over responses, and what each dialogue adds to its error, scaled for few
+    dialogues."""
     responses = count.sum(axis=-1)
     mean = total.sum(axis=-1) / responses
     few = np.sqrt(clusters / (clusters - 1))
@@ -169,11 +205,14 @@ def _t(level: float, freedom: np.ndarray) -> FloatArray:
 
 def together(parts: Sequence[RatedPart]) -> RatedPart:
     """Parts of one shape, one a system, as one: systems are the first axis."""
-    return RatedPart(*(np.array([getattr(part, field.name) for part in parts]) for field in fields(RatedPart)))
+    return RatedPart(
+        *(np.array([getattr(part, field.name) for part in parts]) for field in fields(RatedPart))
+    )
 
 
 def why_no_gain(part: RatedPart) -> str:
-    """Why the metric cannot narrow the interval of one system, ``""`` where it might. ``part``: (dialogues,) each."""
+    """Why the metric cannot narrow the interval of one system, ``""`` where it might. ``part``:
+    (dialogues,) each."""
     clusters, others = int((part.rated > 0).sum()), int((part.unrated > 0).sum())
     if clusters == 0:
         return "no response has both a rating and a score of the metric"
@@ -195,7 +234,8 @@ def why_no_interval(part: RatedPart) -> str:
 
 
 def interval_around(mean: float, width: float, reason: str = "") -> Estimate:
-    """A mean with the interval of this width around it; without an interval where the width is undefined."""
+    """A mean with the interval of this width around it; without an interval where the width is
+    undefined."""
     if not np.isfinite(mean):
         return Estimate.undefined("the system has no human ratings")
     if not np.isfinite(width):
@@ -206,20 +246,32 @@ def interval_around(mean: float, width: float, reason: str = "") -> Estimate:
 def powered_mean_of_independent(
     human: ArrayLike, metric: ArrayLike, metric_unrated: ArrayLike, level: float = 0.95
 ) -> tuple[Estimate, float]:
-    """PPI++ for responses that do not depend on each other: the estimate and λ, as ``ppi-python`` gives them.
+    """PPI++ for responses that do not depend on each other: the estimate and λ, as ``ppi-python``
+    gives them.
 
-    ``human``, ``metric``: (n,) of the rated responses, ``metric_unrated``: (N,). Here the metric is taken as it is, so
-    it must be on the scale of the ratings; λ = cov(human, metric) / ((1 + n/N) · var(metric of all)), clipped to
-    [0, 1], and the interval is the normal one. The site does not use this: turns of a dialogue do depend on each other.
+    ``human``, ``metric``: (n,) of the rated responses, ``metric_unrated``: (N,). Here the metric is
+    taken as it is, so it must be on the scale of the ratings; λ = cov(human, metric) / ((1 + n/N) ·
+    var(metric of all)), clipped to [0, 1], and the interval is the normal one. The site does not
+    use this: turns of a dialogue do depend on each other.
     """
-    people, seen, unseen = (np.asarray(one, dtype=np.float64) for one in (human, metric, metric_unrated))
+    people, seen, unseen = (
+        np.asarray(one, dtype=np.float64) for one in (human, metric, metric_unrated)
+    )
     if len(people) != len(seen):
-        raise ValueError(f"{len(people)} human scores and {len(seen)} metric scores of the same responses")
+        raise ValueError(
+            f"{len(people)} human scores and {len(seen)} metric scores of the same responses"
+        )
     if not len(people) or not len(unseen):
         return Estimate.undefined("needs rated and unrated responses"), 0.0
     spread = np.var(np.concatenate((seen, unseen)), ddof=1) if len(seen) + len(unseen) > 1 else 0.0
     covariance = np.mean((people - people.mean()) * (seen - seen.mean()))
-    tuning = float(np.clip(covariance / ((1 + len(people) / len(unseen)) * spread), 0.0, 1.0)) if spread > 0 else 0.0
+    tuning = (
+        float(np.clip(covariance / ((1 + len(people) / len(unseen)) * spread), 0.0, 1.0))
+        if spread > 0
+        else 0.0
+    )
     mean = float(people.mean() + tuning * (unseen.mean() - seen.mean()))
-    variance = np.var(people - tuning * seen) / len(people) + tuning**2 * np.var(unseen) / len(unseen)
+    variance = np.var(people - tuning * seen) / len(people) + tuning**2 * np.var(unseen) / len(
+        unseen
+    )
     return interval_around(mean, float(2.0 * ndtri(0.5 + level / 2.0) * np.sqrt(variance))), tuning

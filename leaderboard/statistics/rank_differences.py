@@ -12,11 +12,13 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The order of systems by one score. Each (systems,); 0 where the system has no score, and so no place.
+    """The order of systems by one score. Each (systems,); 0 where the system has no score, and so
+    no place.
 
-    ``place``: 1 + the systems with a better mean, ties share the better place. ``best`` and ``worst``: the places that
-    the intervals allow, by the board's rule: 1 + the systems whose interval lies wholly on the better side of this
-    one's, and the number of systems minus those whose interval lies wholly on the worse side.
+    ``place``: 1 + the systems with a better mean, ties share the better place. ``best`` and
+    ``worst``: the places that the intervals allow, by the board's rule: 1 + the systems whose
+    interval lies wholly on the better side of this one's, and the number of systems minus those
+    whose interval lies wholly on the worse side.
     """
 
     place: IntArray
@@ -28,10 +30,10 @@ class Places:
 class RankDifferences:
     """A metric's places beside people's, each (systems,), among the systems that both have scored.
 
-    ``difference``: the metric's place minus people's: above 0 the metric ranks the system lower than people do, below 0
-    higher. ``beyond``: by how many places the two ranges miss each other, with the same sign; 0 where they meet, so
-    that the dialogues drawn may be all there is to the difference. Only what is not 0 misleads. Both are 0 where
-    ``is_placed`` is False.
+    ``difference``: the metric's place minus people's: above 0 the metric ranks the system lower
+    than people do, below 0 higher. ``beyond``: by how many places the two ranges miss each other,
+    with the same sign; 0 where they meet, so that the dialogues drawn may be all there is to the
+    difference. Only what is not 0 misleads. Both are 0 where ``is_placed`` is False.
     """
 
     human: Places
@@ -51,13 +53,16 @@ class RankDifferences:
         return int(np.abs(self.beyond).max(initial=0))
 
 
-def places(means: FloatArray, low: FloatArray, high: FloatArray, *, higher_is_better: bool = True) -> Places:
-    """``means``, ``low``, ``high``: (systems,), NaN where there is no mean, or no interval. A mean without an interval
-    may lie anywhere."""
+def places(
+    means: FloatArray, low: FloatArray, high: FloatArray, *, higher_is_better: bool = True
+) -> Places:
+    """``means``, ``low``, ``high``: (systems,), NaN where there is no mean, or no interval. A mean
+    without an interval may lie anywhere."""
     placed = np.isfinite(means)
     has_interval = placed & np.isfinite(low) & np.isfinite(high)
     low, high = (
-        np.where(has_interval, end, np.where(placed, far, np.nan)) for end, far in ((low, -np.inf), (high, np.inf))
+        np.where(has_interval, end, np.where(placed, far, np.nan))
+        for end, far in ((low, -np.inf), (high, np.inf))
     )
     if not higher_is_better:
         means, low, high = -means, -high, -low
@@ -79,14 +84,16 @@ def rank_differences(
     *,
     higher_is_better: bool = True,
 ) -> RankDifferences:
-    """``human``, ``metric``: (means, lower ends, upper ends), each (systems,), NaN where there is none. People's scores
-    are better the higher they are; of the metric ``higher_is_better`` says it. A metric without any interval, as one
-    that scores whole systems, is taken at its word."""
+    """``human``, ``metric``: (means, lower ends, upper ends), each (systems,), NaN where there is
+    none. People's scores are better the higher they are; of the metric ``higher_is_better`` says
+    it. A metric without any interval, as one that scores whole systems, is taken at its word."""
     placed = np.isfinite(human[0]) & np.isfinite(metric[0])
     if not np.isfinite(np.stack(metric[1:])).any():
         metric = (metric[0],) * 3
     by_people = places(*(np.where(placed, ends, np.nan) for ends in human))
-    by_metric = places(*(np.where(placed, ends, np.nan) for ends in metric), higher_is_better=higher_is_better)
+    by_metric = places(
+        *(np.where(placed, ends, np.nan) for ends in metric), higher_is_better=higher_is_better
+    )
     below = np.maximum(by_metric.best - by_people.worst, 0)
     above = np.maximum(by_people.best - by_metric.worst, 0)
     return RankDifferences(

@@ -1,8 +1,9 @@
 """ρ and τ-b of one fixed list of human means with very many lists of metric means, one list a row.
 
-What ``rowwise`` does for two sides that both change, done faster for a human side that stands still: rows are ranked by
-one sort of whole numbers that hold value and place at once, and pairs of systems are compared in the order that people
-give them, so that every comparison of ranks is a count of concordant pairs.
+What ``rowwise`` does for two sides that both change, done faster for a human side that stands
+still: rows are ranked by one sort of whole numbers that hold value and place at once, and pairs of
+systems are compared in the order that people give them, so that every comparison of ranks is a
+count of concordant pairs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.rowwise import prepared_rows
 
 RESOLUTION = 2.0**36
-"""Values closer than 1.5e-11 are equal. Rows hold means of standardised scores, of the size of 1."""
+"""Values closer than 1.5e-11 are equal. Rows hold means of standardised scores, of the size of
+1."""
 MOST_SYSTEMS = 4096
 """Value and place share 63 bits; with 12 for the place, values up to 16,000 remain."""
 
@@ -39,11 +41,17 @@ def human_order(means: FloatArray) -> HumanOrder:
     order = np.argsort(means, kind="stable")
     ascending = means[order]
     rows = prepared_rows(ascending[None, :])
-    return HumanOrder(order, np.searchsorted(ascending, ascending, side="right"), rows.ranks[0], float(rows.untied[0]))
+    return HumanOrder(
+        order,
+        np.searchsorted(ascending, ascending, side="right"),
+        rows.ranks[0],
+        float(rows.untied[0]),
+    )
 
 
 def spearman_and_kendall(human: HumanOrder, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``rows``: (rows, systems), finite. ρ and τ-b, (rows,) each, NaN where a row or the human side is constant."""
+    """``rows``: (rows, systems), finite. ρ and τ-b, (rows,) each, NaN where a row or the human side
+    is constant."""
     systems = rows.shape[1]
     if systems > MOST_SYSTEMS:
         raise ValueError(f"{systems} systems: at most {MOST_SYSTEMS} can be ranked at once")
@@ -60,8 +68,9 @@ def spearman_and_kendall(human: HumanOrder, rows: FloatArray) -> tuple[FloatArra
 
 
 def _places(rows: FloatArray) -> tuple[NDArray[np.generic], IntArray, IntArray | None]:
-    """Dense-enough places as narrow integers (systems, rows) for comparing, and for each value where the group of its
-    equals begins and ends in its row (rows, systems); the ends are None where no row has a tie."""
+    """Dense-enough places as narrow integers (systems, rows) for comparing, and for each value
+    where the group of its equals begins and ends in its row (rows, systems); the ends are None
+    where no row has a tie."""
     count, systems = rows.shape
     bits = max(1, (systems - 1).bit_length())
     keys = np.rint(rows * RESOLUTION).astype(np.int64)
@@ -84,14 +93,17 @@ def _places(rows: FloatArray) -> tuple[NDArray[np.generic], IntArray, IntArray |
     ends[:, :-1] = begins[:, 1:]
     last = np.empty_like(first)
     first.ravel()[whose] = np.maximum.accumulate(np.where(begins, position, 0), axis=1)
-    last.ravel()[whose] = np.minimum.accumulate(np.where(ends, position, systems)[:, ::-1], axis=1)[:, ::-1]
+    last.ravel()[whose] = np.minimum.accumulate(np.where(ends, position, systems)[:, ::-1], axis=1)[
+        :, ::-1
+    ]
     return np.ascontiguousarray(first.T.astype(narrow)), first, last
 
 
 def _concordance(
     human: HumanOrder, place: NDArray[np.generic], has_ties: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Concordant pairs, pairs that neither side ties, and pairs that the row does not tie: (rows,) each."""
+    """Concordant pairs, pairs that neither side ties, and pairs that the row does not tie: (rows,)
+    each."""
     systems, count = place.shape
     narrow = np.int8 if systems <= 128 else np.int16
     higher, lower = np.zeros(count), np.zeros(count)

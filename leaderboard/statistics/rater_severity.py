@@ -1,13 +1,15 @@
 """Strict and lenient raters: system means with the raters' severity taken out.
 
-The model is linear and crossed, with the score of rater r for item i, one response of system s in dialogue d:
+The model is linear and crossed, with the score of rater r for item i, one response of system s in
+dialogue d:
 
     y = μ_s + dialogue_d + item_i + severity_r + error          (system fixed; the other effects random, normal)
 
-Its variance components are those of restricted maximum likelihood (Patterson & Thompson 1971); given these, Henderson's
-mixed-model equations (Henderson 1975) give the best linear unbiased estimates of μ and predictions of severity, which
-draw raters with few ratings towards the mean rater. The criterion and its parameters (relative standard deviations)
-are those of Bates, Mächler, Bolker & Walker (2015), "Fitting linear mixed-effects models using lme4", section 3.4.
+Its variance components are those of restricted maximum likelihood (Patterson & Thompson 1971);
+given these, Henderson's mixed-model equations (Henderson 1975) give the best linear unbiased
+estimates of μ and predictions of severity, which draw raters with few ratings towards the mean
+rater. The criterion and its parameters (relative standard deviations) are those of Bates, Mächler,
+Bolker & Walker (2015), "Fitting linear mixed-effects models using lme4", section 3.4.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquatio
 from leaderboard.statistics.placed_scores import FloatArray
 
 GROUPS = 60
-"""Dialogues are left out one by one, or, of more than this, in so many groups of near equal size."""
+"""Dialogues are left out one by one, or, of more than this, in so many groups of near equal
+size."""
 MOST_EFFECTS = 4000
-"""Systems, dialogues and raters together: the equations of the means are solved as one dense matrix."""
+"""Systems, dialogues and raters together: the equations of the means are solved as one dense
+matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ class SeverityCorrected:
     systems: tuple[Estimate, ...]
     """Means as the average rater of the panel would give them, 95 % interval over dialogues."""
     severity: tuple[Estimate, ...]
-    """Rating points by which a rater's scores lie *below* the panel's mean, all else equal; negative where lenient.
-    Shrunk; the 95 % interval is of the prediction given the variance components (1.96 standard errors)."""
+    """Rating points by which a rater's scores lie *below* the panel's mean, all else equal;
+    negative where lenient. Shrunk; the 95 % interval is of the prediction given the variance
+    components (1.96 standard errors)."""
     deviation: dict[str, float]
     """Standard deviations of ``rater``, ``item``, ``dialogue`` and ``error``, in rating points."""
     ratings: int
@@ -47,15 +52,16 @@ class SeverityCorrected:
 
 
 def correct_severity(ratings: CrossedRatings) -> SeverityCorrected | Undefined:
-    """Severity-corrected means and the severities; undefined, with the reason, where raters and systems cannot be told
-    apart.
+    """Severity-corrected means and the severities; undefined, with the reason, where raters and
+    systems cannot be told apart.
 
-    The interval of a system: its estimate is made anew without each dialogue (variance components kept), and the
-    jackknife variance (Efron & Stein 1981) over the dialogues in which it was rated, and over the others, which matter
-    to it by its raters alone, to which is added what the raters' luck still is, σ²_rater ·
-    Σ_r (c_sr − 1/R)², c_sr being rater r's weight in the mean of system s: zero where all raters rated alike. Student's
-    t with one degree of freedom less than the system has dialogues of its own (or groups of them): a system that was
-    rated in two knows as little of its spread as if no other had been rated.
+    The interval of a system: its estimate is made anew without each dialogue (variance components
+    kept), and the jackknife variance (Efron & Stein 1981) over the dialogues in which it was rated,
+    and over the others, which matter to it by its raters alone, to which is added what the raters'
+    luck still is, σ²_rater · Σ_r (c_sr − 1/R)², c_sr being rater r's weight in the mean of system
+    s: zero where all raters rated alike. Student's t with one degree of freedom less than the
+    system has dialogues of its own (or groups of them): a system that was rated in two knows as
+    little of its spread as if no other had been rated.
     """
     if reason := _why_not(ratings):
         return Undefined(reason)
@@ -74,7 +80,9 @@ def correct_severity(ratings: CrossedRatings) -> SeverityCorrected | Undefined:
     prediction_error = fit.panel_deviation(raters)
     return SeverityCorrected(
         systems=tuple(
-            _with_interval(ratings, number, float(fit.effects[number]), without, float(leftover[number]))
+            _with_interval(
+                ratings, number, float(fit.effects[number]), without, float(leftover[number])
+            )
             for number in range(systems)
         ),
         severity=tuple(
@@ -96,7 +104,10 @@ def _why_not(ratings: CrossedRatings) -> str:
     if ratings.rater_kind == "aggregate":
         return "the corpus holds mean scores, not raters"
     if ratings.rater_kind == "anonymous":
-        return "raters are anonymous, and a place in the list is not a person whose severity could be known"
+        return (
+            "raters are anonymous, and a place in the list is not a person whose severity could "
+            "be known"
+        )
     used = np.unique(ratings.rater)
     if len(used) < 2:
         return f"severity is relative to other raters: needs at least 2, there are {len(used)}"
@@ -106,17 +117,22 @@ def _why_not(ratings: CrossedRatings) -> str:
         return parts
     effects = ratings.systems + ratings.dialogues + ratings.raters
     if effects > MOST_EFFECTS:
-        return f"{effects:,} systems, dialogues and raters are more than the {MOST_EFFECTS:,} that are solved at once"
+        return (
+            f"{effects:,} systems, dialogues and raters are more than the {MOST_EFFECTS:,} that "
+            "are solved at once"
+        )
     if len(ratings.scores) < len(np.unique(ratings.system)) + 3:
         return "there are too few ratings for the systems and raters"
     return ""
 
 
 def _parts(ratings: CrossedRatings) -> str:
-    """Raters and systems form a graph, a rating being an edge: what is not connected is not comparable."""
+    """Raters and systems form a graph, a rating being an edge: what is not connected is not
+    comparable."""
     nodes = ratings.raters + ratings.systems
     edges = coo_array(
-        (np.ones(len(ratings.scores)), (ratings.rater, ratings.raters + ratings.system)), shape=(nodes, nodes)
+        (np.ones(len(ratings.scores)), (ratings.rater, ratings.raters + ratings.system)),
+        shape=(nodes, nodes),
     )
     labels = connected_components(edges, directed=False)[1]
     used = np.unique(np.concatenate((ratings.rater, ratings.raters + ratings.system)))
@@ -124,13 +140,14 @@ def _parts(ratings: CrossedRatings) -> str:
     if parts == 1:
         return ""
     return (
-        f"raters and systems fall into {parts} groups that share no rating: whether a group has better systems or "
-        "milder raters cannot be told"
+        f"raters and systems fall into {parts} groups that share no rating: whether a group has "
+        "better systems or milder raters cannot be told"
     )
 
 
 def _relative_deviations(equations: NormalEquations, ratings: CrossedRatings) -> FloatArray:
-    """Standard deviations of item, dialogue and rater effects as multiples of the error's, by REML."""
+    """Standard deviations of item, dialogue and rater effects as multiples of the error's, by
+    REML."""
     from scipy.optimize import minimize  # takes a while to load, and only this needs it
 
     free = np.array([_items_repeat(ratings), len(np.unique(ratings.dialogue)) > 1, True])
@@ -156,17 +173,29 @@ def _items_repeat(ratings: CrossedRatings) -> bool:
 
 
 def _with_interval(
-    ratings: CrossedRatings, number: int, value: float, without: list[FloatArray | None], leftover: float
+    ratings: CrossedRatings,
+    number: int,
+    value: float,
+    without: list[FloatArray | None],
+    leftover: float,
 ) -> Estimate:
     mine = ratings.system == number
     if not mine.any():
         return Estimate.undefined("the system has no human ratings")
     if len(np.unique(ratings.dialogue[mine])) < 2:
-        return Estimate(value=value, reason="an interval over dialogues needs at least 2 rated dialogues")
-    again = np.array([one[number] for one in without if one is not None and np.isfinite(one[number])])
+        return Estimate(
+            value=value, reason="an interval over dialogues needs at least 2 rated dialogues"
+        )
+    again = np.array(
+        [one[number] for one in without if one is not None and np.isfinite(one[number])]
+    )
     if len(again) < 2 or len(again) < len(without):
-        return Estimate(value=value, reason="leaving out one group of dialogues leaves a system without ratings")
-    own = np.unique(ratings.dialogue[mine] % len(without))  # the groups of ``of_groups`` that hold its ratings
+        return Estimate(
+            value=value, reason="leaving out one group of dialogues leaves a system without ratings"
+        )
+    own = np.unique(
+        ratings.dialogue[mine] % len(without)
+    )  # the groups of ``of_groups`` that hold its ratings
     squares = (again - again.mean()) ** 2
     of_own, of_others = float(squares[own].sum()), float(np.delete(squares, own).sum())
     variance = _jackknifed(of_own, len(own)) + _jackknifed(of_others, len(again)) + leftover
@@ -182,5 +211,7 @@ def _jackknifed(squares: float, groups: int) -> float:
 
 def _severity_of(value: float, error: float, relative: float) -> Estimate:
     if relative == 0.0:
-        return Estimate(value=0.0, reason="raters differ no more than chance would have them differ")
+        return Estimate(
+            value=0.0, reason="raters differ no more than chance would have them differ"
+        )
     return Estimate(value=value, ci=(value - 1.96 * error, value + 1.96 * error))

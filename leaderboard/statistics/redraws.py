@@ -1,8 +1,10 @@
-"""What an interval of a correlation speaks of, and how it is made: other dialogues, other systems, or both.
+"""What an interval of a correlation speaks of, and how it is made: other dialogues, other systems,
+or both.
 
-Over dialogues: the same systems in other dialogues of this kind. Over systems: other systems like these in the same
-dialogues. Over both (Deutsch, Dror & Roth 2021, A Statistical Analysis of Summarization Evaluation Metrics using
-Resampling Methods, TACL 9, Boot-Both): other systems in other dialogues, each drawn independently of the other.
+Over dialogues: the same systems in other dialogues of this kind. Over systems: other systems like
+these in the same dialogues. Over both (Deutsch, Dror & Roth 2021, A Statistical Analysis of
+Summarization Evaluation Metrics using Resampling Methods, TACL 9, Boot-Both): other systems in
+other dialogues, each drawn independently of the other.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ _SPEAKS_OF = {
     "both": "other systems in other dialogues",
 }
 FEWEST_SYSTEMS = 5
-"""With fewer the spread of systems, and so their plausible means, is anybody's guess: r by the jackknife, and ranks by
-percentiles, which are wide."""
+"""With fewer the spread of systems, and so their plausible means, is anybody's guess: r by the
+jackknife, and ranks by percentiles, which are wide."""
 FEW_SYSTEMS = 10
 FEW_DIALOGUES = 8
 TOO_FEW = "an interval over both needs at least 2 dialogues and 2 systems"
@@ -38,9 +40,9 @@ TOO_FEW = "an interval over both needs at least 2 dialogues and 2 systems"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """``unit``: what is drawn anew. ``method``: "jackknife" leaves one unit out at a time and takes Student's t, and
-    covers what it says; "percentile" is the percentile bootstrap, which many papers print. Both units at once have the
-    bootstrap only. ``resamples`` 0: no intervals."""
+    """``unit``: what is drawn anew. ``method``: "jackknife" leaves one unit out at a time and takes
+    Student's t, and covers what it says; "percentile" is the percentile bootstrap, which many
+    papers print. Both units at once have the bootstrap only. ``resamples`` 0: no intervals."""
 
     unit: Unit = "dialogues"
     method: Method = "jackknife"
@@ -49,12 +51,17 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.unit == "both" and self.method == "jackknife":
-            raise ValueError("intervals over both dialogues and systems are made by the percentile bootstrap only")
+            raise ValueError(
+                "intervals over both dialogues and systems are made by the percentile bootstrap "
+                "only"
+            )
 
     @classmethod
     def of(cls, unit: Unit, method: Method | None, resamples: int, seed: int) -> Recipe:
         """``method`` None: the one that covers, where there is one."""
-        return cls(unit, method or ("percentile" if unit == "both" else "jackknife"), resamples, seed)
+        return cls(
+            unit, method or ("percentile" if unit == "both" else "jackknife"), resamples, seed
+        )
 
     @property
     def is_jackknife(self) -> bool:
@@ -65,17 +72,22 @@ class Recipe:
         if not self.is_jackknife:
             return f"percentile95-bootstrap-over-{_OVER[self.unit]}"
         name = f"jackknife-t95-over-{_OVER[self.unit]}"
-        return f"{name},systems:plausible-means95" if level == "system" and self.unit == "dialogues" else name
+        return (
+            f"{name},systems:plausible-means95"
+            if level == "system" and self.unit == "dialogues"
+            else name
+        )
 
     def of_the_limit(self, level: str, systems: int) -> tuple[str, ...]:
-        """The coefficients whose intervals speak of the limit of many dialogues: noise in the means is out of them."""
+        """The coefficients whose intervals speak of the limit of many dialogues: noise in the means
+        is out of them."""
         if level != "system" or self.unit != "dialogues" or not self.is_jackknife:
             return ()
         return ("pearson",) if systems < FEWEST_SYSTEMS else ("pearson", "spearman", "kendall")
 
     def generalises_to(self, level: str, systems: int) -> str:
-        """What a reader may carry an interval of so many systems over to, in the few words of a cell; "" at levels
-        where there are as many pairs as responses or dialogues."""
+        """What a reader may carry an interval of so many systems over to, in the few words of a
+        cell; "" at levels where there are as many pairs as responses or dialogues."""
         if level != "system" or self.resamples == 0:
             return ""
         these = f"these {systems:,} systems"
@@ -86,31 +98,51 @@ class Recipe:
         }[self.unit]
 
     def words(self, level: str, dialogues: int, systems: int, design: Kind = "crossed") -> str:
-        """What the interval speaks of, how it is made, and where it may not hold its 95 %. ``dialogues``, ``systems``:
-        how many people rated. ``design``: where nested, dialogues are drawn within each system."""
+        """What the interval speaks of, how it is made, and where it may not hold its 95 %.
+        ``dialogues``, ``systems``: how many people rated. ``design``: where nested, dialogues are
+        drawn within each system."""
         speaks_of = f"95 % intervals speak of {_SPEAKS_OF[self.unit]}"
         if self.resamples == 0:
             return "no intervals were asked for"
         if not self.is_jackknife:
             drawn = {"both": "dialogues and systems"}.get(self.unit, self.unit)
-            few = min(dialogues, systems) if self.unit == "both" else systems if self.unit == "systems" else dialogues
+            few = (
+                min(dialogues, systems)
+                if self.unit == "both"
+                else systems
+                if self.unit == "systems"
+                else dialogues
+            )
             warning = f"; with {few} {drawn} they hold less than 95 %" if few < 60 else ""
-            within = " within each system" if design == "nested" and self.unit == "dialogues" else ""
-            return f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of {drawn}{within}{warning}"
+            within = (
+                " within each system" if design == "nested" and self.unit == "dialogues" else ""
+            )
+            return (
+                f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of "
+                f"{drawn}{within}{warning}"
+            )
         one = self.unit.removesuffix("s")
         left_out = f"one {one} left out at a time, Student's t"
         how = [left_out]
         if level == "system" and self.unit == "dialogues":
-            how = self._of_systems(systems, left_out, " within each system" if design == "nested" else "")
+            how = self._of_systems(
+                systems, left_out, " within each system" if design == "nested" else ""
+            )
             how.append(f"it says nothing of other systems than these {systems:,}")
         if self.unit != "systems" and dialogues < FEW_DIALOGUES:
             how.append(f"with {dialogues} dialogues no method is sure to hold 95 %")
         return f"{speaks_of}: " + "; ".join(how)
 
     def _of_systems(self, systems: int, left_out: str, within: str) -> list[str]:
-        limit = "in the limit of many dialogues, since the noise of few pulls the value itself towards 0"
+        limit = (
+            "in the limit of many dialogues, since the noise of few pulls the value itself "
+            "towards 0"
+        )
         if systems < FEWEST_SYSTEMS:
-            ranks = f"ρ and τ of {systems} systems: percentiles of bootstrap draws{within}, wider than 95 % needs"
+            ranks = (
+                f"ρ and τ of {systems} systems: percentiles of bootstrap draws{within}, wider "
+                "than 95 % needs"
+            )
             return [left_out, limit, ranks]
         how = [f"{self.resamples:,} draws of the systems' plausible true means", limit]
         if systems < FEW_SYSTEMS:
@@ -118,10 +150,14 @@ class Recipe:
         return how
 
 
-def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) -> tuple[IntArray, Redraws | None]:
-    """(cluster of each item, redraws of these clusters). ``dialogue``, ``system``: (n,) numbers of the rated items.
+def item_redraws(
+    recipe: Recipe, system: IntArray | None, dialogue: IntArray
+) -> tuple[IntArray, Redraws | None]:
+    """(cluster of each item, redraws of these clusters). ``dialogue``, ``system``: (n,) numbers of
+    the rated items.
 
-    Over both, a cluster is one system in one dialogue, and counts as often as both were drawn together.
+    Over both, a cluster is one system in one dialogue, and counts as often as both were drawn
+    together.
     """
     dialogue = numbered(dialogue)
     cluster = dialogue if recipe.unit == "dialogues" or system is None else numbered(system)
@@ -135,7 +171,9 @@ def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) ->
         places = int(of_system.max()) + 1, int(dialogue.max()) + 1
         strata = Design.of([(of_system, dialogue)], *places).strata
     if recipe.unit != "both" or system is None:
-        return cluster, of_clusters(recipe, int(cluster.max()) + 1, strata if recipe.unit == "dialogues" else None)
+        return cluster, of_clusters(
+            recipe, int(cluster.max()) + 1, strata if recipe.unit == "dialogues" else None
+        )
     systems, dialogues = int(cluster.max()) + 1, int(dialogue.max()) + 1
     if min(systems, dialogues) < 2:
         return dialogue, Redraws(np.empty((0, dialogues)), is_jackknife=False, reason=TOO_FEW)
@@ -149,7 +187,8 @@ def item_redraws(recipe: Recipe, system: IntArray | None, dialogue: IntArray) ->
 def both_resamples(
     recipe: Recipe, systems: int, dialogues: int, strata: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """(resamples, systems) and (resamples, dialogues), drawn independently of each other; ``strata`` of dialogues."""
+    """(resamples, systems) and (resamples, dialogues), drawn independently of each other;
+    ``strata`` of dialogues."""
     of_systems = cluster_resamples(systems, recipe.resamples, recipe.seed + 1)
     of_dialogues = cluster_resamples(dialogues, recipe.resamples, recipe.seed, strata)
     return of_systems.astype(np.float64), of_dialogues.astype(np.float64)

@@ -13,12 +13,14 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 PLACES = 25
 LEAST_CLUSTERS = 5
-"""Fewer dialogues cannot be redrawn in enough ways; the band then takes the points as independent."""
+"""Fewer dialogues cannot be redrawn in enough ways; the band then takes the points as
+independent."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegressionBand:
-    """``low`` and ``high``: (places,) at each of ``human``; pointwise, not for the whole line at once."""
+    """``low`` and ``high``: (places,) at each of ``human``; pointwise, not for the whole line at
+    once."""
 
     human: FloatArray
     low: FloatArray
@@ -28,13 +30,19 @@ class RegressionBand:
 
 
 def regression_band(
-    human: FloatArray, metric: FloatArray, dialogue: IntArray | None = None, resamples: int = 1000, seed: int = 0
+    human: FloatArray,
+    metric: FloatArray,
+    dialogue: IntArray | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> RegressionBand | str:
-    """The band around the fit of ``metric`` (n,) on ``human`` (n,), or the reason why there is none.
+    """The band around the fit of ``metric`` (n,) on ``human`` (n,), or the reason why there is
+    none.
 
-    With ``dialogue`` (n,) of 5 dialogues or more: the percentiles 2.5 and 97.5 of the lines of resamples that redraw
-    dialogues. Else from Student's t: ŷ ± t(0.975, n − 2) · s · √(1/n + (x − x̄)² / Σ(x − x̄)²), as in Draper & Smith
-    (1998), Applied Regression Analysis, chapter 3, which takes the points as independent.
+    With ``dialogue`` (n,) of 5 dialogues or more: the percentiles 2.5 and 97.5 of the lines of
+    resamples that redraw dialogues. Else from Student's t: ŷ ± t(0.975, n − 2) · s · √(1/n + (x −
+    x̄)² / Σ(x − x̄)²), as in Draper & Smith (1998), Applied Regression Analysis, chapter 3, which
+    takes the points as independent.
     """
     human, metric = np.asarray(human, dtype=np.float64), np.asarray(metric, dtype=np.float64)
     if len(human) < 3:
@@ -54,18 +62,29 @@ def regression_band(
     line = metric.mean() + slope * (places - middle)
     residuals = metric - metric.mean() - slope * (human - middle)
     spread = np.sqrt((residuals**2).sum() / (len(human) - 2))
-    half = stdtrit(len(human) - 2, 0.975) * spread * np.sqrt(1 / len(human) + (places - middle) ** 2 / squares)
+    half = (
+        stdtrit(len(human) - 2, 0.975)
+        * spread
+        * np.sqrt(1 / len(human) + (places - middle) ** 2 / squares)
+    )
     return RegressionBand(places, line - half, line + half, "t", clusters)
 
 
 def _redrawn_lines(
-    human: FloatArray, metric: FloatArray, dialogue: IntArray, places: FloatArray, resamples: int, seed: int
+    human: FloatArray,
+    metric: FloatArray,
+    dialogue: IntArray,
+    places: FloatArray,
+    resamples: int,
+    seed: int,
 ) -> FloatArray:
     """(resamples, places); those in which all human scores are equal are left out."""
     cluster = np.unique(dialogue, return_inverse=True)[1]
     centre, level = human.mean(), metric.mean()
     x, y = human - centre, metric - level  # sums of squares of large numbers lose digits
-    sums = np.stack([np.bincount(cluster, weights=column) for column in (np.ones_like(x), x, y, x * x, x * y)])
+    sums = np.stack(
+        [np.bincount(cluster, weights=column) for column in (np.ones_like(x), x, y, x * x, x * y)]
+    )
     weights = cluster_resamples(sums.shape[1], resamples, seed).astype(np.float64)
     n, sx, sy, sxx, sxy = (weights @ sums.T).T
     spread = sxx - sx * sx / n

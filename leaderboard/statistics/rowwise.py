@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 KEYED_SYSTEMS = 256
-"""So many places take eight bits of a value's 52 and leave it more digits than a settled mean has."""
+"""So many places take eight bits of a value's 52 and leave it more digits than a settled mean
+has."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A matrix (rows, systems) made ready to be correlated with others. A matrix with one row serves all rows."""
+    """A matrix (rows, systems) made ready to be correlated with others. A matrix with one row
+    serves all rows."""
 
     values: FloatArray
     """(rows, systems)"""
@@ -42,7 +44,9 @@ class Rows:
     @cached_property
     def squares(self) -> FloatArray:
         """(rows,) sums of the squared deviations; NaN where undefined."""
-        return _undefined_where(self.undefined, np.einsum("rs,rs->r", self.deviations, self.deviations))
+        return _undefined_where(
+            self.undefined, np.einsum("rs,rs->r", self.deviations, self.deviations)
+        )
 
     @cached_property
     def rank_squares(self) -> FloatArray:
@@ -50,7 +54,8 @@ class Rows:
 
 
 def prepared_rows(values: FloatArray) -> Rows:
-    """``values``: (rows, systems), at most 65,536 systems. Rows with a NaN give NaN coefficients."""
+    """``values``: (rows, systems), at most 65,536 systems. Rows with a NaN give NaN
+    coefficients."""
     missing = np.asarray(np.isnan(values).any(axis=1))
     if missing.any():
         values = np.where(missing[:, None], 0.0, values)
@@ -84,10 +89,12 @@ def prepared_rows(values: FloatArray) -> Rows:
 
 
 def _ascending_order(values: FloatArray) -> IntArray:
-    """(rows, systems) the systems of each row from the lowest value to the highest, equal ones in their order.
+    """(rows, systems) the systems of each row from the lowest value to the highest, equal ones in
+    their order.
 
-    Whole numbers that hold the value and, in its last bits, the place are sorted in half the time of an argsort. Values
-    that differ in those bits alone, by 6e-14 of themselves, stand in the order of their places.
+    Whole numbers that hold the value and, in its last bits, the place are sorted in half the time
+    of an argsort. Values that differ in those bits alone, by 6e-14 of themselves, stand in the
+    order of their places.
     """
     systems = values.shape[1]
     if systems > KEYED_SYSTEMS:
@@ -102,8 +109,11 @@ def _ascending_order(values: FloatArray) -> IntArray:
     return keys
 
 
-def _group_ends(begins: NDArray[np.bool_], position: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(rows, systems) twice: where the group of equal values at each sorted place begins and ends."""
+def _group_ends(
+    begins: NDArray[np.bool_], position: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(rows, systems) twice: where the group of equal values at each sorted place begins and
+    ends."""
     ends = np.ones_like(begins)
     ends[:, :-1] = begins[:, 1:]
     first = np.maximum.accumulate(np.where(begins, position, 0), axis=1)
@@ -113,18 +123,23 @@ def _group_ends(begins: NDArray[np.bool_], position: NDArray[np.int32]) -> tuple
 
 @dataclass(frozen=True)
 class FixedSide:
-    """The side that is shared by many correlations (the human one), with the signs of all its pairs kept."""
+    """The side that is shared by many correlations (the human one), with the signs of all its pairs
+    kept."""
 
     rows: Rows
 
     @cached_property
     def higher(self) -> tuple[NDArray[np.bool_], ...]:
-        """For system i: (systems − i − 1, rows), whether its value lies above that of every later system."""
-        return tuple(self.rows.place[i] > self.rows.place[i + 1 :] for i in range(len(self.rows.place) - 1))
+        """For system i: (systems − i − 1, rows), whether its value lies above that of every later
+        system."""
+        return tuple(
+            self.rows.place[i] > self.rows.place[i + 1 :] for i in range(len(self.rows.place) - 1)
+        )
 
     @cached_property
     def signs(self) -> tuple[NDArray[np.int8], ...]:
-        """For system i: (systems − i − 1, rows), the sign of its value minus that of every later system."""
+        """For system i: (systems − i − 1, rows), the sign of its value minus that of every later
+        system."""
         return tuple(_signs_against_later(self.rows, i) for i in range(len(self.rows.place) - 1))
 
     @cached_property
@@ -141,11 +156,16 @@ def fixed_side(values: FloatArray) -> FixedSide:
 def correlate_rows(
     fixed: FixedSide, other: Rows, names: Collection[str] = ("pearson", "spearman", "kendall")
 ) -> dict[str, FloatArray]:
-    """{"pearson", "spearman", "kendall"}: (rows,) each; NaN where a row of either side is constant or incomplete."""
+    """{"pearson", "spearman", "kendall"}: (rows,) each; NaN where a row of either side is constant
+    or incomplete."""
     one = fixed.rows
     found = {}
     if "pearson" in names:
-        found["pearson"] = _products(one.deviations, other.deviations) / np.sqrt(one.squares) / np.sqrt(other.squares)
+        found["pearson"] = (
+            _products(one.deviations, other.deviations)
+            / np.sqrt(one.squares)
+            / np.sqrt(other.squares)
+        )
     if "spearman" in names:
         products = _products(one.ranks, other.ranks)
         found["spearman"] = products / np.sqrt(one.rank_squares) / np.sqrt(other.rank_squares)
@@ -171,7 +191,11 @@ def _concordant_minus_discordant(fixed: FixedSide, other: Rows) -> FloatArray:
             found += np.add.reduce(discordant.view(np.int8), axis=0, dtype=narrow)
         return systems * (systems - 1) / 2 - 2.0 * found
     for i, signs in enumerate(fixed.signs):
-        against = _signs_against_later(other, i) if other.has_ties else other.place[i] > other.place[i + 1 :]
+        against = (
+            _signs_against_later(other, i)
+            if other.has_ties
+            else other.place[i] > other.place[i + 1 :]
+        )
         found += np.add.reduce(signs * against.view(np.int8), axis=0, dtype=narrow)
     return found.astype(np.float64) if other.has_ties else 2.0 * found - fixed.sum_of_signs
 
@@ -192,7 +216,8 @@ def _undefined_where(undefined: NDArray[np.bool_], values: FloatArray) -> FloatA
 
 
 def mean_of_defined(rows: FloatArray) -> FloatArray:
-    """(rows, replicates) → (replicates,): the mean over the rows that are not NaN there; NaN where all are."""
+    """(rows, replicates) → (replicates,): the mean over the rows that are not NaN there; NaN where
+    all are."""
     defined = ~np.isnan(rows)
     total = np.where(defined, rows, 0.0).sum(axis=0)
     count = defined.sum(axis=0)

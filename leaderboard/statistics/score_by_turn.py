@@ -1,8 +1,8 @@
 """Position: do a judge's scores move along a dialogue in another way than people's?
 
-A judge of single responses is shown one answer, not two: there is no order of alternatives to prefer (Wang et al. 2023,
-"Large Language Models are not Fair Evaluators"). What position can do here is the place of the turn: later turns come
-with a longer history, and so with a longer prompt.
+A judge of single responses is shown one answer, not two: there is no order of alternatives to
+prefer (Wang et al. 2023, "Large Language Models are not Fair Evaluators"). What position can do
+here is the place of the turn: later turns come with a longer history, and so with a longer prompt.
 """
 
 from __future__ import annotations
@@ -25,13 +25,20 @@ class AtTurn:
     human: float
     """Means over these, each on its own scale."""
     gap: Estimate
-    """Mean of z(judge) − z(people), in standard deviations, 95 % interval over dialogues. 0: as people do."""
+    """Mean of z(judge) − z(people), in standard deviations, 95 % interval over dialogues. 0: as
+    people do."""
 
 
 def by_turn_number(
-    judge: FloatArray, human: FloatArray, number: IntArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+    judge: FloatArray,
+    human: FloatArray,
+    number: IntArray,
+    dialogue: IntArray,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> list[AtTurn] | Undefined:
-    """One line a turn number. ``judge``, ``human``: (n,), NaN where there is none; ``number``, ``dialogue``: (n,)."""
+    """One line a turn number. ``judge``, ``human``: (n,), NaN where there is none; ``number``,
+    ``dialogue``: (n,)."""
     gaps = standardised_gaps(judge, human)
     if isinstance(gaps, Undefined):
         return gaps

@@ -15,8 +15,8 @@ GROUPS = 3
 
 @dataclass(frozen=True, slots=True)
 class ScoresAt:
-    """A metric's scores where the human score, rounded to a multiple of the step, is ``human``. ``low`` and ``high``:
-    the 5th and the 95th percentile."""
+    """A metric's scores where the human score, rounded to a multiple of the step, is ``human``.
+    ``low`` and ``high``: the 5th and the 95th percentile."""
 
     human: float
     n: int
@@ -29,19 +29,28 @@ class ScoresAt:
 
 
 def scores_by_human(human: FloatArray, metric: FloatArray) -> tuple[float, list[ScoresAt]]:
-    """(step, groups by human score). ``human``, ``metric``: (n,); pairs with a NaN are left out. Human scores are
-    rounded, halves up, to whole numbers, or to finer steps where these would give fewer than 3 groups. Percentiles are
-    interpolated linearly."""
+    """(step, groups by human score). ``human``, ``metric``: (n,); pairs with a NaN are left out.
+    Human scores are rounded, halves up, to whole numbers, or to finer steps where these would give
+    fewer than 3 groups. Percentiles are interpolated linearly."""
     both = np.isfinite(human) & np.isfinite(metric)
     human, metric = human[both], metric[both]
     if not len(human):
         return STEPS[0], []
     grouped = {step: np.floor(human / step + 0.5) * step for step in STEPS}
     counts = {step: len(np.unique(rounded)) for step, rounded in grouped.items()}
-    step = next((step for step in STEPS if counts[step] >= GROUPS), max(STEPS, key=lambda one: (counts[one], one)))
-    return step, [_at(float(value), metric[grouped[step] == value]) for value in np.unique(grouped[step])]
+    step = next(
+        (step for step in STEPS if counts[step] >= GROUPS),
+        max(STEPS, key=lambda one: (counts[one], one)),
+    )
+    return step, [
+        _at(float(value), metric[grouped[step] == value]) for value in np.unique(grouped[step])
+    ]
 
 
 def _at(human: float, scores: FloatArray) -> ScoresAt:
-    low, lower, median, upper, high = (float(one) for one in np.percentile(scores, [5, 25, 50, 75, 95]))
-    return ScoresAt(round(human, 6), len(scores), float(scores.mean()), low, lower, median, upper, high)
+    low, lower, median, upper, high = (
+        float(one) for one in np.percentile(scores, [5, 25, 50, 75, 95])
+    )
+    return ScoresAt(
+        round(human, 6), len(scores), float(scores.mean()), low, lower, median, upper, high
+    )

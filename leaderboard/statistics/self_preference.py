@@ -1,4 +1,5 @@
-"""Self-preference: does a judge score systems of its own model family above what people make of them?"""
+"""Self-preference: does a judge score systems of its own model family above what people make of
+them?"""
 
 from __future__ import annotations
 
@@ -9,20 +10,26 @@ import numpy as np
 
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.standardised_gaps import difference_of_means, mean_gap, standardised_gaps
+from leaderboard.statistics.standardised_gaps import (
+    difference_of_means,
+    mean_gap,
+    standardised_gaps,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
     own: Estimate
-    """Mean of z(judge) − z(people) over responses of systems of the judge's family, in standard deviations."""
+    """Mean of z(judge) − z(people) over responses of systems of the judge's family, in standard
+    deviations."""
     others: Estimate
     """The same over systems of other families; systems whose family is not known are in neither."""
     difference: Estimate
     """own − others; above 0 where the judge favours its family. 95 % interval over dialogues.
 
-    With people's scores taken off, a family that is better is not one that is preferred (Panickssery et al. 2024,
-    "LLM Evaluators Recognize and Favor Their Own Generations", hold against human judgements for that reason)."""
+    With people's scores taken off, a family that is better is not one that is preferred
+    (Panickssery et al. 2024, "LLM Evaluators Recognize and Favor Their Own Generations", hold
+    against human judgements for that reason)."""
     own_systems: int
     other_systems: int
     unknown_systems: int
@@ -38,8 +45,11 @@ def self_preference(
     resamples: int = 1000,
     seed: int = 0,
 ) -> SelfPreference:
-    """``judge``, ``human``, ``system``, ``dialogue``: (n,); ``families``: that of each system, "" where not known."""
-    own = np.array([bool(judge_family) and family == judge_family for family in families], dtype=bool)
+    """``judge``, ``human``, ``system``, ``dialogue``: (n,); ``families``: that of each system, ""
+    where not known."""
+    own = np.array(
+        [bool(judge_family) and family == judge_family for family in families], dtype=bool
+    )
     known = np.array([bool(family) for family in families], dtype=bool)
     others = known & ~own
     counts = (int(own.sum()), int(others.sum()), int((~known).sum()))

@@ -1,10 +1,11 @@
 """A share of items with an interval over dialogues: items of one dialogue are not independent.
 
-The jackknife that leaves out one dialogue at a time says how far the share moves, v. A share of p(1 − p)/v independent
-items would move as far, and for so many Wilson's interval is made (Wilson 1927), with Student's t of G − 1 degrees of
-freedom for G dialogues: the modified Wilson interval of surveys with clusters (Franco et al. 2019, Journal of Survey
-Statistics and Methodology 7). It stays within 0 and 1, where the jackknife's own does not near the ends. Where all
-items agree, or all dialogues are split alike, the jackknife sees no spread at all; then a dialogue counts as one item.
+The jackknife that leaves out one dialogue at a time says how far the share moves, v. A share of p(1
+− p)/v independent items would move as far, and for so many Wilson's interval is made (Wilson 1927),
+with Student's t of G − 1 degrees of freedom for G dialogues: the modified Wilson interval of
+surveys with clusters (Franco et al. 2019, Journal of Survey Statistics and Methodology 7). It stays
+within 0 and 1, where the jackknife's own does not near the ends. Where all items agree, or all
+dialogues are split alike, the jackknife sees no spread at all; then a dialogue counts as one item.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from annotations.estimates import Estimate
 
 NOTHING = "there is no pair"
 ROUNDING = 1e-24
-"""A variance of shares below it is what float64 rounds: dialogues that are split alike have none."""
+"""A variance of shares below it is what float64 rounds: dialogues that are split alike have
+none."""
 
 
-def share_over_dialogues(hits: Sequence[bool], dialogues: Sequence[int], level: float = 0.95) -> Estimate:
-    """The share of ``hits``, from 0 to 1; ``dialogues`` says of each item which one it is of. Undefined without items;
-    without an interval where they are of one dialogue."""
+def share_over_dialogues(
+    hits: Sequence[bool], dialogues: Sequence[int], level: float = 0.95
+) -> Estimate:
+    """The share of ``hits``, from 0 to 1; ``dialogues`` says of each item which one it is of.
+    Undefined without items; without an interval where they are of one dialogue."""
     if not hits:
         return Estimate.undefined(NOTHING)
     _, place = np.unique(np.asarray(dialogues), return_inverse=True)
@@ -38,15 +42,16 @@ def share_over_dialogues(hits: Sequence[bool], dialogues: Sequence[int], level: 
     groups = len(left_out)
     moves = float((groups - 1) / groups * np.square(left_out - left_out.mean()).sum())
     alone = share * (1 - share) / moves if moves > ROUNDING else float(len(items))
-    # Dialogues whose items happen to be split more evenly than chance splits them do not make more of them.
+    # Dialogues whose items happen to be split more evenly than chance splits them do not make more
+    # of them.
     alone = min(alone, float(items.sum()))
     reach = float(stdtrit(groups - 1, 0.5 + level / 2))
     return Estimate(value=share, ci=wilson(share, alone, reach))
 
 
 def wilson(share: float, items: float, reach: float) -> tuple[float, float]:
-    """Wilson's interval: the p whose normal approximation with ``items`` draws has ``share`` within ``reach`` standard
-    deviations."""
+    """Wilson's interval: the p whose normal approximation with ``items`` draws has ``share`` within
+    ``reach`` standard deviations."""
     weight = items + reach**2
     centre = (items * share + reach**2 / 2) / weight
     half = reach / weight * np.sqrt(items * share * (1 - share) + reach**2 / 4)

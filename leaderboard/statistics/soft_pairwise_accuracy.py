@@ -1,15 +1,17 @@
-"""Soft pairwise accuracy: is the metric as sure as people are that one system is better than another?
+"""Soft pairwise accuracy: is the metric as sure as people are that one system is better than
+another?
 
-Thompson, Mathur, Deutsch & Khayrallah (2024), Improving Statistical Significance in Human Evaluation of Automatic
-Metrics via Soft Pairwise Accuracy: for every pair of systems the one-sided p that the first is better is made from
-people's scores and from the metric's; SPA = 1 − mean |p_people − p_metric|. It is 1 where the metric is as sure as
-people on every pair, and, unlike pairwise accuracy, a coin toss between two equal systems costs a metric nothing.
+Thompson, Mathur, Deutsch & Khayrallah (2024), Improving Statistical Significance in Human
+Evaluation of Automatic Metrics via Soft Pairwise Accuracy: for every pair of systems the one-sided
+p that the first is better is made from people's scores and from the metric's; SPA = 1 − mean
+|p_people − p_metric|. It is 1 where the metric is as sure as people on every pair, and, unlike
+pairwise accuracy, a coin toss between two equal systems costs a metric nothing.
 
-p: paired permutation test over dialogues. In a permutation the two systems exchange all they scored in a dialogue with
-chance ½; p is the share of permutations whose difference is at least the one observed. The paper's segments are
-dialogues here, since turns of one dialogue are not independent, and a segment's score is the mean over its turns.
-Of two systems with dialogues of their own (``Design``) the test is unpaired: the labels of the two are permuted over
-all their dialogues.
+p: paired permutation test over dialogues. In a permutation the two systems exchange all they scored
+in a dialogue with chance ½; p is the share of permutations whose difference is at least the one
+observed. The paper's segments are dialogues here, since turns of one dialogue are not independent,
+and a segment's score is the mean over its turns. Of two systems with dialogues of their own
+(``Design``) the test is unpaired: the labels of the two are permuted over all their dialogues.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, syste
 
 ROUNDING = 1e-10
 PAIRS_AT_ONCE = 4096
-NO_DIALOGUES = "the metric has no scores below system level, so nothing says how sure it is of a pair of systems"
+NO_DIALOGUES = (
+    "the metric has no scores below system level, so nothing says how sure it is of a pair of "
+    "systems"
+)
 
 
 def soft_pairwise_accuracies(
@@ -38,14 +43,17 @@ def soft_pairwise_accuracies(
 ) -> list[Estimate]:
     """SPA in [0, 1] of every list of ``metrics``. ``human``: one list. No interval, no p.
 
-    A pair of systems is compared on the dialogues in which both have both kinds of scores; where they share too few, on
-    those of each, if these are two or more.
-    Undefined where fewer than 2 dialogues, or no pair, are left, and where people or the metric are constant.
+    A pair of systems is compared on the dialogues in which both have both kinds of scores; where
+    they share too few, on those of each, if these are two or more. Undefined where fewer than 2
+    dialogues, or no pair, are left, and where people or the metric are constant.
     """
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     people = _grid(human, 0, systems, dialogues)
     directions = [True] * len(metrics.scores) if higher_is_better is None else higher_is_better
-    coins = np.random.default_rng(seed).integers(0, 2, (max(len(dialogues), 1), permutations)) * 2.0 - 1.0
+    coins = (
+        np.random.default_rng(seed).integers(0, 2, (max(len(dialogues), 1), permutations)) * 2.0
+        - 1.0
+    )
     known: dict[bytes, FloatArray] = {}
 
     def accuracy(row: int) -> Estimate:
@@ -63,11 +71,12 @@ def soft_pairwise_accuracies(
 
 
 def better_p(grid: FloatArray, coins: NDArray[np.floating[Any]], seed: int = 0) -> FloatArray:
-    """(pairs,) one-sided p that system i is better than system j, for i < j in the order of ``numpy.triu_indices``.
+    """(pairs,) one-sided p that system i is better than system j, for i < j in the order of
+    ``numpy.triu_indices``.
 
-    ``grid``: (systems, dialogues), NaN where there is no score. ``coins``: (dialogues, permutations) of ±1; ``seed``:
-    of the labels that unpaired tests permute, as often. NaN where the two systems share too few dialogues and one has
-    fewer than two.
+    ``grid``: (systems, dialogues), NaN where there is no score. ``coins``: (dialogues,
+    permutations) of ±1; ``seed``: of the labels that unpaired tests permute, as often. NaN where
+    the two systems share too few dialogues and one has fewer than two.
     """
     design = Design(np.isfinite(grid))
     first, second = np.triu_indices(len(grid), 1)
@@ -98,25 +107,33 @@ def _unpaired_p(
     seed: int,
     labels: dict[tuple[int, int], FloatArray],
 ) -> float:
-    """``labels``: the permuted weights of both systems' dialogues, by how many each has: made once for all pairs."""
+    """``labels``: the permuted weights of both systems' dialogues, by how many each has: made once
+    for all pairs."""
     sizes = len(first), len(second)
     if min(sizes) < 2:
         return float("nan")
     if sizes not in labels:
         weights = np.repeat([1 / sizes[0], -1 / sizes[1]], sizes)
-        labels[sizes] = np.random.default_rng(seed).permuted(np.tile(weights, (coins.shape[1], 1)), axis=1).T
+        labels[sizes] = (
+            np.random.default_rng(seed).permuted(np.tile(weights, (coins.shape[1], 1)), axis=1).T
+        )
     swapped = np.concatenate((first, second)) @ labels[sizes]
     return float((swapped >= first.mean() - second.mean() - ROUNDING).mean())
 
 
 def _grid(placed: PlacedScores, row: int, systems: int, dialogues: np.ndarray) -> FloatArray:
     dialogue = np.searchsorted(dialogues, placed.dialogue)
-    return system_sums(placed.scores[row], placed.system, dialogue, systems, len(dialogues)).dialogue_means()
+    return system_sums(
+        placed.scores[row], placed.system, dialogue, systems, len(dialogues)
+    ).dialogue_means()
 
 
 def _why_undefined(people: FloatArray, metric: FloatArray, both: np.ndarray) -> str:
     if both.any(axis=0).sum() < 2:
-        return f"a test over dialogues needs at least 2 dialogues with both scores, there are {both.any(axis=0).sum()}"
+        return (
+            "a test over dialogues needs at least 2 dialogues with both scores, there are "
+            f"{both.any(axis=0).sum()}"
+        )
     shared = both.astype(np.int64) @ both.T.astype(np.int64)
     if (shared > 0).sum() - both.any(axis=1).sum() < 2 and (np.diag(shared) > 1).sum() < 2:
         return "no two systems have both scores in the same dialogue, or in two dialogues each"

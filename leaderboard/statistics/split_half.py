@@ -1,17 +1,19 @@
-"""The reliability of the mean rating: split halves of the raters, stepped up by the Spearman–Brown formula.
+"""The reliability of the mean rating: split halves of the raters, stepped up by the Spearman–Brown
+formula.
 
-The raters of each response are split into two random halves of equally many, one of an odd number being
-left out; the halves' means are correlated at the level where metrics are, the coefficient is averaged over
-splits, and stepped up to all raters by Spearman and Brown's formula m r / (1 + (m − 1) r) (Spearman 1910,
-Correlation calculated from faulty data; Brown 1910). m is how many times the noise variance of the mean of
-all ratings that of a half's is: 2 for an even number of raters, 3 for three, and where the number varies,
-the mean of 1 / ratings in the half by that of 1 / ratings in all. At turn level responses with one rating
-count in the latter; means of dialogues and systems are taken over the responses that can be split.
+The raters of each response are split into two random halves of equally many, one of an odd number
+being left out; the halves' means are correlated at the level where metrics are, the coefficient is
+averaged over splits, and stepped up to all raters by Spearman and Brown's formula m r / (1 + (m −
+1) r) (Spearman 1910, Correlation calculated from faulty data; Brown 1910). m is how many times the
+noise variance of the mean of all ratings that of a half's is: 2 for an even number of raters, 3 for
+three, and where the number varies, the mean of 1 / ratings in the half by that of 1 / ratings in
+all. At turn level responses with one rating count in the latter; means of dialogues and systems are
+taken over the responses that can be split.
 
-Raters who are known as persons are split as persons: a strict one stays in one half of all responses, and
-differences of severity, which cancel where everybody rates everything, do not pass for noise. Anonymous
-ratings are split response by response. The formula is of product moments: ρ, as r of ranks, takes it as an
-approximation; τ has none.
+Raters who are known as persons are split as persons: a strict one stays in one half of all
+responses, and differences of severity, which cancel where everybody rates everything, do not pass
+for noise. Anonymous ratings are split response by response. The formula is of product moments: ρ,
+as r of ranks, takes it as an approximation; τ has none.
 """
 
 from __future__ import annotations
@@ -32,7 +34,12 @@ from annotations.correlation.spearman import spearman_between, spearman_side
 from annotations.estimates import Estimate
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, mean_of_defined, prepared_rows
+from leaderboard.statistics.rowwise import (
+    correlate_rows,
+    fixed_side,
+    mean_of_defined,
+    prepared_rows,
+)
 
 SPLITS = 40
 NO_TAU = "Spearman and Brown's formula is of r and ρ: there is none for τ"
@@ -50,20 +57,28 @@ def split_half(
     seed: int = 0,
     intervals: bool = True,
 ) -> dict[CeilingLevel, dict[str, Estimate]]:
-    """``{level: {"pearson", "spearman", "kendall": Estimate}}``; levels as ``leave_one_out_agreement`` has them.
+    """``{level: {"pearson", "spearman", "kendall": Estimate}}``; levels as
+    ``leave_one_out_agreement`` has them.
 
-    Values lie in (−∞, 1]; a reliability of 0 or less
-    says that the halves do not agree at all. 95 % intervals over dialogues: each left out, Student's t on Fisher's
-    scale, splits held; none where it is below −1.
+    Values lie in (−∞, 1]; a reliability of 0 or less says that the halves do not agree at all. 95 %
+    intervals over dialogues: each left out, Student's t on Fisher's scale, splits held; none where
+    it is below −1.
     """
     if matrix.rater_kind == "aggregate":
-        return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(AGGREGATE)) for level in levels}
+        return {
+            level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(AGGREGATE)) for level in levels
+        }
     ratings = (~np.isnan(matrix.scores)).sum(axis=0)
     judged = ratings > 1
     if not judged.any():
-        return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(ONE_RATER)) for level in levels}
+        return {
+            level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(ONE_RATER)) for level in levels
+        }
     system_of_all = np.asarray(system_of_item, dtype=np.int64)
-    lengthening = {level: _lengthening(ratings, level, system_of_all, matrix.dialogue_of_item) for level in levels}
+    lengthening = {
+        level: _lengthening(ratings, level, system_of_all, matrix.dialogue_of_item)
+        for level in levels
+    }
     scores = matrix.scores[:, judged]
     system = np.unique(system_of_all[judged], return_inverse=True)[1]
     dialogue = np.unique(matrix.dialogue_of_item[judged], return_inverse=True)[1]
@@ -74,7 +89,11 @@ def split_half(
     with ThreadPoolExecutor(THREADS) as pool:
         return {
             level: _stepped_up(
-                list(pool.map(lambda pair, level=level: _correlated(pair, level, system, dialogue), halves)),
+                list(
+                    pool.map(
+                        lambda pair, level=level: _correlated(pair, level, system, dialogue), halves
+                    )
+                ),
                 lengthening[level],
                 level,
                 Redraws.jackknife(int(dialogue.max()) + 1) if intervals else None,
@@ -84,23 +103,30 @@ def split_half(
 
 
 def stepped_up(half: FloatArray, lengthening: float = 2.0) -> FloatArray:
-    """Spearman and Brown: the reliability of ``lengthening`` times as many raters; NaN where the formula has no value.
+    """Spearman and Brown: the reliability of ``lengthening`` times as many raters; NaN where the
+    formula has no value.
 
     m r / (1 + (m − 1) r), undefined from r = −1 / (m − 1) down.
     """
     below = 1.0 + (lengthening - 1.0) * half
-    return np.asarray(np.divide(lengthening * half, below, out=np.full_like(half, np.nan), where=below > 0.0))
+    return np.asarray(
+        np.divide(lengthening * half, below, out=np.full_like(half, np.nan), where=below > 0.0)
+    )
 
 
-def _lengthening(ratings: IntArray, level: CeilingLevel, system: IntArray, dialogue: IntArray) -> float:
-    """How many times the noise variance of the mean of all ratings that of a half's mean is, on average over the units
-    of the level. Noise of a unit's mean, in units of a single rating's: Σ 1 / ratings over its items, by their number
-    squared."""
+def _lengthening(
+    ratings: IntArray, level: CeilingLevel, system: IntArray, dialogue: IntArray
+) -> float:
+    """How many times the noise variance of the mean of all ratings that of a half's mean is, on
+    average over the units of the level. Noise of a unit's mean, in units of a single rating's: Σ 1
+    / ratings over its items, by their number squared."""
     if level != "turn":
         ratings = np.where(ratings > 1, ratings, 0)
     unit = {
         "turn": np.arange(len(ratings)),
-        "dialogue": np.unique(np.stack((system, dialogue)), axis=1, return_inverse=True)[1].reshape(-1),
+        "dialogue": np.unique(np.stack((system, dialogue)), axis=1, return_inverse=True)[1].reshape(
+            -1
+        ),
         "system": np.unique(system, return_inverse=True)[1],
     }[level]
 
@@ -113,14 +139,21 @@ def _lengthening(ratings: IntArray, level: CeilingLevel, system: IntArray, dialo
     return noise(ratings // 2) / noise(ratings)
 
 
-def _halves(scores: FloatArray, random: np.random.Generator, are_persons: bool) -> tuple[FloatArray, FloatArray]:
+def _halves(
+    scores: FloatArray, random: np.random.Generator, are_persons: bool
+) -> tuple[FloatArray, FloatArray]:
     """(items,) twice: the means of two random halves of each item's raters."""
-    drawn = scores[random.permutation(len(scores))] if are_persons else random.permuted(scores, axis=0)
+    drawn = (
+        scores[random.permutation(len(scores))] if are_persons else random.permuted(scores, axis=0)
+    )
     known = ~np.isnan(drawn)
     place = known.cumsum(axis=0)
     raters = place[-1]
     size = raters // 2
-    sums = np.where(known & (place <= size), drawn, 0.0), np.where(known & (place > raters - size), drawn, 0.0)
+    sums = (
+        np.where(known & (place <= size), drawn, 0.0),
+        np.where(known & (place > raters - size), drawn, 0.0),
+    )
     first, second = (settled(one.sum(axis=0) / size, DIGITS_OF_PARTS) for one in sums)
     return first, second
 
@@ -134,7 +167,9 @@ def _correlated(
     one, other = halves
     if level == "turn":
         return _of_items(one, other, dialogue, weights)
-    sums = [system_sums(half, system, dialogue, int(system.max()) + 1, dialogues) for half in halves]
+    sums = [
+        system_sums(half, system, dialogue, int(system.max()) + 1, dialogues) for half in halves
+    ]
     if level == "dialogue":
         held = sums[0].count > 0
         one, other = (half.dialogue_means()[held] for half in sums)
@@ -162,17 +197,24 @@ def _of_items(
 
 
 def _stepped_up(
-    of_splits: list[dict[str, FloatArray | str]], lengthening: float, level: CeilingLevel, redraws: Redraws | None
+    of_splits: list[dict[str, FloatArray | str]],
+    lengthening: float,
+    level: CeilingLevel,
+    redraws: Redraws | None,
 ) -> dict[str, Estimate]:
     found = {}
     for name in ("pearson", "spearman"):
         defined = [one for split in of_splits if not isinstance(one := split[name], str)]
         if not defined:
-            found[name] = Estimate.undefined(_in_terms_of_halves(next(str(split[name]) for split in of_splits)))
+            found[name] = Estimate.undefined(
+                _in_terms_of_halves(next(str(split[name]) for split in of_splits))
+            )
             continue
         values = stepped_up(mean_of_defined(np.array(defined)), lengthening)
         if np.isnan(values[0]):
-            found[name] = Estimate.undefined("the halves of the raters are opposed: nothing can be stepped up")
+            found[name] = Estimate.undefined(
+                "the halves of the raters are opposed: nothing can be stepped up"
+            )
             continue
         point = Estimate(value=float(values[0]))
         used = np.ones(len(values) - 1, dtype=bool)

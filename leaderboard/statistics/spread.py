@@ -51,8 +51,9 @@ def summary_of(scores: FloatArray) -> Summary:
 
 
 def histogram(scores: FloatArray) -> list[Bin]:
-    """At most ``MOST_BINS`` bins of one width that hold all of one finite score or more; one bin of no width where all
-    are equal. The width is 1, 2, 2.5 or 5 times a power of ten, so that the ends can be read."""
+    """At most ``MOST_BINS`` bins of one width that hold all of one finite score or more; one bin of
+    no width where all are equal. The width is 1, 2, 2.5 or 5 times a power of ten, so that the ends
+    can be read."""
     least, greatest = float(scores.min()), float(scores.max())
     width = round_width(greatest - least)
     if not width or not math.isfinite(width):
@@ -60,14 +61,18 @@ def histogram(scores: FloatArray) -> list[Bin]:
     first = math.floor(least / width)
     last = max(math.ceil(greatest / width), first + 1)
     ends = np.array([place * width for place in range(first, last + 1)])
-    counts, _ = np.histogram(np.clip(scores, ends[0], ends[-1]), bins=ends)  # an end may be rounded past the last
+    counts, _ = np.histogram(
+        np.clip(scores, ends[0], ends[-1]), bins=ends
+    )  # an end may be rounded past the last
     return [
-        Bin(_plain(low), _plain(high), int(count)) for low, high, count in zip(ends, ends[1:], counts, strict=False)
+        Bin(_plain(low), _plain(high), int(count))
+        for low, high, count in zip(ends, ends[1:], counts, strict=False)
     ]
 
 
 def round_width(spread: float) -> float:
-    """The least round width of which ``MOST_BINS`` − 1 span the spread; one bin more may be begun at either end."""
+    """The least round width of which ``MOST_BINS`` − 1 span the spread; one bin more may be begun
+    at either end."""
     if spread <= 0 or not math.isfinite(spread):
         return 0.0
     exact = spread / (MOST_BINS - 1)

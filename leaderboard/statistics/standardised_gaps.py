@@ -1,7 +1,9 @@
-"""z(judge) − z(people): how far a judge stands above people on an item, in standard deviations, and means of it.
+"""z(judge) − z(people): how far a judge stands above people on an item, in standard deviations, and
+means of it.
 
-A judge may use other parts of the scale than people, or another scale: standardised, both have mean 0 and standard
-deviation 1 over the items that both judged, and only what one says beside the other is left.
+A judge may use other parts of the scale than people, or another scale: standardised, both have mean
+0 and standard deviation 1 over the items that both judged, and only what one says beside the other
+is left.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Gaps:
-    """``value``: (n,) z(judge) − z(people), NaN where one of them has no score; ``n`` items have both."""
+    """``value``: (n,) z(judge) − z(people), NaN where one of them has no score; ``n`` items have
+    both."""
 
     value: FloatArray
     n: int
@@ -39,19 +42,34 @@ def standardised_gaps(judge: FloatArray, human: FloatArray) -> Gaps | Undefined:
     return Gaps(value, int(both.sum()))
 
 
-def mean_gap(gaps: Gaps, members: np.ndarray, dialogue: IntArray, resamples: int = 1000, seed: int = 0) -> Estimate:
-    """The mean gap of some items, in standard deviations, with its interval over dialogues. ``members``: (n,) bool.
-    The standardisation is that of the data and the same in every resample."""
+def mean_gap(
+    gaps: Gaps, members: np.ndarray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+) -> Estimate:
+    """The mean gap of some items, in standard deviations, with its interval over dialogues.
+    ``members``: (n,) bool. The standardisation is that of the data and the same in every
+    resample."""
     chosen = members & np.isfinite(gaps.value)
     if not chosen.any():
         return Estimate.undefined("no item of it has both scores")
-    return _with_interval(Estimate(value=float(gaps.value[chosen].mean())), [(gaps, chosen)], dialogue, resamples, seed)
+    return _with_interval(
+        Estimate(value=float(gaps.value[chosen].mean())),
+        [(gaps, chosen)],
+        dialogue,
+        resamples,
+        seed,
+    )
 
 
 def difference_of_means(
-    gaps: Gaps, ours: np.ndarray, others: np.ndarray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+    gaps: Gaps,
+    ours: np.ndarray,
+    others: np.ndarray,
+    dialogue: IntArray,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Estimate:
-    """Mean gap of ``ours`` minus mean gap of ``others``, in standard deviations, with its interval over dialogues."""
+    """Mean gap of ``ours`` minus mean gap of ``others``, in standard deviations, with its interval
+    over dialogues."""
     ours, others = ours & np.isfinite(gaps.value), others & np.isfinite(gaps.value)
     if not ours.any() or not others.any():
         return Estimate.undefined("one of the two groups has no item with both scores")
@@ -60,7 +78,11 @@ def difference_of_means(
 
 
 def _with_interval(
-    point: Estimate, groups: list[tuple[Gaps, np.ndarray]], dialogue: IntArray, resamples: int, seed: int
+    point: Estimate,
+    groups: list[tuple[Gaps, np.ndarray]],
+    dialogue: IntArray,
+    resamples: int,
+    seed: int,
 ) -> Estimate:
     """Replicates of the first group's mean, less the second's where there is one."""
     if not resamples:
@@ -68,12 +90,17 @@ def _with_interval(
     used = np.logical_or.reduce([members for _, members in groups])
     dialogues, place = np.unique(dialogue[used], return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
-    means = [_resampled_means(gaps.value[used], members[used], place, weights) for gaps, members in groups]
+    means = [
+        _resampled_means(gaps.value[used], members[used], place, weights)
+        for gaps, members in groups
+    ]
     replicates = means[0] if len(means) == 1 else means[0] - means[1]
     return with_interval(point, replicates, len(dialogues))
 
 
-def _resampled_means(value: FloatArray, members: np.ndarray, place: IntArray, weights: FloatArray) -> FloatArray:
+def _resampled_means(
+    value: FloatArray, members: np.ndarray, place: IntArray, weights: FloatArray
+) -> FloatArray:
     """(resamples,); NaN where a resample holds no member."""
     dialogues = weights.shape[1]
     total = weights @ np.bincount(place[members], weights=value[members], minlength=dialogues)

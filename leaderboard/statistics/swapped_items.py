@@ -1,9 +1,11 @@
-"""Pearson's r of many metrics with people over items, under many swaps of two metrics, from sums over cells.
+"""Pearson's r of many metrics with people over items, under many swaps of two metrics, from sums
+over cells.
 
-A cell holds what a system said in a dialogue, and is swapped whole. After a swap a metric's Σm, Σm² and Σhm are its
-own, less those of the swapped cells, plus the other metric's of these. So what the swapped cells hold is summed once a
-metric and permutation, and every pair of metrics costs a few additions. A cell is swapped where the coins of its system
-and its dialogue differ; s ≠ d is s + d − 2sd, so the sums over swapped cells are matrix products.
+A cell holds what a system said in a dialogue, and is swapped whole. After a swap a metric's Σm, Σm²
+and Σhm are its own, less those of the swapped cells, plus the other metric's of these. So what the
+swapped cells hold is summed once a metric and permutation, and every pair of metrics costs a few
+additions. A cell is swapped where the coins of its system and its dialogue differ; s ≠ d is s + d −
+2sd, so the sums over swapped cells are matrix products.
 """
 
 from __future__ import annotations
@@ -18,20 +20,27 @@ LEAST_VARIANCE = 1e-12
 
 
 class SwappedItems:
-    """``human``: (n,); ``metrics``: (m, n), standardised, all finite; ``system``, ``dialogue``: (n,) from 0."""
+    """``human``: (n,); ``metrics``: (m, n), standardised, all finite; ``system``, ``dialogue``:
+    (n,) from 0."""
 
-    def __init__(self, human: FloatArray, metrics: FloatArray, system: IntArray, dialogue: IntArray) -> None:
+    def __init__(
+        self, human: FloatArray, metrics: FloatArray, system: IntArray, dialogue: IntArray
+    ) -> None:
         people = (human - human.mean()) / (human.std() or 1.0)
         self.systems, self.dialogues = int(system.max()) + 1, int(dialogue.max()) + 1
         self.items = len(people)
         cell = system * self.dialogues + dialogue
         cells = self.systems * self.dialogues
-        sums = [np.bincount(cell, weights=row, minlength=cells) for row in (*metrics, *metrics**2, *(metrics * people))]
+        sums = [
+            np.bincount(cell, weights=row, minlength=cells)
+            for row in (*metrics, *metrics**2, *(metrics * people))
+        ]
         self._of_cell = np.array(sums).reshape(len(sums), self.systems, self.dialogues)
         self._total = self._of_cell.sum(axis=(1, 2))
 
     def differences(self, coins: Coins, first: IntArray, second: IntArray) -> FloatArray:
-        """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a constant."""
+        """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a
+        constant."""
         moved = self._moved(coins)
         one = self._r(first, second, moved)
         return one - self._r(second, first, moved)
@@ -41,7 +50,9 @@ class SwappedItems:
         by_system, by_dialogue = self._of_cell.sum(axis=2), self._of_cell.sum(axis=1)
         moved: FloatArray = by_system @ coins.systems.T + by_dialogue @ coins.dialogues.T
         for row, cells in enumerate(self._of_cell):
-            held = coins.systems @ cells  # (permutations, dialogues): what the swapped systems hold in each dialogue
+            held = (
+                coins.systems @ cells
+            )  # (permutations, dialogues): what the swapped systems hold in each dialogue
             moved[row] -= 2.0 * np.einsum("pd,pd->p", held, coins.dialogues)
         return moved
 

@@ -1,8 +1,8 @@
 """r, ρ and τ-b of many metrics' system means with people's, under many swaps of two metrics.
 
-After a swap a system's mean is what stayed of the first metric plus what came of the second: row b of the one and row
-t of the other, each made once a metric. r of b + t needs the lengths of b and t and their product with people and with
-each other; for ρ and τ-b the sums are ranked anew.
+After a swap a system's mean is what stayed of the first metric plus what came of the second: row b
+of the one and row t of the other, each made once a metric. r of b + t needs the lengths of b and t
+and their product with people and with each other; for ρ and τ-b the sums are ranked anew.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from leaderboard.statistics.ranked_rows import human_order, spearman_and_kendall
 Kind = Literal["pearson", "ranks"]
 LEAST_VARIANCE = 1e-18
 ROWS_AT_ONCE = 8000
-"""Rows of system means that are ranked together: 100 systems of eight bits each fill a core's own memory."""
+"""Rows of system means that are ranked together: 100 systems of eight bits each fill a core's own
+memory."""
 
 
 class SwappedSystems:
-    """``human``: (systems,); ``total``: (m, systems, dialogues) sums of standardised scores; ``size``: (systems,) how
-    many scores a system has. All finite, sizes above 0."""
+    """``human``: (systems,); ``total``: (m, systems, dialogues) sums of standardised scores;
+    ``size``: (systems,) how many scores a system has. All finite, sizes above 0."""
 
     def __init__(self, human: FloatArray, total: FloatArray, size: FloatArray) -> None:
         people = human - human.mean()
@@ -35,7 +36,8 @@ class SwappedSystems:
         self.systems, self.dialogues = total.shape[1:]
 
     def pearson(self, coins: Coins, first: IntArray, second: IntArray) -> FloatArray:
-        """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a constant."""
+        """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a
+        constant."""
         kept, moved = self._kept_and_moved(coins)
         kept -= kept.mean(axis=2, keepdims=True)
         moved -= moved.mean(axis=2, keepdims=True)
@@ -47,22 +49,31 @@ class SwappedSystems:
         def r(keeps: IntArray, gives: IntArray) -> FloatArray:
             variance = lengths[0][:, keeps] + lengths[1][:, gives] + 2.0 * crossed[:, keeps, gives]
             variance[variance < LEAST_VARIANCE] = np.nan
-            return np.asarray((with_people[0][:, keeps] + with_people[1][:, gives]) / np.sqrt(variance))
+            return np.asarray(
+                (with_people[0][:, keeps] + with_people[1][:, gives]) / np.sqrt(variance)
+            )
 
         return r(first, second) - r(second, first)
 
-    def ranks(self, coins: Coins, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
+    def ranks(
+        self, coins: Coins, first: IntArray, second: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         """The same for ρ and for τ-b."""
         kept, moved = self._kept_and_moved(coins)
         permutations = kept.shape[1]
-        spearman, kendall = np.empty((permutations, len(first))), np.empty((permutations, len(first)))
+        spearman, kendall = (
+            np.empty((permutations, len(first))),
+            np.empty((permutations, len(first))),
+        )
         at_once = max(1, ROWS_AT_ONCE // max(permutations, 1))
 
         def fill(start: int) -> None:
             part = slice(start, start + at_once)
             one, other = first[part], second[part]
             rows = np.concatenate((kept[one] + moved[other], kept[other] + moved[one]))
-            found = spearman_and_kendall(self._order, np.round(rows.reshape(-1, self.systems), DECIMALS))
+            found = spearman_and_kendall(
+                self._order, np.round(rows.reshape(-1, self.systems), DECIMALS)
+            )
             for into, values in zip((spearman, kendall), found, strict=True):
                 firsts, seconds = values.reshape(2, len(one), permutations)
                 into[:, part] = (firsts - seconds).T
@@ -72,7 +83,8 @@ class SwappedSystems:
         return spearman, kendall
 
     def _kept_and_moved(self, coins: Coins) -> tuple[FloatArray, FloatArray]:
-        """(m, permutations, systems) twice: each mean's part that stays and the part that goes to the other metric."""
+        """(m, permutations, systems) twice: each mean's part that stays and the part that goes to
+        the other metric."""
         whole = self._part.sum(axis=2)
         of_dialogues = np.matmul(coins.dialogues, self._part.transpose(0, 2, 1))
         moved = coins.systems * whole[:, None, :] + (1.0 - 2.0 * coins.systems) * of_dialogues

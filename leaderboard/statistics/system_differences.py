@@ -1,9 +1,11 @@
-"""The difference of two systems' means with its interval and p, paired where they share dialogues, else unpaired.
+"""The difference of two systems' means with its interval and p, paired where they share dialogues,
+else unpaired.
 
-Items of one dialogue are not independent (the same context, the same raters), so the dialogue is the cluster. Paired:
-the items are those that both systems have a score of; a permutation test exchanges the two in whole dialogues, and
-items say who wins how often. Unpaired, where ``Design`` finds too few shared dialogues: all items of either system,
-Welch's t test (1947) over the dialogues of each.
+Items of one dialogue are not independent (the same context, the same raters), so the dialogue is
+the cluster. Paired: the items are those that both systems have a score of; a permutation test
+exchanges the two in whole dialogues, and items say who wins how often. Unpaired, where ``Design``
+finds too few shared dialogues: all items of either system, Welch's t test (1947) over the dialogues
+of each.
 """
 
 from __future__ import annotations
@@ -16,12 +18,19 @@ from scipy.special import stdtr, stdtrit
 from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
 from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
-from leaderboard.statistics.bounded import UNBOUNDED, Bounds, bounds_of_difference, cut_to, interval_within
+from leaderboard.statistics.bounded import (
+    UNBOUNDED,
+    Bounds,
+    bounds_of_difference,
+    cut_to,
+    interval_within,
+)
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 EXACT_UP_TO = 12
-"""With so many dialogues or fewer all 2^G ways to change sides are counted, and nothing is drawn."""
+"""With so many dialogues or fewer all 2^G ways to change sides are counted, and nothing is
+drawn."""
 PERMUTATIONS = 10_000
 COINS_AT_ONCE = 2_000_000
 TOO_LARGE = "the scores are too large to be reckoned with"
@@ -29,10 +38,11 @@ TOO_LARGE = "the scores are too large to be reckoned with"
 
 @dataclass(frozen=True, slots=True)
 class SystemDifference:
-    """``difference``: mean of first − second, with its interval and p. ``wins``, ``losses``: of the first system.
-    ``permutations``: how many ways of changing sides p rests on; ``is_exact``: all there are. Unpaired, no item is won
-    or lost and nothing changes sides: these are 0. ``items``, ``dialogues``: behind the difference, of both systems
-    together; ``first_dialogues``, ``second_dialogues``: of each."""
+    """``difference``: mean of first − second, with its interval and p. ``wins``, ``losses``: of the
+    first system. ``permutations``: how many ways of changing sides p rests on; ``is_exact``: all
+    there are. Unpaired, no item is won or lost and nothing changes sides: these are 0. ``items``,
+    ``dialogues``: behind the difference, of both systems together; ``first_dialogues``,
+    ``second_dialogues``: of each."""
 
     difference: Estimate
     first_mean: Estimate
@@ -59,19 +69,21 @@ def compare_systems(
     level: float = 0.95,
     bounds: Bounds = UNBOUNDED,
 ) -> SystemDifference:
-    """``first``, ``second``: (n,) scores of the same items, NaN where there is none; ``dialogue``: (n,) numbers from 0.
+    """``first``, ``second``: (n,) scores of the same items, NaN where there is none; ``dialogue``:
+    (n,) numbers from 0.
 
-    The interval is the cluster-robust one: mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g (Σ_{i in g} (d_i − d̄))² / n²
-    over G dialogues (Liang & Zeger 1986; with as many items in every dialogue it is the paired t interval over
-    dialogue means), cut where no difference of scores within ``bounds`` can lie; there is none where fewer than ten
-    dialogues have one mean. The test exchanges the two systems in whole dialogues (Fisher's randomisation test on
-    pairs: Noreen 1989, chapter 2), two-sided on |Σ d|; p = (1 + as extreme) / (1 + draws) where drawn, and the share of
+    The interval is the cluster-robust one: mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g (Σ_{i in
+    g} (d_i − d̄))² / n² over G dialogues (Liang & Zeger 1986; with as many items in every dialogue
+    it is the paired t interval over dialogue means), cut where no difference of scores within
+    ``bounds`` can lie; there is none where fewer than ten dialogues have one mean. The test
+    exchanges the two systems in whole dialogues (Fisher's randomisation test on pairs: Noreen 1989,
+    chapter 2), two-sided on |Σ d|; p = (1 + as extreme) / (1 + draws) where drawn, and the share of
     all 2^G where counted.
 
-    Unpaired: d̄ ± t · s, s² = Σ_g (c₁ · a_g − c₂ · b_g)², where a_g is the sum over the first system's items in dialogue
-    g of (score − mean) / n₁, b_g that of the second, and c² = G / (G − 1) for the G dialogues of each; Welch's and
-    Satterthwaite's degrees of freedom. p is of the same t, so that it never contradicts the interval, which
-    is cut as that of pairs is.
+    Unpaired: d̄ ± t · s, s² = Σ_g (c₁ · a_g − c₂ · b_g)², where a_g is the sum over the first
+    system's items in dialogue g of (score − mean) / n₁, b_g that of the second, and c² = G / (G −
+    1) for the G dialogues of each; Welch's and Satterthwaite's degrees of freedom. p is of the same
+    t, so that it never contradicts the interval, which is cut as that of pairs is.
     """
     scored = np.isfinite(first), np.isfinite(second)
     shared = scored[0] & scored[1]
@@ -88,7 +100,9 @@ def compare_systems(
     difference = cut_to(_mean(gap, group, level, unit), bounds_of_difference(bounds))
     tested = 0
     if difference.ci is not None or difference.reason == ALIKE_BY_CHANCE:
-        p, tested = _sign_flip_p(np.bincount(group, weights=gap).astype(np.float64), permutations, seed)
+        p, tested = _sign_flip_p(
+            np.bincount(group, weights=gap).astype(np.float64), permutations, seed
+        )
         difference = replace(difference, p=p)
     return SystemDifference(
         difference=difference,
@@ -118,13 +132,19 @@ def _unpaired(
         group = np.unique(dialogue[scored], return_inverse=True)[1]
         means.append(_mean(values, group, level, unit, bounds))
         dialogues.append(int(group.max()) + 1)
-        alike = alike or alike_by_chance(np.bincount(group, weights=values) / np.bincount(group), dialogues[-1])
+        alike = alike or alike_by_chance(
+            np.bincount(group, weights=values) / np.bincount(group), dialogues[-1]
+        )
         of_dialogue = np.bincount(
-            dialogue[scored], weights=(values - values.mean()) / len(values), minlength=int(dialogue.max()) + 1
+            dialogue[scored],
+            weights=(values - values.mean()) / len(values),
+            minlength=int(dialogue.max()) + 1,
         )
         strayed.append(of_dialogue * np.sqrt(dialogues[-1] / max(dialogues[-1] - 1, 1)))
     return SystemDifference(
-        difference=cut_to(_welch(means, strayed, dialogues, unit, level, alike), bounds_of_difference(bounds)),
+        difference=cut_to(
+            _welch(means, strayed, dialogues, unit, level, alike), bounds_of_difference(bounds)
+        ),
         first_mean=means[0],
         second_mean=means[1],
         wins=0,
@@ -141,22 +161,33 @@ def _unpaired(
 
 
 def _welch(
-    means: list[Estimate], strayed: list[FloatArray], dialogues: list[int], unit: float, level: float, alike: bool
+    means: list[Estimate],
+    strayed: list[FloatArray],
+    dialogues: list[int],
+    unit: float,
+    level: float,
+    alike: bool,
 ) -> Estimate:
-    """``strayed``: of each system, what each dialogue's scores move its mean, in units of ``unit``."""
+    """``strayed``: of each system, what each dialogue's scores move its mean, in units of
+    ``unit``."""
     one, other = (mean.value for mean in means)
     if one is None or other is None:
         return Estimate.undefined(TOO_LARGE)
     gap = float(settled(np.array([one / unit]))[0] - settled(np.array([other / unit]))[0])
     if min(dialogues) < 2:
-        return Estimate(gap * unit, reason="an interval over dialogues needs at least 2 dialogues of either system")
+        return Estimate(
+            gap * unit,
+            reason="an interval over dialogues needs at least 2 dialogues of either system",
+        )
     if alike:
         return Estimate(gap * unit, reason=ALIKE_BY_CHANCE)
     of_each = [float((side**2).sum()) for side in strayed]
     error = float(np.sqrt(((strayed[0] - strayed[1]) ** 2).sum()))
     if error <= 0.0:
         return Estimate(gap * unit, (gap * unit, gap * unit))
-    parts = sum(variance**2 / (count - 1) for variance, count in zip(of_each, dialogues, strict=True))
+    parts = sum(
+        variance**2 / (count - 1) for variance, count in zip(of_each, dialogues, strict=True)
+    )
     freedom = sum(of_each) ** 2 / parts
     half = float(stdtrit(freedom, (1 + level) / 2)) * error
     low, high = (gap - half) * unit, (gap + half) * unit
@@ -166,13 +197,15 @@ def _welch(
 
 
 def _unit(*sides: FloatArray) -> float:
-    """The power of two below the largest score. In this unit no square of a difference is too large or too small for a
-    number, and what is a tie does not depend on the scale of the scores."""
+    """The power of two below the largest score. In this unit no square of a difference is too large
+    or too small for a number, and what is a tie does not depend on the scale of the scores."""
     largest = max(float(np.abs(side).max(initial=0.0)) for side in sides)
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
 
 
-def _mean(values: FloatArray, group: IntArray, level: float, unit: float, bounds: Bounds = UNBOUNDED) -> Estimate:
+def _mean(
+    values: FloatArray, group: IntArray, level: float, unit: float, bounds: Bounds = UNBOUNDED
+) -> Estimate:
     """``values`` in units of ``unit``; the estimate is in the scores' own."""
     n = len(values)
     if not n:
@@ -183,7 +216,9 @@ def _mean(values: FloatArray, group: IntArray, level: float, unit: float, bounds
     groups = int(group.max()) + 1
     if groups < 2:
         return Estimate(
-            mean, reason="an interval over dialogues needs at least 2 dialogues with scores of both systems"
+            mean,
+            reason="an interval over dialogues needs at least 2 dialogues with scores of both "
+            "systems",
         )
     if alike_by_chance(np.bincount(group, weights=values) / np.bincount(group), groups):
         return Estimate(mean, reason=ALIKE_BY_CHANCE)
@@ -192,7 +227,9 @@ def _mean(values: FloatArray, group: IntArray, level: float, unit: float, bounds
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * deviation * unit
     if not np.isfinite([mean - half, mean + half]).all():
         return Estimate(mean, reason=TOO_LARGE)
-    return Estimate(mean, interval_within(mean, (mean - half, mean + half), bounds, groups - 1, level))
+    return Estimate(
+        mean, interval_within(mean, (mean - half, mean + half), bounds, groups - 1, level)
+    )
 
 
 def _sign_flip_p(totals: FloatArray, permutations: int, seed: int) -> tuple[float, int]:
@@ -206,7 +243,9 @@ def _sign_flip_p(totals: FloatArray, permutations: int, seed: int) -> tuple[floa
     random = np.random.default_rng(seed)
     at_once = max(1, COINS_AT_ONCE // dialogues)
     extreme = sum(
-        _extreme(random.integers(0, 2, (min(at_once, permutations - done), dialogues)), totals, limit)
+        _extreme(
+            random.integers(0, 2, (min(at_once, permutations - done), dialogues)), totals, limit
+        )
         for done in range(0, permutations, at_once)
     )
     return (1 + extreme) / (1 + permutations), permutations

@@ -1,4 +1,5 @@
-"""Systems ordered by people: means with intervals, ranks that admit doubt, and bands that cannot be told apart."""
+"""Systems ordered by people: means with intervals, ranks that admit doubt, and bands that cannot be
+told apart."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from leaderboard.statistics.redraws import Method
 @dataclass(frozen=True, slots=True)
 class SystemRank:
     """One system's place. A mean without an interval of its own is ranked with the spread that the
-    other systems' dialogues have; where theirs do not vary either, rank, range and band are None."""
+    other systems' dialogues have; where theirs do not vary either, rank, range and band are
+    None."""
 
     system: int
     mean: Estimate
@@ -28,9 +30,11 @@ class SystemRank:
     dialogues: int
     """Dialogues that these items come from."""
     rank: int | None
-    """1 + the number of systems whose lower bound exceeds this one's upper bound: the best place it may have."""
+    """1 + the number of systems whose lower bound exceeds this one's upper bound: the best place it
+    may have."""
     worst_rank: int | None
-    """The number of ranked systems minus those whose upper bound lies below this one's lower bound."""
+    """The number of ranked systems minus those whose upper bound lies below this one's lower
+    bound."""
     band: int | None
     """From 1. Every interval of a band lies above every interval of the next."""
 
@@ -46,12 +50,13 @@ def rank_systems(
 ) -> list[SystemRank]:
     """One ``SystemRank`` per system number 0..systems − 1, in that order.
 
-    ``human``: one list of item scores; the mean is over all rated items of the system. Intervals speak of the mean over
-    other dialogues: each dialogue is left out in turn, with Student's t of the system's dialogues less one degrees of
-    freedom, or, where that would leave the ``bounds`` of the scores, Wilson's interval; with ``method`` "percentile",
-    ``resamples`` bootstrap draws of dialogues. A system rated in fewer than
-    2 dialogues, or alike in all of fewer than 10, has no interval. Left out of the ranks, it would let a worse system
-    stand first; so it is ranked by mean ± t·s/√n, s² pooled over the systems whose dialogues vary (``_ranges``).
+    ``human``: one list of item scores; the mean is over all rated items of the system. Intervals
+    speak of the mean over other dialogues: each dialogue is left out in turn, with Student's t of
+    the system's dialogues less one degrees of freedom, or, where that would leave the ``bounds`` of
+    the scores, Wilson's interval; with ``method`` "percentile", ``resamples`` bootstrap draws of
+    dialogues. A system rated in fewer than 2 dialogues, or alike in all of fewer than 10, has no
+    interval. Left out of the ranks, it would let a worse system stand first; so it is ranked by
+    mean ± t·s/√n, s² pooled over the systems whose dialogues vary (``_ranges``).
     """
     dialogues, dialogue = np.unique(human.dialogue, return_inverse=True)
     sums = system_sums(human.scores[0], human.system, dialogue, systems, max(len(dialogues), 1))
@@ -61,7 +66,9 @@ def rank_systems(
         estimates = _by_jackknife(sums, level, bounds)
     else:
         strata = Design(sums.count > 0).strata
-        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed, strata).astype(np.float64)
+        weights = cluster_resamples(max(len(dialogues), 1), resamples, seed, strata).astype(
+            np.float64
+        )
         estimates = _by_percentiles(sums, weights, level)
     ranges = _ranges(estimates, sums.dialogue_means(), level)
     places = _places(ranges)
@@ -81,7 +88,8 @@ def rank_systems(
 
 
 def _by_jackknife(sums: SystemSums, level: float, bounds: Bounds) -> list[Estimate]:
-    """The mean Σ totals / Σ counts without each of its dialogues is a division: all systems at once."""
+    """The mean Σ totals / Σ counts without each of its dialogues is a division: all systems at
+    once."""
     held = sums.count > 0
     rest = sums.count.sum(axis=1, keepdims=True) - sums.count
     left_out = np.divide(
@@ -102,29 +110,40 @@ def _by_jackknife(sums: SystemSums, level: float, bounds: Bounds) -> list[Estima
 def _by_percentiles(sums: SystemSums, weights: FloatArray, level: float) -> list[Estimate]:
     redrawn = sums.resampled_means(weights)
     return [
-        _estimate(float(mean), int(of_system.sum()), _percentiles(column, int(of_system.sum()), level))
+        _estimate(
+            float(mean), int(of_system.sum()), _percentiles(column, int(of_system.sum()), level)
+        )
         for mean, of_system, column in zip(sums.means(), sums.count > 0, redrawn.T, strict=True)
     ]
 
 
-def _percentiles(redrawn: FloatArray, dialogues_rated: int, level: float) -> tuple[float, float] | Undefined:
+def _percentiles(
+    redrawn: FloatArray, dialogues_rated: int, level: float
+) -> tuple[float, float] | Undefined:
     if alike_by_chance(redrawn[np.isfinite(redrawn)], dialogues_rated):
         return Undefined(ALIKE_BY_CHANCE)
     return percentile_interval(redrawn, level)
 
 
-def _estimate(mean: float, dialogues_rated: int, interval: tuple[float, float] | Undefined) -> Estimate:
+def _estimate(
+    mean: float, dialogues_rated: int, interval: tuple[float, float] | Undefined
+) -> Estimate:
     if dialogues_rated == 0:
         return Estimate.undefined("the system has no human ratings")
     if dialogues_rated < 2:
-        return Estimate(value=mean, reason="an interval over dialogues needs at least 2 rated dialogues")
+        return Estimate(
+            value=mean, reason="an interval over dialogues needs at least 2 rated dialogues"
+        )
     if isinstance(interval, Undefined):
         return Estimate(value=mean, reason=interval.reason)
     return Estimate(value=mean, ci=interval)
 
 
-def _ranges(estimates: list[Estimate], dialogue_means: FloatArray, level: float) -> list[tuple[float, float] | None]:
-    """What each mean is ranked by: its interval, or one with the other systems' spread; None where there is neither."""
+def _ranges(
+    estimates: list[Estimate], dialogue_means: FloatArray, level: float
+) -> list[tuple[float, float] | None]:
+    """What each mean is ranked by: its interval, or one with the other systems' spread; None where
+    there is neither."""
     count = np.isfinite(dialogue_means).sum(axis=1)
     has_width = [one.ci is not None and one.ci[0] < one.ci[1] for one in estimates]
     varies = np.array(has_width, dtype=bool) & (count > 1)
@@ -145,7 +164,9 @@ def _places(ranges: list[tuple[float, float] | None]) -> list[tuple[int | None, 
     known = [one for one in ranges if one is not None]
     low, high = np.array([one[0] for one in known]), np.array([one[1] for one in known])
     return [
-        (None, None) if one is None else (1 + int((low > one[1]).sum()), len(known) - int((high < one[0]).sum()))
+        (None, None)
+        if one is None
+        else (1 + int((low > one[1]).sum()), len(known) - int((high < one[0]).sum()))
         for one in ranges
     ]
 

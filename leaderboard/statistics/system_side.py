@@ -1,4 +1,5 @@
-"""The human means of systems, ready to be correlated with metrics' means, with intervals of every kind."""
+"""The human means of systems, ready to be correlated with metrics' means, with intervals of every
+kind."""
 
 from __future__ import annotations
 
@@ -6,11 +7,23 @@ from functools import cached_property
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS, Redraws, correlation_estimates, percentile_interval, percentile_p
+from annotations.correlation import (
+    COEFFICIENTS,
+    Redraws,
+    correlation_estimates,
+    percentile_interval,
+    percentile_p,
+)
 from annotations.correlation.redraws import IN_ONE_DIALOGUE
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
-from leaderboard.statistics.redraws import FEWEST_SYSTEMS, TOO_FEW, Recipe, both_resamples, of_clusters
+from leaderboard.statistics.redraws import (
+    FEWEST_SYSTEMS,
+    TOO_FEW,
+    Recipe,
+    both_resamples,
+    of_clusters,
+)
 from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
 from leaderboard.statistics.true_means import SeenMeans, plausible_means, plausible_scores
 
@@ -19,23 +32,31 @@ ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
 
 
 class SystemSide:
-    """``human``: the sums of the systems that are compared. What metrics share is made once: the draws, the human means
-    of each and the signs of all their pairs."""
+    """``human``: the sums of the systems that are compared. What metrics share is made once: the
+    draws, the human means of each and the signs of all their pairs."""
 
     def __init__(self, human: SystemSums, recipe: Recipe, strata: IntArray | None = None) -> None:
-        """``strata``: (dialogues,) within which they are drawn, ``Design.strata``; None: all together."""
+        """``strata``: (dialogues,) within which they are drawn, ``Design.strata``; None: all
+        together."""
         self.human, self.recipe, self.strata = human, recipe, strata
         self.means = human.means()
         self.systems, self.dialogues = human.count.shape
         self.rated = human.count.sum(axis=0) > 0
         """(dialogues,)"""
 
-    def correlated(self, metric_means: FloatArray, metric: SystemSums | None) -> dict[str, Estimate]:
-        """r, ρ and τ-b over systems. ``metric_means``: (systems,), finite; ``metric``: the sums that they are made of,
-        None where the metric has scores of systems only, and nothing of it is drawn anew over dialogues."""
+    def correlated(
+        self, metric_means: FloatArray, metric: SystemSums | None
+    ) -> dict[str, Estimate]:
+        """r, ρ and τ-b over systems. ``metric_means``: (systems,), finite; ``metric``: the sums
+        that they are made of, None where the metric has scores of systems only, and nothing of it
+        is drawn anew over dialogues."""
         place = np.arange(self.systems, dtype=np.int64)
         if self.recipe.unit == "systems":
-            redraws = of_clusters(self.recipe, self.systems) if self.recipe.resamples and self.systems else None
+            redraws = (
+                of_clusters(self.recipe, self.systems)
+                if self.recipe.resamples and self.systems
+                else None
+            )
             return correlation_estimates(self.means, metric_means, place, redraws)
         points = correlation_estimates(self.means, metric_means, np.zeros_like(place))
         if not self.recipe.resamples or not points["pearson"].is_defined:
@@ -54,7 +75,8 @@ class SystemSide:
         redrawn = _redrawn(metric_means, metric, self._bootstrap.weights)
         replicates = correlate_rows(self._bootstrap_side, prepared_rows(redrawn))
         return {
-            name: self._bootstrap.with_interval(points[name], replicates[name], self.rated) for name in COEFFICIENTS
+            name: self._bootstrap.with_interval(points[name], replicates[name], self.rated)
+            for name in COEFFICIENTS
         }
 
     def _by_jackknife(
@@ -78,7 +100,9 @@ class SystemSide:
         )
         return _by_plausible_means(points, seen, self.recipe)
 
-    def _pearson_by_jackknife(self, point: Estimate, left_out: FloatArray, metric: SystemSums | None) -> Estimate:
+    def _pearson_by_jackknife(
+        self, point: Estimate, left_out: FloatArray, metric: SystemSums | None
+    ) -> Estimate:
         """Around the mean of the pseudo-values. ``left_out``: (groups, systems) of the metric."""
         return self._jackknife.with_interval(
             point,
@@ -93,7 +117,9 @@ class SystemSide:
     ) -> dict[str, Estimate]:
         if self.rated.sum() < 2:
             return {name: _without(points[name], TOO_FEW) for name in COEFFICIENTS}
-        of_systems, of_dialogues = both_resamples(self.recipe, self.systems, self.dialogues, self.strata)
+        of_systems, of_dialogues = both_resamples(
+            self.recipe, self.systems, self.dialogues, self.strata
+        )
         every = np.tile(np.arange(self.systems), len(of_systems))
         drawn = np.repeat(every, of_systems.ravel().astype(np.int64)).reshape(of_systems.shape)
         human_means = np.take_along_axis(self.human.resampled_means(of_dialogues), drawn, axis=1)
@@ -101,10 +127,14 @@ class SystemSide:
         metric_side = prepared_rows(np.take_along_axis(redrawn, drawn, axis=1))
         replicates = correlate_rows(fixed_side(human_means), metric_side)
         redraws = Redraws(of_dialogues, is_jackknife=False)
-        return {name: redraws.with_interval(points[name], replicates[name], self.rated) for name in COEFFICIENTS}
+        return {
+            name: redraws.with_interval(points[name], replicates[name], self.rated)
+            for name in COEFFICIENTS
+        }
 
     def _groups_of_each(self, sums: SystemSums) -> IntArray:
-        """(systems,) how many of those that are left out, dialogues or groups of them, hold scores of the system."""
+        """(systems,) how many of those that are left out, dialogues or groups of them, hold scores
+        of the system."""
         held = (1 - self._jackknife.weights) @ sums.count.T > 0
         return np.asarray(held.sum(axis=0), dtype=np.int64)
 
@@ -118,46 +148,62 @@ class SystemSide:
 
     @cached_property
     def _bootstrap(self) -> Redraws:
-        return Redraws.bootstrap(self.dialogues, self.recipe.resamples, self.recipe.seed, self.strata)
+        return Redraws.bootstrap(
+            self.dialogues, self.recipe.resamples, self.recipe.seed, self.strata
+        )
 
     @cached_property
     def _bootstrap_side(self) -> FixedSide:
         return fixed_side(self.human.resampled_means(self._bootstrap.weights))
 
 
-def _redrawn(metric_means: FloatArray, metric: SystemSums | None, weights: FloatArray) -> FloatArray:
+def _redrawn(
+    metric_means: FloatArray, metric: SystemSums | None, weights: FloatArray
+) -> FloatArray:
     """(replicates, systems); one row where nothing of the metric is drawn anew."""
     return metric_means[None] if metric is None else metric.resampled_means(weights)
 
 
-def _by_plausible_means(points: dict[str, Estimate], seen: SeenMeans, recipe: Recipe) -> dict[str, Estimate]:
-    """ρ and τ from the lower of the ends that means and that their normal scores find, to the higher: means take what
-    parts groups of systems for what parts systems, scores take two that nearly tie for a rank apart."""
+def _by_plausible_means(
+    points: dict[str, Estimate], seen: SeenMeans, recipe: Recipe
+) -> dict[str, Estimate]:
+    """ρ and τ from the lower of the ends that means and that their normal scores find, to the
+    higher: means take what parts groups of systems for what parts systems, scores take two that
+    nearly tie for a rank apart."""
     means = plausible_means(seen, recipe.resamples, recipe.seed)
     if isinstance(means, Undefined):
         return {name: _without(points[name], means.reason) for name in COEFFICIENTS}
     of_means = correlate_rows(fixed_side(means[0]), prepared_rows(means[1]))
     scores = plausible_scores(seen, recipe.resamples, recipe.seed)
     of_scores: dict[str, FloatArray] = {}
-    if not isinstance(scores, Undefined):  # where both sides order systems alike, they leave nothing to draw from
+    if not isinstance(
+        scores, Undefined
+    ):  # where both sides order systems alike, they leave nothing to draw from
         of_scores = correlate_rows(fixed_side(scores[0]), prepared_rows(scores[1]), RANKS)
-    return {name: _between_percentiles(points[name], of_means[name], of_scores.get(name)) for name in COEFFICIENTS}
+    return {
+        name: _between_percentiles(points[name], of_means[name], of_scores.get(name))
+        for name in COEFFICIENTS
+    }
 
 
 def _pearson_of_rows(human: FloatArray, metric: FloatArray) -> FloatArray:
     """(rows,); NaN where a row of either side is constant or holds no mean of a system."""
     sides = [one - one.mean(axis=1, keepdims=True) for one in (human, metric)]
     norms = [
-        np.where(one.max(axis=1) > one.min(axis=1), np.sqrt(np.einsum("rs,rs->r", side, side)), np.nan)
+        np.where(
+            one.max(axis=1) > one.min(axis=1), np.sqrt(np.einsum("rs,rs->r", side, side)), np.nan
+        )
         for one, side in zip((human, metric), sides, strict=True)
     ]
     products: FloatArray = np.einsum("rs,rs->r", *np.broadcast_arrays(*sides)) / norms[0] / norms[1]
     return np.clip(products, -1.0, 1.0)
 
 
-def _between_percentiles(point: Estimate, of_means: FloatArray, of_scores: FloatArray | None) -> Estimate:
-    """The central 95 % of the draws; of two models from the lower of the low ends to the higher of the high ones, and
-    the higher p."""
+def _between_percentiles(
+    point: Estimate, of_means: FloatArray, of_scores: FloatArray | None
+) -> Estimate:
+    """The central 95 % of the draws; of two models from the lower of the low ends to the higher of
+    the high ones, and the higher p."""
     found = percentile_interval(of_means)
     if isinstance(found, Undefined):
         return _without(point, found.reason)

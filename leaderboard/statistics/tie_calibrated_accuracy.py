@@ -1,13 +1,15 @@
-"""Tie-calibrated pairwise accuracy: does the metric order two responses, or see that they are equal, as people do?
+"""Tie-calibrated pairwise accuracy: does the metric order two responses, or see that they are
+equal, as people do?
 
-Deutsch, Foster & Freitag (2023), Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy and Tie
-Calibration. acc_eq = (pairs ordered as people order them + pairs tied for both) / all pairs. A metric with a fine scale
-never ties and would lose every pair that people tie; so two of its scores count as tied where they differ by at most ε,
-and ε is the one that maximises acc_eq on these data. Pairs are made within groups (the responses of all systems to one
-turn: the paper's "group by item") and the accuracies of groups averaged; or among all responses.
+Deutsch, Foster & Freitag (2023), Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy
+and Tie Calibration. acc_eq = (pairs ordered as people order them + pairs tied for both) / all
+pairs. A metric with a fine scale never ties and would lose every pair that people tie; so two of
+its scores count as tied where they differ by at most ε, and ε is the one that maximises acc_eq on
+these data. Pairs are made within groups (the responses of all systems to one turn: the paper's
+"group by item") and the accuracies of groups averaged; or among all responses.
 
-ε is fitted on what it is measured on, as in the paper, so that a metric with much to gain from ties gains a little too
-much; the interval holds ε fixed.
+ε is fitted on what it is measured on, as in the paper, so that a metric with much to gain from ties
+gains a little too much; the interval holds ε fixed.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 MOST_PAIRS = 2_000_000
-"""More are drawn at random, with the seed: the share of a drawn million is known to a thousandth."""
+"""More are drawn at random, with the seed: the share of a drawn million is known to a
+thousandth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +48,29 @@ def tie_calibrated_accuracies(
     higher_is_better: list[bool] | None = None,
     seed: int = 0,
 ) -> list[TieCalibrated]:
-    """``human``: (n,), ``metrics``: (m, n), NaN where there is no score. ``group``: (n,) numbers, pairs are made within
-    one; None puts all in one group. ``dialogue``: (n,) numbers, for a 95 % interval over dialogues (the mean over
-    groups ± t with dialogues − 1 degrees of freedom; each group must lie in one dialogue). Groups without a pair are
-    left out.
+    """``human``: (n,), ``metrics``: (m, n), NaN where there is no score. ``group``: (n,) numbers,
+    pairs are made within one; None puts all in one group. ``dialogue``: (n,) numbers, for a 95 %
+    interval over dialogues (the mean over groups ± t with dialogues − 1 degrees of freedom; each
+    group must lie in one dialogue). Groups without a pair are left out.
     """
     people = np.asarray(human, dtype=np.float64)
     rows = np.atleast_2d(np.asarray(metrics, dtype=np.float64))
-    groups = np.zeros(len(people), dtype=np.int64) if group is None else np.asarray(group, dtype=np.int64)
+    groups = (
+        np.zeros(len(people), dtype=np.int64)
+        if group is None
+        else np.asarray(group, dtype=np.int64)
+    )
     rated = np.flatnonzero(np.isfinite(people))
     pairs = _Pairs.within(people, rated, groups, seed)
-    of_dialogue = None if dialogue is None or group is None else _dialogue_of_group(groups, np.asarray(dialogue))
+    of_dialogue = (
+        None
+        if dialogue is None or group is None
+        else _dialogue_of_group(groups, np.asarray(dialogue))
+    )
     directions = [True] * len(rows) if higher_is_better is None else higher_is_better
     return [
-        _calibrated(pairs, row if better else -row, of_dialogue) for row, better in zip(rows, directions, strict=True)
+        _calibrated(pairs, row if better else -row, of_dialogue)
+        for row, better in zip(rows, directions, strict=True)
     ]
 
 
@@ -78,15 +90,23 @@ class _Pairs:
         if total > MOST_PAIRS:
             one, other = _drawn_pairs(start, size, MOST_PAIRS, seed)
         else:
-            places = [np.array(np.triu_indices(count, 1)) + begin for begin, count in zip(start, size, strict=True)]
-            one, other = np.concatenate(places, axis=1) if places else np.empty((2, 0), dtype=np.int64)
+            places = [
+                np.array(np.triu_indices(count, 1)) + begin
+                for begin, count in zip(start, size, strict=True)
+            ]
+            one, other = (
+                np.concatenate(places, axis=1) if places else np.empty((2, 0), dtype=np.int64)
+            )
         first, second = order[one], order[other]
         sign = np.sign(people[first] - people[second]).astype(np.int8)
         return cls(first, second, group[first], sign)
 
 
-def _drawn_pairs(start: IntArray, size: IntArray, pairs: int, seed: int) -> tuple[IntArray, IntArray]:
-    """Each group by its share of the pairs; two different items of it, each pair with the same chance."""
+def _drawn_pairs(
+    start: IntArray, size: IntArray, pairs: int, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Each group by its share of the pairs; two different items of it, each pair with the same
+    chance."""
     random = np.random.default_rng(seed)
     share = size * (size - 1) / (size * (size - 1)).sum()
     drawn = random.choice(len(size), pairs, p=share)
@@ -96,16 +116,22 @@ def _drawn_pairs(start: IntArray, size: IntArray, pairs: int, seed: int) -> tupl
     return start[drawn] + one, start[drawn] + other
 
 
-def _calibrated(pairs: _Pairs, metric: FloatArray, of_dialogue: dict[int, int] | None) -> TieCalibrated:
+def _calibrated(
+    pairs: _Pairs, metric: FloatArray, of_dialogue: dict[int, int] | None
+) -> TieCalibrated:
     difference = metric[pairs.first] - metric[pairs.second]
     both = np.isfinite(difference)
     if not both.any():
-        return TieCalibrated(Estimate.undefined("no two responses of a group have both scores"), None, 0, 0)
+        return TieCalibrated(
+            Estimate.undefined("no two responses of a group have both scores"), None, 0, 0
+        )
     if not difference[both].any():
         return TieCalibrated(Estimate.undefined("all metric scores are equal"), None, 0, 0)
     difference, sign = difference[both], pairs.human_sign[both]
     if not sign.any():
-        return TieCalibrated(Estimate.undefined("no two human scores of a group differ"), None, 0, 0)
+        return TieCalibrated(
+            Estimate.undefined("no two human scores of a group differ"), None, 0, 0
+        )
     tied = sign == 0
     groups, place = np.unique(pairs.group[both], return_inverse=True)
     weight = 1.0 / np.bincount(place)
@@ -115,15 +141,17 @@ def _calibrated(pairs: _Pairs, metric: FloatArray, of_dialogue: dict[int, int] |
     epsilon = _best_epsilon(gap[agreeing], weight[place[agreeing]], gap[tied], weight[place[tied]])
     right = np.where(tied, gap <= epsilon, agreeing & (gap > epsilon))
     of_group = np.bincount(place, weights=right) * weight
-    dialogue = None if of_dialogue is None else np.array([of_dialogue[int(number)] for number in groups])
+    dialogue = (
+        None if of_dialogue is None else np.array([of_dialogue[int(number)] for number in groups])
+    )
     return TieCalibrated(_estimate(of_group, dialogue), float(epsilon), len(groups), len(gap))
 
 
 def _best_epsilon(
     agreeing: FloatArray, agreeing_weight: FloatArray, tied: FloatArray, tied_weight: FloatArray
 ) -> float:
-    """The smallest ε with the highest accuracy. It rises only where a pair that people tie becomes tied, so ε is 0 or
-    the gap of such a pair."""
+    """The smallest ε with the highest accuracy. It rises only where a pair that people tie becomes
+    tied, so ε is 0 or the gap of such a pair."""
     by_gap = np.argsort(tied)
     candidates = np.concatenate(([0.0], tied[by_gap]))
     gained = np.concatenate(([0.0], np.cumsum(tied_weight[by_gap])))
@@ -138,7 +166,8 @@ def _best_epsilon(
 
 
 def _estimate(of_group: FloatArray, dialogue: NDArray[np.int64] | None) -> Estimate:
-    """The mean over groups; its interval as that of a ratio of sums over dialogues (Cochran 1977, chapter 6)."""
+    """The mean over groups; its interval as that of a ratio of sums over dialogues (Cochran 1977,
+    chapter 6)."""
     value = float(of_group.mean())
     if dialogue is None:
         return Estimate(value=value)
@@ -153,7 +182,9 @@ def _estimate(of_group: FloatArray, dialogue: NDArray[np.int64] | None) -> Estim
     residual = total - value * size
     error = float(np.sqrt(clusters / (clusters - 1) * (residual**2).sum())) / size.sum()
     reach = float(stdtrit(clusters - 1, 0.975)) * error
-    return Estimate(value=value, ci=(float(max(0.0, value - reach)), float(min(1.0, value + reach))))
+    return Estimate(
+        value=value, ci=(float(max(0.0, value - reach)), float(min(1.0, value + reach)))
+    )
 
 
 def _dialogue_of_group(group: IntArray, dialogue: NDArray[np.int64]) -> dict[int, int]:

@@ -1,20 +1,26 @@
-"""Where the true means of systems may lie, given means over few dialogues: what intervals of their correlations need.
+"""Where the true means of systems may lie, given means over few dialogues: what intervals of their
+correlations need.
 
-Noise in means over few dialogues pulls a correlation of systems towards 0, and ranks of systems jump: a small change of
-the means turns some pairs over and others not. Neither leaving one dialogue out nor drawing dialogues anew measures how
-far a coefficient then lies from its value in the limit of many dialogues. A normal model does: the true (human, metric)
-means of systems are spread with covariance Σ, and the means seen lie around them with errors C, so that they are spread
-with Σ + C. Given what is seen, a system's true means are normal around the means shrunk by Σ(Σ + C)⁻¹, with covariance
-Σ − Σ(Σ + C)⁻¹Σ (Morris 1983, Parametric Empirical Bayes Inference, JASA 78; Laird & Louis 1987, who draw from it).
+Noise in means over few dialogues pulls a correlation of systems towards 0, and ranks of systems
+jump: a small change of the means turns some pairs over and others not. Neither leaving one dialogue
+out nor drawing dialogues anew measures how far a coefficient then lies from its value in the limit
+of many dialogues. A normal model does: the true (human, metric) means of systems are spread with
+covariance Σ, and the means seen lie around them with errors C, so that they are spread with Σ + C.
+Given what is seen, a system's true means are normal around the means shrunk by Σ(Σ + C)⁻¹, with
+covariance Σ − Σ(Σ + C)⁻¹Σ (Morris 1983, Parametric Empirical Bayes Inference, JASA 78; Laird &
+Louis 1987, who draw from it).
 
-How wide the systems really spread is not known either, least where they lie close. So each draw has a Σ and a C of its
-own: Σ + C from the inverse Wishart distribution of S − 1 degrees of freedom around what S systems show (Gelman et al.
-2013, Bayesian Data Analysis, section 3.6), C what leaving out one dialogue at a time measures times (G − 1) / χ²_{G−1}
-for its G dialogues, and a draw counts where Σ, their difference, is a covariance at all, positive definite.
-``docs/statistics_correlation.md`` has the coverage that simulations find, with Σ taken as known, too.
+How wide the systems really spread is not known either, least where they lie close. So each draw has
+a Σ and a C of its own: Σ + C from the inverse Wishart distribution of S − 1 degrees of freedom
+around what S systems show (Gelman et al. 2013, Bayesian Data Analysis, section 3.6), C what leaving
+out one dialogue at a time measures times (G − 1) / χ²_{G−1} for its G dialogues, and a draw counts
+where Σ, their difference, is a covariance at all, positive definite.
+``docs/statistics_correlation.md`` has the coverage that simulations find, with Σ taken as known,
+too.
 
-Ranks do not ask how far apart systems lie, so for ρ and τ the same is done with the means' normal scores, too, which
-are normal whatever the means are (``normal_scores``); errors are as large there as they move a score.
+Ranks do not ask how far apart systems lie, so for ρ and τ the same is done with the means' normal
+scores, too, which are normal whatever the means are (``normal_scores``); errors are as large there
+as they move a score.
 """
 
 from __future__ import annotations
@@ -34,8 +40,8 @@ ALL_NOISE = "what dialogues change may be all by which the systems seem to diffe
 NO_ROOM = "what dialogues change may be all that keeps people and the metric from agreeing in full"
 ON_ONE_LINE = "people's and the metric's means of systems lie on one line"
 TRIED_FOR_EACH = 10
-"""Covariances that are drawn for each that is wanted: where fewer than a tenth of them leave room for systems that
-differ, the data do not say that they do."""
+"""Covariances that are drawn for each that is wanted: where fewer than a tenth of them leave room
+for systems that differ, the data do not say that they do."""
 LEAST_SPREAD = 1e-9
 """Of Σ in any direction, in variances of the means seen: below it a draw's means lie on a line."""
 ROUNDING = 1e-20
@@ -48,8 +54,8 @@ SYSTEMS_AT_ONCE = 512
 
 @dataclass(frozen=True, slots=True)
 class SeenMeans:
-    """Means of 4 systems or more, neither side constant, and what they are without each dialogue. Units are the scores'
-    own."""
+    """Means of 4 systems or more, neither side constant, and what they are without each dialogue.
+    Units are the scores' own."""
 
     human: FloatArray
     """(systems,)"""
@@ -70,7 +76,11 @@ class SeenMeans:
 
     def errors(self) -> FloatArray:
         """(systems, 2, 2): covariances of the errors of standard means."""
-        of_one = _errors(self.human_left_out / self._scale[0], self.metric_left_out / self._scale[1], *self.dialogues)
+        of_one = _errors(
+            self.human_left_out / self._scale[0],
+            self.metric_left_out / self._scale[1],
+            *self.dialogues,
+        )
         return of_one * _shares(*self.dialogues)
 
     @property
@@ -79,14 +89,17 @@ class SeenMeans:
 
 
 def plausible_means(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Undefined:
-    """(2, draws, systems) of true human and metric means, in standard units. Undefined where the errors may well be all
-    that is seen, where there are no errors, and where the means seen lie on one line."""
-    return _plausible(seen.standard(), seen.errors(), _chance(len(seen.human), draws, seen.groups, seed))
+    """(2, draws, systems) of true human and metric means, in standard units. Undefined where the
+    errors may well be all that is seen, where there are no errors, and where the means seen lie on
+    one line."""
+    return _plausible(
+        seen.standard(), seen.errors(), _chance(len(seen.human), draws, seen.groups, seed)
+    )
 
 
 def plausible_scores(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Undefined:
-    """(2, draws, systems) of normal scores of true human and metric means, which say their order. Undefined as
-    ``plausible_means``, and where both sides order the systems alike."""
+    """(2, draws, systems) of normal scores of true human and metric means, which say their order.
+    Undefined as ``plausible_means``, and where both sides order the systems alike."""
     errors = seen.errors()
     sides = []
     for side, means in enumerate(seen.standard()):
@@ -105,22 +118,32 @@ def _plausible(standard: FloatArray, errors: FloatArray, chance: _Chance) -> Flo
     if float(np.trace(measured)) < ROUNDING:
         return Undefined(ALIKE_WITHOUT_ANY)
     found = _possible_covariances(total, measured, chance)
-    return found if isinstance(found, Undefined) else _given_what_is_seen(standard, errors, *found, chance.normal)
+    return (
+        found
+        if isinstance(found, Undefined)
+        else _given_what_is_seen(standard, errors, *found, chance.normal)
+    )
 
 
 def _possible_covariances(
     total: FloatArray, measured: FloatArray, chance: _Chance
 ) -> tuple[FloatArray, FloatArray] | Undefined:
-    """(draws, 2, 2): Σ, and (draws,) by what the errors measured are multiplied, of the first draws that count.
-    Undefined where too few do."""
+    """(draws, 2, 2): Σ, and (draws,) by what the errors measured are multiplied, of the first draws
+    that count. Undefined where too few do."""
     root, draws = np.linalg.cholesky(total), chance.normal.shape[1]
     spreads, factors = np.empty((0, 2, 2)), np.empty(0)
     too_alike = 0
     for start in range(0, len(chance.of_errors), draws):  # most often the first block is enough
         factor = chance.of_errors[start : start + draws]
-        spread = root @ chance.of_totals[start : start + draws] @ root.T - measured * factor[:, None, None]
+        spread = (
+            root @ chance.of_totals[start : start + draws] @ root.T
+            - measured * factor[:, None, None]
+        )
         possible = _least_variance(spread) > LEAST_SPREAD
-        spreads, factors = np.concatenate((spreads, spread[possible])), np.concatenate((factors, factor[possible]))
+        spreads, factors = (
+            np.concatenate((spreads, spread[possible])),
+            np.concatenate((factors, factor[possible])),
+        )
         if len(factors) >= draws:
             return spreads[:draws], factors[:draws]
         too_alike += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
@@ -128,24 +151,32 @@ def _possible_covariances(
 
 
 def _shares(human_dialogues: IntArray, metric_dialogues: IntArray) -> FloatArray:
-    """(systems, 2, 2): by what C is multiplied for a system, of the errors of one dialogue: 1 / d, d of both sides."""
+    """(systems, 2, 2): by what C is multiplied for a system, of the errors of one dialogue: 1 / d,
+    d of both sides."""
     each = 1 / np.sqrt(np.stack((human_dialogues, metric_dialogues), axis=1))
     return np.asarray(each[:, :, None] * each[:, None, :])
 
 
 def _given_what_is_seen(
-    standard: FloatArray, errors: FloatArray, spreads: FloatArray, factors: FloatArray, normal: FloatArray
+    standard: FloatArray,
+    errors: FloatArray,
+    spreads: FloatArray,
+    factors: FloatArray,
+    normal: FloatArray,
 ) -> FloatArray:
-    """(2, draws, systems) true means in the units of ``standard``. ``spreads``: (draws, 2, 2); ``errors``:
-    (systems, 2, 2), those of a draw times its factor.
+    """(2, draws, systems) true means in the units of ``standard``. ``spreads``: (draws, 2, 2);
+    ``errors``: (systems, 2, 2), those of a draw times its factor.
 
-    Σ(Σ + C)⁻¹ and Cholesky's root of Σ − Σ(Σ + C)⁻¹Σ are written out: NumPy takes each of the small matrices by itself.
+    Σ(Σ + C)⁻¹ and Cholesky's root of Σ − Σ(Σ + C)⁻¹Σ are written out: NumPy takes each of the small
+    matrices by itself.
     """
     drawn = np.empty_like(normal)
     human, both, metric = (spreads[:, row, column, None] for row, column in PLACES)
     for start in range(0, standard.shape[1], SYSTEMS_AT_ONCE):
         block = slice(start, start + SYSTEMS_AT_ONCE)
-        of_human, of_both, of_metric = (factors[:, None] * errors[block, row, column] for row, column in PLACES)
+        of_human, of_both, of_metric = (
+            factors[:, None] * errors[block, row, column] for row, column in PLACES
+        )
         seen_human, seen_both, seen_metric = human + of_human, both + of_both, metric + of_metric
         determinant = seen_human * seen_metric - seen_both**2
         human_by_human = (human * seen_metric - both * seen_both) / determinant
@@ -154,11 +185,18 @@ def _given_what_is_seen(
         metric_by_metric = (metric * seen_human - both * seen_both) / determinant
         left = np.sqrt(np.maximum(human - human_by_human * human - human_by_metric * both, 0.0))
         shared = np.divide(
-            both - metric_by_human * human - metric_by_metric * both, left, out=np.zeros_like(left), where=left > 0
+            both - metric_by_human * human - metric_by_metric * both,
+            left,
+            out=np.zeros_like(left),
+            where=left > 0,
         )
-        own = np.sqrt(np.maximum(metric - metric_by_human * both - metric_by_metric * metric - shared**2, 0.0))
+        own = np.sqrt(
+            np.maximum(metric - metric_by_human * both - metric_by_metric * metric - shared**2, 0.0)
+        )
         people, scores = standard[:, block]
-        drawn[0, :, block] = human_by_human * people + human_by_metric * scores + left * normal[0, :, block]
+        drawn[0, :, block] = (
+            human_by_human * people + human_by_metric * scores + left * normal[0, :, block]
+        )
         drawn[1, :, block] = metric_by_human * people + metric_by_metric * scores
         drawn[1, :, block] += shared * normal[0, :, block] + own * normal[1, :, block]
     return drawn
@@ -196,17 +234,22 @@ def _chance(systems: int, draws: int, groups: int, seed: int) -> _Chance:
 
 
 def _errors(
-    human_left_out: FloatArray, metric_left_out: FloatArray, human_dialogues: IntArray, metric_dialogues: IntArray
+    human_left_out: FloatArray,
+    metric_left_out: FloatArray,
+    human_dialogues: IntArray,
+    metric_dialogues: IntArray,
 ) -> FloatArray:
-    """(2, 2): the covariance of the errors that one dialogue brings into a system's two means, by the jackknife, pooled
-    over systems with the dialogues less one of each as weights. What all systems share in a dialogue moves no
-    correlation, and is taken out."""
+    """(2, 2): the covariance of the errors that one dialogue brings into a system's two means, by
+    the jackknife, pooled over systems with the dialogues less one of each as weights. What all
+    systems share in a dialogue moves no correlation, and is taken out."""
     systems = human_left_out.shape[1]
     both = np.stack((human_left_out, np.broadcast_to(metric_left_out, human_left_out.shape)))
     both = both - both.mean(axis=2, keepdims=True)
     both = both - both.mean(axis=1, keepdims=True)
     counts = np.stack((human_dialogues, metric_dialogues)).astype(np.float64)
-    both *= np.sqrt(np.maximum(counts - 1, 0.0))[:, None, :]  # variance (d − 1) / d Σ e² of a mean, times d
+    both *= np.sqrt(np.maximum(counts - 1, 0.0))[
+        :, None, :
+    ]  # variance (d − 1) / d Σ e² of a mean, times d
     degrees = np.maximum(human_dialogues - 1, 0)
     pooled = np.einsum("igs,jgs,s->ij", both, both, degrees) / degrees.sum()
     return np.asarray(pooled * systems / (systems - 1))

@@ -18,7 +18,8 @@ NOBODY_RATED = "nobody has rated what the judge scored"
 
 @dataclass(frozen=True, slots=True)
 class RankWithCovariate:
-    """How a judge's and people's scores go with a property of the item (its length, its place): Spearman's ρ each."""
+    """How a judge's and people's scores go with a property of the item (its length, its place):
+    Spearman's ρ each."""
 
     n: int
     """Items with a score of the judge and, where people rated any, of people."""
@@ -27,16 +28,23 @@ class RankWithCovariate:
     human: Estimate
     """ρ(people's mean, property)."""
     judge_given_human: Estimate
-    """ρ(judge's score, property | people's mean): what is left of it where people are of one mind about the items.
-    Zheng et al. (2023), "Judging LLM-as-a-Judge", call it verbosity bias where the property is length."""
+    """ρ(judge's score, property | people's mean): what is left of it where people are of one mind
+    about the items. Zheng et al. (2023), "Judging LLM-as-a-Judge", call it verbosity bias where the
+    property is length."""
 
 
 def with_covariate(
-    judge: FloatArray, human: FloatArray, value: FloatArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
+    judge: FloatArray,
+    human: FloatArray,
+    value: FloatArray,
+    dialogue: IntArray,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> RankWithCovariate:
-    """``judge``, ``human``: (n,), NaN where there is none; ``value``: (n,) finite, such as words of the response;
-    ``dialogue``: (n,) numbers. All three coefficients are of the same items: those with both scores, or, where nobody
-    rated any, those that the judge scored. Intervals: 95 %, over dialogues."""
+    """``judge``, ``human``: (n,), NaN where there is none; ``value``: (n,) finite, such as words of
+    the response; ``dialogue``: (n,) numbers. All three coefficients are of the same items: those
+    with both scores, or, where nobody rated any, those that the judge scored. Intervals: 95 %, over
+    dialogues."""
     both = np.isfinite(judge) & np.isfinite(human)
     if not both.any():
         scored = np.isfinite(judge)
@@ -52,7 +60,9 @@ def with_covariate(
     )
 
 
-def _spearman(scores: FloatArray, value: FloatArray, dialogue: IntArray, resamples: int, seed: int) -> Estimate:
+def _spearman(
+    scores: FloatArray, value: FloatArray, dialogue: IntArray, resamples: int, seed: int
+) -> Estimate:
     point = spearman_estimate(value, scores)
     if not point.is_defined:
         return Estimate.undefined(_REASONS.get(point.reason, point.reason))
@@ -61,7 +71,9 @@ def _spearman(scores: FloatArray, value: FloatArray, dialogue: IntArray, resampl
         return point
     dialogues, place = np.unique(dialogue, return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
-    replicates = spearman_between(spearman_side(scores, place, weights), spearman_side(value, place, weights))
+    replicates = spearman_between(
+        spearman_side(scores, place, weights), spearman_side(value, place, weights)
+    )
     return with_interval(point, replicates, len(dialogues))
 
 
@@ -83,5 +95,6 @@ _WORD = re.compile(f"[{_IDEOGRAPHS}]|[^\\s{_IDEOGRAPHS}]+")
 
 
 def words_of(text: str) -> int:
-    """Words apart by white space; of Chinese and Japanese, which have none, the characters. 0 of an empty response."""
+    """Words apart by white space; of Chinese and Japanese, which have none, the characters. 0 of an
+    empty response."""
     return len(_WORD.findall(text))

@@ -1,14 +1,15 @@
 """Williams' test: do two metrics correlate differently with the same human scores?
 
-Both correlations share the human side, so they depend on each other. Williams (1959), The Comparison of Regression
-Variables; the form recommended by Steiger (1980), Tests for Comparing Elements of a Correlation Matrix, equation 7;
-used for metrics since Graham & Baldwin (2014), Testing for Significance of Increased Correlation with Human Judgment:
+Both correlations share the human side, so they depend on each other. Williams (1959), The
+Comparison of Regression Variables; the form recommended by Steiger (1980), Tests for Comparing
+Elements of a Correlation Matrix, equation 7; used for metrics since Graham & Baldwin (2014),
+Testing for Significance of Increased Correlation with Human Judgment:
 
     t = (r₁ − r₂) · √( (n − 1)(1 + r₁₂) / (2 · (n − 1)/(n − 3) · D + r̄² · (1 − r₁₂)³) ),  n − 3 degrees of freedom,
     D = 1 − r₁² − r₂² − r₁₂² + 2·r₁·r₂·r₁₂,  r̄ = (r₁ + r₂) / 2.
 
-It takes the n pairs as independent draws. Turns of one dialogue and responses of one system are not: there it rejects a
-true null hypothesis far too often. Use it over systems alone.
+It takes the n pairs as independent draws. Turns of one dialogue and responses of one system are
+not: there it rejects a true null hypothesis far too often. Use it over systems alone.
 """
 
 from __future__ import annotations
@@ -40,19 +41,25 @@ class WilliamsTest:
 
 
 def williams_test(
-    human: ArrayLike, first: ArrayLike, second: ArrayLike, alternative: Literal["two-sided", "greater"] = "two-sided"
+    human: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    alternative: Literal["two-sided", "greater"] = "two-sided",
 ) -> WilliamsTest:
-    """``human``, ``first``, ``second``: (n,) over the same systems, NaN where there is none: those are left out.
+    """``human``, ``first``, ``second``: (n,) over the same systems, NaN where there is none: those
+    are left out.
 
-    "greater" asks whether the first metric correlates better. Metrics whose low scores are good must be negated before.
-    Undefined, with the reason, below 4 systems, where a side is constant, and where the two metrics differ by scale
-    only.
+    "greater" asks whether the first metric correlates better. Metrics whose low scores are good
+    must be negated before. Undefined, with the reason, below 4 systems, where a side is constant,
+    and where the two metrics differ by scale only.
     """
     scores = np.array([human, first, second], dtype=np.float64)
     people, one, other = scores[:, np.isfinite(scores).all(axis=0)]
     n = len(people)
     if n < LEAST_PAIRS:
-        return _undefined(f"Williams' test needs at least {LEAST_PAIRS} pairs of scores, there are {n}", n)
+        return _undefined(
+            f"Williams' test needs at least {LEAST_PAIRS} pairs of scores, there are {n}", n
+        )
     first_r, second_r, between = (
         pearson_estimate(people, one),
         pearson_estimate(people, other),
@@ -64,11 +71,18 @@ def williams_test(
 
 
 def williams_of_correlations(
-    first: float, second: float, between: float, n: int, alternative: Literal["two-sided", "greater"] = "two-sided"
+    first: float,
+    second: float,
+    between: float,
+    n: int,
+    alternative: Literal["two-sided", "greater"] = "two-sided",
 ) -> WilliamsTest:
-    """The test from the three correlations: of each metric with people, and of the metrics with each other."""
+    """The test from the three correlations: of each metric with people, and of the metrics with
+    each other."""
     if n < LEAST_PAIRS:
-        return _undefined(f"Williams' test needs at least {LEAST_PAIRS} pairs of scores, there are {n}", n)
+        return _undefined(
+            f"Williams' test needs at least {LEAST_PAIRS} pairs of scores, there are {n}", n
+        )
     if between > 1 - 1e-12:
         return _undefined(ONE_LINE, n)
     determinant = max(0.0, 1 - first**2 - second**2 - between**2 + 2 * first * second * between)

@@ -1,1 +1,2 @@
-"""The system leaderboard: its table, sentence and pictures, where metrics mislead on it, and its page."""
+"""The system leaderboard: its table, sentence and pictures, where metrics mislead on it, and its
+page."""

@@ -1,4 +1,5 @@
-"""The system leaderboard's table, made from a stored answer (JSON). No statistics are computed here."""
+"""The system leaderboard's table, made from a stored answer (JSON). No statistics are computed
+here."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from leaderboard.figures.rank_differences import RankDifference
 
 COMPARE_FORM = "compare-systems"
 ALL_METRICS, FEW_METRICS = 8, 6
-"""So many metrics are shown beside people; of more than that only a few until the reader chooses: what nobody can read
-at once is nothing to wait for."""
+"""So many metrics are shown beside people; of more than that only a few until the reader chooses:
+what nobody can read at once is nothing to wait for."""
 CORRECTED = Column(
     "corrected",
     "Severity-corrected",
@@ -27,8 +28,8 @@ CORRECTED = Column(
     detail=True,
 )
 INTERVALS = (
-    "Intervals: 95 %, of the mean over other dialogues: each dialogue left out in turn, with Student's t of the "
-    "dialogues less one degrees of freedom."
+    "Intervals: 95 %, of the mean over other dialogues: each dialogue left out in turn, with "
+    "Student's t of the dialogues less one degrees of freedom."
 )
 
 
@@ -38,9 +39,9 @@ def system_board(
     kinds: Collection[str] = (),
     corrected: Mapping[int, dict[str, Any]] | None = None,
 ) -> Table:
-    """One row a system: mean human rating with interval, rank range and band; then its score on each metric.
-    ``corrected``: the severity-corrected means in their JSON form, by the systems' positions; None where they are not
-    known."""
+    """One row a system: mean human rating with interval, rank range and band; then its score on
+    each metric. ``corrected``: the severity-corrected means in their JSON form, by the systems'
+    positions; None where they are not known."""
     columns = [
         Column("system", "System"),
         Column("kind", "Kind", detail=True),
@@ -85,7 +86,9 @@ def system_board(
     ]
     keys = [_metric_key(metric["metric"]) for metric in document["metrics"]]
     rows = tuple(
-        _system_row(system, keys, corrected) for system in document["systems"] if not kinds or system["kind"] in kinds
+        _system_row(system, keys, corrected)
+        for system in document["systems"]
+        if not kinds or system["kind"] in kinds
     )
     table = Table(
         id="system-leaderboard",
@@ -94,8 +97,8 @@ def system_board(
         rows=rows,
         sort=("human", True),
         notes=(
-            "Rank: 1 + the number of systems whose interval lies wholly above this one's; then the worst place that "
-            "the intervals allow. Systems in one band cannot be told apart.",
+            "Rank: 1 + the number of systems whose interval lies wholly above this one's; then "
+            "the worst place that the intervals allow. Systems in one band cannot be told apart.",
             INTERVALS,
             *((f"{design}.",) if (design := design_text(document)) else ()),
         ),
@@ -107,18 +110,23 @@ def system_board(
 
 
 def shown_columns(table: Table, document: Mapping[str, Any], nearest: Sequence[str]) -> str:
-    """The columns that show until the reader chooses: all that people say, and of many metrics a few: the first of
-    ``nearest``, and where these are too few the first of the document."""
+    """The columns that show until the reader chooses: all that people say, and of many metrics a
+    few: the first of ``nearest``, and where these are too few the first of the document."""
     metrics = [metric["metric"] for metric in document["metrics"]]
     if len(metrics) > ALL_METRICS:
-        metrics = list(dict.fromkeys([*(one for one in nearest if one in metrics), *metrics]))[:FEW_METRICS]
+        metrics = list(dict.fromkeys([*(one for one in nearest if one in metrics), *metrics]))[
+            :FEW_METRICS
+        ]
     shown = {_metric_key(metric) for metric in metrics}
     others = {_metric_key(metric["metric"]) for metric in document["metrics"]} - shown
     return ",".join(column.key for column in table.columns if column.key not in others)
 
 
-def with_places(board: TableWriter, metric: str, places: Mapping[int, RankDifference]) -> TableWriter:
-    """The board with the systems' places by ``metric`` beside people's; ``places`` by the systems' positions."""
+def with_places(
+    board: TableWriter, metric: str, places: Mapping[int, RankDifference]
+) -> TableWriter:
+    """The board with the systems' places by ``metric`` beside people's; ``places`` by the systems'
+    positions."""
     column = Column(
         "by-metric",
         f"Rank by {metric}",
@@ -130,35 +138,49 @@ def with_places(board: TableWriter, metric: str, places: Mapping[int, RankDiffer
         detail=True,
     )
     cells = [
-        _place_cell(metric, places.get(row.swatch) if row.swatch is not None else None) for row in board.table.rows
+        _place_cell(metric, places.get(row.swatch) if row.swatch is not None else None)
+        for row in board.table.rows
     ]
-    return board.with_column(column, cells, after="corrected" if board.table.column("corrected") else "rank")
+    return board.with_column(
+        column, cells, after="corrected" if board.table.column("corrected") else "rank"
+    )
 
 
 def _place_cell(metric: str, place: RankDifference | None) -> Cell:
     if place is None:
         return Cell(reason=f"people or {metric} have no score of it that compares")
-    return Cell(place.metric[0], ci=place.metric[1:], note=f"ranked {place.words}" if place.words else "")
+    return Cell(
+        place.metric[0], ci=place.metric[1:], note=f"ranked {place.words}" if place.words else ""
+    )
 
 
 def _system_score_help(metric: dict[str, Any]) -> str:
     submitted = metric.get("submitted")
     scored = submitted["level"] if submitted else "turn"
-    made = "A score of the whole system" if scored == "system" else f"Mean over the system's {scored}s"
+    made = (
+        "A score of the whole system" if scored == "system" else f"Mean over the system's {scored}s"
+    )
     direction = "higher" if metric["higher_is_better"] else "lower"
     sender = f" {who_handed_in(submitted)}" if submitted else ""
     return f"{made}; {direction} is better.{sender} {metric['signature']}"
 
 
 def _metric_key(configuration: str) -> str:
-    """What a column is called in addresses and files. A comma separates columns there, so it cannot be part of one."""
+    """What a column is called in addresses and files. A comma separates columns there, so it cannot
+    be part of one."""
     return f"metric-{configuration.replace(',', ';')}"
 
 
-def _system_row(system: dict[str, Any], metric_keys: list[str], corrected: Mapping[int, dict[str, Any]] | None) -> Row:
+def _system_row(
+    system: dict[str, Any], metric_keys: list[str], corrected: Mapping[int, dict[str, Any]] | None
+) -> Row:
     letters = "" if system["band"] is None else letter(system["band"] - 1)
     rank = (
-        Cell(reason=system["human"].get("reason") or system["human"].get("ci_reason") or "no interval, so no rank")
+        Cell(
+            reason=system["human"].get("reason")
+            or system["human"].get("ci_reason")
+            or "no interval, so no rank"
+        )
         if system["rank"] is None
         else Cell(system["rank"], ci=(system["rank"], system["worst_rank"]), letters=letters)
     )
@@ -173,6 +195,14 @@ def _system_row(system: dict[str, Any], metric_keys: list[str], corrected: Mappi
         cells[key] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
     if corrected is not None:
         estimate = corrected.get(system["position"])
-        cells["corrected"] = Cell(reason="not computed for this system") if estimate is None else cell_of(estimate)
+        cells["corrected"] = (
+            Cell(reason="not computed for this system") if estimate is None else cell_of(estimate)
+        )
     badges = (system["kind"],) if system["kind"] != "agent" else ()
-    return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"], pick=system["system"])
+    return Row(
+        f"system-{system['position']}",
+        cells,
+        badges=badges,
+        swatch=system["position"],
+        pick=system["system"],
+    )

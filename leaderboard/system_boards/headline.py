@@ -12,18 +12,27 @@ NAMED = 3
 
 
 def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
-    """(the finding, what goes with it): who is best and who cannot be told apart from it; the best agent where that is
-    another one. ``systems``: rows of ``system_standing``. ("", why) where nobody has rated any of them."""
+    """(the finding, what goes with it): who is best and who cannot be told apart from it; the best
+    agent where that is another one. ``systems``: rows of ``system_standing``. ("", why) where
+    nobody has rated any of them."""
     rated = _by_mean(systems)
     if not rated:
         return "", "Nobody has rated these systems yet, so none is best."
     best = rated[0]
     if len(rated) == 1:
-        return "", f"{best['system']} alone is rated: {_mean_words(best)}. A comparison needs a second system."
+        return (
+            "",
+            (
+                f"{best['system']} alone is rated: {_mean_words(best)}. A comparison needs a "
+                "second system."
+            ),
+        )
     finding = f"{best['system']} is best ({_mean_words(best)})"
     together = _together(best, rated[1:])
     finding += (
-        f"; {together} cannot be told apart from it." if together else _nobody_near(best, _unsure(best, rated[1:]))
+        f"; {together} cannot be told apart from it."
+        if together
+        else _nobody_near(best, _unsure(best, rated[1:]))
     )
     return finding, _best_agent(best, rated)
 
@@ -48,7 +57,11 @@ def _nobody_near(best: dict[str, Any], unsure: str) -> str:
     ends = best["human"].get("ci")
     if not ends:
         return "; without an interval nobody can say by how much."
-    return f"; of {unsure} nobody can say, for want of an interval." if unsure else ", clear of all others."
+    return (
+        f"; of {unsure} nobody can say, for want of an interval."
+        if unsure
+        else ", clear of all others."
+    )
 
 
 def _together(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
@@ -56,7 +69,13 @@ def _together(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
     ends = best["human"].get("ci")
     if not ends:
         return ""
-    return _names([one["system"] for one in others if one["human"].get("ci") and one["human"]["ci"][1] >= ends[0]])
+    return _names(
+        [
+            one["system"]
+            for one in others
+            if one["human"].get("ci") and one["human"]["ci"][1] >= ends[0]
+        ]
+    )
 
 
 def _unsure(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
@@ -64,7 +83,13 @@ def _unsure(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
     ends = best["human"].get("ci")
     if not ends:
         return ""
-    return _names([one["system"] for one in others if not one["human"].get("ci") and one["human"]["value"] >= ends[0]])
+    return _names(
+        [
+            one["system"]
+            for one in others
+            if not one["human"].get("ci") and one["human"]["value"] >= ends[0]
+        ]
+    )
 
 
 def _names(near: list[str]) -> str:

@@ -1,4 +1,5 @@
-"""Where metrics mislead about systems: a table of all metrics and the picture of a chosen one, from a stored answer."""
+"""Where metrics mislead about systems: a table of all metrics and the picture of a chosen one, from
+a stored answer."""
 
 from __future__ import annotations
 
@@ -31,7 +32,13 @@ def rows_of(document: dict[str, Any], metric: str) -> list[RankDifference]:
     names = {one["position"]: one["system"] for one in document["systems"]}
     (found,) = [one for one in document["metrics"] if one["metric"] == metric]
     return [
-        RankDifference(names[position], position, (place, best, worst), (by_metric, its_best, its_worst), beyond)
+        RankDifference(
+            names[position],
+            position,
+            (place, best, worst),
+            (by_metric, its_best, its_worst),
+            beyond,
+        )
         for position, place, best, worst, by_metric, its_best, its_worst, _, beyond in found["rows"]
     ]
 
@@ -46,7 +53,9 @@ def misleading_figure(document: dict[str, Any], metric: str) -> Figure:
     )
 
 
-def misleading_table(document: dict[str, Any], updated: datetime | None, kept: Collection[tuple[str, str]]) -> Table:
+def misleading_table(
+    document: dict[str, Any], updated: datetime | None, kept: Collection[tuple[str, str]]
+) -> Table:
     """``kept``: what of the page's address stays in the links that choose a metric."""
     rows = []
     for one in metrics_of(document):
@@ -70,26 +79,47 @@ def misleading_table(document: dict[str, Any], updated: datetime | None, kept: C
         )
     return Table(
         id=TABLE,
-        caption=f"Metrics' order of systems beside people's, {document['corpus']}, aspect {document['aspect']}",
+        caption=f"Metrics' order of systems beside people's, {document['corpus']}, aspect "
+        f"{document['aspect']}",
         columns=(
             Column("metric", "Metric", "link"),
-            Column("misled", "Misled", "number", decimals=0, help="Systems whose two rank ranges do not meet."),
-            Column("of", "of systems", "number", decimals=0, help="Systems that people and the metric have scored."),
-            Column("worst", "Farthest", "number", decimals=0, help="Places between the two ranges of the worst case."),
+            Column(
+                "misled",
+                "Misled",
+                "number",
+                decimals=0,
+                help="Systems whose two rank ranges do not meet.",
+            ),
+            Column(
+                "of",
+                "of systems",
+                "number",
+                decimals=0,
+                help="Systems that people and the metric have scored.",
+            ),
+            Column(
+                "worst",
+                "Farthest",
+                "number",
+                decimals=0,
+                help="Places between the two ranges of the worst case.",
+            ),
             Column(
                 "apart",
                 "Mean difference",
                 "number",
                 decimals=1,
                 higher_is_better=False,
-                help="Of the place by the metric and the place by people, without regard to intervals.",
+                help="Of the place by the metric and the place by people, without regard to "
+                "intervals.",
             ),
             Column("example", "Widest difference", detail=True),
         ),
         rows=tuple(rows),
         notes=(
-            "A metric misleads on a system where the places that its 95 % interval leaves open and those that people's "
-            "leave open do not meet. Gold answers are left out of metrics that compare with them.",
+            "A metric misleads on a system where the places that its 95 % interval leaves open "
+            "and those that people's leave open do not meet. Gold answers are left out of metrics "
+            "that compare with them.",
         ),
         signature=board_signature(document),
         updated=updated,
@@ -105,15 +135,16 @@ def misleading_words(document: dict[str, Any]) -> str:
         return f"{ordering[0]['metric']} puts no system where people’s order cannot have it."
     if not worst:
         return (
-            f"None of the {len(ordering)} metrics puts a system where people’s order cannot have it: where orders "
-            "differ, they do so within what the intervals leave open."
+            f"None of the {len(ordering)} metrics puts a system where people’s order cannot have "
+            "it: where orders differ, they do so within what the intervals leave open."
         )
     first = worst[0]
     row = _worst(document, first["metric"])
     example = f" {_example(row)}." if row else ""
     return (
-        f"{len(worst)} of {len(ordering)} metrics put systems where people’s order cannot have them; "
-        f"{first['metric']} misleads most, on {first['misled']} of {first['placed']}.{example}"
+        f"{len(worst)} of {len(ordering)} metrics put systems where people’s order cannot have "
+        f"them; {first['metric']} misleads most, on {first['misled']} of "
+        f"{first['placed']}.{example}"
     )
 
 
@@ -124,7 +155,11 @@ def _worst(document: dict[str, Any], metric: str) -> RankDifference | None:
 
 
 def _example(row: RankDifference | None) -> str | None:
-    return None if row is None else f"{row.name}: place {row.human[0]} for people, {row.metric[0]} for the metric"
+    return (
+        None
+        if row is None
+        else f"{row.name}: place {row.human[0]} for people, {row.metric[0]} for the metric"
+    )
 
 
 def _apart(metric: dict[str, Any]) -> int:

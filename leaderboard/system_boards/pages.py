@@ -56,7 +56,8 @@ KEPT = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "co
 
 @dataclass
 class Section:
-    """A part of the page with a stored answer of its own: it waits by itself, and leaves the rest as it is."""
+    """A part of the page with a stored answer of its own: it waits by itself, and leaves the rest
+    as it is."""
 
     look: Look
     figure: Figure | None = None
@@ -73,13 +74,19 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = systems_or_404(request, version, default=ALL)
     asked = {} if chosen == ALL else {"systems": chosen}
     found = look(version, "systems", aspect=aspect, **asked)
-    context: dict[str, Any] = {**corpus_context(version, "systems", aspect), "analysis": found, "look": found}
+    context: dict[str, Any] = {
+        **corpus_context(version, "systems", aspect),
+        "analysis": found,
+        "look": found,
+    }
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Systems")
     document = found.answer
     kinds = sorted({*request.GET.getlist("kind")} & {*KINDS})
     # Metrics are compared without reference responses unless all systems are asked for by name.
-    misleading = _misleading(request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {})
+    misleading = _misleading(
+        request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {}
+    )
     effects = _effects(version, aspect)
 
     corrected = _corrected(effects)
@@ -98,7 +105,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     scale = version.scales.get(aspect)
     figure = cache(
         lambda: made_once(
-            ("system means", found.stored, str(scale), shown_kinds), lambda: system_means_figure(document, scale, kinds)
+            ("system means", found.stored, str(scale), shown_kinds),
+            lambda: system_means_figure(document, scale, kinds),
         )
     )
     ranks = cache(
@@ -112,14 +120,21 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, document, nearest())),
-        "few": FEW_METRICS if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET else 0,
+        "few": FEW_METRICS
+        if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET
+        else 0,
         "nearest": nearest,
         "metrics": len(document["metrics"]),
         "rows": len(shown),
         "headline": headline(shown),
         "figure": figure,
         "ranks": ranks,
-        "written_from": (found.stored, misleading.look.stored, effects.stored if effects else "", str(scale)),
+        "written_from": (
+            found.stored,
+            misleading.look.stored,
+            effects.stored if effects else "",
+            str(scale),
+        ),
         "misleading": misleading,
         "choices": choices,
         "metrics_note": system_note(version, misleading.look.parameters["systems"]),
@@ -153,21 +168,28 @@ def _more(
     misleading: Section,
     asked: dict[str, str],
 ) -> tuple[dict[str, Any], list[Table]]:
-    """What stands beneath the board, and is asked for when the board is there: its context and its files."""
+    """What stands beneath the board, and is asked for when the board is there: its context and its
+    files."""
     document = board.answer
     assert document is not None  # there is a board
     _fill_misleading(misleading, _kept(request, "metric"))
     profile = _profile(request, version, asked)
-    separating = _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
+    separating = (
+        _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
+    )
     known = {one["metric"] for one in document["metrics"]}
     wish = request.GET.get("metric", "")
     metric = wish if wish in known else ""
     time_line = made_once(
-        ("time line", board.stored, tuple(kinds), metric), lambda: time_line_figure(document, kinds, metric)
+        ("time line", board.stored, tuple(kinds), metric),
+        lambda: time_line_figure(document, kinds, metric),
     )
     figures = [time_line, misleading.figure, profile.figure if profile else None]
     tables = [misleading.table, separating.table if separating else None]
-    files = [*(writer.table for writer in tables if writer), *(figure.points for figure in figures if figure)]
+    files = [
+        *(writer.table for writer in tables if writer),
+        *(figure.points for figure in figures if figure),
+    ]
     more = {
         "time_line": time_line,
         "profile": profile,
@@ -182,7 +204,9 @@ def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> 
     document = found.answer
     if document is None:
         return
-    section.words = made_once(("misleading words", found.stored), lambda: misleading_words(document))
+    section.words = made_once(
+        ("misleading words", found.stored), lambda: misleading_words(document)
+    )
     if not section.more:
         return
     metric = section.more["metric"]
@@ -190,26 +214,39 @@ def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> 
         ("misleading table", found.stored, tuple(kept_in_links)),
         lambda: page_writer(misleading_table(document, found.computed_at, kept_in_links)),
     )
-    section.figure = made_once(("misleading figure", found.stored, metric), lambda: misleading_figure(document, metric))
+    section.figure = made_once(
+        ("misleading figure", found.stored, metric), lambda: misleading_figure(document, metric)
+    )
 
 
 def _more_query(request: HttpRequest) -> str:
     """The board's own wishes without those of its table, whose part this is not."""
-    kept = [(name, value) for name in KEPT if name not in ("sort", "columns") for value in request.GET.getlist(name)]
+    kept = [
+        (name, value)
+        for name in KEPT
+        if name not in ("sort", "columns")
+        for value in request.GET.getlist(name)
+    ]
     return urlencode([*kept, ("part", "more")])
 
 
 def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
     """What of the address stays in links and forms of a part of the page."""
-    return [(name, value) for name in KEPT if name != without for value in request.GET.getlist(name)]
+    return [
+        (name, value) for name in KEPT if name != without for value in request.GET.getlist(name)
+    ]
 
 
-def _misleading(request: HttpRequest, version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
+def _misleading(
+    request: HttpRequest, version: CorpusVersion, aspect: str, asked: dict[str, str]
+) -> Section:
     section = Section(look(version, "misleading-metrics", aspect=aspect, **asked))
     document = section.look.answer
     if document is None:
         return section
-    ordering = made_once(("metrics that order systems", section.look.stored), lambda: metrics_of(document))
+    ordering = made_once(
+        ("metrics that order systems", section.look.stored), lambda: metrics_of(document)
+    )
     known = [one["metric"] for one in ordering]
     wish = request.GET.get("metric", "")
     if wish and wish not in [one["metric"] for one in document["metrics"]]:
@@ -253,7 +290,8 @@ def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]
     section.figure = profile_figure(document, positions)
     drawn = set(drawn_profiles(document, positions))
     section.more["choice"] = [
-        (one["position"], one["system"], number in drawn) for number, one in enumerate(document["systems"])
+        (one["position"], one["system"], number in drawn)
+        for number, one in enumerate(document["systems"])
     ]
     return section
 
@@ -263,7 +301,9 @@ def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> S
     found = section.look
     document = found.answer
     if document is not None and document["pairs"]:
-        section.words = made_once(("separating words", found.stored), lambda: separating_words(document))
+        section.words = made_once(
+            ("separating words", found.stored), lambda: separating_words(document)
+        )
         section.table = made_once(
             ("separating table", found.stored),
             lambda: page_writer(separating_table(document, found.computed_at)),

@@ -15,15 +15,20 @@ from leaderboard.figures.time_line import Submitted, time_line
 from leaderboard.plots import estimate_of
 
 PROFILES_DRAWN = 6
-"""More systems than these, side by side in every aspect, cannot be read; others are chosen instead."""
+"""More systems than these, side by side in every aspect, cannot be read; others are chosen
+instead."""
 
 
-def system_means_figure(document: dict[str, Any], scale: list[float | None] | None, kinds: Collection[str]) -> Figure:
+def system_means_figure(
+    document: dict[str, Any], scale: list[float | None] | None, kinds: Collection[str]
+) -> Figure:
     shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
     ends = [end for end in scale or () if end is not None]
     return system_means(
         [
-            SystemMean(system["system"], system["position"], estimate_of(system["human"]), _badges(system))
+            SystemMean(
+                system["system"], system["position"], estimate_of(system["human"]), _badges(system)
+            )
             for system in shown
         ],
         figure_id="human-means",
@@ -34,7 +39,8 @@ def system_means_figure(document: dict[str, Any], scale: list[float | None] | No
 
 
 def rank_figure(document: dict[str, Any], kinds: Collection[str], remark: str = "") -> Figure:
-    """Ranks are among all systems of the document: a filter by kind hides rows, it does not make another ranking."""
+    """Ranks are among all systems of the document: a filter by kind hides rows, it does not make
+    another ranking."""
     return rank_intervals(
         [
             RankRow(
@@ -55,16 +61,35 @@ def rank_figure(document: dict[str, Any], kinds: Collection[str], remark: str = 
     )
 
 
-def time_line_figure(document: dict[str, Any], kinds: Collection[str], metric: str = "") -> Figure | None:
-    """None where fewer than two of the systems were handed in. By people's means where two submissions have one, else
-    by the metric of this name, else by the first that has two."""
-    came = {int(position): datetime.fromisoformat(at) for position, at in document.get("handed_in", {}).items()}
-    shown = [one for one in document["systems"] if one["position"] in came and (not kinds or one["kind"] in kinds)]
+def time_line_figure(
+    document: dict[str, Any], kinds: Collection[str], metric: str = ""
+) -> Figure | None:
+    """None where fewer than two of the systems were handed in. By people's means where two
+    submissions have one, else by the metric of this name, else by the first that has two."""
+    came = {
+        int(position): datetime.fromisoformat(at)
+        for position, at in document.get("handed_in", {}).items()
+    }
+    shown = [
+        one
+        for one in document["systems"]
+        if one["position"] in came and (not kinds or one["kind"] in kinds)
+    ]
     if len(shown) < 2:
         return None
-    measures = [(f"mean human score ({document['aspect']})", True, [estimate_of(one["human"]) for one in shown])]
+    measures = [
+        (
+            f"mean human score ({document['aspect']})",
+            True,
+            [estimate_of(one["human"]) for one in shown],
+        )
+    ]
     by_metric = [
-        (one["metric"], one["higher_is_better"], [_score(system["scores"][place]) for system in shown])
+        (
+            one["metric"],
+            one["higher_is_better"],
+            [_score(system["scores"][place]) for system in shown],
+        )
         for place, one in enumerate(document["metrics"])
     ]
     measures += sorted(by_metric, key=lambda one: one[0] != metric)
@@ -116,14 +141,17 @@ def drawn_profiles(document: dict[str, Any], positions: Collection[int]) -> list
 
 
 def _by_mean(document: dict[str, Any]) -> list[int]:
-    """Best first: by the sum of ranks over all aspects, since no aspect need stand for the others."""
+    """Best first: by the sum of ranks over all aspects, since no aspect need stand for the
+    others."""
     systems: Sequence[int] = range(len(document["systems"]))
     total = dict.fromkeys(systems, 0)
     for aspect in document["aspects"]:
         values = [one["value"] for one in aspect["systems"]]
         for number in systems:
             own = values[number]
-            total[number] += sum(other is not None and (own is None or other > own) for other in values)
+            total[number] += sum(
+                other is not None and (own is None or other > own) for other in values
+            )
     return sorted(systems, key=lambda number: (total[number], number))
 
 

@@ -13,7 +13,8 @@ WORTHWHILE = 20
 
 
 def separating_words(document: dict[str, Any]) -> str:
-    """For the best neighbours that are not told apart yet. "" where all are, or nothing can be said."""
+    """For the best neighbours that are not told apart yet. "" where all are, or nothing can be
+    said."""
     said = [words for pair in document["pairs"] if (words := _words(pair))]
     return " ".join(said[:SENTENCES])
 
@@ -25,9 +26,16 @@ def _words(pair: dict[str, Any]) -> str:
     between = f"{pair['better']} and {pair['worse']}"
     each = " in all" if pair.get("is_paired", True) else " with each"
     if needed > WORTHWHILE * today:
-        return f"{between} are as good as equal: {needed:,} dialogues{each} would be needed to tell them apart."
+        return (
+            f"{between} are as good as equal: {needed:,} dialogues{each} would be needed to tell "
+            "them apart."
+        )
     ratings = pair["ratings_needed"]
-    instead = f", or {ratings:,} ratings of each response instead of {pair['ratings']:.3g}," if ratings else ""
+    instead = (
+        f", or {ratings:,} ratings of each response instead of {pair['ratings']:.3g},"
+        if ratings
+        else ""
+    )
     with_each = "" if pair.get("is_paired", True) else each
     than = f"than today's {today:,}{instead}"
     return f"About {needed - today:,} more dialogues{with_each} {than} would tell {between} apart."
@@ -36,22 +44,41 @@ def _words(pair: dict[str, Any]) -> str:
 def separating_table(document: dict[str, Any], updated: datetime | None) -> Table:
     return Table(
         id="separating",
-        caption=f"What would tell neighbours apart, {document['corpus']}, aspect {document['aspect']}",
+        caption=f"What would tell neighbours apart, {document['corpus']}, aspect "
+        f"{document['aspect']}",
         columns=(
             Column("better", "Better"),
             Column("worse", "Next"),
             Column("difference", "Difference", "number", decimals=2),
             Column("dialogues", "Dialogues today", "number", decimals=0),
-            Column("needed", "Dialogues needed", "number", decimals=0, help="With as many ratings of each as today."),
-            Column("ratings", "Ratings today", "number", decimals=1, help="Of each item, on average.", detail=True),
             Column(
-                "ratings-needed", "Ratings needed", "number", decimals=0, help="With today's dialogues.", detail=True
+                "needed",
+                "Dialogues needed",
+                "number",
+                decimals=0,
+                help="With as many ratings of each as today.",
+            ),
+            Column(
+                "ratings",
+                "Ratings today",
+                "number",
+                decimals=1,
+                help="Of each item, on average.",
+                detail=True,
+            ),
+            Column(
+                "ratings-needed",
+                "Ratings needed",
+                "number",
+                decimals=0,
+                help="With today's dialogues.",
+                detail=True,
             ),
         ),
         rows=tuple(_row(number, pair) for number, pair in enumerate(document["pairs"])),
         notes=(
-            f"{document['method']}. Numbers at or below today's: the data are enough. A difference that is seen is "
-            "taken as the true one, so small ones make wild guesses.",
+            f"{document['method']}. Numbers at or below today's: the data are enough. A "
+            "difference that is seen is taken as the true one, so small ones make wild guesses.",
         ),
         signature=f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
         f"|power:{document['power']}|level:{document['level']}",

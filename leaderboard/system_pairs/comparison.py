@@ -1,4 +1,5 @@
-"""Two systems side by side: sentences, the table of metrics and the file of items, made from a stored answer."""
+"""Two systems side by side: sentences, the table of metrics and the file of items, made from a
+stored answer."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def signature(document: dict[str, Any]) -> str:
     human = document["human"]
     permutations = human["permutations"]
     way = "all" if human["is_exact"] else f"{permutations}"
-    how = f"cluster-robust-t95-over-dialogues|test:paired-permutation-of-dialogues|permutations:{way}"
+    how = (
+        f"cluster-robust-t95-over-dialogues|test:paired-permutation-of-dialogues|permutations:{way}"
+    )
     if not is_paired(document):
         how = "cluster-robust-welch-t95-over-dialogues|test:unpaired-welch-t"
     return (
@@ -30,35 +33,50 @@ def signature(document: dict[str, Any]) -> str:
 
 
 def is_paired(document: dict[str, Any]) -> bool:
-    """Whether people's scores compare the two on shared dialogues. Older answers know nothing else."""
+    """Whether people's scores compare the two on shared dialogues. Older answers know nothing
+    else."""
     return bool(document["human"].get("is_paired", True))
 
 
 def finding(document: dict[str, Any]) -> tuple[str, str]:
-    """(which is better and by how much, how often); ("", why) where people say nothing of the two."""
+    """(which is better and by how much, how often); ("", why) where people say nothing of the
+    two."""
     first, second = (system["system"] for system in document["systems"])
     human = document["human"]
     value = human["difference"]["value"]
     if value is None:
-        return "", f"People rated nothing that both answered ({document['aspect']}); metrics alone compare them."
+        return (
+            "",
+            (
+                f"People rated nothing that both answered ({document['aspect']}); metrics alone "
+                "compare them."
+            ),
+        )
     things = "responses" if document["level"] == "turn" else "dialogues"
     often = _unpaired_text(document) or (
-        f"On {human['items']:,} {things} of {human['dialogues']:,} dialogues {first} is preferred {human['wins']:,} "
-        f"times, {second} {human['losses']:,} times; {human['ties']:,} tie."
+        f"On {human['items']:,} {things} of {human['dialogues']:,} dialogues {first} is preferred "
+        f"{human['wins']:,} times, {second} {human['losses']:,} times; {human['ties']:,} tie."
     )
-    size = f"{_signed(abs(value))[1:]} points of {document['aspect']}{_interval(human['difference'], value < 0)}"
+    size = (
+        f"{_signed(abs(value))[1:]} points of "
+        f"{document['aspect']}{_interval(human['difference'], value < 0)}"
+    )
     ends = human["difference"].get("ci")
     p = written_p(human["difference"]["p"]) if human["difference"].get("p") is not None else ""
     if not ends and value:
         sure = f", {p}" if p else ""
-        return f"{first if value > 0 else second} is ahead by {size}, without an interval{sure}.", often
+        return (
+            f"{first if value > 0 else second} is ahead by {size}, without an interval{sure}.",
+            often,
+        )
     if not ends:
         return f"{first} and {second} are level: {size}, without an interval.", often
     if ends[0] > 0 or ends[1] < 0:
         better, worse = (first, second) if value > 0 else (second, first)
         return f"{better} is better than {worse} by {size}, {p}.", often
     return (
-        f"People do not tell {first} and {second} apart: {_signed(value)} points{_interval(human['difference'])}, {p}.",
+        f"People do not tell {first} and {second} apart: {_signed(value)} "
+        f"points{_interval(human['difference'])}, {p}.",
         often,
     )
 
@@ -72,8 +90,8 @@ def _unpaired_text(document: dict[str, Any]) -> str:
     shared = human["first_dialogues"] + human["second_dialogues"] - human["dialogues"]
     which = "which are not shared" if not shared else f"of which only {shared:,} are shared"
     return (
-        f"{first} was rated in {human['first_dialogues']:,} dialogues and {second} in {human['second_dialogues']:,}, "
-        f"{which}: the comparison is unpaired."
+        f"{first} was rated in {human['first_dialogues']:,} dialogues and {second} in "
+        f"{human['second_dialogues']:,}, {which}: the comparison is unpaired."
     )
 
 
@@ -124,14 +142,16 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
                 "number",
                 decimals=2,
                 higher_is_better=True,
-                help=f"Of the {things} where people and the metric both prefer one, the share where it is the same.",
+                help=f"Of the {things} where people and the metric both prefer one, the share "
+                "where it is the same.",
             ),
             Column("sides", "of", "number", decimals=0, help=f"So many {things}.", detail=True),
         ),
         rows=tuple(rows),
         notes=(
-            f"Prefers: the 95 % interval of the difference leaves 0 out; without one, p is below 0.05. p: two-sided, "
-            f"{_test_text(document)}; not adjusted for the number of metrics, of which some prefer by chance.",
+            "Prefers: the 95 % interval of the difference leaves 0 out; without one, p is below "
+            f"0.05. p: two-sided, {_test_text(document)}; not adjusted for the number of metrics, "
+            "of which some prefer by chance.",
         ),
         signature=signature(document),
         updated=updated,
@@ -162,23 +182,38 @@ def verdict(document: dict[str, Any], metric: dict[str, Any]) -> str | None:
     direction = 1 if metric["higher_is_better"] else -1
     if not difference.get("ci") and difference.get("p") is None:
         side = difference["value"] * direction
-        return f"leans to {names[0] if side > 0 else names[1]}, nobody can say how surely" if side else "ties them"
+        return (
+            f"leans to {names[0] if side > 0 else names[1]}, nobody can say how surely"
+            if side
+            else "ties them"
+        )
     side, peoples = _sure_side(difference) * direction, _sure_side(document["human"]["difference"])
     if document["human"]["difference"]["value"] is None:
         return f"prefers {names[0] if side > 0 else names[1]}" if side else "sees no difference"
     if not peoples:
-        return f"prefers {names[0] if side > 0 else names[1]}, people neither" if side else _ORDER[4]
+        return (
+            f"prefers {names[0] if side > 0 else names[1]}, people neither" if side else _ORDER[4]
+        )
     if not side:
         return "does not see it"
-    return "agrees with people" if side == peoples else f"{WRONG}, {names[0] if side > 0 else names[1]}"
+    return (
+        "agrees with people"
+        if side == peoples
+        else f"{WRONG}, {names[0] if side > 0 else names[1]}"
+    )
 
 
 def wrong_metrics(document: dict[str, Any]) -> list[str]:
-    return [one["metric"] for one in document["metrics"] if (verdict(document, one) or "").startswith(WRONG)]
+    return [
+        one["metric"]
+        for one in document["metrics"]
+        if (verdict(document, one) or "").startswith(WRONG)
+    ]
 
 
 def _sure_side(difference: dict[str, Any]) -> int:
-    """Of the interval; where few dialogues agree to the digit and have none, of the test that exchanges them."""
+    """Of the interval; where few dialogues agree to the digit and have none, of the test that
+    exchanges them."""
     ends = difference.get("ci")
     if not ends:
         is_sure = difference.get("p") is not None and difference["p"] < 0.05
@@ -189,7 +224,9 @@ def _sure_side(difference: dict[str, Any]) -> int:
 def _rank_of(said: str | None) -> int:
     if said is None:
         return len(_ORDER) + 1
-    return next((place for place, start in enumerate(_ORDER) if said.startswith(start)), len(_ORDER))
+    return next(
+        (place for place, start in enumerate(_ORDER) if said.startswith(start)), len(_ORDER)
+    )
 
 
 def _signed(value: float) -> str:
@@ -204,14 +241,18 @@ def _interval(difference: dict[str, Any], turned: bool = False) -> str:
     return f" [{written(low, 2)}, {written(high, 2)}]"
 
 
-def items_table(document: dict[str, Any], items: Sequence[SaidItem], updated: datetime | None) -> Table:
+def items_table(
+    document: dict[str, Any], items: Sequence[SaidItem], updated: datetime | None
+) -> Table:
     """The items as a file: texts, people's means and every metric's scores."""
     rows = PairRows(document)
     measures = {by: rows.scores(by) for by in document["scores"]}
     people, raters = rows.scores(PEOPLE), document["rows"]["raters"]
     first, second = (system["system"] for system in document["systems"])
     metric_columns = [
-        Column(f"{by} {side}", f"{by} {side}", "number") for by in measures for side in ("first", "second")
+        Column(f"{by} {side}", f"{by} {side}", "number")
+        for by in measures
+        for side in ("first", "second")
     ]
     return Table(
         id="system-pair",
@@ -223,7 +264,10 @@ def items_table(document: dict[str, Any], items: Sequence[SaidItem], updated: da
                 Column(key, key.replace("_", " "))
                 for key in ("first", "second", "context", "response_first", "response_second")
             ),
-            *(Column(key, key, "number") for key in ("human_first", "human_second", "raters_first", "raters_second")),
+            *(
+                Column(key, key, "number")
+                for key in ("human_first", "human_second", "raters_first", "raters_second")
+            ),
             *metric_columns,
         ),
         rows=tuple(
@@ -234,7 +278,9 @@ def items_table(document: dict[str, Any], items: Sequence[SaidItem], updated: da
                     "turn": Cell(item.turn),
                     "first": Cell(first),
                     "second": Cell(second),
-                    "context": Cell("\n".join(f"{speaker}: {text}" for speaker, text in item.turns[-1].context)),
+                    "context": Cell(
+                        "\n".join(f"{speaker}: {text}" for speaker, text in item.turns[-1].context)
+                    ),
                     "response_first": Cell(_joined([turn.first for turn in item.turns])),
                     "response_second": Cell(_joined([turn.second for turn in item.turns])),
                     "human_first": _number(people[0, item.row]),

@@ -26,7 +26,13 @@ from leaderboard.figures.pair_differences import ItemDifference, pair_difference
 from leaderboard.plots import estimate_of
 from leaderboard.queries.system_pair_texts import SaidItem, SaidTurn, said_items
 from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.system_pairs.comparison import finding, items_table, metrics_table, signature, wrong_metrics
+from leaderboard.system_pairs.comparison import (
+    finding,
+    items_table,
+    metrics_table,
+    signature,
+    wrong_metrics,
+)
 from leaderboard.system_pairs.rows import ONLY, PEOPLE, SORTS, PairRows, PairWish
 
 ITEMS_A_PAGE = 10
@@ -44,7 +50,8 @@ ONLY_WORDS = {"": "all", "first": "A better", "second": "B better", "tie": "ties
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One system's part of an item: people's mean, and the metrics as (name, score, whether it is the better one)."""
+    """One system's part of an item: people's mean, and the metrics as (name, score, whether it is
+    the better one)."""
 
     letter: str
     system: System
@@ -79,7 +86,10 @@ class Pair:
     @property
     def turns(self) -> list[tuple[SaidTurn, list[tuple[Side, str | None]]]]:
         """Each turn with what either system said there."""
-        return [(turn, list(zip(self.sides, (turn.first, turn.second), strict=True))) for turn in self.said.turns]
+        return [
+            (turn, list(zip(self.sides, (turn.first, turn.second), strict=True)))
+            for turn in self.said.turns
+        ]
 
 
 @require_safe
@@ -99,7 +109,9 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         return page(request, TEMPLATE, {**context, "same": True})
     level = request.GET.get("level", "")
     asked = {"level": level} if level in ("turn", "dialogue") else {}
-    found = look(version, "system-pair", aspect=aspect, first=first.name, second=second.name, **asked)
+    found = look(
+        version, "system-pair", aspect=aspect, first=first.name, second=second.name, **asked
+    )
     context |= {"analysis": found, "look": found}
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Two systems", below_tab=True)
@@ -114,8 +126,11 @@ def _picked(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('system-comparison', args=[slug])}?{urlencode(asked)}")
 
 
-def _two(request: HttpRequest, version: CorpusVersion, aspect: str, systems: list[System]) -> tuple[System, System]:
-    """The systems asked for; where one is not, the best by people that is left. Raises 404 for what is not shown."""
+def _two(
+    request: HttpRequest, version: CorpusVersion, aspect: str, systems: list[System]
+) -> tuple[System, System]:
+    """The systems asked for; where one is not, the best by people that is left. Raises 404 for what
+    is not shown."""
     by_name = {system.name: system for system in systems}
     wishes = [request.GET.get(name, "") for name in ("first", "second")]
     try:
@@ -129,13 +144,25 @@ def _two(request: HttpRequest, version: CorpusVersion, aspect: str, systems: lis
 
 def _best_first(version: CorpusVersion, aspect: str, by_name: dict[str, System]) -> list[str]:
     standing = look(version, "systems", aspect=aspect).answer
-    rows = [] if standing is None else [row for row in standing["systems"] if row["human"]["value"] is not None]
-    rated = [row["system"] for row in sorted(rows, key=lambda row: -row["human"]["value"]) if row["system"] in by_name]
+    rows = (
+        []
+        if standing is None
+        else [row for row in standing["systems"] if row["human"]["value"] is not None]
+    )
+    rated = [
+        row["system"]
+        for row in sorted(rows, key=lambda row: -row["human"]["value"])
+        if row["system"] in by_name
+    ]
     return [*rated, *(name for name in by_name if name not in rated)]
 
 
 def _compared(
-    request: HttpRequest, version: CorpusVersion, systems: tuple[System, System], found: Look, context: dict[str, Any]
+    request: HttpRequest,
+    version: CorpusVersion,
+    systems: tuple[System, System],
+    found: Look,
+    context: dict[str, Any],
 ) -> HttpResponse:
     document = found.answer
     assert document is not None
@@ -170,12 +197,18 @@ def _compared(
         "page": shown,
         "pairs": cache(pairs),
         "metrics": [(name, name in metrics) for name in document["scores"]],
-        "measures": [(by, by or f"people, {context['aspect']}", by == wish.by) for by in rows.measures],
+        "measures": [
+            (by, by or f"people, {context['aspect']}", by == wish.by) for by in rows.measures
+        ],
         "sorts": [(key, SORT_WORDS[key]) for key in SORTS],
         "only": [(key, ONLY_WORDS[key]) for key in ONLY],
         "swapped": urlencode([(name, value) for name, value in _swapped(request, systems)]),
         "kept_for_items": [
-            *((name, request.GET[name]) for name in ("version", "aspect", "level", "dialogue") if name in request.GET),
+            *(
+                (name, request.GET[name])
+                for name in ("version", "aspect", "level", "dialogue")
+                if name in request.GET
+            ),
             ("first", systems[0].name),
             ("second", systems[1].name),
         ],
@@ -218,9 +251,13 @@ def _metrics(request: HttpRequest, document: dict[str, Any]) -> list[str]:
     if asked or "metric" in request.GET:
         return asked[:MOST_METRICS]
     comparing = {
-        one["metric"]: one["same_side"] or 0.0 for one in document["metrics"] if one["difference"]["value"] is not None
+        one["metric"]: one["same_side"] or 0.0
+        for one in document["metrics"]
+        if one["difference"]["value"] is not None
     }
-    return sorted((name for name in known if name in comparing), key=lambda name: -comparing[name])[:METRICS_SHOWN]
+    return sorted((name for name in known if name in comparing), key=lambda name: -comparing[name])[
+        :METRICS_SHOWN
+    ]
 
 
 def _pair(
@@ -231,7 +268,8 @@ def _pair(
     aspect: str,
     version: CorpusVersion,
 ) -> Pair:
-    """``gaps``: of each metric shown, the differences of all items, above 0 where the first system is better."""
+    """``gaps``: of each metric shown, the differences of all items, above 0 where the first system
+    is better."""
     asked: dict[str, Any] = {"aspect": aspect, "version": version.number}
     if item.turn is not None:
         asked["turn"] = item.turn
@@ -243,7 +281,11 @@ def _pair(
             columns["human"][number][item.row],
             columns["raters"][number][item.row],
             tuple(
-                (name, scores[name][number][item.row], bool((gap if number == 0 else -gap)[item.row] > 0))
+                (
+                    name,
+                    scores[name][number][item.row],
+                    bool((gap if number == 0 else -gap)[item.row] > 0),
+                )
                 for name, gap in gaps.items()
             ),
         )
@@ -261,7 +303,11 @@ def _figure(rows: PairRows, by: str, systems: tuple[System, System]) -> Figure |
     columns = document["rows"]
     metric = next((one for one in document["metrics"] if one["metric"] == by), None)
     mean = document["human"]["difference"] if metric is None else _better_first(metric)
-    items = [ItemDifference(_place(columns, row), float(gap)) for row, gap in enumerate(difference) if gap == gap]
+    items = [
+        ItemDifference(_place(columns, row), float(gap))
+        for row, gap in enumerate(difference)
+        if gap == gap
+    ]
     return pair_differences(
         items,
         (systems[0].name, systems[0].position),
@@ -279,7 +325,11 @@ def _better_first(metric: dict[str, Any]) -> dict[str, Any]:
     if metric["higher_is_better"] or difference["value"] is None:
         return difference
     ends = difference.get("ci")
-    return {**difference, "value": -difference["value"], "ci": [-ends[1], -ends[0]] if ends else None}
+    return {
+        **difference,
+        "value": -difference["value"],
+        "ci": [-ends[1], -ends[0]] if ends else None,
+    }
 
 
 def _place(columns: dict[str, Any], row: int) -> str:

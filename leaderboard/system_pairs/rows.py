@@ -16,8 +16,8 @@ PEOPLE = ""
 """The measure that is people's mean score; others are named like the metric."""
 ONLY = ("", "first", "second", "tie")
 SORTS = ("", "first", "second", "place")
-"""Farthest apart first; where the first system is better by most; the second; the corpus's order. What has no
-difference comes last."""
+"""Farthest apart first; where the first system is better by most; the second; the corpus's order.
+What has no difference comes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class PairRows:
 
     @property
     def measures(self) -> list[str]:
-        """People first, where they rated anything that both answered; then metrics with scores of items."""
+        """People first, where they rated anything that both answered; then metrics with scores of
+        items."""
         return [*([PEOPLE] if self.document["human"]["items"] else []), *self.document["scores"]]
 
     def scores(self, by: str) -> FloatArray:
@@ -49,8 +50,8 @@ class PairRows:
         return np.array(given, dtype=np.float64).reshape(2, self.n)
 
     def difference(self, by: str) -> FloatArray:
-        """(n,) above 0 where the first system is better, also of a metric of which lower is better; NaN where one has
-        no score."""
+        """(n,) above 0 where the first system is better, also of a metric of which lower is better;
+        NaN where one has no score."""
         first, second = self.scores(by)
         gap: FloatArray = settled(first) - settled(second)
         return gap if by == PEOPLE or self._metric(by)["higher_is_better"] else -gap

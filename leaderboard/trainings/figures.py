@@ -1,4 +1,5 @@
-"""A training's row as figures: its losses, and what was measured on validation data; what has one scale together."""
+"""A training's row as figures: its losses, and what was measured on validation data; what has one
+scale together."""
 
 from __future__ import annotations
 
@@ -11,18 +12,37 @@ from workers.trainings.models import Training
 
 _LOSSES = ("losses", "Losses in training", "loss")
 _GROUPS = (
-    ("validations", "How often the true answer is found among others", "share", ("R@1", "MRR", "NSP accuracy")),
-    ("latent", "The latent space", "nats; dimensions", ("KL", "reconstruction", "active dimensions")),
+    (
+        "validations",
+        "How often the true answer is found among others",
+        "share",
+        ("R@1", "MRR", "NSP accuracy"),
+    ),
+    (
+        "latent",
+        "The latent space",
+        "nats; dimensions",
+        ("KL", "reconstruction", "active dimensions"),
+    ),
     ("bound", "Minus reconstruction and KL", "nats a response", ("bound",)),
 )
 """Id, what is drawn, the axis, and the recipes' figures that belong there."""
 _OTHERS = ("others", "Other figures", "figure")
 _NOT_DRAWN = ("learning rate",)
-_PARTS = ("step", "loss", "response selection", "contrastive", "reconstruction", "KL", "next sentence")
+_PARTS = (
+    "step",
+    "loss",
+    "response selection",
+    "contrastive",
+    "reconstruction",
+    "KL",
+    "next sentence",
+)
 
 
 def figures_of(training: Training) -> list[Figure]:
-    """The losses and how well answers are ranked, always; the others where the recipe measures them."""
+    """The losses and how well answers are ranked, always; the others where the recipe measures
+    them."""
     found = [_curve(*_LOSSES, [_losses(point) for point in training.curves])]
     validations = [{"step": one["step"], **one["figures"]} for one in training.validations]
     known = {name for *_, names in _GROUPS for name in names}
@@ -30,7 +50,9 @@ def figures_of(training: Training) -> list[Figure]:
         points = _only(validations, names)
         if points or names == _GROUPS[0][-1]:
             found.append(_curve(figure_id, f"{what}, on validation data", up, points))
-    if others := _only(validations, sorted({name for point in validations for name in point} - known - {"step"})):
+    if others := _only(
+        validations, sorted({name for point in validations for name in point} - known - {"step"})
+    ):
         found.append(_curve(*_OTHERS, others))
     return found
 

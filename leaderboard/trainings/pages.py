@@ -1,5 +1,5 @@
-"""Pages of training runs: the list with the form that starts one, and one run that renews itself. They stand here and
-not in ``workers``, because they draw figures."""
+"""Pages of training runs: the list with the form that starts one, and one run that renews itself.
+They stand here and not in ``workers``, because they draw figures."""
 
 from __future__ import annotations
 
@@ -36,15 +36,17 @@ def trainings(request: HttpRequest) -> HttpResponse:
         asked = form.cleaned_data
         try:
             training = actions.start(
-                asked["name"], asked["recipe"], form.source, form.chosen, asked["seed"], asked["overlap"],
-                request.user, check=False,
+                asked["name"], asked["recipe"], form.source, form.chosen, asked["seed"],
+                asked["overlap"], request.user, check=False,
             )  # fmt: skip
             return redirect("training", training.name)
         except actions.Refused as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
     rows = [(one, queries.data_words(one), said_of(one)) for one in queries.trainings()]
     context = {"section": "trainings", "rows": rows, "form": form}
-    return render(request, "leaderboard/trainings.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "leaderboard/trainings.html", context, status=422 if form.errors else 200
+    )
 
 
 @require_safe
@@ -79,14 +81,18 @@ def _may(found: Training) -> dict[str, Any]:
         "under_way": under_way,
         "can_go_on": ended_early,
         "has_checkpoint": ended_early and queries.has_checkpoint(found),
-        "is_silent": found.state == Training.State.RUNNING and found.lease_expires_at < timezone.now(),
-        "settings": [(name.replace("_", " "), value) for name, value in sorted(found.chosen.items())],
+        "is_silent": found.state == Training.State.RUNNING
+        and found.lease_expires_at < timezone.now(),
+        "settings": [
+            (name.replace("_", " "), value) for name, value in sorted(found.chosen.items())
+        ],
         "scores": 0 if under_way else uses.scores_with(found.name),
     }
 
 
 def _came(found: Training, user: Any) -> dict[str, Any]:
-    """Of a training that is done: figures, metrics with their pages, and corpora to score with them."""
+    """Of a training that is done: figures, metrics with their pages, and corpora to score with
+    them."""
     if found.state != Training.State.DONE:
         return {}
     names = queries.metrics_of(found)
@@ -152,7 +158,9 @@ def said_of(found: Training) -> str:
         return " · ".join(f"{name} {figures[name]:.3f}" for name in _TOLD if name in figures)
     parts = []
     if now.get("steps"):
-        parts.append(f"step {now['step']:,} of {now['steps']:,}, epoch {now['epoch'] + 1} of {now['epochs']}")
+        parts.append(
+            f"step {now['step']:,} of {now['steps']:,}, epoch {now['epoch'] + 1} of {now['epochs']}"
+        )
     if now.get("phase") == "fitting":
         parts.append(f"features of {now.get('done', 0):,} of {now.get('of', 0):,} pairs")
     elif found.state == Training.State.RUNNING:

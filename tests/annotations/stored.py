@@ -1,4 +1,5 @@
-"""Small corpora for tests, stored the way every corpus is: written as our own format and imported."""
+"""Small corpora for tests, stored the way every corpus is: written as our own format and
+imported."""
 
 from __future__ import annotations
 
@@ -25,10 +26,15 @@ Scores = dict[tuple[str, int | None, str], dict[str, float]]
 """(dialogue, turn or None, system) → rater → score."""
 
 
-def dialogue(name: str, turns: int = 1, references: tuple[str, ...] = ("the answer",)) -> DialogueRecord:
+def dialogue(
+    name: str, turns: int = 1, references: tuple[str, ...] = ("the answer",)
+) -> DialogueRecord:
     context = (Utterance("A", f"question about {name}"),)
     return DialogueRecord(
-        name, ("I test.",), ("I ask.",), tuple(TurnRecord(number, context, references) for number in range(turns))
+        name,
+        ("I test.",),
+        ("I ask.",),
+        tuple(TurnRecord(number, context, references) for number in range(turns)),
     )
 
 
@@ -41,18 +47,22 @@ def rated_corpus(
     systems: Iterable[str] = (),
     aspects: tuple[str, ...] = ("overall",),
 ) -> list[Record]:
-    """The records of a corpus in their order. Systems and raters are named by what they do, unless given."""
+    """The records of a corpus in their order. Systems and raters are named by what they do, unless
+    given."""
     given = ratings or {}
     names = dict.fromkeys([*systems, *(system for _, _, system in responses)])
     people = list(raters) or [
-        RaterRecord(name) for name in dict.fromkeys(rater for scores in given.values() for rater in scores)
+        RaterRecord(name)
+        for name in dict.fromkeys(rater for scores in given.values() for rater in scores)
     ]
     records: list[Record] = [CorpusRecord(name="small", aspects=aspects, main_aspect=aspects[0])]
     records += [SystemRecord(name) for name in names]
     records += people
     for one in dialogues:
         records.append(one)
-        records += [ResponseRecord(*place, text) for place, text in responses.items() if place[0] == one.id]
+        records += [
+            ResponseRecord(*place, text) for place, text in responses.items() if place[0] == one.id
+        ]
         records += [
             RatingRecord(dialogue_id, turn, system, rater, aspects[0], score)
             for (dialogue_id, turn, system), scores in given.items()
@@ -75,7 +85,8 @@ def stored(records: Iterable[Record], folder: Path, slug: str = "small") -> Corp
 
 
 def two_systems() -> list[Record]:
-    """Two dialogues, three turns. ``dull`` gives no answer at turn 1 of ``d0``; nobody rated ``echo`` in ``d1``.
+    """Two dialogues, three turns. ``dull`` gives no answer at turn 1 of ``d0``; nobody rated
+    ``echo`` in ``d1``.
 
     ======== ============= ============= =============
     overall  d0 turn 0     d0 turn 1     d1 turn 0

@@ -1,4 +1,5 @@
-"""The page on which organisers add a corpus: what it stores, what it refuses and how it says so; and who sees one."""
+"""The page on which organisers add a corpus: what it stores, what it refuses and how it says so;
+and who sees one."""
 
 from __future__ import annotations
 
@@ -39,14 +40,26 @@ def lines(*records: dict[str, Any]) -> bytes:
 
 
 def dialogue(name: str = "soup") -> dict[str, Any]:
-    turn = {"number": 0, "context": [{"speaker": "A", "text": "What is in it?"}], "references": ["Leeks."]}
-    return {"type": "dialogue", "id": name, "persona": ["i cook."], "partner_persona": [], "turns": [turn]}
+    turn = {
+        "number": 0,
+        "context": [{"speaker": "A", "text": "What is in it?"}],
+        "references": ["Leeks."],
+    }
+    return {
+        "type": "dialogue",
+        "id": name,
+        "persona": ["i cook."],
+        "partner_persona": [],
+        "turns": [turn],
+    }
 
 
 COOKS = lines({"type": "corpus", "name": "Two cooks"}, dialogue())
 
 
-def send(client: Client, content: bytes = COOKS, file_name: str = "cooks.jsonl", **fields: str) -> Any:
+def send(
+    client: Client, content: bytes = COOKS, file_name: str = "cooks.jsonl", **fields: str
+) -> Any:
     file = SimpleUploadedFile(file_name, content)
     asked = {"format": "jsonl", "slug": "", "name": "", "seen_by": "organisers", **fields}
     return client.post(PAGE, {"file": file, **asked})
@@ -56,7 +69,7 @@ def said(answer: Any) -> str:
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
-# --- what is stored --------------------------------------------------------------------------------------------
+# --- what is stored -------------------------------------------------------------------------------
 
 
 def test_a_file_becomes_a_private_corpus_and_leads_to_its_page(organiser: Client) -> None:
@@ -96,7 +109,9 @@ def test_a_new_version_is_asked_for(organiser: Client) -> None:
 
 def test_a_new_version_of_a_mistyped_address_is_refused(organiser: Client) -> None:
     send(organiser)
-    answer = send(organiser, lines({"type": "corpus"}, dialogue("bread")), slug="cook", is_new_version="on")
+    answer = send(
+        organiser, lines({"type": "corpus"}, dialogue("bread")), slug="cook", is_new_version="on"
+    )
     assert answer.status_code == 422
     assert "There is no corpus cook" in said(answer)
     assert CorpusVersion.objects.count() == 1
@@ -135,7 +150,7 @@ def test_the_same_file_twice_at_once_is_stored_once(organiser: Client) -> None:
     assert (CorpusVersion.objects.count(), Dialogue.objects.count()) == (1, 1)
 
 
-# --- another format than was said ------------------------------------------------------------------------------
+# --- another format than was said -----------------------------------------------------------------
 
 CPDC = b'[{"dialog_id": "0", "turn_0": {}}]'
 
@@ -159,7 +174,7 @@ def test_a_fault_in_the_right_format_speaks_of_no_other(organiser: Client) -> No
     assert '<option value="cpdc" selected>' in answer.content.decode()
 
 
-# --- what is refused -------------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 
 WRONG = {
     "an array": (b'[{"turn_0": {}}]', "wrong.jsonl:1"),
@@ -187,10 +202,14 @@ def test_a_wrong_file_is_told_with_its_place_and_nothing_is_stored(
 
 def test_an_empty_file_and_none_are_told_apart(organiser: Client) -> None:
     assert "The file is empty." in said(send(organiser, b""))
-    assert "Choose a file." in said(organiser.post(PAGE, {"format": "jsonl", "seen_by": "organisers"}))
+    assert "Choose a file." in said(
+        organiser.post(PAGE, {"format": "jsonl", "seen_by": "organisers"})
+    )
 
 
-def test_a_file_above_the_limit_is_refused_with_the_way_out(organiser: Client, settings: Any) -> None:
+def test_a_file_above_the_limit_is_refused_with_the_way_out(
+    organiser: Client, settings: Any
+) -> None:
     settings.MAX_CORPUS_UPLOAD_BYTES = len(COOKS) - 1
     answer = send(organiser)
     assert answer.status_code == 422
@@ -198,7 +217,9 @@ def test_a_file_above_the_limit_is_refused_with_the_way_out(organiser: Client, s
     assert not Corpus.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "<script>alert(1)</script>.jsonl", "\u202egnp.jsonl", "a" * 300])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "<script>alert(1)</script>.jsonl", "\u202egnp.jsonl", "a" * 300]
+)
 def test_a_hostile_file_name_does_no_harm(organiser: Client, name: str) -> None:
     answer = send(organiser, b"{", name)
     assert answer.status_code == 422
@@ -223,8 +244,12 @@ def test_a_hostile_file_name_does_no_harm(organiser: Client, name: str) -> None:
     ],
 )
 def test_a_wrong_field_stores_nothing(organiser: Client, field: str, value: str) -> None:
-    answer = send(organiser, **{field: value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")})
-    expected = 302 if value == "\ud800" else 422  # half a pair cannot come over HTTP: it arrives as U+FFFD
+    answer = send(
+        organiser, **{field: value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")}
+    )
+    expected = (
+        302 if value == "\ud800" else 422
+    )  # half a pair cannot come over HTTP: it arrives as U+FFFD
     assert answer.status_code == expected
     assert Corpus.objects.exists() == (expected == 302)
 
@@ -236,7 +261,7 @@ def test_a_form_from_elsewhere_is_refused(organiser: Client) -> None:
     assert not Corpus.objects.exists()
 
 
-# --- who sees it -----------------------------------------------------------------------------------------------
+# --- who sees it ----------------------------------------------------------------------------------
 
 
 def test_an_organiser_shows_a_corpus_and_hides_it_again(organiser: Client) -> None:
@@ -246,7 +271,11 @@ def test_an_organiser_shows_a_corpus_and_hides_it_again(organiser: Client) -> No
     assert Client().get("/corpora/cooks/").status_code == 200
     organiser.post("/corpora/cooks/seen-by/", {"seen_by": "organisers"})
     assert Client().get("/corpora/cooks/").status_code == 404
-    changes = AuditEntry.objects.filter(action="corpus.changed").order_by("pk").values_list("details", flat=True)
+    changes = (
+        AuditEntry.objects.filter(action="corpus.changed")
+        .order_by("pk")
+        .values_list("details", flat=True)
+    )
     assert [one["changes"]["is_public"] for one in changes] == [[False, True], [True, False]]
 
 
@@ -258,7 +287,7 @@ def test_a_choice_that_is_none_changes_nothing(organiser: Client) -> None:
     assert organiser.post("/corpora/none/seen-by/", {"seen_by": "everybody"}).status_code == 404
 
 
-# --- empty pages tell the first step ---------------------------------------------------------------------------
+# --- empty pages tell the first step --------------------------------------------------------------
 
 
 def test_an_empty_site_tells_an_organiser_to_add_a_corpus(organiser: Client) -> None:
@@ -269,7 +298,7 @@ def test_an_empty_site_tells_a_visitor_how_there_is_an_organiser() -> None:
     assert "manage.py create_organiser NAME" in said(Client().get("/"))
 
 
-# --- tables ----------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def test_a_table_of_ratings_from_excel_becomes_a_corpus(organiser: Client) -> None:
@@ -282,4 +311,7 @@ def test_a_file_of_label_studio_is_refused_with_what_to_do(organiser: Client) ->
     export = b'[{"id": 1, "data": {}, "annotations": [{"id": 7, "completed_by": 3, "result": []}]}]'
     answer = send(organiser, export, "export.json")
     assert answer.status_code == 422
-    assert "What to do: it is an export of Label Studio: make it a table with one rating a row" in said(answer)
+    assert (
+        "What to do: it is an export of Label Studio: make it a table with one rating a row"
+        in said(answer)
+    )

@@ -1,4 +1,5 @@
-"""The audit log: entries are added with the deed and never changed; organisers read and export them."""
+"""The audit log: entries are added with the deed and never changed; organisers read and export
+them."""
 
 from __future__ import annotations
 
@@ -33,7 +34,12 @@ def entry() -> AuditEntry:
 
 
 def test_an_entry_says_who_did_what_to_what(entry):
-    assert (entry.actor, entry.action, entry.subject, entry.challenge) == ("ann", "round.changed", "round 1", "cpdc")
+    assert (entry.actor, entry.action, entry.subject, entry.challenge) == (
+        "ann",
+        "round.changed",
+        "round 1",
+        "cpdc",
+    )
     assert entry.details == {"limit": 5}
 
 
@@ -81,7 +87,11 @@ def test_sqlite_refuses_to_replace(entry):
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL has no INSERT OR REPLACE")
     columns = "id, at, actor, action, subject, challenge, campaign, details"
-    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+    with (
+        pytest.raises(DatabaseError, match="append-only"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
         cursor.execute(
             f"INSERT OR REPLACE INTO annotations_auditentry ({columns}) "
             "VALUES (%s, '2026-01-01', 'bob', 'round.changed', 'round 1', '', '', '{}')",
@@ -95,7 +105,7 @@ def put_back(trigger: str) -> None:
         cursor.execute(statement.replace("%s", migration.REFUSAL))
 
 
-# --- the page ----------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 def client_of(*roles: str, name: str = "olga") -> Client:
@@ -134,7 +144,9 @@ def test_pages_go_on_where_the_last_one_ended_however_much_is_added_meanwhile():
     first = queries.stretch(Wish())
     logged(5)
     second = queries.stretch(Wish(), before=first.older)
-    assert [one.pk for one in second.entries] == list(range(first.entries[-1].pk - 1, first.entries[-1].pk - 11, -1))
+    assert [one.pk for one in second.entries] == list(
+        range(first.entries[-1].pk - 1, first.entries[-1].pk - 11, -1)
+    )
     assert second.older is None
     back = queries.stretch(Wish(), after=second.newer)
     assert [one.pk for one in back.entries] == [one.pk for one in first.entries]
@@ -157,14 +169,27 @@ def test_the_log_can_be_asked_for_a_kind_a_challenge_and_a_word():
 
 
 @pytest.mark.parametrize(
-    "query", ["before=x", "before=" + "9" * 40, "after=-1", "words=%00", "action='; DROP TABLE", "actor=%F0%9F%98%80"]
+    "query",
+    [
+        "before=x",
+        "before=" + "9" * 40,
+        "after=-1",
+        "words=%00",
+        "action='; DROP TABLE",
+        "actor=%F0%9F%98%80",
+    ],
 )
 def test_a_strange_question_is_no_error(entry, query):
     assert client_of("organiser").get(f"/audit/?{query}").status_code == 200
 
 
 def test_what_people_wrote_is_shown_as_text():
-    audit.record(None, "team.disqualified", "<script>alert(1)</script>", reason="<img src=x onerror=alert(2)>")
+    audit.record(
+        None,
+        "team.disqualified",
+        "<script>alert(1)</script>",
+        reason="<img src=x onerror=alert(2)>",
+    )
     page = client_of("organiser").get("/audit/").content.decode()
     assert "<script>alert(1)" not in page
     assert "<img src=x" not in page
@@ -172,15 +197,24 @@ def test_what_people_wrote_is_shown_as_text():
 
 
 def test_changes_are_said_field_by_field():
-    lines = detail_lines({"changes": {"daily_limit": [5, 3], "name": ["", "Round 1"]}, "round": "r1", "done": True})
-    assert lines == [("daily limit", "5 → 3"), ("name", "– → Round 1"), ("round", "r1"), ("done", "yes")]
+    lines = detail_lines(
+        {"changes": {"daily_limit": [5, 3], "name": ["", "Round 1"]}, "round": "r1", "done": True}
+    )
+    assert lines == [
+        ("daily limit", "5 → 3"),
+        ("name", "– → Round 1"),
+        ("round", "r1"),
+        ("done", "yes"),
+    ]
 
 
 def test_a_point_in_time_is_written_as_on_pages():
-    assert detail_lines({"opens_at": "2026-11-21T09:30:00+00:00"}) == [("opens at", "2026-11-21 09:30 UTC")]
+    assert detail_lines({"opens_at": "2026-11-21T09:30:00+00:00"}) == [
+        ("opens at", "2026-11-21 09:30 UTC")
+    ]
 
 
-# --- the files ---------------------------------------------------------------------------------------------------
+# --- the files ------------------------------------------------------------------------------------
 
 
 def test_the_csv_holds_all_and_no_cell_is_a_formula(entry):
@@ -195,9 +229,10 @@ def test_the_csv_holds_all_and_no_cell_is_a_formula(entry):
 def test_the_json_is_one_list_of_what_was_asked_for(entry):
     audit.record(None, "campaign.opened", "first", campaign="first")
     client = client_of("organiser")
-    assert [one["action"] for one in json.loads(client.get("/audit/?download=json&campaign=first").getvalue())] == [
-        "campaign.opened"
-    ]
+    assert [
+        one["action"]
+        for one in json.loads(client.get("/audit/?download=json&campaign=first").getvalue())
+    ] == ["campaign.opened"]
     assert json.loads(client.get("/audit/?download=json&campaign=none").getvalue()) == []
     assert client.get("/audit/?download=exe").status_code == 404
 
@@ -211,21 +246,28 @@ def test_a_long_log_is_read_in_portions(monkeypatch, django_assert_num_queries):
     assert len(set(keys)) == 10
 
 
-# --- what is noted of corpora ------------------------------------------------------------------------------------
+# --- what is noted of corpora ---------------------------------------------------------------------
 
 
 def test_a_corpus_that_comes_and_goes_is_noted(tmp_path):
     version = stored(two_systems(), tmp_path)
     actions.delete_corpus(version.corpus, by=made_user("olga"))
     newest, first = AuditEntry.objects.all()
-    assert (first.action, first.subject, first.details["version"]) == ("corpus.imported", "small", version.label)
+    assert (first.action, first.subject, first.details["version"]) == (
+        "corpus.imported",
+        "small",
+        version.label,
+    )
     assert (newest.action, newest.subject, newest.actor) == ("corpus.deleted", "small", "olga")
 
 
 def test_a_refused_deletion_leaves_no_entry(tmp_path):
     version = stored(two_systems(), tmp_path)
     MetricRun.objects.create(
-        system=version.systems.first(), metric="word_f1", metric_version="1", configuration="word_f1"
+        system=version.systems.first(),
+        metric="word_f1",
+        metric_version="1",
+        configuration="word_f1",
     )
     with pytest.raises(actions.CorpusHasResults):
         actions.delete_corpus(version.corpus)
@@ -239,6 +281,8 @@ def test_a_corpus_made_private_in_the_admin_is_noted(tmp_path):
     user.save()
     client = Client()
     client.force_login(user)
-    client.post(f"/admin/annotations/corpus/{version.corpus_id}/change/", {"name": version.corpus.name})
+    client.post(
+        f"/admin/annotations/corpus/{version.corpus_id}/change/", {"name": version.corpus.name}
+    )
     entry = AuditEntry.objects.get(action="corpus.changed")
     assert (entry.actor, entry.details) == ("root", {"changes": {"is_public": [True, False]}})

@@ -23,7 +23,7 @@ def version(tmp_path: Path) -> CorpusVersion:
     return stored(two_systems(), tmp_path)
 
 
-# --- import_corpus ---------------------------------------------------------------------------------------------
+# --- import_corpus --------------------------------------------------------------------------------
 
 
 def test_import_says_in_one_line_what_is_stored(tmp_path: Path, capsys) -> None:
@@ -31,14 +31,16 @@ def test_import_says_in_one_line_what_is_stored(tmp_path: Path, capsys) -> None:
     call_command("import_corpus", "jsonl", str(path), "--slug", "small")
     label = CorpusVersion.objects.get().label
     assert capsys.readouterr().out == (
-        f"small: stored {label} with 2 dialogues, 3 turns, 2 systems, 5 responses, 2 raters, 6 ratings; "
-        "language: English (guessed from the texts)\n"
+        f"small: stored {label} with 2 dialogues, 3 turns, 2 systems, 5 responses, 2 raters, 6 "
+        "ratings; language: English (guessed from the texts)\n"
     )
     call_command("import_corpus", "jsonl", str(path), "--slug", "small")
     assert capsys.readouterr().out == f"small: unchanged, {label} holds this content\n"
 
 
-def test_import_of_older_content_says_that_the_newest_version_is_another(tmp_path: Path, capsys) -> None:
+def test_import_of_older_content_says_that_the_newest_version_is_another(
+    tmp_path: Path, capsys
+) -> None:
     path = written(two_systems(), tmp_path / "corpus.jsonl")
     old = path.read_text()
     for content in (old, old.replace('"text":"yes"', '"text":"perhaps"'), old):
@@ -46,7 +48,10 @@ def test_import_of_older_content_says_that_the_newest_version_is_another(tmp_pat
         call_command("import_corpus", "jsonl", str(path), "--slug", "small")
     first, second = (CorpusVersion.objects.get(number=number).label for number in (1, 2))
     last_line = capsys.readouterr().out.splitlines()[-1]
-    assert last_line == f"small: unchanged, {first} holds this content; the newest version is still {second}"
+    assert (
+        last_line
+        == f"small: unchanged, {first} holds this content; the newest version is still {second}"
+    )
 
 
 def test_import_says_that_there_are_more_problems_than_it_tells(tmp_path: Path, capsys) -> None:
@@ -57,7 +62,9 @@ def test_import_says_that_there_are_more_problems_than_it_tells(tmp_path: Path, 
     assert capsys.readouterr().err.endswith("and more; stopped\n")
 
 
-def test_import_names_every_problem_and_says_that_nothing_was_stored(tmp_path: Path, capsys) -> None:
+def test_import_names_every_problem_and_says_that_nothing_was_stored(
+    tmp_path: Path, capsys
+) -> None:
     bad = RatingRecord("d1", 0, "echo", "nobody", "no such aspect", 3)
     path = written([*two_systems(), bad], tmp_path / "corpus.jsonl")
     with pytest.raises(CommandError, match="nothing was stored: 2 problems"):
@@ -71,7 +78,9 @@ def test_import_names_every_problem_and_says_that_nothing_was_stored(tmp_path: P
 
 def test_import_as_another_format_says_which_one_the_file_looks_like(tmp_path: Path) -> None:
     path = written(two_systems(), tmp_path / "corpus.jsonl")
-    with pytest.raises(CommandError, match=r"nothing was stored: 1 problem; the file looks like jsonl$"):
+    with pytest.raises(
+        CommandError, match=r"nothing was stored: 1 problem; the file looks like jsonl$"
+    ):
         call_command("import_corpus", "cpdc", str(path), "--slug", "small")
 
 
@@ -99,10 +108,20 @@ def test_import_refuses_a_slug_or_a_name_that_does_not_fit(tmp_path: Path, capsy
     assert not Corpus.objects.exists()
 
 
-def test_import_refuses_a_part_whose_name_cannot_stand_in_an_address(tmp_path: Path, capsys, client) -> None:
-    row = {"ID": "0", "DialogModel": "echo", "Context": "hi", "Response": "hi", "HumanScores": "[1, 2]"}
+def test_import_refuses_a_part_whose_name_cannot_stand_in_an_address(
+    tmp_path: Path, capsys, client
+) -> None:
+    row = {
+        "ID": "0",
+        "DialogModel": "echo",
+        "Context": "hi",
+        "Response": "hi",
+        "HumanScores": "[1, 2]",
+    }
     path = tmp_path / "grade.json"
-    path.write_text(json.dumps([{**row, "Dataset": "good_eval"}, {**row, "Dataset": "My Set/ä?_eval"}]))
+    path.write_text(
+        json.dumps([{**row, "Dataset": "good_eval"}, {**row, "Dataset": "My Set/ä?_eval"}])
+    )
     with pytest.raises(CommandError, match="nothing was stored: 1 problem"):
         call_command("import_corpus", "grade", str(path), "--slug", "g")
     assert "grade.json: the corpus cannot have the slug 'g-my set/ä?'" in capsys.readouterr().err
@@ -122,7 +141,7 @@ def test_a_private_corpus_is_imported_as_such(tmp_path: Path) -> None:
     assert not Corpus.objects.get().is_public
 
 
-# --- agreement -------------------------------------------------------------------------------------------------
+# --- agreement ------------------------------------------------------------------------------------
 
 
 def agreement(capsys, *arguments: str) -> dict:
@@ -150,7 +169,11 @@ def test_the_document_has_the_shape_of_the_contract(version: CorpusVersion, caps
         "resamples",
         "seed",
     ]
-    assert (found["corpus"], found["corpus_version"], found["level"]) == ("small", version.label, "turn")
+    assert (found["corpus"], found["corpus_version"], found["level"]) == (
+        "small",
+        version.label,
+        "turn",
+    )
     assert (found["items"], found["raters"], found["ratings"]) == (4, 2, 6)
     assert set(found["krippendorff_alpha"]) == {"nominal", "ordinal", "interval", "ratio"}
     assert set(found["cohen_kappa"]) == {"unweighted", "linear", "quadratic"}
@@ -161,8 +184,8 @@ def test_the_document_has_the_shape_of_the_contract(version: CorpusVersion, caps
 
 
 def test_cohen_kappa_worked_by_hand(version: CorpusVersion, capsys) -> None:
-    """Both judged two responses: (4, 2) and (1, 1). They agree once in two; by chance, with ann on 4 and 1 and bob on
-    2 and 1 half of the time each, 1/4. κ = (1/2 − 1/4) / (1 − 1/4) = 1/3."""
+    """Both judged two responses: (4, 2) and (1, 1). They agree once in two; by chance, with ann on
+    4 and 1 and bob on 2 and 1 half of the time each, 1/4. κ = (1/2 − 1/4) / (1 − 1/4) = 1/3."""
     found = agreement(capsys, "--no-intervals")
     assert found["cohen_kappa"]["unweighted"]["mean"] == pytest.approx(1 / 3)
 
@@ -175,9 +198,13 @@ def test_agreement_without_intervals_is_asked_for_by_name(version: CorpusVersion
     assert not without.get("ci_reason")
 
 
-def test_options_of_draws_that_agreement_has_no_more_are_taken_with_a_note(version: CorpusVersion, capsys) -> None:
+def test_options_of_draws_that_agreement_has_no_more_are_taken_with_a_note(
+    version: CorpusVersion, capsys
+) -> None:
     plain = agreement(capsys)
-    call_command("agreement", "--corpus", "small", "--format", "json", "--resamples", "50", "--seed", "3")
+    call_command(
+        "agreement", "--corpus", "small", "--format", "json", "--resamples", "50", "--seed", "3"
+    )
     printed = capsys.readouterr()
     assert json.loads(printed.out) == plain
     assert "--resamples and --seed will go in 0.3" in printed.err
@@ -206,7 +233,9 @@ def test_systems_may_be_left_out(version: CorpusVersion, capsys) -> None:
     assert agreement(capsys, "--exclude", "echo")["items"] == 2
 
 
-def test_the_table_says_each_coefficient_or_why_there_is_none(version: CorpusVersion, capsys) -> None:
+def test_the_table_says_each_coefficient_or_why_there_is_none(
+    version: CorpusVersion, capsys
+) -> None:
     call_command("agreement", "--corpus", "small", "--systems", "dull", "--no-intervals")
     out = capsys.readouterr().out
     assert "Krippendorff alpha" in out
@@ -225,13 +254,15 @@ def test_the_table_says_each_coefficient_or_why_there_is_none(version: CorpusVer
         ([], "--corpus"),
     ],
 )
-def test_what_is_not_known_is_named_with_what_is(version: CorpusVersion, arguments: list[str], says: str) -> None:
+def test_what_is_not_known_is_named_with_what_is(
+    version: CorpusVersion, arguments: list[str], says: str
+) -> None:
     with pytest.raises(CommandError) as refusal:
         call_command("agreement", *arguments)
     assert says in str(refusal.value)
 
 
-# --- delete_corpus ---------------------------------------------------------------------------------------------
+# --- delete_corpus --------------------------------------------------------------------------------
 
 
 def test_delete_asks_for_force_where_there_are_results(version: CorpusVersion, capsys) -> None:

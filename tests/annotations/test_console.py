@@ -1,4 +1,5 @@
-"""What all commands of ``manage.py`` share: no encoding and no reader of their output makes them fail."""
+"""What all commands of ``manage.py`` share: no encoding and no reader of their output makes them
+fail."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from tests.site import PROJECT
 
 
 def metrics(arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[bytes]:
-    """``manage.py metrics`` in a shell: it needs no database, and what it says has more than ASCII."""
+    """``manage.py metrics`` in a shell: it needs no database, and what it says has more than
+    ASCII."""
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.run(
         f"{sys.executable} manage.py metrics {arguments}",
@@ -35,11 +37,15 @@ def test_what_an_encoding_lacks_is_written_as_an_escape() -> None:
 
 def test_json_is_json_in_every_encoding() -> None:
     finished = metrics("--format json", encoding="ascii")
-    summaries = {metric["name"]: metric["summary"] for metric in json.loads(finished.stdout.decode("ascii"))}
+    summaries = {
+        metric["name"]: metric["summary"] for metric in json.loads(finished.stdout.decode("ascii"))
+    }
     assert summaries["fbd"].startswith("Fréchet distance")
 
 
-@pytest.mark.parametrize("arguments", ["--format json", "--help"])  # more than a buffer holds, and less
+@pytest.mark.parametrize(
+    "arguments", ["--format json", "--help"]
+)  # more than a buffer holds, and less
 def test_a_reader_that_has_enough_is_no_error(arguments: str) -> None:
     assert metrics(f"{arguments} | true").stderr == b""
 

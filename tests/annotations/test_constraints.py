@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+)
 from tests.annotations.stored import stored, two_systems
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +33,9 @@ def refused(constraint: str, write: Callable[[], object], *columns: str) -> None
     with pytest.raises(IntegrityError) as refusal, transaction.atomic():
         write()
     message = str(refusal.value)
-    assert constraint in message or (columns and all(column in message for column in columns)), message
+    assert constraint in message or (columns and all(column in message for column in columns)), (
+        message
+    )
 
 
 def again(model: type, **changes: object) -> Callable[[], object]:
@@ -58,7 +69,11 @@ def again(model: type, **changes: object) -> Callable[[], object]:
     ],
 )
 def test_nothing_is_stored_twice(
-    version: CorpusVersion, model: type, changes: dict[str, object], constraint: str, columns: tuple[str, ...]
+    version: CorpusVersion,
+    model: type,
+    changes: dict[str, object],
+    constraint: str,
+    columns: tuple[str, ...],
 ) -> None:
     refused(constraint, again(model, **changes), *columns)
 
@@ -101,7 +116,10 @@ def test_a_rating_is_of_a_response_or_of_a_system_in_a_dialogue_never_both_or_ne
     }
     chosen = {name: items[name] for name in given}
     rater = version.raters.first()
-    refused(KIND_OF_RATING, lambda: Rating.objects.create(rater=rater, aspect="other", score=3, **chosen))
+    refused(
+        KIND_OF_RATING,
+        lambda: Rating.objects.create(rater=rater, aspect="other", score=3, **chosen),
+    )
 
 
 def test_a_rater_rates_a_system_in_a_dialogue_once(version: CorpusVersion) -> None:
@@ -115,7 +133,9 @@ def test_a_rater_rates_a_system_in_a_dialogue_once(version: CorpusVersion) -> No
         )
 
     rate(3)
-    refused("dialogue_rating_once", lambda: rate(4), "system_id", "dialogue_id", "rater_id", "aspect")
+    refused(
+        "dialogue_rating_once", lambda: rate(4), "system_id", "dialogue_id", "rater_id", "aspect"
+    )
 
 
 def test_a_rater_may_score_another_aspect_of_the_same_response(version: CorpusVersion) -> None:

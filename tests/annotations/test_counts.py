@@ -39,9 +39,21 @@ def _questions(version: CorpusVersion) -> int:
 
 def test_a_second_look_counts_nothing(version: CorpusVersion) -> None:
     first = counts_of(_present(version))
-    assert (first.dialogues, first.turns, first.systems, first.responses, first.raters, first.ratings) == (
-        3, 3 * 2, 2, 3 * 2 * 2, 1, 1,
-    )  # fmt: skip
+    assert (
+        first.dialogues,
+        first.turns,
+        first.systems,
+        first.responses,
+        first.raters,
+        first.ratings,
+    ) == (
+        3,
+        3 * 2,
+        2,
+        3 * 2 * 2,
+        1,
+        1,
+    )
     seen = _present(version)
     assert _questions(seen) == 0
     assert counts_of(seen) == first

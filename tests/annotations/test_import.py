@@ -1,4 +1,5 @@
-"""What an import leaves in the database: everything once, a new version for new content, nothing for a bad file."""
+"""What an import leaves in the database: everything once, a new version for new content, nothing
+for a bad file."""
 
 from __future__ import annotations
 
@@ -25,17 +26,26 @@ def import_file(path: Path, slug: str = "small", name: str = "") -> list[actions
     return actions.import_corpus(importers()["jsonl"], path, slug, name)
 
 
-# --- what is stored --------------------------------------------------------------------------------------------
+# --- what is stored -------------------------------------------------------------------------------
 
 
 def test_everything_is_stored_once(tmp_path: Path) -> None:
     counts = counts_of(stored(two_systems(), tmp_path))
-    found = (counts.dialogues, counts.turns, counts.systems, counts.responses, counts.raters, counts.ratings)
+    found = (
+        counts.dialogues,
+        counts.turns,
+        counts.systems,
+        counts.responses,
+        counts.raters,
+        counts.ratings,
+    )
     assert found == (2, 3, 2, 5, 2, 6)
 
 
 def test_a_turn_keeps_its_context_its_references_and_both_personas(tmp_path: Path) -> None:
-    turn = Turn.objects.get(dialogue__version=stored(two_systems(), tmp_path), dialogue__external_id="d1")
+    turn = Turn.objects.get(
+        dialogue__version=stored(two_systems(), tmp_path), dialogue__external_id="d1"
+    )
     assert turn.context == [["A", "question about d1"]]
     assert turn.references == ["the answer"]
     assert (turn.dialogue.persona, turn.dialogue.partner_persona) == (["I test."], ["I ask."])
@@ -45,11 +55,15 @@ def test_a_long_corpus_keeps_its_order_over_batches(tmp_path: Path) -> None:
     names = [f"dialogue {number}" for number in range(2 * 20 + 1)]
     version = stored(rated_corpus([dialogue(name) for name in names], {}), tmp_path)
     assert [one.external_id for one in version.dialogues.order_by("position")] == names
-    assert [one.position for one in version.dialogues.order_by("position")] == list(range(len(names)))
+    assert [one.position for one in version.dialogues.order_by("position")] == list(
+        range(len(names))
+    )
 
 
 def test_a_rating_of_a_whole_dialogue_names_the_system_and_the_dialogue(tmp_path: Path) -> None:
-    records = rated_corpus([dialogue("d0")], {("d0", 0, "echo"): "hi"}, {("d0", None, "echo"): {"ann": 4}})
+    records = rated_corpus(
+        [dialogue("d0")], {("d0", 0, "echo"): "hi"}, {("d0", None, "echo"): {"ann": 4}}
+    )
     rating = Rating.objects.get(rater__version=stored(records, tmp_path))
     assert rating.response is None
     assert (rating.system.name, rating.dialogue.external_id, rating.score) == ("echo", "d0", 4.0)
@@ -57,7 +71,9 @@ def test_a_rating_of_a_whole_dialogue_names_the_system_and_the_dialogue(tmp_path
 
 def test_aspects_and_their_scales_are_kept_in_the_file_s_order(tmp_path: Path) -> None:
     records: list[Record] = [
-        CorpusRecord(aspects=("Natural", "Overall"), main_aspect="Overall", scales=(("Natural", 1, 3),)),
+        CorpusRecord(
+            aspects=("Natural", "Overall"), main_aspect="Overall", scales=(("Natural", 1, 3),)
+        ),
         dialogue("d0"),
     ]
     version = stored(records, tmp_path)
@@ -65,7 +81,7 @@ def test_aspects_and_their_scales_are_kept_in_the_file_s_order(tmp_path: Path) -
     assert version.scales == {"Natural": [1, 3], "Overall": [1.0, 5.0]}
 
 
-# --- again, and changed ----------------------------------------------------------------------------------------
+# --- again, and changed ---------------------------------------------------------------------------
 
 
 def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
@@ -73,7 +89,11 @@ def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     (first,), (second,) = import_file(path), import_file(path)
     assert (first.created, second.created) == (True, False)
     assert first.version == second.version
-    assert (CorpusVersion.objects.count(), Response.objects.count(), Rating.objects.count()) == (1, 5, 6)
+    assert (CorpusVersion.objects.count(), Response.objects.count(), Rating.objects.count()) == (
+        1,
+        5,
+        6,
+    )
 
 
 def test_white_space_and_key_order_make_no_new_version(tmp_path: Path) -> None:
@@ -122,22 +142,27 @@ def test_the_name_is_the_one_given_or_the_file_s_or_the_slug(tmp_path: Path) -> 
     assert import_file(nameless, "c")[0].version.corpus.name == "c"
 
 
-# --- bad files -------------------------------------------------------------------------------------------------
+# --- bad files ------------------------------------------------------------------------------------
 
 
 def nothing_is_stored() -> bool:
-    return not any(model.objects.exists() for model in (Corpus, CorpusVersion, Dialogue, Response, Rating))
+    return not any(
+        model.objects.exists() for model in (Corpus, CorpusVersion, Dialogue, Response, Rating)
+    )
 
 
-GOOD = "".join(f"{line}\n" for line in (
-    '{"type":"corpus"}',
-    '{"type":"system","name":"echo"}',
-    '{"type":"rater","name":"ann"}',
-    '{"type":"dialogue","id":"d0","persona":[],"partner_persona":[],'
-    '"turns":[{"number":0,"context":[{"speaker":"A","text":"hi"}]}]}',
-    '{"type":"response","dialogue_id":"d0","turn":0,"system":"echo","text":"hi"}',
-    '{"type":"rating","dialogue_id":"d0","turn":0,"system":"echo","rater":"ann","aspect":"overall","score":4}',
-))  # fmt: skip
+GOOD = "".join(
+    f"{line}\n"
+    for line in (
+        '{"type":"corpus"}',
+        '{"type":"system","name":"echo"}',
+        '{"type":"rater","name":"ann"}',
+        '{"type":"dialogue","id":"d0","persona":[],"partner_persona":[],'
+        '"turns":[{"number":0,"context":[{"speaker":"A","text":"hi"}]}]}',
+        '{"type":"response","dialogue_id":"d0","turn":0,"system":"echo","text":"hi"}',
+        '{"type":"rating","dialogue_id":"d0","turn":0,"system":"echo","rater":"ann","aspect":"overall","score":4}',
+    )
+)
 
 
 def test_the_good_file_below_is_good(tmp_path: Path) -> None:
@@ -152,7 +177,10 @@ def test_the_good_file_below_is_good(tmp_path: Path) -> None:
         (GOOD[:-30], "bad.jsonl:6"),  # cut off in the middle of the last line
         (GOOD.replace('"score":4', '"score":"4"'), "bad.jsonl:6: score"),
         (GOOD.replace('"score":4', '"score":6'), "bad.jsonl:6: score"),
-        (GOOD.replace('"turn":0,"system":"echo","text"', '"turn":"0","system":"echo","text"'), "bad.jsonl:5: turn"),
+        (
+            GOOD.replace('"turn":0,"system":"echo","text"', '"turn":"0","system":"echo","text"'),
+            "bad.jsonl:5: turn",
+        ),
         (GOOD + GOOD.splitlines()[4] + "\n", "bad.jsonl:7"),  # the response once more
         (GOOD + GOOD.splitlines()[5] + "\n", "bad.jsonl:7"),  # the rating once more
         (GOOD.replace('"text":"hi"}\n', '"text":"h\\u0000i"}\n'), "bad.jsonl:5: text"),
@@ -163,7 +191,9 @@ def test_the_good_file_below_is_good(tmp_path: Path) -> None:
         ("[" * 1_000_000, "bad.jsonl:1"),
     ],
 )
-def test_a_file_with_a_problem_stores_nothing_and_names_the_place(tmp_path: Path, bad: str, says: str) -> None:
+def test_a_file_with_a_problem_stores_nothing_and_names_the_place(
+    tmp_path: Path, bad: str, says: str
+) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text(bad)
     with pytest.raises(ImportFailed) as failure:
@@ -202,7 +232,9 @@ def test_a_bad_change_leaves_the_old_version_alone(tmp_path: Path) -> None:
     assert list(CorpusVersion.objects.all()) == [version]
 
 
-def test_a_file_that_changes_between_the_check_and_the_storing_stores_nothing(tmp_path: Path) -> None:
+def test_a_file_that_changes_between_the_check_and_the_storing_stores_nothing(
+    tmp_path: Path,
+) -> None:
     """The check reads the file, then the storing does. What was checked must be what is stored."""
     texts = iter(["checked", "swapped"])
 
@@ -217,7 +249,7 @@ def test_a_file_that_changes_between_the_check_and_the_storing_stores_nothing(tm
     assert nothing_is_stored()
 
 
-# --- at once ---------------------------------------------------------------------------------------------------
+# --- at once --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -229,7 +261,12 @@ def test_imports_of_one_file_at_once_make_one_version(tmp_path: Path, versions_b
     written([*two_systems(), RatingRecord("d1", 0, "echo", "ann", "overall", 3)], path)
     results = at_once(*[lambda: import_file(path)] * 4)
     assert [one for one in results if isinstance(one, Exception)] == []
-    assert sorted(outcome.created for outcomes in results for outcome in outcomes) == [False, False, False, True]
+    assert sorted(outcome.created for outcomes in results for outcome in outcomes) == [
+        False,
+        False,
+        False,
+        True,
+    ]
     assert (Corpus.objects.count(), CorpusVersion.objects.count()) == (1, versions_before + 1)
     assert version_of("small").number == versions_before + 1
     assert Rating.objects.count() == 6 * versions_before + 7

@@ -20,7 +20,8 @@ def names(place: KeepingPlace[Made], keys: Iterable[str]) -> list[str]:
 
 
 def test_what_nobody_asks_for_falls_out_first() -> None:
-    """Four of 5,000 fit into 20,000. The first is asked for again, so the second goes when a fifth comes."""
+    """Four of 5,000 fit into 20,000. The first is asked for again, so the second goes when a fifth
+    comes."""
     place: KeepingPlace[Made] = KeepingPlace(20_000)
     for key in "abcd":
         place.get(key, lambda key=key: Made(key, 5_000))

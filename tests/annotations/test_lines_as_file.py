@@ -8,7 +8,8 @@ from annotations.page import lines_as_file
 
 
 def test_the_lines_come_whole_in_order_and_many_at_a_time() -> None:
-    """1,000 lines of 100 characters: 640 of them are the first piece of 64,000, the rest the second."""
+    """1,000 lines of 100 characters: 640 of them are the first piece of 64,000, the rest the
+    second."""
     lines = [f"{number:099d}\n" for number in range(1000)]
     response = lines_as_file(lines, "ratings.csv", "text/csv; charset=utf-8")
     pieces = [piece.decode() for piece in response.streaming_content]

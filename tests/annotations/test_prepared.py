@@ -17,7 +17,11 @@ def corpora() -> list[Corpus]:
     for corpus in made:
         for number in (1, 2):
             CorpusVersion.objects.create(
-                corpus=corpus, number=number, digest=f"{number}", main_aspect="overall", aspects=["overall"]
+                corpus=corpus,
+                number=number,
+                digest=f"{number}",
+                main_aspect="overall",
+                aspects=["overall"],
             )
     return made
 
@@ -42,14 +46,17 @@ def test_the_queryset_is_put_together_once(corpora: list[Corpus]) -> None:
 
 def test_a_constant_stays_and_order_and_limit_hold(corpora: list[Corpus]) -> None:
     newest = Prepared(
-        lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number__gte=1).order_by("-number")[:1]
+        lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number__gte=1).order_by(
+            "-number"
+        )[:1]
     )
     found = newest.rows(corpus=corpora[1].pk)
     assert [(one.corpus_id, one.number) for one in found] == [(corpora[1].pk, 2)]
 
 
 def test_columns_are_read_as_the_model_reads_them(corpora: list[Corpus]) -> None:
-    """JSON is a list again; what is annotated stands there; what is left out is read when somebody wants it."""
+    """JSON is a list again; what is annotated stands there; what is left out is read when somebody
+    wants it."""
     one = Prepared(
         lambda: (
             CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number"))
@@ -79,6 +86,10 @@ def test_a_value_that_is_missing_is_an_error(corpora: list[Corpus]) -> None:
 
 def test_tuples_are_those_of_values_list(corpora: list[Corpus]) -> None:
     numbers = Prepared(
-        lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("number").values_list("number", "digest")
+        lambda: (
+            CorpusVersion.objects.filter(corpus=Given("corpus"))
+            .order_by("number")
+            .values_list("number", "digest")
+        )
     )
     assert [tuple(one) for one in numbers.tuples(corpus=corpora[0].pk)] == [(1, "1"), (2, "2")]

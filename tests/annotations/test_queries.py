@@ -23,7 +23,13 @@ from annotations.queries import (
     visible_version,
 )
 from annotations.rating_queries import RatedItems, agreement_of, rated_items, turn_order
-from annotations.records import CorpusRecord, RaterRecord, RatingRecord, ResponseRecord, SystemRecord
+from annotations.records import (
+    CorpusRecord,
+    RaterRecord,
+    RatingRecord,
+    ResponseRecord,
+    SystemRecord,
+)
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers import runs
 from workers.metrics.configuration import parse
@@ -42,11 +48,13 @@ def by_place(items: RatedItems, values: np.ndarray) -> dict[tuple[str, str, int]
         (items.systems[system].name, items.dialogue_ids[dialogue], int(turn)): None
         if math.isnan(value)
         else float(value)
-        for system, dialogue, turn, value in zip(items.system, items.dialogue, items.turn, values, strict=True)
+        for system, dialogue, turn, value in zip(
+            items.system, items.dialogue, items.turn, values, strict=True
+        )
     }
 
 
-# --- ratings ---------------------------------------------------------------------------------------------------
+# --- ratings --------------------------------------------------------------------------------------
 
 
 def test_fractional_scores_of_items_tie_whatever_the_order_of_raters() -> None:
@@ -91,14 +99,17 @@ def test_chosen_systems_keep_their_own_scores(version: CorpusVersion) -> None:
 
 
 def test_alignment_does_not_rest_on_the_order_of_rows(version: CorpusVersion) -> None:
-    """Responses and ratings that were stored later, or in another order, still meet their own place."""
+    """Responses and ratings that were stored later, or in another order, still meet their own
+    place."""
     turn = Dialogue.objects.get(version=version, external_id="d0").turns.get(number=1)
     late = Response.objects.create(system=version.systems.get(name="dull"), turn=turn, text="late")
     first_rating = Rating.objects.order_by("pk").first()
     Rating.objects.filter(pk=first_rating.pk).delete()
     first_rating.pk = None
     first_rating.save(force_insert=True)
-    Rating.objects.create(response=late, rater=version.raters.get(name="bob"), aspect="overall", score=3)
+    Rating.objects.create(
+        response=late, rater=version.raters.get(name="bob"), aspect="overall", score=3
+    )
     found = by_place(items := rated_items(version, "overall", "turn"), items.human_means())
     assert found["dull", "d0", 1] == 3.0
     assert found["echo", "d0", 0] == 3.0
@@ -144,7 +155,10 @@ def test_ratings_of_dialogues_make_one_item_for_each_system_and_dialogue(tmp_pat
 
 def test_a_rater_of_another_aspect_only_is_no_row(tmp_path: Path) -> None:
     records = rated_corpus(
-        [dialogue("d0")], {("d0", 0, "echo"): "hi"}, {("d0", 0, "echo"): {"ann": 4}}, aspects=("overall", "Natural")
+        [dialogue("d0")],
+        {("d0", 0, "echo"): "hi"},
+        {("d0", 0, "echo"): {"ann": 4}},
+        aspects=("overall", "Natural"),
     )
     records.insert(records.index(dialogue("d0")), RaterRecord("bob"))
     records.append(RatingRecord("d0", 0, "echo", "bob", "Natural", 2))
@@ -161,7 +175,9 @@ def test_a_rater_of_another_aspect_only_is_no_row(tmp_path: Path) -> None:
         (("anonymous", "aggregate"), "aggregate"),
     ],
 )
-def test_the_weakest_kind_of_rater_decides(tmp_path: Path, kinds: tuple[str, str], expected: str) -> None:
+def test_the_weakest_kind_of_rater_decides(
+    tmp_path: Path, kinds: tuple[str, str], expected: str
+) -> None:
     records = rated_corpus(
         [dialogue("d0")],
         {("d0", 0, "echo"): "hi"},
@@ -176,11 +192,13 @@ def test_the_points_of_the_scale_count_even_where_nobody_used_them(version: Corp
 
 
 def test_scores_between_the_points_have_no_fixed_points(tmp_path: Path) -> None:
-    records = rated_corpus([dialogue("d0")], {("d0", 0, "echo"): "hi"}, {("d0", 0, "echo"): {"ann": 3.5}})
+    records = rated_corpus(
+        [dialogue("d0")], {("d0", 0, "echo"): "hi"}, {("d0", 0, "echo"): {"ann": 3.5}}
+    )
     assert rated_items(stored(records, tmp_path), "overall", "turn").matrix.levels is None
 
 
-# --- corpora with little in them -------------------------------------------------------------------------------
+# --- corpora with little in them ------------------------------------------------------------------
 
 
 def test_a_corpus_without_ratings_has_undefined_agreement(tmp_path: Path) -> None:
@@ -199,7 +217,8 @@ def test_a_corpus_of_dialogues_only_has_no_items(tmp_path: Path) -> None:
 
 
 def test_agreement_worked_by_hand(tmp_path: Path) -> None:
-    """Two raters, two items: 1 and 1, 2 and 2. They agree always, so α is 1 at every level of measurement."""
+    """Two raters, two items: 1 and 1, 2 and 2. They agree always, so α is 1 at every level of
+    measurement."""
     records = rated_corpus(
         [dialogue("d0"), dialogue("d1")],
         {("d0", 0, "echo"): "hi", ("d1", 0, "echo"): "hi"},
@@ -216,7 +235,7 @@ def test_turns_are_in_the_order_of_dialogues_and_numbers(version: CorpusVersion)
     assert list(order.numbers) == [0, 1, 0]
 
 
-# --- naming ----------------------------------------------------------------------------------------------------
+# --- naming ---------------------------------------------------------------------------------------
 
 
 def test_an_unknown_corpus_names_those_that_exist(version: CorpusVersion) -> None:
@@ -231,7 +250,11 @@ def test_an_unknown_version_is_named(version: CorpusVersion) -> None:
 
 def test_an_aspect_is_found_without_regard_to_case_as_the_corpus_spells_it(tmp_path: Path) -> None:
     version = stored(
-        [CorpusRecord(aspects=("Natural", "Overall"), main_aspect="Overall"), SystemRecord("echo"), dialogue("d0")],
+        [
+            CorpusRecord(aspects=("Natural", "Overall"), main_aspect="Overall"),
+            SystemRecord("echo"),
+            dialogue("d0"),
+        ],
         tmp_path,
     )
     assert resolve_aspect(version, None) == "Overall"
@@ -242,12 +265,17 @@ def test_an_aspect_is_found_without_regard_to_case_as_the_corpus_spells_it(tmp_p
 
 
 def test_two_aspects_that_differ_in_case_only_are_both_reached(tmp_path: Path) -> None:
-    version = stored([CorpusRecord(aspects=("Overall", "overall"), main_aspect="Overall"), dialogue("d0")], tmp_path)
+    version = stored(
+        [CorpusRecord(aspects=("Overall", "overall"), main_aspect="Overall"), dialogue("d0")],
+        tmp_path,
+    )
     assert resolve_aspect(version, "overall") == "overall"
     assert resolve_aspect(version, "Overall") == "Overall"
 
 
-def test_systems_are_chosen_or_left_out_by_name_and_keep_their_order(version: CorpusVersion) -> None:
+def test_systems_are_chosen_or_left_out_by_name_and_keep_their_order(
+    version: CorpusVersion,
+) -> None:
     def names(*arguments: object) -> list[str]:
         return [system.name for system in select_systems(version, *arguments)]
 
@@ -260,7 +288,7 @@ def test_systems_are_chosen_or_left_out_by_name_and_keep_their_order(version: Co
         names(None, ["loud"])
 
 
-# --- who sees what, and deleting -------------------------------------------------------------------------------
+# --- who sees what, and deleting ------------------------------------------------------------------
 
 
 def test_a_private_corpus_is_not_there_for_visitors(version: CorpusVersion) -> None:
@@ -272,7 +300,9 @@ def test_a_private_corpus_is_not_there_for_visitors(version: CorpusVersion) -> N
 
 def test_a_corpus_without_results_is_deleted_with_all_it_holds(version: CorpusVersion) -> None:
     delete_corpus(version.corpus)
-    assert not any(model.objects.exists() for model in (Corpus, CorpusVersion, Dialogue, Response, Rating))
+    assert not any(
+        model.objects.exists() for model in (Corpus, CorpusVersion, Dialogue, Response, Rating)
+    )
 
 
 def test_a_corpus_with_results_is_deleted_only_by_force(version: CorpusVersion) -> None:
@@ -284,7 +314,9 @@ def test_a_corpus_with_results_is_deleted_only_by_force(version: CorpusVersion) 
     assert not Corpus.objects.exists()
 
 
-def test_results_of_an_older_version_keep_the_corpus_too(version: CorpusVersion, tmp_path: Path) -> None:
+def test_results_of_an_older_version_keep_the_corpus_too(
+    version: CorpusVersion, tmp_path: Path
+) -> None:
     runs.request([parse("word_f1")], select_systems(version), hint=False)
     extra = ResponseRecord("d1", 0, "echo", "an answer")
     changed = [one for one in two_systems() if one != extra]
@@ -293,9 +325,14 @@ def test_results_of_an_older_version_keep_the_corpus_too(version: CorpusVersion,
         delete_corpus(version.corpus)
 
 
-def test_a_list_of_dialogues_is_one_question_however_many_they_are(tmp_path: Path, django_assert_num_queries) -> None:
+def test_a_list_of_dialogues_is_one_question_however_many_they_are(
+    tmp_path: Path, django_assert_num_queries
+) -> None:
     version = stored(two_systems(), tmp_path)
     with django_assert_num_queries(1):
-        listed = [(found.external_id, found.turn_count, found.opening[0]) for found in dialogues_with_counts(version)]
+        listed = [
+            (found.external_id, found.turn_count, found.opening[0])
+            for found in dialogues_with_counts(version)
+        ]
     first = {turn.dialogue.external_id: turn.context[0] for turn in Turn.objects.filter(number=0)}
     assert listed == [("d0", 2, first["d0"]), ("d1", 1, first["d1"])]

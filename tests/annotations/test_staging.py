@@ -20,9 +20,25 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import versions_to_choose
 from annotations.importers.base import Importer, ImportFailed, Placed
 from annotations.importers.problems import Problems
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+)
 from annotations.queries import counts_of, select_systems, version_of, visible_corpora
-from annotations.records import CorpusRecord, RaterRecord, RatingRecord, Record, ResponseRecord, SystemRecord
+from annotations.records import (
+    CorpusRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
 from annotations.roles import ORGANISER
 from dialeval_site.tasks import sweep
 from tests.annotations.stored import dialogue, stored, two_systems
@@ -90,12 +106,18 @@ def test_others_write_while_a_large_corpus_is_imported(tmp_path: Path) -> None:
 
     (outcome,) = import_large(importer(lambda: elsewhere(write)), tmp_path / "file")
     assert get_user_model().objects.filter(username="ann").exists()
-    assert (outcome.created, outcome.version.corpus.slug, outcome.version.number) == (True, "quartz", 1)
+    assert (outcome.created, outcome.version.corpus.slug, outcome.version.number) == (
+        True,
+        "quartz",
+        1,
+    )
     counts = counts_of(version_of("quartz"))
     assert (counts.dialogues, counts.responses, counts.ratings) == (DIALOGUES, DIALOGUES, DIALOGUES)
 
 
-def test_others_write_while_a_large_corpus_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_others_write_while_a_large_corpus_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import_large(importer(), tmp_path / "file")
     taken: list[bool] = []
     begin = staging.ShortTransactions.next
@@ -150,7 +172,9 @@ def test_half_an_import_is_seen_by_nobody(tmp_path: Path) -> None:
         assert not Corpus.objects.filter(slug="quartz").exists()
         assert not CorpusVersion.objects.filter(pk=half.pk).exists()
         assert half not in versions_to_choose()
-        assert [corpus.slug for corpus in visible_corpora(get_user_model().objects.get())] == ["small"]
+        assert [corpus.slug for corpus in visible_corpora(get_user_model().objects.get())] == [
+            "small"
+        ]
         seen.append(half.pk)
 
     import_large(importer(look), tmp_path / "file")
@@ -195,8 +219,12 @@ def test_an_address_taken_in_the_middle_of_an_import_is_refused(tmp_path: Path) 
 
 def left_behind(number: int = 1) -> CorpusVersion:
     """What a killed import leaves, whose lease has run out."""
-    version = staging.stage(large_corpus(), digest=f"{number}" * 64, format="test", main_aspect="overall")
-    CorpusVersion.staged.filter(pk=version.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    version = staging.stage(
+        large_corpus(), digest=f"{number}" * 64, format="test", main_aspect="overall"
+    )
+    CorpusVersion.staged.filter(pk=version.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     return version
 
 
@@ -207,7 +235,9 @@ def test_the_next_import_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     assert Rating.objects.count() == 6
 
 
-def test_the_hourly_sweep_removes_what_a_killed_import_left_and_no_living_one(tmp_path: Path) -> None:
+def test_the_hourly_sweep_removes_what_a_killed_import_left_and_no_living_one(
+    tmp_path: Path,
+) -> None:
     left_behind()
     alive = staging.stage(large_corpus(), digest="2" * 64, format="test", main_aspect="overall")
     sweep()
@@ -243,7 +273,9 @@ def test_a_campaign_made_while_its_corpus_is_deleted_keeps_it_or_is_refused(tmp_
     """Never a campaign on a corpus that is gone."""
     for number in range(5):
         version = stored(two_systems(), tmp_path, f"corpus-{number}")
-        asked = setup.Asked(name=f"One {number}", kind="turn", version=version, systems=select_systems(version))
+        asked = setup.Asked(
+            name=f"One {number}", kind="turn", version=version, systems=select_systems(version)
+        )
         at_once(lambda: setup.create(asked), lambda: actions.delete_corpus(version.corpus))  # noqa: B023
         kept = Campaign.objects.filter(version=version).exists()
         assert CorpusVersion.objects.filter(pk=version.pk).exists() == kept

@@ -18,7 +18,11 @@ from annotations.steps import Step, with_the_next
         ("ac", "b", ""),
     ],
 )
-def test_the_first_step_that_has_to_be_done_is_next(done: str, optional: str, next_keys: str) -> None:
-    steps = with_the_next(Step(key, key, "", key in done, is_optional=key in optional) for key in "abc")
+def test_the_first_step_that_has_to_be_done_is_next(
+    done: str, optional: str, next_keys: str
+) -> None:
+    steps = with_the_next(
+        Step(key, key, "", key in done, is_optional=key in optional) for key in "abc"
+    )
     assert "".join(step.key for step in steps if step.is_next) == next_keys
     assert "".join(step.key for step in steps) == "abc"

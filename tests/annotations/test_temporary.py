@@ -58,7 +58,9 @@ def place(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_a_killed_process_left_is_removed_and_what_is_being_written_stays(owners: Path, place: Path) -> None:
+def test_what_a_killed_process_left_is_removed_and_what_is_being_written_stays(
+    owners: Path, place: Path
+) -> None:
     with owner_at_work(place / "a", owners) as alive:
         with owner_at_work(place / "b", owners) as killed:
             assert temporary.sweep() == []
@@ -68,7 +70,9 @@ def test_what_a_killed_process_left_is_removed_and_what_is_being_written_stays(o
     assert list(place.iterdir()) == list(owners.iterdir()) == []
 
 
-def test_a_removal_is_told_in_the_log(owners: Path, place: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_removal_is_told_in_the_log(
+    owners: Path, place: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with owner_at_work(place / "a", owners) as killed:
         pass
     temporary.sweep()
@@ -104,7 +108,9 @@ def test_a_process_that_was_forked_meanwhile_takes_nothing_away(owners: Path, pl
     assert not folder.exists()
 
 
-def test_a_folder_that_had_given_way_comes_back_where_its_replacement_was_cut_off(owners: Path, place: Path) -> None:
+def test_a_folder_that_had_given_way_comes_back_where_its_replacement_was_cut_off(
+    owners: Path, place: Path
+) -> None:
     target = place / "export"
     target.mkdir()
     (target / "corpus.jsonl").write_text("the former one")
@@ -127,11 +133,16 @@ def test_one_in_another_leaves_no_owner_behind(owners: Path, place: Path) -> Non
 def test_an_owner_file_that_names_something_else_removes_nothing(owners: Path, place: Path) -> None:
     (place / "precious").write_text("x")
     owners.mkdir()
-    for number, named in enumerate([place, place / "precious", place / ".dialeval-0123456789abcdef"]):
+    for number, named in enumerate(
+        [place, place / "precious", place / ".dialeval-0123456789abcdef"]
+    ):
         (owners / f".dialeval-{number:016x}.owner").write_text(str(named))
     (place / ".dialeval-0123456789abcdef").mkdir()
     assert temporary.sweep() == []
-    assert sorted(path.name for path in place.iterdir()) == [".dialeval-0123456789abcdef", "precious"]
+    assert sorted(path.name for path in place.iterdir()) == [
+        ".dialeval-0123456789abcdef",
+        "precious",
+    ]
 
 
 def test_a_link_in_the_place_of_a_folder_leads_a_sweep_nowhere(owners: Path, place: Path) -> None:
@@ -145,7 +156,8 @@ def test_a_link_in_the_place_of_a_folder_leads_a_sweep_nowhere(owners: Path, pla
 
 
 def test_sweeps_at_the_same_time_take_nothing_from_who_begins(owners: Path, place: Path) -> None:
-    """Between opening an owner file and locking it a sweep may come: the writer notices, and begins anew."""
+    """Between opening an owner file and locking it a sweep may come: the writer notices, and begins
+    anew."""
     over = threading.Event()
     faults: list[BaseException] = []
 

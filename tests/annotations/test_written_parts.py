@@ -1,4 +1,5 @@
-"""Parts of pages that are kept: equal answers and addresses are written once, and nothing else is ever shown."""
+"""Parts of pages that are kept: equal answers and addresses are written once, and nothing else is
+ever shown."""
 
 import pytest
 from django.template import Context, Template
@@ -34,7 +35,8 @@ def test_the_same_answer_at_the_same_address_is_written_once():
 
 
 @pytest.mark.parametrize(
-    ("address", "marks"), [("/board/?sort=-n", ["1.a"]), ("/other/?sort=n", ["1.a"]), ("/board/?sort=n", ["1.b"])]
+    ("address", "marks"),
+    [("/board/?sort=-n", ["1.a"]), ("/other/?sort=n", ["1.a"]), ("/board/?sort=n", ["1.b"])],
 )
 def test_another_arrangement_page_or_answer_is_written_anew(address, marks):
     written("/board/?sort=n", ["1.a"], "first")
@@ -42,9 +44,13 @@ def test_another_arrangement_page_or_answer_is_written_anew(address, marks):
 
 
 def test_two_parts_of_one_template_are_two():
-    template = Template("{% load dialeval %}{% kept marks %}a{% endkept %}{% kept marks %}b{% endkept %}")
+    template = Template(
+        "{% load dialeval %}{% kept marks %}a{% endkept %}{% kept marks %}b{% endkept %}"
+    )
     for _ in range(2):
-        assert template.render(Context({"request": RequestFactory().get("/"), "marks": ["1"]})) == "ab"
+        assert (
+            template.render(Context({"request": RequestFactory().get("/"), "marks": ["1"]})) == "ab"
+        )
 
 
 def test_without_marks_nothing_is_kept():
@@ -62,7 +68,12 @@ def test_a_part_counts_with_what_was_written(monkeypatch):
     monkeypatch.setattr(written_parts, "_place", KeepingPlace(20_000))
     for key in "abcde":
         written_parts.part(key, lambda key=key: key * 5_000)
-    assert [written_parts.part(key, lambda: "anew").written[:1] for key in "bcde"] == [b"b", b"c", b"d", b"e"]
+    assert [written_parts.part(key, lambda: "anew").written[:1] for key in "bcde"] == [
+        b"b",
+        b"c",
+        b"d",
+        b"e",
+    ]
     assert written_parts.part("a", lambda: "anew").written == b"anew"
 
 

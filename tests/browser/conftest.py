@@ -1,7 +1,7 @@
 """One Chromium, one site, one worker for all browser tests.
 
-The fixtures live as long as this folder's tests, not as long as the session: Playwright keeps an event loop running in
-the thread, in which Django refuses to touch a database.
+The fixtures live as long as this folder's tests, not as long as the session: Playwright keeps an
+event loop running in the thread, in which Django refuses to touch a database.
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ from tests.browser.visit import Visit, visitors
 from tests.ci import is_ci
 
 expect.set_options(timeout=20_000)
-"""As long as clicks wait: five seconds, Playwright's own, are short where a machine builds other things beside."""
+"""As long as clicks wait: five seconds, Playwright's own, are short where a machine builds other
+things beside."""
 
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     path = find_chromium()
     if path is None:
-        reason = "BROWSER TESTS SKIPPED: there is no chromium, chromium-browser or google-chrome on the path"
+        reason = (
+            "BROWSER TESTS SKIPPED: there is no chromium, chromium-browser or google-chrome on "
+            "the path"
+        )
         if is_ci():
             pytest.fail(f"{reason}. CI may not skip them.")
         pytest.skip(reason)
@@ -40,7 +44,9 @@ def chromium() -> Iterator[Browser]:
 def stage(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     own = tmp_path_factory.getbasetemp()
     of_all_processes = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    with set_up(of_all_processes / "stage", tmp_path_factory.mktemp("browser-site") / "home") as stage:
+    with set_up(
+        of_all_processes / "stage", tmp_path_factory.mktemp("browser-site") / "home"
+    ) as stage:
         yield stage
 
 
@@ -56,9 +62,15 @@ def page(visit: Callable[..., Visit]) -> Page:
     return visit().page
 
 
-LONGEST = ("test_every_page.py", "test_walk.py", "test_training.py", "test_rating_turns.py", "test_collection.py")
-"""The process that begins one of these last would end alone. The first two ask for two sites: neither waits for what
-the other makes."""
+LONGEST = (
+    "test_every_page.py",
+    "test_walk.py",
+    "test_training.py",
+    "test_rating_turns.py",
+    "test_collection.py",
+)
+"""The process that begins one of these last would end alone. The first two ask for two sites:
+neither waits for what the other makes."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -39,7 +39,8 @@ READ = """figure => {
 
 
 def drawn(figure: Locator) -> list[dict[str, Any]]:
-    """For each trace its ``points`` (across, up), ``whiskers``, ``lines`` and ``areas`` (corners)."""
+    """For each trace its ``points`` (across, up), ``whiskers``, ``lines`` and ``areas``
+    (corners)."""
     figure.locator(".main-svg").first.wait_for(state="attached")
     return list(figure.evaluate(READ))
 

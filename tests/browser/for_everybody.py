@@ -1,4 +1,5 @@
-"""What axe-core finds on a page: WCAG 2.0 to 2.2, levels A and AA, and its best practices; light, then dark."""
+"""What axe-core finds on a page: WCAG 2.0 to 2.2, levels A and AA, and its best practices; light,
+then dark."""
 
 from __future__ import annotations
 
@@ -13,10 +14,14 @@ ALL_RULES: Final = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],
 }
-COLOURS: Final = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
+COLOURS: Final = {
+    "runOnly": {"type": "rule", "values": ["color-contrast"]},
+    "resultTypes": ["violations"],
+}
 """All that changes in the dark."""
-CHECKED: Final = "options => axe.run(document, options).then(found => found.violations.map(one => " + (
-    "`${one.id}: ${one.nodes.slice(0, 3).map(node => node.target.join(' ')).join(' | ')}`))"
+CHECKED: Final = (
+    "options => axe.run(document, options).then(found => found.violations.map(one => "
+    + ("`${one.id}: ${one.nodes.slice(0, 3).map(node => node.target.join(' ')).join(' | ')}`))")
 )
 
 

@@ -1,7 +1,8 @@
-"""A page with a figure of every kind, made of a few made rows: what plotly draws can be held against known numbers.
+"""A page with a figure of every kind, made of a few made rows: what plotly draws can be held
+against known numbers.
 
-It stands on the site's own frame, with its style sheets, its scripts and its content security policy, and needs no
-database.
+It stands on the site's own frame, with its style sheets, its scripts and its content security
+policy, and needs no database.
 """
 
 from __future__ import annotations
@@ -66,10 +67,16 @@ def gallery(pages: Mapping[str, str]) -> Iterator[str]:
                 self._send(200, "text/html; charset=utf-8", pages[path].encode())
                 return
             found = (
-                finders.find(path.removeprefix(settings.STATIC_URL)) if path.startswith(settings.STATIC_URL) else None
+                finders.find(path.removeprefix(settings.STATIC_URL))
+                if path.startswith(settings.STATIC_URL)
+                else None
             )
             if found:
-                self._send(200, guess_type(found)[0] or "application/octet-stream", Path(found).read_bytes())
+                self._send(
+                    200,
+                    guess_type(found)[0] or "application/octet-stream",
+                    Path(found).read_bytes(),
+                )
             else:
                 self._send(404, "text/plain", b"")
 

@@ -96,24 +96,47 @@ ORGANISERS: Final = [
     "/campaigns/",
     "/campaigns/new/",
     RATED,
-    *(f"{RATED}{part}/" for part in ("settings", "guidelines", "checks", "raters", "ratings", "agreement")),
+    *(
+        f"{RATED}{part}/"
+        for part in ("settings", "guidelines", "checks", "raters", "ratings", "agreement")
+    ),
     *(f"{RATED}{part}/" for part in ("plan", "preview")),
     "/campaigns/demo-responses/",
     "/campaigns/demo-meeting/dialogues/",
     "/chat-systems/",
-]  # fmt: skip
+]
 FRAGMENTS_AND_FILES: Final = frozenset(
     (
-        *("corpus-runs-progress", "judge-progress", "room-lines", "chat-messages", "submission-progress"),
-        *("campaign-export", "round-dialogues", "round-template", "submission-file", "metric-scores-template"),
+        *(
+            "corpus-runs-progress",
+            "judge-progress",
+            "room-lines",
+            "chat-messages",
+            "submission-progress",
+        ),
+        *(
+            "campaign-export",
+            "round-dialogues",
+            "round-template",
+            "submission-file",
+            "metric-scores-template",
+        ),
         *("health", "ready", "monitoring"),
     )
 )
 MADE_BY_OTHER_TESTS: Final = frozenset(
     (
-        *("analysis", "training", "judge-trial", "judge-answer", "judge-prompt", "judge-prompt-edit"),
+        *(
+            "analysis",
+            "training",
+            "judge-trial",
+            "judge-answer",
+            "judge-prompt",
+            "judge-prompt-edit",
+        ),
         *("room", "chat", "chat-system", "submission"),
         *("campaign-join", "team-join", "password-reset-link", "two-factor-log-in"),
     )
 )
-"""There for a moment, or behind a link that is made once: the tests that come there have axe look at them."""
+"""There for a moment, or behind a link that is made once: the tests that come there have axe look
+at them."""

@@ -1,7 +1,8 @@
 """``python -m tests.browser.provide``: see to it that there is a Chromium for the browser tests.
 
-Where there is none and it may (root, or sudo without a pass word, and apt-get), it installs Debian's package. Else it
-says loudly that the browser tests will be skipped; under ``CI=true`` that is a failure.
+Where there is none and it may (root, or sudo without a pass word, and apt-get), it installs
+Debian's package. Else it says loudly that the browser tests will be skipped; under ``CI=true`` that
+is a failure.
 """
 
 from __future__ import annotations
@@ -22,11 +23,17 @@ APT_SECONDS = 900
 def main() -> int:
     if find_chromium():
         return 0
-    print(f"No Chromium here: installing Debian's package {PACKAGE} for the browser tests.", file=sys.stderr)
+    print(
+        f"No Chromium here: installing Debian's package {PACKAGE} for the browser tests.",
+        file=sys.stderr,
+    )
     why_not = install()
     if find_chromium():
         return 0
-    print(banner(why_not or f"{PACKAGE} is installed, but no program of its name is on the path"), file=sys.stderr)
+    print(
+        banner(why_not or f"{PACKAGE} is installed, but no program of its name is on the path"),
+        file=sys.stderr,
+    )
     return 1 if is_ci() else 0
 
 
@@ -56,7 +63,9 @@ def as_root() -> list[str] | None:
 def run(command: Sequence[str]) -> str:
     """Returns what went wrong, or ""."""
     try:
-        finished = subprocess.run(command, capture_output=True, text=True, timeout=APT_SECONDS, check=False)
+        finished = subprocess.run(
+            command, capture_output=True, text=True, timeout=APT_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as problem:
         return f"{' '.join(command)}: {problem}"
     if finished.returncode == 0:
@@ -67,9 +76,15 @@ def run(command: Sequence[str]) -> str:
 
 def banner(why_not: str) -> str:
     consequence = (
-        "CI may not skip browser tests, so this is a failure." if is_ci() else "THE BROWSER TESTS ARE SKIPPED."
+        "CI may not skip browser tests, so this is a failure."
+        if is_ci()
+        else "THE BROWSER TESTS ARE SKIPPED."
     )
-    lines = [consequence, f"Chromium is missing and was not installed: {why_not}.", "Install it and run again."]
+    lines = [
+        consequence,
+        f"Chromium is missing and was not installed: {why_not}.",
+        "Install it and run again.",
+    ]
     rule = "*" * 88
     return "\n".join([rule, *(f"** {line}" for line in lines), rule])
 

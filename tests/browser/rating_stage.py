@@ -39,8 +39,11 @@ print(json.dumps([
 
 
 def campaign_for_rater(stage: Stage, kind: str = "turn", **given: Any) -> str:
-    """An open campaign that the demo rater has joined, guidelines read. ``given`` goes to ``made_campaign``."""
-    return stage.python(MADE.format(given=json.dumps({"kind": kind, "slug": f"browser-{kind}", **given}))).split()[-1]
+    """An open campaign that the demo rater has joined, guidelines read. ``given`` goes to
+    ``made_campaign``."""
+    return stage.python(
+        MADE.format(given=json.dumps({"kind": kind, "slug": f"browser-{kind}", **given}))
+    ).split()[-1]
 
 
 def stored_ratings(stage: Stage, slug: str) -> list[dict[str, Any]]:
@@ -57,7 +60,8 @@ def item_on(page: Page) -> str:
 
 
 def rate_by_key(page: Page, score: int) -> str:
-    """Press the score and Enter; returns the item's id once another item, or the end, is on the page."""
+    """Press the score and Enter; returns the item's id once another item, or the end, is on the
+    page."""
     page.wait_for_load_state("load")  # before its script has run, a page hears no key
     expect(page.locator("#item-place .item:visible")).to_have_count(1)
     item = item_on(page)
@@ -68,6 +72,9 @@ def rate_by_key(page: Page, score: int) -> str:
 
 
 def expect_nothing_waits(page: Page) -> None:
-    """The server has said of everything that it has it. (The pages' policy refuses Playwright's own waiting.)"""
+    """The server has said of everything that it has it. (The pages' policy refuses Playwright's own
+    waiting.)"""
     kept = "Object.keys(localStorage).filter((key) => key.startsWith('dialeval-rating:')).length"
-    wait_until(lambda: page.evaluate(kept) == 0, 60, "nothing waits to be sent")  # it may pause half a minute
+    wait_until(
+        lambda: page.evaluate(kept) == 0, 60, "nothing waits to be sent"
+    )  # it may pause half a minute

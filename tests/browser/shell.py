@@ -1,6 +1,8 @@
-"""``manage.py shell -c`` for a site that is asked often: Django is loaded once, and each piece of code runs in a fork.
+"""``manage.py shell -c`` for a site that is asked often: Django is loaded once, and each piece of
+code runs in a fork.
 
-So each runs, as there, in a process of its own that has run nothing else, without the seconds that loading takes.
+So each runs, as there, in a process of its own that has run nothing else, without the seconds that
+loading takes.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ class Shell:
 
 
 def main() -> None:
-    """One line of JSON asks: the code. One line answers: how it ended, what it printed, what it complained of."""
+    """One line of JSON asks: the code. One line answers: how it ended, what it printed, what it
+    complained of."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
     import django
 

@@ -1,4 +1,5 @@
-"""What browser tests look at: a site with the demo and a hostile corpus, scored, with a web server and a worker."""
+"""What browser tests look at: a site with the demo and a hostile corpus, scored, with a web server
+and a worker."""
 
 from __future__ import annotations
 
@@ -17,17 +18,23 @@ from tests.site import Site
 
 SCORED = "word_f1,bleu_4,rouge_l"
 WITH_A_MODEL = ("fbd",)
-"""Of those that the demo asks for, the one of whole systems. The pages of the others look like those of lexical
-metrics, and their models take longer than many of these tests."""
+"""Of those that the demo asks for, the one of whole systems. The pages of the others look like
+those of lexical metrics, and their models take longer than many of these tests."""
 LONG_WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk" * 6
 HOSTILE_TEXTS = (
-    "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken over'\">",
+    "<script>document.title = 'taken over'</script><img src=x onerror=\"document.title='taken "
+    "over'\">",
     '=HYPERLINK("http://example.org/?"&A1,"click me")',
     LONG_WORD,
-    "\N{HEBREW LETTER SHIN}\N{HEBREW LETTER LAMED}\N{HEBREW LETTER VAV}\N{HEBREW LETTER MEM} (left?) "
-    "\N{RIGHT-TO-LEFT OVERRIDE}backwards",
-    "\N{WAVING HAND SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-5} \N{FAMILY} \N{REGIONAL INDICATOR SYMBOL LETTER J}"
-    "\N{REGIONAL INDICATOR SYMBOL LETTER P} e\N{COMBINING ACUTE ACCENT}",
+    (
+        "\N{HEBREW LETTER SHIN}\N{HEBREW LETTER LAMED}\N{HEBREW LETTER VAV}\N{HEBREW LETTER MEM} "
+        "(left?) \N{RIGHT-TO-LEFT OVERRIDE}backwards"
+    ),
+    (
+        "\N{WAVING HAND SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-5} \N{FAMILY} "
+        "\N{REGIONAL INDICATOR SYMBOL LETTER J}\N{REGIONAL INDICATOR SYMBOL LETTER P} "
+        "e\N{COMBINING ACUTE ACCENT}"
+    ),
 )
 
 
@@ -59,8 +66,8 @@ call_command("score", "--corpus", "hostile", "--metrics", "{SCORED}", "--inline"
 
 @contextmanager
 def set_up(made: Path, home: Path) -> Iterator[Stage]:
-    """A copy, at ``home``, of the site that is in ``made``, or is made there by the first process that comes. On
-    SQLite: a site is a folder."""
+    """A copy, at ``home``, of the site that is in ``made``, or is made there by the first process
+    that comes. On SQLite: a site is a folder."""
     shutil.copytree(_made_once(made), home, symlinks=True)
     site = Site(home, {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
     try:
@@ -72,8 +79,8 @@ def set_up(made: Path, home: Path) -> Iterator[Stage]:
 
 
 def _made_once(folder: Path) -> Path:
-    """All that loading the demo asked for is scored before a worker starts: the pages then stand still, and what the
-    worker does is what a test asked it to do."""
+    """All that loading the demo asked for is scored before a worker starts: the pages then stand
+    still, and what the worker does is what a test asked it to do."""
     folder.mkdir(exist_ok=True)
     home, complete = folder / "home", folder / "complete"
     with (folder / "lock").open("w") as lock:
@@ -90,11 +97,16 @@ def _made_once(folder: Path) -> Path:
 
 
 def write_hostile_corpus(path: Path) -> None:
-    """Every text that a file can hold says something that a page must not obey: names, personas, utterances."""
+    """Every text that a file can hold says something that a page must not obey: names, personas,
+    utterances."""
     markup, _, word, *_ = HOSTILE_TEXTS
     systems = [f"<b>bold</b> & {LONG_WORD[:120]}", "=1+1", "\N{SNOWMAN} quiet"]
     records: list[dict[str, object]] = [
-        {"type": "corpus", "name": f"Hostile <i>corpus</i> {LONG_WORD[:60]}", "description": f"{markup} {word}"},
+        {
+            "type": "corpus",
+            "name": f"Hostile <i>corpus</i> {LONG_WORD[:60]}",
+            "description": f"{markup} {word}",
+        },
         *({"type": "system", "name": name, "description": markup} for name in systems),
         {"type": "rater", "name": markup[:60]},
         {"type": "rater", "name": "second"},
@@ -114,7 +126,13 @@ def write_hostile_corpus(path: Path) -> None:
         ]
         name = f"<u>{dialogue}</u>{LONG_WORD[:50]}"
         records.append(
-            {"type": "dialogue", "id": name, "persona": [markup, word], "partner_persona": [word], "turns": turns}
+            {
+                "type": "dialogue",
+                "id": name,
+                "persona": [markup, word],
+                "partner_persona": [word],
+                "turns": turns,
+            }
         )
         for number, text in enumerate(HOSTILE_TEXTS):
             for place, system in enumerate(systems):

@@ -16,9 +16,14 @@ PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
 
 
 @pytest.mark.slow
-def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_two_factor_log_in_is_set_up_and_asked_for(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     """The app's code turns it on; a recovery code logs in, for an app's code is good once."""
-    stage.python(f"from django.contrib.auth.models import User\nUser.objects.create_user('two', password={PASSWORD!r})")
+    stage.python(
+        "from django.contrib.auth.models import User\nUser.objects.create_user('two', "
+        f"password={PASSWORD!r})"
+    )
     visitor = visit()
     visitor.log_in("two", PASSWORD)
     page = visitor.go("/accounts/two-factor/")
@@ -46,13 +51,12 @@ def test_two_factor_log_in_is_set_up_and_asked_for(visit: Callable[..., Visit], 
 @pytest.mark.slow
 def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], stage: Stage) -> None:
     link = stage.python(
-        "from django.contrib.auth.models import User\n"
-        "from django.contrib.auth.tokens import default_token_generator\n"
-        "from django.urls import reverse\n"
-        "from django.utils.http import urlsafe_base64_encode\n"
-        f"user = User.objects.create_user('forgetful', email='f@example.org', password={PASSWORD!r})\n"
-        "uid = urlsafe_base64_encode(str(user.pk).encode())\n"
-        "print(reverse('password-reset-link', args=[uid, default_token_generator.make_token(user)]))"
+        "from django.contrib.auth.models import User\nfrom django.contrib.auth.tokens import "
+        "default_token_generator\nfrom django.urls import reverse\nfrom django.utils.http import "
+        "urlsafe_base64_encode\nuser = User.objects.create_user('forgetful', "
+        f"email='f@example.org', password={PASSWORD!r})\nuid = "
+        "urlsafe_base64_encode(str(user.pk).encode())\nprint(reverse('password-reset-link', "
+        "args=[uid, default_token_generator.make_token(user)]))"
     )
     visitor = visit()
     page = visitor.go(link)

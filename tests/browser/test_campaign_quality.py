@@ -1,4 +1,5 @@
-"""The organiser's pages of raters and agreement, in a browser: live, usable on a phone, blind to nothing."""
+"""The organiser's pages of raters and agreement, in a browser: live, usable on a phone, blind to
+nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def live_campaign(stage: Stage) -> str:
 
 
 @pytest.mark.slow
-def test_the_agreement_page_follows_the_ratings(visit: Callable[..., Visit], stage: Stage, live_campaign: str) -> None:
+def test_the_agreement_page_follows_the_ratings(
+    visit: Callable[..., Visit], stage: Stage, live_campaign: str
+) -> None:
     """16 ratings, then 17, without anybody touching the page."""
     visitor = visit(role="organiser")
     page, address = visitor.page, f"{live_campaign}/agreement/"
@@ -57,11 +60,15 @@ def test_the_agreement_page_follows_the_ratings(visit: Callable[..., Visit], sta
         page.wait_for_timeout(500)  # of the worker's time, which goes on
     expect(raters).to_have_count(3)
     expect(page.locator(".progress .figure")).to_have_text("17 of 24")
-    expect(chosen, "the table that came anew is in the order that was chosen").to_have_attribute("aria-sort", order)
+    expect(chosen, "the table that came anew is in the order that was chosen").to_have_attribute(
+        "aria-sort", order
+    )
 
 
 @pytest.mark.parametrize("name", ["agreement", "raters", "raters/?rater=1", "ratings"])
-def test_nothing_scrolls_sideways_on_a_phone(visit: Callable[..., Visit], live_campaign: str, name: str) -> None:
+def test_nothing_scrolls_sideways_on_a_phone(
+    visit: Callable[..., Visit], live_campaign: str, name: str
+) -> None:
     page = visit(width=390, role="organiser").page
     page.goto(f"{live_campaign}/{name}{'' if '?' in name else '/'}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

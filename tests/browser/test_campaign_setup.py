@@ -15,9 +15,9 @@ from tests.browser.visit import Held, Visit
 def no_campaign_is_left(stage: Stage) -> Iterator[None]:
     yield
     stage.python(
-        "from annotations.campaigns.actions import setup\n"
-        "from annotations.campaigns.models import Campaign\n"
-        "[setup.delete(one, one.slug) for one in Campaign.objects.filter(name__startswith='Newcomer')]"
+        "from annotations.campaigns.actions import setup\nfrom annotations.campaigns.models "
+        "import Campaign\n[setup.delete(one, one.slug) for one in "
+        "Campaign.objects.filter(name__startswith='Newcomer')]"
     )
 
 
@@ -47,7 +47,8 @@ def test_from_nothing_to_a_rater_who_has_joined(visit: Callable[..., Visit], scr
 
 
 def test_the_form_follows_the_choice_and_says_what_it_costs(visit: Callable[..., Visit]) -> None:
-    """The demo has 8 systems and 8 dialogues: 64 items at dialogue level, 24 of 3 drawn dialogues; k = 4 makes 96."""
+    """The demo has 8 systems and 8 dialogues: 64 items at dialogue level, 24 of 3 drawn dialogues;
+    k = 4 makes 96."""
     page = visit(role="organiser").go("/campaigns/new/?corpus=demo")
     page.get_by_text("A system's responses in a whole dialogue").click()
     expect(page.locator("#plan")).to_contain_text("64 × 2")
@@ -62,8 +63,11 @@ def test_the_form_follows_the_choice_and_says_what_it_costs(visit: Callable[...,
     expect(page.get_by_label("Raters per item")).to_have_count(0)
 
 
-def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(visit: Callable[..., Visit]) -> None:
-    """Until the form that follows a choice is there, the choice alone can be changed; what was chosen last counts."""
+def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(
+    visit: Callable[..., Visit],
+) -> None:
+    """Until the form that follows a choice is there, the choice alone can be changed; what was
+    chosen last counts."""
     organiser = visit(role="organiser")
     page = organiser.go("/campaigns/new/?corpus=demo")
     late: list[Route] = []
@@ -97,8 +101,11 @@ def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(visit: Ca
     organiser.complaints = [one for one in organiser.complaints if "error: htmx:" not in one]
 
 
-def test_a_choice_made_before_the_scripts_have_come_is_followed(visit: Callable[..., Visit]) -> None:
-    """On a slow line the page can be filled in before them; a reload that puts choices back is the same to it."""
+def test_a_choice_made_before_the_scripts_have_come_is_followed(
+    visit: Callable[..., Visit],
+) -> None:
+    """On a slow line the page can be filled in before them; a reload that puts choices back is the
+    same to it."""
     organiser = visit(role="organiser")
     page = organiser.go("/campaigns/")
     late = Held(page, "**/htmx*.js*")
@@ -116,24 +123,28 @@ def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]
     page.get_by_label("Name", exact=True).fill("Newcomer writes")
     page.get_by_role("button", name="Make the draft").click()
     page.get_by_role("link", name="Write the guidelines").click()
-    page.wait_for_load_state("load")  # before its scripts have run, a page does not follow what is typed
-    page.get_by_label("Text, in Markdown").fill("# Look here\n\n<img src=x onerror=alert(1)> **bold**")
+    page.wait_for_load_state(
+        "load"
+    )  # before its scripts have run, a page does not follow what is typed
+    page.get_by_label("Text, in Markdown").fill(
+        "# Look here\n\n<img src=x onerror=alert(1)> **bold**"
+    )
     preview = page.locator("#guidelines-preview")
     expect(preview.get_by_role("heading", name="Look here")).to_be_visible()
     expect(preview).to_contain_text("<img src=x")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, width: int, scheme: str) -> None:
+def test_no_page_scrolls_sideways(
+    visit: Callable[..., Visit], stage: Stage, width: int, scheme: str
+) -> None:
     stage.python(
-        "from annotations.campaigns.actions import invitations, setup\n"
-        "from annotations.models import CorpusVersion\n"
-        "version = CorpusVersion.objects.get(corpus__slug='hostile')\n"
-        "asked = setup.Asked(name='Newcomer ' + 'w' * 150, kind='turn', slug='newcomer-wide', version=version,\n"
-        "                    systems=list(version.systems.all()))\n"
-        "campaign = setup.create(asked)\n"
-        "setup.write_guidelines(campaign, 'w' * 300 + '\\n\\n| ' + ' | '.join('abcdefghij' * 2) + ' |')\n"
-        "invitations.invite(campaign, 'n' * 190)"
+        "from annotations.campaigns.actions import invitations, setup\nfrom annotations.models "
+        "import CorpusVersion\nversion = CorpusVersion.objects.get(corpus__slug='hostile')\nasked "
+        "= setup.Asked(name='Newcomer ' + 'w' * 150, kind='turn', slug='newcomer-wide', "
+        "version=version,\n                    systems=list(version.systems.all()))\ncampaign = "
+        "setup.create(asked)\nsetup.write_guidelines(campaign, 'w' * 300 + '\\n\\n| ' + ' | "
+        "'.join('abcdefghij' * 2) + ' |')\ninvitations.invite(campaign, 'n' * 190)"
     )
     visitor = visit(width=width, scheme=scheme, role="organiser")
     for part in ("", "settings/", "guidelines/", "checks/", "preview/", "plan/"):
@@ -143,7 +154,9 @@ def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, wid
     assert visitor.scroll_width() <= width
 
 
-def test_a_form_stays_as_it_is_when_a_choice_in_it_finds_the_organiser_logged_out(visit: Callable[..., Visit]) -> None:
+def test_a_form_stays_as_it_is_when_a_choice_in_it_finds_the_organiser_logged_out(
+    visit: Callable[..., Visit],
+) -> None:
     visitor = visit(role="organiser")
     page = visitor.go("/campaigns/new/")
     page.get_by_label("Name", exact=True).fill("Typed before the session ended")
@@ -152,4 +165,6 @@ def test_a_form_stays_as_it_is_when_a_choice_in_it_finds_the_organiser_logged_ou
     page.get_by_role("radio", name="a system's responses in a whole dialogue").check()
     expect(page.get_by_role("alert")).to_contain_text("You are logged out.")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Typed before the session ended")
-    visitor.complaints = [one for one in visitor.complaints if "Error Code 401" not in one]  # htmx's own
+    visitor.complaints = [
+        one for one in visitor.complaints if "Error Code 401" not in one
+    ]  # htmx's own

@@ -1,4 +1,5 @@
-"""A newcomer in Chromium: account, team, rules, files, the project's own baseline, the upload, the rank."""
+"""A newcomer in Chromium: account, team, rules, files, the project's own baseline, the upload, the
+rank."""
 
 from __future__ import annotations
 
@@ -88,7 +89,16 @@ def downloaded(page: Page, link: str, folder: Path) -> Path:
 
 def baseline(dialogues: Path, name: str) -> Path:
     responses = dialogues.with_name(f"{name}.json")
-    command = [sys.executable, "-m", "workers.baselines", dialogues, "--baseline", name, "--to", responses]
+    command = [
+        sys.executable,
+        "-m",
+        "workers.baselines",
+        dialogues,
+        "--baseline",
+        name,
+        "--to",
+        responses,
+    ]
     subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, timeout=300)
     return responses
 
@@ -131,11 +141,17 @@ def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     page.get_by_role("button", name="Hand in").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Nearest neighbour")
-    expect(page.locator("li.scored.done")).to_be_visible(timeout=60_000)  # nobody loaded the page again
+    expect(page.locator("li.scored.done")).to_be_visible(
+        timeout=60_000
+    )  # nobody loaded the page again
     expect(page.locator("#submission-status")).to_have_text("scored")
-    expect(page.locator(".standing")).to_contain_text("Rank 1", timeout=60_000)  # when its board is computed
+    expect(page.locator(".standing")).to_contain_text(
+        "Rank 1", timeout=60_000
+    )  # when its board is computed
     expect(page.locator("#table-public-scores tbody tr")).to_have_count(3)
-    expect(page.locator("[hx-trigger]")).to_have_count(0, timeout=60_000)  # it has ended, and so has its board
+    expect(page.locator("[hx-trigger]")).to_have_count(
+        0, timeout=60_000
+    )  # it has ended, and so has its board
 
     assert_everybody_can_use(page)
     page.get_by_role("link", name="See the leaderboard").click()
@@ -175,7 +191,9 @@ def test_what_can_be_seen_at_once_is_said_before_anything_is_sent(
     settled = visit()
     settled.log_in("settled", PASSWORD)
     page = settled.go(ROUND)
-    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.on(
+        "request", lambda request: sent.append(request.url) if request.method == "POST" else None
+    )
     sent: list[str] = []
     page.get_by_role("button", name="Hand in").click()
     expect(page.get_by_role("alert")).to_have_text("Choose a file first.")
@@ -242,7 +260,9 @@ def test_an_upload_whose_answer_is_lost_is_not_called_unstored(
     settled.expected_status = {502}
     page.route("**/submit/", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
     page.get_by_role("button", name="Hand in").click()
-    expect(page.get_by_role("alert")).to_contain_text("It may be stored: look among your submissions")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "It may be stored: look among your submissions"
+    )
     expect(page.get_by_role("button", name="Hand in")).to_be_focused()
 
 

@@ -28,8 +28,12 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     organiser = visit(role="organiser", script=script)
     page = organiser.go("/challenges/new/")
     page.get_by_label("Name", exact=True).fill(f"Organised {script}")
-    page.get_by_label("Corpus of the warm-up").select_option(label="Demo (simulated ratings) (demo v1)")
-    page.get_by_label("Corpus of rounds 1 and 2").select_option(label="Demo (simulated ratings) (demo v1)")
+    page.get_by_label("Corpus of the warm-up").select_option(
+        label="Demo (simulated ratings) (demo v1)"
+    )
+    page.get_by_label("Corpus of rounds 1 and 2").select_option(
+        label="Demo (simulated ratings) (demo v1)"
+    )
     page.get_by_role("button", name="Make the draft").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("draft")
 
@@ -42,14 +46,20 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     page.get_by_role("textbox", name="Unveiling").fill("2030-02-01T23:59")
     page.get_by_role("button", name="Store the settings").click()
     expect(page.get_by_role("status").first).to_contain_text("stored")
-    expect(page.get_by_role("textbox", name="Closes")).to_have_value("2030-02-02T11:59")  # AoE is UTC-12
+    expect(page.get_by_role("textbox", name="Closes")).to_have_value(
+        "2030-02-02T11:59"
+    )  # AoE is UTC-12
 
     page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_role("link", name="Change the rules").click()
-    page.wait_for_load_state("load")  # before its scripts have run, a page does not follow what is typed
+    page.wait_for_load_state(
+        "load"
+    )  # before its scripts have run, a page does not follow what is typed
     page.get_by_label("Text, in Markdown").fill("# Be kind\n\nOne account a person.")
     if script:
-        expect(page.locator("#guidelines-preview").get_by_role("heading", name="Be kind")).to_be_visible()
+        expect(
+            page.locator("#guidelines-preview").get_by_role("heading", name="Be kind")
+        ).to_be_visible()
     page.get_by_role("button", name="Store the rules").click()
     page.get_by_role("button", name="Open the challenge").click()
     expect(page.get_by_role("status").first).to_contain_text("The challenge is open")
@@ -61,7 +71,9 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     expect(theirs.get_by_text("Round 2").first).to_be_visible()
 
 
-def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_the_round_follows_the_corpus_and_warns_of_hiding_it(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     stage.python(
         "from leaderboard.challenges.actions import setup\n"
         "setup.create(setup.ChallengeAsked('Organised round', 'organised-round'))"
@@ -70,11 +82,17 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[...
     page = organiser.go("/challenges/organised-round/rounds/new/")
     page.get_by_label("Name", exact=True).fill("First")
     page.evaluate("document.getElementById('round-form').dataset.before = 'yes'")
-    page.get_by_label("Corpus", exact=True).select_option(label="Demo (simulated ratings) (demo v1)")
-    expect(page.locator("#round-form[data-before]")).to_have_count(0)  # the form of that corpus is there
+    page.get_by_label("Corpus", exact=True).select_option(
+        label="Demo (simulated ratings) (demo v1)"
+    )
+    expect(page.locator("#round-form[data-before]")).to_have_count(
+        0
+    )  # the form of that corpus is there
     expect(page.get_by_label("Name", exact=True)).to_have_value("First")
     page.get_by_role("radio", name="Hidden").check()
-    expect(page.locator(".notice.warn").first).to_contain_text("Everybody can read the pages of Demo")
+    expect(page.locator(".notice.warn").first).to_contain_text(
+        "Everybody can read the pages of Demo"
+    )
     page.get_by_role("radio", name="Public").check()
     expect(page.locator(".notice.warn")).to_have_count(0)
     organiser.expected_status = {422}
@@ -88,8 +106,11 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(visit: Callable[...
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, width: int, scheme: str) -> None:
-    """Names as long as they may be, without a space; a team and a submission of them, and a twin."""
+def test_no_page_scrolls_sideways(
+    visit: Callable[..., Visit], stage: Stage, width: int, scheme: str
+) -> None:
+    """Names as long as they may be, without a space; a team and a submission of them, and a
+    twin."""
     stage.python(
         "from annotations.models import CorpusVersion\n"
         "from leaderboard.challenges.actions import judging, plan, setup\n"
@@ -112,8 +133,14 @@ def test_no_page_scrolls_sideways(visit: Callable[..., Visit], stage: Stage, wid
     visitor = visit(width=width, scheme=scheme, role="organiser")
     addresses = [
         "/challenges/new/",
-        *(f"/challenges/organised-wide/{part}/" for part in ("settings", "rules/edit", "teams", "submissions")),
-        *(f"/challenges/organised-wide/rounds/{part}/" for part in ("new", "warm-up/settings", "round-1/settings")),
+        *(
+            f"/challenges/organised-wide/{part}/"
+            for part in ("settings", "rules/edit", "teams", "submissions")
+        ),
+        *(
+            f"/challenges/organised-wide/rounds/{part}/"
+            for part in ("new", "warm-up/settings", "round-1/settings")
+        ),
     ]
     for address in addresses:
         page = visitor.go(address)

@@ -20,7 +20,9 @@ def chart(page: Page, level: str) -> Locator:
 
 def rows_of_download(page: Page, figure: Locator) -> list[dict[str, str]]:
     address = figure.locator(".chart-links a").get_attribute("href")
-    return list(csv.DictReader(io.StringIO(page.request.get(str(address)).body().decode("utf-8-sig"))))
+    return list(
+        csv.DictReader(io.StringIO(page.request.get(str(address)).body().decode("utf-8-sig")))
+    )
 
 
 @pytest.mark.slow
@@ -31,16 +33,25 @@ def test_scatter_plots_draw_as_many_points_as_the_data_say(visit: Callable[..., 
     for level in ("turn", "dialogue", "system"):
         figure = chart(page, level)
         said = rows_of_download(page, figure)
-        assert figure.locator(".scatterlayer .points path.point").count() == min(len(said), POINTS_DRAWN) > 0
+        assert (
+            figure.locator(".scatterlayer .points path.point").count()
+            == min(len(said), POINTS_DRAWN)
+            > 0
+        )
         assert f"n = {len(said)}" in figure.locator("> figcaption").inner_text()
 
 
 @pytest.mark.slow
-def test_there_are_as_many_points_as_responses_that_people_rated(visit: Callable[..., Visit]) -> None:
-    """The demo has 7 systems beside the reference responses, and all answer 8 dialogues of 7 turns: 392, 56 and 7."""
+def test_there_are_as_many_points_as_responses_that_people_rated(
+    visit: Callable[..., Visit],
+) -> None:
+    """The demo has 7 systems beside the reference responses, and all answer 8 dialogues of 7 turns:
+    392, 56 and 7."""
     visitor = visit()
     page = visitor.go("/corpora/demo/metrics/plots/")
-    assert [len(rows_of_download(page, chart(page, level))) for level in ("turn", "dialogue", "system")] == [392, 56, 7]
+    assert [
+        len(rows_of_download(page, chart(page, level))) for level in ("turn", "dialogue", "system")
+    ] == [392, 56, 7]
 
 
 @pytest.mark.slow
@@ -106,7 +117,9 @@ def test_whiskers_stand_at_both_sides_of_a_system(visit: Callable[..., Visit]) -
     visitor.see_everything()
     system = chart(page, "system")
     assert system.locator(".xerror").count() == 8
-    assert system.locator(".yerror").count() == 7  # the gold answers get 1 in all eight dialogues: no interval
+    assert (
+        system.locator(".yerror").count() == 7
+    )  # the gold answers get 1 in all eight dialogues: no interval
 
 
 def test_a_chart_that_is_not_drawn_is_on_paper_as_its_data(visit: Callable[..., Visit]) -> None:
@@ -119,7 +132,10 @@ def test_a_chart_that_is_not_drawn_is_on_paper_as_its_data(visit: Callable[..., 
     for figure in figures:
         rows = figure.locator(".chart-data tbody tr")
         assert rows.count() == rows.filter(visible=True).count() > 0
-        assert figure.locator("[data-chart-state], .chart-data > summary").filter(visible=True).count() == 0
+        assert (
+            figure.locator("[data-chart-state], .chart-data > summary").filter(visible=True).count()
+            == 0
+        )
         assert figure.locator(".chart-area").evaluate("area => area.offsetHeight") == 0
 
 
@@ -143,4 +159,6 @@ def test_charts_of_a_dark_page_are_on_paper_in_its_colours(visit: Callable[..., 
     assert len(printed) == page.locator("[data-chart-canvas]").count() > 0
     assert all(ground == "rgb(255, 255, 255)" and points for ground, points in printed), printed
     page.emulate_media(media="print")
-    assert all(chart.is_visible() for chart in page.locator("[data-chart-canvas] .svg-container").all())
+    assert all(
+        chart.is_visible() for chart in page.locator("[data-chart-canvas] .svg-container").all()
+    )

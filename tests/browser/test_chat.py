@@ -1,4 +1,5 @@
-"""A rater chats with a system in a browser: two rounds by keyboard, an answer that fails, the end, the rating."""
+"""A rater chats with a system in a browser: two rounds by keyboard, an answer that fails, the end,
+the rating."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def say(page: Page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_who_logged_in_again_elsewhere_sends_what_was_kept(visit: Callable[..., Visit], chat: tuple[str, str]) -> None:
+def test_who_logged_in_again_elsewhere_sends_what_was_kept(
+    visit: Callable[..., Visit], chat: tuple[str, str]
+) -> None:
     address, name = chat
     visitor = visit()
     visitor.log_in(name, PASSWORD)
@@ -74,13 +77,16 @@ def test_who_logged_in_again_elsewhere_sends_what_was_kept(visit: Callable[..., 
     page.keyboard.press("Enter")
     page.get_by_text("You said: Hello there.").wait_for(timeout=ANSWERED)
     expect(page.get_by_text("You are logged out.")).to_be_hidden()
-    visitor.complaints = [text for text in visitor.complaints if "Error Code 401" not in text]  # htmx's own
+    visitor.complaints = [
+        text for text in visitor.complaints if "Error Code 401" not in text
+    ]  # htmx's own
 
 
 def test_a_message_that_was_corrected_after_a_lost_answer_is_another_one(
     visit: Callable[..., Visit], chat: tuple[str, str]
 ) -> None:
-    """The first was stored, only its answer was lost. The second may not be taken for it and thrown away."""
+    """The first was stored, only its answer was lost. The second may not be taken for it and thrown
+    away."""
     address, name = chat
     visitor = visit()
     visitor.log_in(name, PASSWORD)
@@ -94,12 +100,17 @@ def test_a_message_that_was_corrected_after_a_lost_answer_is_another_one(
     say(page, "I has a dog.")
     expect(page.get_by_role("alert")).to_contain_text("It could not be sent.")
     page.unroute("**/say/")
-    answered = "You said: I has a dog."  # this page does not ask for it: it does not know that the message is there
-    wait_until(lambda: answered in page.context.request.get(address).text(), 60, "the partner has answered")
+    # this page does not ask for it: it does not know that the message is there
+    answered = "You said: I has a dog."
+    wait_until(
+        lambda: answered in page.context.request.get(address).text(), 60, "the partner has answered"
+    )
     say(page, "I have a dog.")
     page.get_by_text("You said: I has a dog.").wait_for(timeout=ANSWERED)
     page.get_by_text("You said: I have a dog.").wait_for(timeout=ANSWERED)
-    visitor.complaints = [text for text in visitor.complaints if "ERR_FAILED" not in text and "htmx" not in text]
+    visitor.complaints = [
+        text for text in visitor.complaints if "ERR_FAILED" not in text and "htmx" not in text
+    ]
 
 
 def test_a_chat_that_was_ended_in_another_tab_leads_to_its_rating(
@@ -111,8 +122,9 @@ def test_a_chat_that_was_ended_in_another_tab_leads_to_its_rating(
     page = visitor.go(address)
     public_id = address.strip("/").split("/")[-1]
     stage.python(
-        "from django.utils import timezone; from annotations.campaigns.models import Conversation as C;"
-        f"C.objects.filter(public_id='{public_id}').update(finished_at=timezone.now())"
+        "from django.utils import timezone; from annotations.campaigns.models import "
+        "Conversation as "
+        f"C;C.objects.filter(public_id='{public_id}').update(finished_at=timezone.now())"
     )
     visitor.expected_status = {409}
     say(page, "Are you still there?")
@@ -162,7 +174,9 @@ def test_an_answer_that_fails_is_told_and_asked_for_again(
     say(page, "Hello.")
     page.get_by_text("Your partner did not answer. Nothing is lost").wait_for(timeout=ANSWERED)
     said = page.locator("main").inner_text()
-    assert not re.search(r"\b404\b", said), said  # the campaign's own name is a number in which it may occur
+    assert not re.search(r"\b404\b", said), (
+        said
+    )  # the campaign's own name is a number in which it may occur
     endpoint.answer = lambda asked: "Here I am."
     page.get_by_role("button", name="Ask again").click()
     page.get_by_text("Here I am.").wait_for(timeout=ANSWERED)
@@ -193,7 +207,9 @@ def test_a_message_that_cannot_be_sent_stays_and_is_sent_once(
     visitor.complaints.clear()
 
 
-def test_what_was_typed_is_there_after_a_reload(visit: Callable[..., Visit], chat: tuple[str, str]) -> None:
+def test_what_was_typed_is_there_after_a_reload(
+    visit: Callable[..., Visit], chat: tuple[str, str]
+) -> None:
     address, name = chat
     visitor = visit()
     visitor.log_in(name, PASSWORD)
@@ -203,7 +219,9 @@ def test_what_was_typed_is_there_after_a_reload(visit: Callable[..., Visit], cha
     assert page.get_by_label("Your message").input_value() == "Half a thought"
 
 
-def test_without_javascript_a_chat_goes_on_by_looking_again(visit: Callable[..., Visit], chat: tuple[str, str]) -> None:
+def test_without_javascript_a_chat_goes_on_by_looking_again(
+    visit: Callable[..., Visit], chat: tuple[str, str]
+) -> None:
     address, name = chat
     visitor = visit(script=False)
     visitor.log_in(name, PASSWORD)
@@ -219,7 +237,9 @@ def test_without_javascript_a_chat_goes_on_by_looking_again(visit: Callable[...,
     assert page.locator("#chat > li").count() == 2
 
 
-def test_an_organiser_registers_a_system_and_tries_it(visit: Callable[..., Visit], endpoint: StubEndpoint) -> None:
+def test_an_organiser_registers_a_system_and_tries_it(
+    visit: Callable[..., Visit], endpoint: StubEndpoint
+) -> None:
     visitor = visit(role="organiser")
     page = visitor.go("/chat-systems/")
     page.get_by_label("Name").fill("Registered in a browser")

@@ -1,4 +1,5 @@
-"""Two browsers at once: two raters meet, write a dialogue in turn, lose the connection, come back, finish."""
+"""Two browsers at once: two raters meet, write a dialogue in turn, lose the connection, come back,
+finish."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ def meeting(stage: Stage, visit: Callable[..., Visit]) -> Callable[..., Pair]:
             one.page.get_by_role("button", name="Meet a partner").click()
             visits.append(one)
         for one in visits if window.get("script", True) else ():
-            expect(one.page.get_by_label("Your next utterance")).to_be_visible()  # the first one's page came anew
+            expect(
+                one.page.get_by_label("Your next utterance")
+            ).to_be_visible()  # the first one's page came anew
             one.page.wait_for_load_state("load")  # before its script has run, a page hears no key
         return visits[0], visits[1]
 
@@ -67,9 +70,12 @@ def meeting(stage: Stage, visit: Callable[..., Visit]) -> Callable[..., Pair]:
 
 
 @pytest.mark.slow
-def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Callable[..., Pair]) -> None:
-    """Each types while the other's turn lasts, and Enter sends when the own turn has come. The pages' clocks jump to
-    where they ask for new lines, as they do by themselves in the tests below."""
+def test_two_raters_write_a_whole_dialogue_by_keyboard(
+    stage: Stage, meeting: Callable[..., Pair]
+) -> None:
+    """Each types while the other's turn lasts, and Enter sends when the own turn has come. The
+    pages' clocks jump to where they ask for new lines, as they do by themselves in the tests
+    below."""
     first, second = meeting("whole-dialogue")
     pages = first.page, second.page
     for page in pages:
@@ -95,7 +101,9 @@ def test_two_raters_write_a_whole_dialogue_by_keyboard(stage: Stage, meeting: Ca
         expect(page.get_by_role("heading", name="The dialogue is finished")).to_be_visible()
         expect(page.locator(".chat .bubble p")).to_have_text(texts)
         expect(page.get_by_role("button", name="Meet another partner")).to_be_visible()
-    assert lines_of(stage, "whole-dialogue") == [["AB"[number % 2], text] for number, text in enumerate(texts)]
+    assert lines_of(stage, "whole-dialogue") == [
+        ["AB"[number % 2], text] for number, text in enumerate(texts)
+    ]
 
 
 @pytest.mark.slow
@@ -105,7 +113,9 @@ def test_own_words_stand_right_and_only_the_own_persona_shows(meeting: Callable[
     first.page.get_by_role("button", name="Send").click()
     expect(second.page.locator(".bubble", has_text="Hello there.")).to_contain_text("Your partner")
     expect(first.page.locator(".bubble", has_text="Hello there.")).to_contain_text("You")
-    personas = [set(one.page.locator(".own-persona li").all_inner_texts()) for one in (first, second)]
+    personas = [
+        set(one.page.locator(".own-persona li").all_inner_texts()) for one in (first, second)
+    ]
     assert len(personas[0]) >= 5
     assert not personas[0] & personas[1]
     assert "own-side-amber" not in second.page.content()
@@ -113,7 +123,9 @@ def test_own_words_stand_right_and_only_the_own_persona_shows(meeting: Callable[
 
 
 @pytest.mark.slow
-def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
+def test_without_a_connection_the_text_waits_and_is_sent_once(
+    stage: Stage, meeting: Callable[..., Pair]
+) -> None:
     first, second = meeting("offline")
     page = first.page
     expect(page.get_by_text("You begin.")).to_be_visible()
@@ -126,10 +138,16 @@ def test_without_a_connection_the_text_waits_and_is_sent_once(stage: Stage, meet
     expect(second.page.locator(".bubble p")).to_have_text("Can you hear me?")
     expect(page.get_by_label("Your next utterance")).to_have_value("")
     assert lines_of(stage, "offline") == [["A", "Can you hear me?"]]
-    first.complaints = [one for one in first.complaints if "ERR_INTERNET_DISCONNECTED" not in one and "htmx" not in one]
+    first.complaints = [
+        one
+        for one in first.complaints
+        if "ERR_INTERNET_DISCONNECTED" not in one and "htmx" not in one
+    ]
 
 
-def test_who_logged_in_again_elsewhere_sends_what_was_kept(stage: Stage, meeting: Callable[..., Pair]) -> None:
+def test_who_logged_in_again_elsewhere_sends_what_was_kept(
+    stage: Stage, meeting: Callable[..., Pair]
+) -> None:
     first, second = meeting("logged-out-room")
     expect(first.page.get_by_text("You begin.")).to_be_visible()
     first.expected_status = {401}  # the page asks every two seconds, between the two log-ins too
@@ -137,16 +155,22 @@ def test_who_logged_in_again_elsewhere_sends_what_was_kept(stage: Stage, meeting
     first.page.get_by_label("Your next utterance").fill("Here I am again.")
     first.page.get_by_label("Your next utterance").press("Enter")
     expect(second.page.locator(".bubble p")).to_have_text("Here I am again.")
-    first.complaints = [one for one in first.complaints if "Error Code 401" not in one]  # htmx's own
+    first.complaints = [
+        one for one in first.complaints if "Error Code 401" not in one
+    ]  # htmx's own
 
 
-def test_a_room_stays_as_it_is_while_its_rater_is_logged_out(stage: Stage, meeting: Callable[..., Pair]) -> None:
+def test_a_room_stays_as_it_is_while_its_rater_is_logged_out(
+    stage: Stage, meeting: Callable[..., Pair]
+) -> None:
     first, second = meeting("logged-out-while-waiting")
     text = first.page.get_by_label("Your next utterance")
     text.fill("Half of a sente")
     first.expected_status = {401}
     first.page.context.clear_cookies(name="sessionid")
-    said = first.page.get_by_role("alert").filter(has_text="You are logged out. What you typed is still here.")
+    said = first.page.get_by_role("alert").filter(
+        has_text="You are logged out. What you typed is still here."
+    )
     expect(said).to_be_visible()
     expect(text).to_have_value("Half of a sente")
     expect(first.page.get_by_label("Password")).to_have_count(0)
@@ -154,11 +178,15 @@ def test_a_room_stays_as_it_is_while_its_rater_is_logged_out(stage: Stage, meeti
     expect(first.page.get_by_text("What you typed is still here.")).to_have_count(0)
     text.press("Enter")
     expect(second.page.locator(".bubble p")).to_have_text("Half of a sente")
-    first.complaints = [one for one in first.complaints if "Error Code 401" not in one]  # htmx's own
+    first.complaints = [
+        one for one in first.complaints if "Error Code 401" not in one
+    ]  # htmx's own
 
 
 @pytest.mark.slow
-def test_an_answer_that_is_lost_is_asked_for_again_and_stored_once(stage: Stage, meeting: Callable[..., Pair]) -> None:
+def test_an_answer_that_is_lost_is_asked_for_again_and_stored_once(
+    stage: Stage, meeting: Callable[..., Pair]
+) -> None:
     first, _ = meeting("lost-answer")
     page = first.page
     tries = []
@@ -182,7 +210,9 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_stored_once(stage: Stage,
 
 
 @pytest.mark.slow
-def test_a_draft_outlives_a_reload_and_stays_in_a_narrow_dark_window(meeting: Callable[..., Pair]) -> None:
+def test_a_draft_outlives_a_reload_and_stays_in_a_narrow_dark_window(
+    meeting: Callable[..., Pair],
+) -> None:
     first, second = meeting("draft", width=390, scheme="dark")
     text = "A sentence that I have not sent. " * 8
     second.page.get_by_label("Your next utterance").fill(text)
@@ -195,7 +225,9 @@ def test_a_draft_outlives_a_reload_and_stays_in_a_narrow_dark_window(meeting: Ca
         assert one.scroll_width() <= 390
 
 
-def test_what_is_typed_before_the_script_is_there_outlives_a_reload(meeting: Callable[..., Pair]) -> None:
+def test_what_is_typed_before_the_script_is_there_outlives_a_reload(
+    meeting: Callable[..., Pair],
+) -> None:
     """On a slow line the page can be written in before its scripts have come."""
     _, second = meeting("early")
     page = second.page
@@ -221,7 +253,9 @@ def test_who_is_left_behind_is_told_and_can_meet_someone_else(meeting: Callable[
 
 
 @pytest.mark.slow
-def test_without_javascript_a_dialogue_is_written_by_forms(stage: Stage, meeting: Callable[..., Pair]) -> None:
+def test_without_javascript_a_dialogue_is_written_by_forms(
+    stage: Stage, meeting: Callable[..., Pair]
+) -> None:
     first, second = meeting("forms", utterances=4, script=False)
     for number in range(4):
         writer = (first, second)[number % 2]
@@ -229,4 +263,6 @@ def test_without_javascript_a_dialogue_is_written_by_forms(stage: Stage, meeting
         writer.page.get_by_label("Your next utterance").fill(f"Line {number}.")
         writer.page.get_by_role("button", name="Send").click()
     expect(second.page.get_by_role("heading", name="The dialogue is finished")).to_be_visible()
-    assert [text for _, text in lines_of(stage, "forms")] == [f"Line {number}." for number in range(4)]
+    assert [text for _, text in lines_of(stage, "forms")] == [
+        f"Line {number}." for number in range(4)
+    ]

@@ -26,12 +26,19 @@ from tests.site import PROJECT
 
 SCRIPTS = PROJECT / "dialeval_site" / "static" / "dialeval"
 RATER = ("page-rater", "reads-every-page")
-"""One of their own: who takes part in a campaign no longer sees its corpus, and other tests' rater does."""
+"""One of their own: who takes part in a campaign no longer sees its corpus, and other tests' rater
+does."""
 ROWS_UNFOLDED = """all => all.filter(row => !row.closest('details:not([open])')).map(row => row.checkVisibility())"""
 """Whether each shows; what is folded is not printed."""
-DRAWN_FOR_A_WIDTH = "[data-chart], script[src*='dialeval/rating-page.'], script[src*='dialeval/room.']"
-"""Where a page is another when it comes in a narrow window; all others differ by their style sheets alone."""
-ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = {"charts.js", "rating-page.js", "room.js"}, {"tables.js", "theme.js", "tips.js"}
+DRAWN_FOR_A_WIDTH = (
+    "[data-chart], script[src*='dialeval/rating-page.'], script[src*='dialeval/room.']"
+)
+"""Where a page is another when it comes in a narrow window; all others differ by their style sheets
+alone."""
+ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = (
+    {"charts.js", "rating-page.js", "room.js"},
+    {"tables.js", "theme.js", "tips.js"},
+)
 ASKS_FOR_THE_KEYS = {"chat.js"}
 """Whether there is a mouse, on pages that are not in these lists."""
 LANDMARKS = """() => Array.from(document.querySelectorAll('nav'))
@@ -41,8 +48,9 @@ LANDMARKS = """() => Array.from(document.querySelectorAll('nav'))
 @pytest.fixture(scope="module")
 def rater(stage: Stage) -> tuple[str, str]:
     stage.python(
-        "from django.contrib.auth.models import Group, User\n"
-        f"User.objects.create_user({RATER[0]!r}, password={RATER[1]!r}).groups.add(Group.objects.get(name='rater'))"
+        "from django.contrib.auth.models import Group, "
+        f"User\nUser.objects.create_user({RATER[0]!r}, "
+        f"password={RATER[1]!r}).groups.add(Group.objects.get(name='rater'))"
     )
     return RATER
 
@@ -50,17 +58,22 @@ def rater(stage: Stage) -> tuple[str, str]:
 def test_every_address_is_a_page_here_or_is_known_not_to_be_one() -> None:
     """A new page is looked at by the tests below, or says here why not."""
     opened = {
-        resolve(path.partition("?")[0]).url_name for path in (*OPEN, *OF_CORPORA, *RATERS, *PARTICIPANTS, *ORGANISERS)
+        resolve(path.partition("?")[0]).url_name
+        for path in (*OPEN, *OF_CORPORA, *RATERS, *PARTICIPANTS, *ORGANISERS)
     }
     rows = re.findall(
-        r"^\| `([\w-]+)` \| `[^`]+` \| GET", (PROJECT / "docs" / "endpoints.md").read_text(), re.MULTILINE
+        r"^\| `([\w-]+)` \| `[^`]+` \| GET",
+        (PROJECT / "docs" / "endpoints.md").read_text(),
+        re.MULTILINE,
     )
     assert set(rows) - opened == FRAGMENTS_AND_FILES | MADE_BY_OTHER_TESTS
 
 
 def test_scripts_that_ask_for_the_width_are_known() -> None:
     """A new one is seen to by ``DRAWN_FOR_A_WIDTH``, or asks again when the width changes."""
-    asking = re.compile("matchMedia|(inner|outer|client|offset)Width|screen\\.|visualViewport|getBoundingClientRect")
+    asking = re.compile(
+        "matchMedia|(inner|outer|client|offset)Width|screen\\.|visualViewport|getBoundingClientRect"
+    )
     found = {file.name for file in SCRIPTS.glob("*.js") if asking.search(file.read_text())}
     assert found == ASK_AS_THEY_COME | ASK_WHEN_IT_CHANGES | ASKS_FOR_THE_KEYS
 
@@ -68,15 +81,21 @@ def test_scripts_that_ask_for_the_width_are_known() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "paths"),
-    [("", OPEN), ("", OF_CORPORA), ("rater", RATERS), ("participant", PARTICIPANTS), ("organiser", ORGANISERS)],
+    [
+        ("", OPEN),
+        ("", OF_CORPORA),
+        ("rater", RATERS),
+        ("participant", PARTICIPANTS),
+        ("organiser", ORGANISERS),
+    ],
     ids=["open", "corpora", "rater", "participant", "organiser"],
 )
 def test_every_page_stands_whole_and_can_be_used_by_all(
     visit: Callable[..., Visit], rater: tuple[str, str], role: str, paths: list[str]
 ) -> None:
-    """Each page is seen wide and narrow: nothing reaches out sideways; it has a heading, a title, a breadcrumb and one
-    marked place in each navigation; axe finds no violation in it, light and dark; the browser complains of nothing (the
-    fixture asserts that)."""
+    """Each page is seen wide and narrow: nothing reaches out sideways; it has a heading, a title, a
+    breadcrumb and one marked place in each navigation; axe finds no violation in it, light and
+    dark; the browser complains of nothing (the fixture asserts that)."""
     visitor = visit(role="" if role == "rater" else role)
     if role == "rater":
         visitor.log_in(*rater)
@@ -91,7 +110,8 @@ def test_every_page_stands_whole_and_can_be_used_by_all(
 
 
 def come(visitor: Visit, path: str, width: int) -> None:
-    """First wide. Narrow, it is the same page, unless one of its scripts asked for the width as it came."""
+    """First wide. Narrow, it is the same page, unless one of its scripts asked for the width as it
+    came."""
     page = visitor.page
     page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
     seen = width == NARROW and not page.locator(DRAWN_FOR_A_WIDTH).count()
@@ -120,7 +140,8 @@ def faults_of(visitor: Visit, width: int) -> list[str]:
 
 
 def faults_of_navigation(page: Page) -> list[str]:
-    """Where one is: the last step of the breadcrumb, one link of the header, at most one of any other navigation."""
+    """Where one is: the last step of the breadcrumb, one link of the header, at most one of any
+    other navigation."""
     marked = page.evaluate(LANDMARKS)
     found = [f"{name}: {count} places marked" for name, count in marked if count > 1]
     if page.locator("nav.breadcrumb li:last-child[aria-current=page]").count() != 1:
@@ -138,7 +159,9 @@ def test_titles_tell_pages_apart(visit: Callable[..., Visit]) -> None:
 
 
 @pytest.mark.slow
-def test_simulated_ratings_are_called_simulated_wherever_they_are_shown(visit: Callable[..., Visit]) -> None:
+def test_simulated_ratings_are_called_simulated_wherever_they_are_shown(
+    visit: Callable[..., Visit],
+) -> None:
     visitor = visit()
     for path in ["/", *(f"/corpora/demo/{part}" for part in PARTS)]:
         badge = visitor.go(path).locator(".badge.simulated").first
@@ -155,7 +178,9 @@ def test_an_address_without_a_page_leads_back(visit: Callable[..., Visit]) -> No
     assert page.locator("h1").inner_text() == "Corpora"
 
 
-def test_the_theme_is_remembered_and_set_before_the_page_is_drawn(visit: Callable[..., Visit]) -> None:
+def test_the_theme_is_remembered_and_set_before_the_page_is_drawn(
+    visit: Callable[..., Visit],
+) -> None:
     visitor = visit(scheme="light")
     page = visitor.go("/corpora/demo/")
     background = "getComputedStyle(document.body).backgroundColor"
@@ -168,11 +193,18 @@ def test_the_theme_is_remembered_and_set_before_the_page_is_drawn(visit: Callabl
     assert page.get_by_label("Theme").input_value() == "dark"
 
 
-def test_the_keyboard_reaches_the_content_first_and_shows_where_it_is(visit: Callable[..., Visit]) -> None:
+def test_the_keyboard_reaches_the_content_first_and_shows_where_it_is(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/corpora/demo/metrics/")
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to the content")
-    assert skip.evaluate("link => link === document.activeElement && getComputedStyle(link).outlineStyle") == "solid"
+    assert (
+        skip.evaluate(
+            "link => link === document.activeElement && getComputedStyle(link).outlineStyle"
+        )
+        == "solid"
+    )
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 
@@ -186,9 +218,12 @@ def test_every_control_has_a_name(visit: Callable[..., Visit]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/corpora/demo/metrics/", "/corpora/demo/systems/", "/corpora/demo/agreement/"])
+@pytest.mark.parametrize(
+    "path", ["/corpora/demo/metrics/", "/corpora/demo/systems/", "/corpora/demo/agreement/"]
+)
 def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit], path: str) -> None:
-    """From a dark page: black on white, no navigation, every row of every table, and the signature."""
+    """From a dark page: black on white, no navigation, every row of every table, and the
+    signature."""
     page = visit(scheme="dark").go(path)
     page.emulate_media(media="print")
     for gone in (".site-header", ".tabs", ".breadcrumb", ".table-tools", "button:not(.why)"):
@@ -205,7 +240,9 @@ def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit], p
     assert len(page.pdf()) > 10_000
 
 
-def test_the_organisers_group_opens_by_key_and_closes_by_escape(visit: Callable[..., Visit]) -> None:
+def test_the_organisers_group_opens_by_key_and_closes_by_escape(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit(role="organiser").go("/campaigns/")
     summary = page.locator(".menu > summary")
     assert summary.inner_text() == "Organise: Campaigns"
@@ -225,7 +262,9 @@ def test_the_organisers_group_opens_by_key_and_closes_by_escape(visit: Callable[
 def test_the_header_stays_calm(visit: Callable[..., Visit], width: int) -> None:
     """An organiser's header, which has most on it, is one line wide and two lines narrow."""
     page = visit(width=width, role="organiser").go("/campaigns/")
-    assert page.locator(".site-header").evaluate("header => header.offsetHeight") <= (56 if width == WIDE else 112)
+    assert page.locator(".site-header").evaluate("header => header.offsetHeight") <= (
+        56 if width == WIDE else 112
+    )
 
 
 def test_the_administration_works_under_the_policy(visit: Callable[..., Visit]) -> None:

@@ -1,4 +1,5 @@
-"""Every kind of figure: what plotly draws is what the data say, and the files that one takes away hold it."""
+"""Every kind of figure: what plotly draws is what the data say, and the files that one takes away
+hold it."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ from tests.browser.visit import Visit, visitors
 
 METRICS = [
     ForestRow("bleu_4", Estimate(-0.1, ci=(-0.25, 0.0)), "b"),
-    ForestRow("bertscore_f1[model=a/model-with-a-long-name,layer=40]", Estimate(0.5, ci=(0.4, 0.625)), "a"),
+    ForestRow(
+        "bertscore_f1[model=a/model-with-a-long-name,layer=40]", Estimate(0.5, ci=(0.4, 0.625)), "a"
+    ),
     ForestRow("<b>submitted</b> & hostile", Estimate(0.3), "ab"),
 ]
 SYSTEMS = [
@@ -42,10 +45,21 @@ SYSTEMS = [
     RankRow("middle", 2, 1, 2, Estimate(3.75, ci=(3.25, 4.25)), band=1),
 ]
 POINTS = [
-    Point("one", 1.0 + n % 4, (n * 7 % 13) / 13, 0, dialogue=n % 6, item=f"turn {n}", hover="<i>Hello.</i>")
+    Point(
+        "one",
+        1.0 + n % 4,
+        (n * 7 % 13) / 13,
+        0,
+        dialogue=n % 6,
+        item=f"turn {n}",
+        hover="<i>Hello.</i>",
+    )
     for n in range(9)
 ]
-BOXES = [ScoresAt(2.0, 40, 0.5, 0.1, 0.3, 0.45, 0.7, 0.9), ScoresAt(3.0, 3, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9)]
+BOXES = [
+    ScoresAt(2.0, 40, 0.5, 0.1, 0.3, 0.45, 0.7, 0.9),
+    ScoresAt(3.0, 3, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9),
+]
 TEXTS = [
     MapPoint("bot", 1, "turn 0", "Hello <b>you</b>.", 0.0, 1.0),
     MapPoint("other", 2, "turn 0", "Hi.", 1.0, 2.0),
@@ -64,15 +78,26 @@ SVG = "{http://www.w3.org/2000/svg}"
 def address() -> Iterator[str]:
     figures = [
         forest(
-            METRICS, figure_id="forest", title="Pearson r", across="r", ceilings=[("one rater", 0.7), ("both", 0.8)]
+            METRICS,
+            figure_id="forest",
+            title="Pearson r",
+            across="r",
+            ceilings=[("one rater", 0.7), ("both", 0.8)],
         ),
         rank_intervals(SYSTEMS, figure_id="ranks"),
-        metric_vs_human_scatter(POINTS, figure_id="scatter", level="turn", metric="bleu", correlation=Estimate(0.3)),
+        metric_vs_human_scatter(
+            POINTS, figure_id="scatter", level="turn", metric="bleu", correlation=Estimate(0.3)
+        ),
         scores_by_human(BOXES, figure_id="boxes", metric="bleu", aspect="overall", level="turn"),
         response_map(TEXTS, figure_id="map", method="pca", shown=["bot"], explained=(0.1, 0.05)),
-        system_means([SystemMean("low", 0, Estimate(2.0, ci=(1.5, 2.25))), SystemMean("high", 1, Estimate(4.0))],
-                     figure_id="means"),
-    ]  # fmt: skip
+        system_means(
+            [
+                SystemMean("low", 0, Estimate(2.0, ci=(1.5, 2.25))),
+                SystemMean("high", 1, Estimate(4.0)),
+            ],
+            figure_id="means",
+        ),
+    ]
     heat = correlation_heat(
         NAMES, range(40), PAIRS, heat_id="heat", coefficient="Pearson's r", caption="Forty metrics."
     )
@@ -117,7 +142,11 @@ def near(values: Sequence[Any]) -> Any:
 def test_dots_whiskers_and_ceilings_of_a_forest_stand_where_the_data_say(seen: Visit) -> None:
     figure = chart(seen, "forest")
     traces = drawn(figure)
-    assert [trace["points"][0] for trace in traces] == [near([-0.1, 0]), near([0.3, 1]), near([0.5, 2])]
+    assert [trace["points"][0] for trace in traces] == [
+        near([-0.1, 0]),
+        near([0.3, 1]),
+        near([0.5, 2]),
+    ]
     ends = [[end for whisker in trace["whiskers"] for end in whisker["x"]] for trace in traces]
     assert ends == [near([-0.25, 0.0]), [], near([0.4, 0.625])]
     assert upright_lines(figure) == near([0.7, 0.8])
@@ -134,11 +163,16 @@ def test_a_scatter_has_every_point_its_line_and_the_band_around_it(seen: Visit) 
     points, band, fit = drawn(figure)
     found = sorted(points["points"], key=lambda point: (round(point[0]), point[1]))
     assert found == near(sorted([one.human, one.metric] for one in POINTS))
-    data = {trace["name"]: trace for trace in figure.evaluate("figure => figure.querySelector('.js-plotly-plot').data")}
+    data = {
+        trace["name"]: trace
+        for trace in figure.evaluate("figure => figure.querySelector('.js-plotly-plot').data")
+    }
     assert band["areas"][0][:50] == near(
         [list(pair) for pair in zip(data["band"]["x"], data["band"]["y"], strict=True)][:50]
     )
-    assert fit["lines"][0] == near([list(pair) for pair in zip(data["fit"]["x"], data["fit"]["y"], strict=True)])
+    assert fit["lines"][0] == near(
+        [list(pair) for pair in zip(data["fit"]["x"], data["fit"]["y"], strict=True)]
+    )
 
 
 def test_a_box_has_its_corners_its_median_its_mean_and_its_whiskers(seen: Visit) -> None:
@@ -151,7 +185,11 @@ def test_a_box_has_its_corners_its_median_its_mean_and_its_whiskers(seen: Visit)
 
 def test_texts_stand_on_the_map_where_the_data_say_and_say_what_they_are(seen: Visit) -> None:
     figure = chart(seen, "map")
-    assert [trace["points"] for trace in drawn(figure)] == [[near([1, 2])], [near([0, 1])], [near([2, 3])]]
+    assert [trace["points"] for trace in drawn(figure)] == [
+        [near([1, 2])],
+        [near([0, 1])],
+        [near([2, 3])],
+    ]
     figure.scroll_into_view_if_needed()
     place = figure.locator(".trace path.point").nth(1).bounding_box()
     assert place is not None
@@ -184,7 +222,9 @@ CONTRASTS = """() => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_numbers_can_be_read_on_every_shade_and_shades_go_one_way(look: Callable[..., Visit], scheme: str) -> None:
+def test_numbers_can_be_read_on_every_shade_and_shades_go_one_way(
+    look: Callable[..., Visit], scheme: str
+) -> None:
     visitor = look(scheme=scheme)
     visitor.go("/heat/")
     cells = visitor.page.evaluate(CONTRASTS)
@@ -196,7 +236,9 @@ def test_numbers_can_be_read_on_every_shade_and_shades_go_one_way(look: Callable
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_forty_metrics_scroll_in_their_box_and_names_stay_in_sight(look: Callable[..., Visit], width: int) -> None:
+def test_forty_metrics_scroll_in_their_box_and_names_stay_in_sight(
+    look: Callable[..., Visit], width: int
+) -> None:
     visitor = look(width=width)
     page = visitor.go("/heat/")
     box = page.locator(".heat .table-scroll")
@@ -214,10 +256,16 @@ def test_forty_metrics_scroll_in_their_box_and_names_stay_in_sight(look: Callabl
 
 def test_names_that_are_markup_are_text_beside_their_rows(seen: Visit) -> None:
     names = chart(seen, "forest").locator(".ytick text").all_text_contents()
-    assert names == ["bleu_4", "<b>submitted</b> & hostile", "bertscore_f1[model=a/model-with-a-long-name…"]
+    assert names == [
+        "bleu_4",
+        "<b>submitted</b> & hostile",
+        "bertscore_f1[model=a/model-with-a-long-name…",
+    ]
 
 
-def test_in_a_narrow_window_names_stand_above_their_rows_and_nothing_is_cut_off(look: Callable[..., Visit]) -> None:
+def test_in_a_narrow_window_names_stand_above_their_rows_and_nothing_is_cut_off(
+    look: Callable[..., Visit],
+) -> None:
     visitor = look(width=390)
     figure = chart(visitor, "forest")
     assert figure.locator(".ytick text").count() == 0
@@ -274,7 +322,9 @@ def test_the_png_is_twice_the_size_and_white(look: Callable[..., Visit], tmp_pat
     assert colours == ["255,255,255", True, True]
 
 
-def test_without_script_there_is_the_data_and_no_button_that_does_nothing(look: Callable[..., Visit]) -> None:
+def test_without_script_there_is_the_data_and_no_button_that_does_nothing(
+    look: Callable[..., Visit],
+) -> None:
     figure = chart(look(script=False), "forest")
     assert figure.get_by_role("button", name="SVG").count() == 0
     assert figure.get_by_role("link", name="Download the data (CSV)").is_visible()
@@ -295,7 +345,9 @@ def test_a_dark_page_is_printed_in_the_light_colours(look: Callable[..., Visit])
     page.emulate_media(media="print")
     assert dot.evaluate(fill) == "rgb(0, 114, 178)"
     assert drawing.evaluate(width) == 680 < wide  # A4 less two margins of 14 mm is 688 px
-    assert set(forest.locator(".main-svg ~ .main-svg").evaluate_all(ABOVE_ANOTHER)) == {"rgba(0, 0, 0, 0)"}
+    assert set(forest.locator(".main-svg ~ .main-svg").evaluate_all(ABOVE_ANOTHER)) == {
+        "rgba(0, 0, 0, 0)"
+    }
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert dot.evaluate(fill) == "rgb(43, 143, 208)"

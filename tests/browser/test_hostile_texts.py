@@ -33,14 +33,22 @@ def test_no_text_breaks_the_layout_of_a_dialogue(visit: Callable[..., Visit], wi
 def test_text_from_a_file_makes_no_element(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     parts = ("", "metrics/", "systems/", "agreement/", "dialogues/", "dialogues/0/")
-    for path in (*(f"/corpora/hostile/{part}" for part in parts), "/metrics/word_f1/?corpus=hostile"):
+    for path in (
+        *(f"/corpora/hostile/{part}" for part in parts),
+        "/metrics/word_f1/?corpus=hostile",
+    ):
         page = visitor.go(path)
         assert page.locator("main img, main u, main i, main b b").count() == 0, path
         assert "taken over" not in page.title(), path
 
 
-def test_right_to_left_text_runs_from_the_right_and_leaves_its_neighbours_alone(visit: Callable[..., Visit]) -> None:
+def test_right_to_left_text_runs_from_the_right_and_leaves_its_neighbours_alone(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/corpora/hostile/dialogues/0/?turn=3")
     text = page.locator(".response .text").first
     assert text.evaluate("text => getComputedStyle(text).direction") == "rtl"
-    assert page.locator(".response header").first.evaluate("head => getComputedStyle(head).direction") == "ltr"
+    assert (
+        page.locator(".response header").first.evaluate("head => getComputedStyle(head).direction")
+        == "ltr"
+    )

@@ -1,4 +1,5 @@
-"""The judge inspector in the browser, on a corpus whose every text is hostile; by script and without one."""
+"""The judge inspector in the browser, on a corpus whose every text is hostile; by script and
+without one."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ for system in System.objects.filter(version__corpus__slug="hostile"):
 def address(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Its judge is done; the worker computes what the pages show of it."""
     with made_site(tmp_path_factory.mktemp("inspected-site")) as site:
-        site.python("from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)")
+        site.python(
+            "from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)"
+        )
         write_hostile_corpus(site.home / "hostile.jsonl")
         site.manage("import_corpus", "jsonl", site.home / "hostile.jsonl", "--slug", "hostile")
         site.python(JUDGED)
@@ -66,13 +69,17 @@ def test_filters_stand_in_the_address(visit: Callable[..., Visit]) -> None:
     one.page.get_by_label("Only").select_option("without a score")
     one.page.get_by_role("button", name="Show", exact=True).click()
     one.page.wait_for_url("**only=undefined**")
-    expect(one.page.locator(".inspector-list > li")).to_have_count(3)  # the last turn of each system
+    expect(one.page.locator(".inspector-list > li")).to_have_count(
+        3
+    )  # the last turn of each system
     expect(one.page.get_by_label("Only")).to_have_value("undefined")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
-def test_hostile_texts_are_text_and_fit(visit: Callable[..., Visit], width: int, scheme: str) -> None:
+def test_hostile_texts_are_text_and_fit(
+    visit: Callable[..., Visit], width: int, scheme: str
+) -> None:
     one = visit(width=width, scheme=scheme, role="organiser")
     for place in (LIST, f"{LIST}?only=injections", f"{LIST}0/?system=0&turn=0", HYGIENE):
         page = one.go(place)

@@ -1,5 +1,5 @@
-"""An organiser lets a judge loose on a corpus: estimate, budget, start, stop, go on. On a site of its own, whose judge
-is an endpoint on loopback: real HTTP, a real worker, no model."""
+"""An organiser lets a judge loose on a corpus: estimate, budget, start, stop, go on. On a site of
+its own, whose judge is an endpoint on loopback: real HTTP, a real worker, no model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def judged(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
             "DIALEVAL_LLM_CONCURRENCY": "2",
             "DIALEVAL_LLM_RETRIES": "0",
         }
-        site.python("from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)")
+        site.python(
+            "from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)"
+        )
         write_hostile_corpus(site.home / "hostile.jsonl")
         site.manage("import_corpus", "jsonl", site.home / "hostile.jsonl", "--slug", "hostile")
         site.start_worker()
@@ -56,7 +58,8 @@ def visit(chromium: Browser, judged: JudgedSite) -> Iterator[Callable[..., Visit
 
 
 def estimate(page: Page, seed: int) -> Locator:
-    """The form, with the estimate of a judge that no other test has: its answers are not in the store."""
+    """The form, with the estimate of a judge that no other test has: its answers are not in the
+    store."""
     form = page.locator("#judge-start")
     form.get_by_label("Judge", exact=True).select_option("cpdscore_detail")
     form.get_by_label("Model", exact=True).select_option(MODEL)
@@ -67,7 +70,9 @@ def estimate(page: Page, seed: int) -> Locator:
     return form
 
 
-def test_while_an_estimate_is_awaited_nothing_else_of_the_form_can_be_changed(visit: Callable[..., Visit]) -> None:
+def test_while_an_estimate_is_awaited_nothing_else_of_the_form_can_be_changed(
+    visit: Callable[..., Visit],
+) -> None:
     """The form comes anew with it, as it was when it was asked for."""
     page = visit().go("/corpora/hostile/judges/")
     form = page.locator("#judge-start")
@@ -91,7 +96,9 @@ def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(
     page = visit().go("/corpora/hostile/judges/")
     form = estimate(page, seed=1)
     sentence = form.locator(".estimate-sentence")
-    expect(sentence).to_contain_text(re.compile(r"^9 dialogues, \d+ calls, (about \$|less than a cent)"))
+    expect(sentence).to_contain_text(
+        re.compile(r"^9 dialogues, \d+ calls, (about \$|less than a cent)")
+    )
     calls = int(re.findall(r"(\d+) calls", sentence.inner_text())[0])
     assert judged.endpoint.log() == []  # nothing was asked for it
     form.get_by_role("button", name="Start", exact=True).click()
@@ -99,7 +106,9 @@ def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(
     expect(page.locator(".judge-card")).to_contain_text(name)
     expect(page.locator(".judge-state")).to_contain_text(re.compile(r"^\s*done"), timeout=TAKES)
     expect(page.locator(".judge-state")).to_contain_text("3 of 3 systems done")
-    assert len(judged.endpoint.log()) == calls <= RESPONSES  # two systems that say the same are one call
+    assert (
+        len(judged.endpoint.log()) == calls <= RESPONSES
+    )  # two systems that say the same are one call
     page.reload()
     assert page.locator("#table-judges tbody tr").count() >= 1
 
@@ -126,7 +135,9 @@ def test_a_budget_that_is_spent_is_raised_and_the_judge_goes_on(
 
 
 @pytest.mark.slow
-def test_stopped_and_let_go_on_without_javascript(visit: Callable[..., Visit], judged: JudgedSite) -> None:
+def test_stopped_and_let_go_on_without_javascript(
+    visit: Callable[..., Visit], judged: JudgedSite
+) -> None:
     judged.endpoint.reset()
     judged.endpoint.control(seconds=1.0)
     page = visit(script=False).go("/corpora/hostile/judges/")
@@ -164,7 +175,9 @@ def test_an_endpoint_that_is_down_is_said_in_its_words_and_without_its_key(
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
-def test_every_state_stands_whole_in_its_window(visit: Callable[..., Visit], width: int, scheme: str) -> None:
+def test_every_state_stands_whole_in_its_window(
+    visit: Callable[..., Visit], width: int, scheme: str
+) -> None:
     visitor = visit(width=width, scheme=scheme)
     visitor.go("/corpora/hostile/judges/")
     assert visitor.scroll_width() <= width

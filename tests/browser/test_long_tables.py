@@ -1,5 +1,6 @@
-"""A long table shows its first hundred rows, and the others to who asks: with the real script and the real server's
-HTML, on a page that is made here, since no corpus of the stage has two hundred systems."""
+"""A long table shows its first hundred rows, and the others to who asks: with the real script and
+the real server's HTML, on a page that is made here, since no corpus of the stage has two hundred
+systems."""
 
 from __future__ import annotations
 
@@ -17,11 +18,12 @@ from tests.browser.visit import Visit
 ROWS = 250
 ADDRESS = "/made-for-this-test/"
 PAGE = (
-    '<!doctype html><html lang="en"><title>Long</title><link rel="icon" href="data:,">'
-    '<link rel="stylesheet" href="/static/dialeval/tokens.css"><link rel="stylesheet" href="/static/dialeval/base.css">'
-    '<link rel="stylesheet" href="/static/dialeval/tables.css">{% load dialeval %}{% data_table table %}'
-    '<form id="compare" method="get"><button>Compare</button></form>'
-    '<script src="/static/dialeval/tables.js"></script></html>'
+    '<!doctype html><html lang="en"><title>Long</title><link rel="icon" href="data:,"><link '
+    'rel="stylesheet" href="/static/dialeval/tokens.css"><link rel="stylesheet" '
+    'href="/static/dialeval/base.css"><link rel="stylesheet" '
+    'href="/static/dialeval/tables.css">{% load dialeval %}{% data_table table %}<form '
+    'id="compare" method="get"><button>Compare</button></form><script '
+    'src="/static/dialeval/tables.js"></script></html>'
 )
 
 
@@ -30,7 +32,12 @@ def table() -> Table:
     rows = (
         Row(
             f"n{n}",
-            {"name": Cell(f"system {n:03}"), "score": Cell(n * 7 % ROWS), "more": Cell(n), "kind": Cell("agent")},
+            {
+                "name": Cell(f"system {n:03}"),
+                "score": Cell(n * 7 % ROWS),
+                "more": Cell(n),
+                "kind": Cell("agent"),
+            },
             pick=f"system {n:03}",
         )
         for n in range(ROWS)
@@ -41,7 +48,9 @@ def table() -> Table:
         Column("more", "More", "number", 0),
         Column("kind", "Kind"),
     )
-    return Table("long", "A long table", columns, tuple(rows), sort=("name", False), pick_form="compare")
+    return Table(
+        "long", "A long table", columns, tuple(rows), sort=("name", False), pick_form="compare"
+    )
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""The metric leaderboard and the comparison of two metrics as a reader sees them: the drawing against the table, and
-the way from two ticks to the comparison."""
+"""The metric leaderboard and the comparison of two metrics as a reader sees them: the drawing
+against the table, and the way from two ticks to the comparison."""
 
 from __future__ import annotations
 
@@ -31,11 +31,16 @@ def drawn(page: Page, chart: str) -> dict[str, tuple[float, float, float]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["turn", "system"])
-def test_the_forest_s_points_and_whiskers_are_the_table_s(visit: Callable[..., Visit], level: str) -> None:
+def test_the_forest_s_points_and_whiskers_are_the_table_s(
+    visit: Callable[..., Visit], level: str
+) -> None:
     visitor = visit()
     page = visitor.go(f"{BOARD}?level={level}")
     visitor.see_everything()
-    table = {row["metric"]: row for row in rows_of(page, f"{BOARD}?level={level}&download=metric-leaderboard.csv")}
+    table = {
+        row["metric"]: row
+        for row in rows_of(page, f"{BOARD}?level={level}&download=metric-leaderboard.csv")
+    }
     points = drawn(page, f"chart-forest-{level}")
     assert len(points) >= 3
     assert page.locator(f"#chart-forest-{level} .scatterlayer path.point").count() == len(points)
@@ -44,14 +49,20 @@ def test_the_forest_s_points_and_whiskers_are_the_table_s(visit: Callable[..., V
         row = table[name.removesuffix(" (turned round)")]
         assert value == pytest.approx(sign * float(row[f"{level}-pearson"]), abs=1e-9), name
         if row[f"{level}-pearson_low"]:
-            low, high = sorted(sign * float(row[f"{level}-pearson_{end}"]) for end in ("low", "high"))
+            low, high = sorted(
+                sign * float(row[f"{level}-pearson_{end}"]) for end in ("low", "high")
+            )
             assert (value - left, value + right) == pytest.approx((low, high), abs=1e-9), name
 
 
 def test_the_headline_names_the_metric_at_the_top_of_the_table(visit: Callable[..., Visit]) -> None:
     page = visit().go(BOARD)
-    first = page.locator("#table-metric-leaderboard tbody tr[data-id^=metric-] .name a").first.inner_text()
-    expect(page.locator(".headline")).to_contain_text(f"{first} correlates best with human ratings at turn level: r = ")
+    first = page.locator(
+        "#table-metric-leaderboard tbody tr[data-id^=metric-] .name a"
+    ).first.inner_text()
+    expect(page.locator(".headline")).to_contain_text(
+        f"{first} correlates best with human ratings at turn level: r = "
+    )
 
 
 @pytest.mark.slow
@@ -63,9 +74,14 @@ def test_two_ticks_lead_to_the_comparison(visit: Callable[..., Visit]) -> None:
     page.get_by_role("button", name="Compare the two").click()
     page.wait_for_url("**/metrics/compare/?*first=*second=*")
     page.locator(".verdicts, .waiting").first.wait_for()
-    page.locator(".verdicts").wait_for(timeout=60_000)  # a worker computes it, and the page comes by itself
-    visitor.see_numbers()  # its plots are asked for only now, and the page comes once more with them
-    expect(page.locator(".verdicts dt")).to_have_text(["turn level", "dialogue level", "system level"])
+    page.locator(".verdicts").wait_for(
+        timeout=60_000
+    )  # a worker computes it, and the page comes by itself
+    # its plots are asked for only now, and the page comes once more with them
+    visitor.see_numbers()
+    expect(page.locator(".verdicts dt")).to_have_text(
+        ["turn level", "dialogue level", "system level"]
+    )
     visitor.see_everything()
     table = rows_of(page, page.url + "&download=metric-comparison.csv")
     differences = drawn(page, "chart-differences")
@@ -75,7 +91,9 @@ def test_two_ticks_lead_to_the_comparison(visit: Callable[..., Visit]) -> None:
     assert page.locator(".gap-list .response").count() > 0
 
 
-def test_without_script_ticks_and_filters_work_and_the_data_can_be_read(visit: Callable[..., Visit]) -> None:
+def test_without_script_ticks_and_filters_work_and_the_data_can_be_read(
+    visit: Callable[..., Visit],
+) -> None:
     visitor = visit(script=False)
     page = visitor.go(BOARD)
     page.locator("select[name=level]").select_option("system")

@@ -1,4 +1,5 @@
-"""Handing in a metric's scores in the browser, up to its line on the leaderboard; and the log that organisers read."""
+"""Handing in a metric's scores in the browser, up to its line on the leaderboard; and the log that
+organisers read."""
 
 from __future__ import annotations
 
@@ -42,10 +43,14 @@ def test_scores_are_handed_in_and_stand_on_the_leaderboard(visit: Callable[..., 
     one.go(PAGE)
     hand_in(one, "letters_of_ann", filled_template(one))
     one.page.wait_for_url("**/submissions/**")
-    expect(one.page.get_by_text("The scores are stored as letters_of_ann")).to_be_visible(timeout=60_000)
+    expect(one.page.get_by_text("The scores are stored as letters_of_ann")).to_be_visible(
+        timeout=60_000
+    )
     one.go("/corpora/demo/metrics/?metric=letters_of_ann")  # its part waits for the new numbers
     row = one.page.locator("tr[data-id='metric-letters_of_ann']")
-    newer = one.page.get_by_role("link", name="Show them").first  # the board shows the older ones until then
+    newer = one.page.get_by_role(
+        "link", name="Show them"
+    ).first  # the board shows the older ones until then
     row.or_(newer).first.wait_for(timeout=COMPUTED_WITHIN)
     if not row.count():
         newer.click()
@@ -92,5 +97,7 @@ def test_an_organiser_reads_and_filters_the_log(visit: Callable[..., Visit]) -> 
     expect(one.page.locator(".audit-log code", has_text="campaign.")).to_have_count(0)
     with one.page.expect_download() as download:
         one.page.get_by_label("Download all entries that are asked for as CSV").click()
-    rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()))
+    rows = list(
+        csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines())
+    )
     assert {row["action"] for row in rows} == {"corpus.imported"}

@@ -1,4 +1,5 @@
-"""An organiser writes a judge in a browser: faults while typing, a new version, a trial, the way to a run."""
+"""An organiser writes a judge in a browser: faults while typing, a new version, a trial, the way to
+a run."""
 
 from __future__ import annotations
 
@@ -52,7 +53,9 @@ def wait_for_a_trial(stage: Stage, title: str) -> int:
 
 
 @pytest.mark.slow
-def test_faults_are_told_while_one_types_and_a_sound_prompt_is_shown(visit: Callable[..., Visit]) -> None:
+def test_faults_are_told_while_one_types_and_a_sound_prompt_is_shown(
+    visit: Callable[..., Visit],
+) -> None:
     visitor = visit(role="organiser")
     page = visitor.go("/judges/new/?start=simple")
     look = page.locator("#judge-look")
@@ -88,7 +91,8 @@ def test_a_judge_is_written_changed_tried_and_led_to_a_run(
     page.get_by_text("Compare two versions").click()
     assert page.locator(".difference .added").inner_text().strip().endswith("### What to do:")
     stage.python(
-        f"from workers.judges.models import *\nPromptVersion.objects.filter(prompt__title={title!r}, number=2).delete()"
+        "from workers.judges.models import "
+        f"*\nPromptVersion.objects.filter(prompt__title={title!r}, number=2).delete()"
     )
     pk = wait_for_a_trial(stage, title)
     visitor.go(f"{page.url.partition('?')[0]}trials/{pk}/")

@@ -50,7 +50,9 @@ def test_without_one_ci_fails(tmp_path: Path) -> None:
     assert provided(tmp_path, ci="true").returncode == 1
 
 
-def test_debians_package_is_installed_where_that_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_debians_package_is_installed_where_that_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = tmp_path / "log"
     made = f"printf '#!/bin/sh\\n' > {tmp_path}/chromium; /bin/chmod 755 {tmp_path}/chromium"
     program(tmp_path, "apt-get", f'echo "$*" >> {log}; case "$*" in *install*) {made};; esac')
@@ -58,7 +60,10 @@ def test_debians_package_is_installed_where_that_is_allowed(tmp_path: Path, monk
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert provide.main() == 0
-    assert log.read_text().splitlines() == ["--quiet update", "--quiet install --yes --no-install-recommends chromium"]
+    assert log.read_text().splitlines() == [
+        "--quiet update",
+        "--quiet install --yes --no-install-recommends chromium",
+    ]
 
 
 def test_a_failed_install_is_said_with_its_last_words(

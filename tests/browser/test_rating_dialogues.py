@@ -1,4 +1,5 @@
-"""Rating a system's responses in a whole dialogue: the overall score first, then, for a low one, the axes."""
+"""Rating a system's responses in a whole dialogue: the overall score first, then, for a low one,
+the axes."""
 
 from __future__ import annotations
 
@@ -20,8 +21,11 @@ from tests.browser.visit import NARROW, WIDE, Visit
 
 
 def test_a_session_with_axes_below_the_threshold(visit: Callable[..., Visit], stage: Stage) -> None:
-    """1 system × 3 dialogues, threshold 3: a 2 with fluency and coherence low, a 3 without axes, a 1 with none low."""
-    slug = campaign_for_rater(stage, "dialogue", slug="talks", systems=["one"], turns=7, axes_below=3)
+    """1 system × 3 dialogues, threshold 3: a 2 with fluency and coherence low, a 3 without axes, a
+    1 with none low."""
+    slug = campaign_for_rater(
+        stage, "dialogue", slug="talks", systems=["one"], turns=7, axes_below=3
+    )
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     assert page.locator(".bubble.judged").count() == 7
     assert page.locator(".bubble.given").count() == 6
@@ -51,7 +55,9 @@ def test_a_session_with_axes_below_the_threshold(visit: Callable[..., Visit], st
     ]
 
 
-def test_backspace_leads_from_the_axes_to_the_score(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_backspace_leads_from_the_axes_to_the_score(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, "dialogue", slug="talks-back", axes_below=3)
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     item = item_on(page)
@@ -64,11 +70,15 @@ def test_backspace_leads_from_the_axes_to_the_score(visit: Callable[..., Visit],
     page.keyboard.press("Enter")
     expect(page.locator("#item-heading")).to_have_text("Item 2 of 6")
     expect_nothing_waits(page)
-    assert [(row["item"], row["score"], row["axes"]) for row in stored_ratings(stage, slug)] == [(item, 5, None)]
+    assert [(row["item"], row["score"], row["axes"]) for row in stored_ratings(stage, slug)] == [
+        (item, 5, None)
+    ]
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_turns_fold_and_the_page_stands_whole(visit: Callable[..., Visit], stage: Stage, width: int) -> None:
+def test_turns_fold_and_the_page_stands_whole(
+    visit: Callable[..., Visit], stage: Stage, width: int
+) -> None:
     slug = campaign_for_rater(stage, "dialogue", slug=f"talks-{width}", turns=7, axes_below=3)
     visitor = visit(width=width, role="rater")
     page = visitor.go(f"/rate/{slug}/item/")

@@ -19,7 +19,9 @@ from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 
 
-def test_ratings_wait_while_offline_and_go_when_back(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_ratings_wait_while_offline_and_go_when_back(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="rating-offline")
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
@@ -34,8 +36,13 @@ def test_ratings_wait_while_offline_and_go_when_back(visit: Callable[..., Visit]
     expect(page.locator("#item-heading")).to_have_text("Item 3 of 12")
     expect(page.locator("#rating-status")).to_be_empty()
     expect_nothing_waits(page)
-    assert [(row["item"], row["score"]) for row in stored_ratings(stage, slug)] == [(first, 2), (second, 5)]
-    visitor.complaints = [text for text in visitor.complaints if "ERR_INTERNET_DISCONNECTED" not in text]
+    assert [(row["item"], row["score"]) for row in stored_ratings(stage, slug)] == [
+        (first, 2),
+        (second, 5),
+    ]
+    visitor.complaints = [
+        text for text in visitor.complaints if "ERR_INTERNET_DISCONNECTED" not in text
+    ]
 
 
 def test_a_reload_keeps_what_waits(visit: Callable[..., Visit], stage: Stage) -> None:
@@ -64,7 +71,9 @@ def test_a_reload_keeps_what_waits(visit: Callable[..., Visit], stage: Stage) ->
     visitor.complaints = [text for text in visitor.complaints if "ERR_FAILED" not in text]
 
 
-def test_an_answer_that_is_lost_makes_no_second_rating(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_an_answer_that_is_lost_makes_no_second_rating(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     """The server stores, the answer never arrives, the page sends again: the key is the same."""
     slug = campaign_for_rater(stage, slug="rating-lost-answer")
     visitor = visit(role="rater")
@@ -108,7 +117,9 @@ def test_a_failing_server_is_tried_again(visit: Callable[..., Visit], stage: Sta
     assert [row["score"] for row in stored_ratings(stage, slug)] == [3]
 
 
-def test_who_was_logged_out_logs_in_elsewhere_and_loses_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_who_was_logged_out_logs_in_elsewhere_and_loses_nothing(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="logged-out")
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
@@ -153,23 +164,32 @@ def test_who_waits_for_an_item_of_a_deleted_campaign_is_told_that_it_is_gone(
     slug = campaign_for_rater(stage, slug="deleted", dialogues=1, turns=1, systems=["one"])
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
-    stage.python(f"from annotations.campaigns.models import Campaign as C; C.objects.get(slug='{slug}').delete()")
+    stage.python(
+        "from annotations.campaigns.models import Campaign as C; "
+        f"C.objects.get(slug='{slug}').delete()"
+    )
     visitor.expected_status = {404}
     rate_by_key(page, 2)
     expect(page.get_by_role("heading", level=1)).to_have_text("No such page")
     expect_nothing_waits(page)
 
 
-def test_a_practice_rating_that_is_refused_brings_its_item_again(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_a_practice_rating_that_is_refused_brings_its_item_again(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="refused-practice", training=[[4, 5]])
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
     first, visitor.expected_status = item_on(page), {422}
     page.route(
         "**/submit/",
-        lambda route: route.fulfill(status=422, json={"stored": False, "errors": {"score": ["Not on the scale."]}}),
+        lambda route: route.fulfill(
+            status=422, json={"stored": False, "errors": {"score": ["Not on the scale."]}}
+        ),
     )
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("This rating was not taken: Not on the scale.")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "This rating was not taken: Not on the scale."
+    )
     assert item_on(page) == first

@@ -41,12 +41,17 @@ def test_a_whole_session_by_keyboard_only(visit: Callable[..., Visit], stage: St
     assert [(row["item"], row["score"], row["number"]) for row in stored] == [
         (item, score, 1) for item, score in zip(rated, [1, 5, 3, 4], strict=True)
     ]
-    assert [(row["flagged"], row["comment"]) for row in stored[:2]] == [(False, ""), (True, "Too 2 short, f and s")]
+    assert [(row["flagged"], row["comment"]) for row in stored[:2]] == [
+        (False, ""),
+        (True, "Too 2 short, f and s"),
+    ]
     assert all(0 <= row["first_key_ms"] <= row["submit_ms"] for row in stored)
     assert all(0 < row["active_ms"] <= row["submit_ms"] + 1 for row in stored)
 
 
-def test_the_next_item_is_there_before_the_answer(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_the_next_item_is_there_before_the_answer(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="at-once")
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     held = Held(page, "**/submit/")
@@ -57,7 +62,9 @@ def test_the_next_item_is_there_before_the_answer(visit: Callable[..., Visit], s
     expect_nothing_waits(page)
 
 
-def test_going_back_shows_the_rating_and_a_change_is_a_revision(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_going_back_shows_the_rating_and_a_change_is_a_revision(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="go-back")
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     first = rate_by_key(page, 2)
@@ -107,10 +114,15 @@ def test_two_tabs_share_one_hand(visit: Callable[..., Visit], stage: Stage) -> N
     rate_by_key(other, 5)
     for tab in (page, other):
         expect_nothing_waits(tab)
-    assert sorted((row["item"], row["number"]) for row in stored_ratings(stage, slug)) == [(item, 1), (item, 2)]
+    assert sorted((row["item"], row["number"]) for row in stored_ratings(stage, slug)) == [
+        (item, 1),
+        (item, 2),
+    ]
 
 
-def test_keys_with_modifiers_and_keys_in_fields_do_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_keys_with_modifiers_and_keys_in_fields_do_nothing(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="modifiers")
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("Control+4")
@@ -124,7 +136,9 @@ def test_keys_with_modifiers_and_keys_in_fields_do_nothing(visit: Callable[..., 
     assert page.get_by_label("Comment", exact=True).input_value() == "12345?g"
 
 
-def test_an_enter_that_ends_a_composition_sends_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_an_enter_that_ends_a_composition_sends_nothing(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="ime")
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     page.keyboard.press("3")
@@ -176,19 +190,28 @@ def test_a_practice_item_says_how_it_was_meant(visit: Callable[..., Visit], stag
     assert heading(page) == "Item 2 of 13"
 
 
-def test_a_reader_of_the_screen_hears_of_each_item(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_a_reader_of_the_screen_hears_of_each_item(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="heard")
     page = visit(role="rater").go(f"/rate/{slug}/item/")
     rate_by_key(page, 4)
     assert page.evaluate("document.activeElement.id") == "item-heading"
     assert page.locator("#rating-announcer[aria-live=polite]").text_content() == "Item 2 of 12"
-    assert page.get_by_role("group", name="How good is this response overall?").get_by_role("radio").count() == 5
+    assert (
+        page.get_by_role("group", name="How good is this response overall?")
+        .get_by_role("radio")
+        .count()
+        == 5
+    )
     page.keyboard.press("2")
     page.keyboard.press("ArrowRight")
     assert page.locator("input[name=score]:checked").input_value() == "3"
 
 
-def test_the_bar_is_within_reach_of_thumbs_and_covers_nothing(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_the_bar_is_within_reach_of_thumbs_and_covers_nothing(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="thumbs")
     visitor = visit(width=NARROW, role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
@@ -198,7 +221,10 @@ def test_the_bar_is_within_reach_of_thumbs_and_covers_nothing(visit: Callable[..
         assert box is not None
         assert min(box["width"], box["height"]) >= 44
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    response, bar = page.locator(".judged").bounding_box(), page.locator("#rating-form").bounding_box()
+    response, bar = (
+        page.locator(".judged").bounding_box(),
+        page.locator("#rating-form").bounding_box(),
+    )
     assert response is not None
     assert bar is not None
     assert response["y"] + response["height"] <= bar["y"]
@@ -221,4 +247,6 @@ def test_all_of_it_works_without_script(visit: Callable[..., Visit], stage: Stag
     assert page.get_by_role("checkbox", name="fluency").is_checked()
     page.get_by_role("button", name="Pause").click()
     assert "All your ratings are stored" in page.locator(".messages").inner_text()
-    assert [(row["score"], row["axes"]) for row in stored_ratings(stage, slug)] == [(2, ["fluency"])]
+    assert [(row["score"], row["axes"]) for row in stored_ratings(stage, slug)] == [
+        (2, ["fluency"])
+    ]

@@ -1,4 +1,5 @@
-"""What waits to be sent when the page it was given on is left, or another page, tab or rater is there by then."""
+"""What waits to be sent when the page it was given on is left, or another page, tab or rater is
+there by then."""
 
 from __future__ import annotations
 
@@ -8,7 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.rating_stage import campaign_for_rater, expect_nothing_waits, item_on, rate_by_key, stored_ratings
+from tests.browser.rating_stage import (
+    campaign_for_rater,
+    expect_nothing_waits,
+    item_on,
+    rate_by_key,
+    stored_ratings,
+)
 from tests.browser.stage import Stage
 from tests.browser.visit import PASSWORDS, Held, Visit
 
@@ -39,7 +46,9 @@ def forgive_what_was_blocked(visitor: Visit) -> None:
     visitor.complaints = [text for text in visitor.complaints if "ERR_FAILED" not in text]
 
 
-def test_what_waits_is_not_sent_as_somebody_elses(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_what_waits_is_not_sent_as_somebody_elses(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="two-raters")
     stage.python(MATE.format(slug=slug))
     visitor = visit(role="rater")
@@ -59,7 +68,9 @@ def test_what_waits_is_not_sent_as_somebody_elses(visit: Callable[..., Visit], s
     ).split() == ["rater"]
 
 
-def test_the_page_at_the_end_tells_what_was_refused_there(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_the_page_at_the_end_tells_what_was_refused_there(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="refused-at-the-end", k=1, **ONE_ITEM)
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
@@ -97,14 +108,18 @@ def test_the_page_at_the_end_tells_what_is_gone_and_what_is_faulty(
     visitor.expected_status = {status}
     page.route(
         "**/submit/",
-        lambda route: route.fulfill(status=status, json={"stored": False, "errors": {"score": ["Not on the scale."]}}),
+        lambda route: route.fulfill(
+            status=status, json={"stored": False, "errors": {"score": ["Not on the scale."]}}
+        ),
     )
     expect(page.get_by_role("alert")).to_contain_text(told)
     expect(page.locator(".all-stored")).to_be_hidden()
     forgive_what_was_blocked(visitor)
 
 
-def test_a_tab_whose_last_rating_another_tab_has_sent_goes_on(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_a_tab_whose_last_rating_another_tab_has_sent_goes_on(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="sent-elsewhere", **ONE_ITEM)
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
@@ -112,7 +127,9 @@ def test_a_tab_whose_last_rating_another_tab_has_sent_goes_on(visit: Callable[..
     visitor.expected_status = {401}
     rate_by_key(page, 4)
     expect(page.locator("#rating-status")).to_contain_text("1 rating waits to be sent.")
-    page.evaluate("() => { window.setTimeout = () => 0; }")  # it tries no more: nothing of it is on its way
+    page.evaluate(
+        "() => { window.setTimeout = () => 0; }"
+    )  # it tries no more: nothing of it is on its way
     other = page.context.new_page()
     other.goto(f"/rate/{slug}/item/")
     expect(other.get_by_role("heading", name="You have rated all of it")).to_be_visible()
@@ -149,7 +166,9 @@ def test_the_start_page_sends_what_waits(visit: Callable[..., Visit], stage: Sta
     forgive_what_was_blocked(visitor)
 
 
-def test_going_back_beyond_the_page_keeps_what_was_typed(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_going_back_beyond_the_page_keeps_what_was_typed(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     slug = campaign_for_rater(stage, slug="back-typed")
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")

@@ -1,4 +1,5 @@
-"""A page that waits for its numbers becomes the page by itself, but never in the place of one that was asked for."""
+"""A page that waits for its numbers becomes the page by itself, but never in the place of one that
+was asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browser.visit import Held, Visit
 
-NEW, ANOTHER_NEW = (f"/corpora/demo/metrics/compare/?first=bleu_3&second={one}" for one in ("rouge_2", "rouge_1"))
+NEW, ANOTHER_NEW = (
+    f"/corpora/demo/metrics/compare/?first=bleu_3&second={one}" for one in ("rouge_2", "rouge_1")
+)
 """Questions that no other test asks: their pages wait."""
 ASKED_WITHIN, RENEWED_WITHIN = 20_000, 1_000
 """It asks every 2 s, if the machine has time for it; what it is told is followed at once."""
@@ -26,7 +29,8 @@ def wait_for(found: list[str], page: Page) -> None:
 
 @pytest.mark.slow
 def test_a_page_that_renews_itself_leaves_who_is_leaving_alone(visit: Callable[..., Visit]) -> None:
-    """The page asks every 2 s and is told to renew itself while the page that was clicked is still on its way."""
+    """The page asks every 2 s and is told to renew itself while the page that was clicked is still
+    on its way."""
     page, told = visit().page, []
 
     def renew(route: Route) -> None:
@@ -37,7 +41,9 @@ def test_a_page_that_renews_itself_leaves_who_is_leaving_alone(visit: Callable[.
     page.goto(NEW)
     expect(page.locator(".analysis-state[hx-get]")).to_be_visible()
     held = Held(page, "**/metrics/")
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="Metrics").click(no_wait_after=True)
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Metrics").click(
+        no_wait_after=True
+    )
     page.route("**/analyses/**", renew)
     wait_for(told, page)
     page.wait_for_timeout(RENEWED_WITHIN)
@@ -52,8 +58,13 @@ def test_a_page_renews_itself_while_nobody_leaves(visit: Callable[..., Visit]) -
     page.route("**/analyses/**", lambda route: route.fulfill(status=204))
     page.goto(ANOTHER_NEW)
     expect(page.locator(".analysis-state[hx-get]")).to_be_visible()
-    page.on("request", lambda request: asked.append(request.url) if request.is_navigation_request() else None)
-    page.route("**/analyses/**", lambda route: route.fulfill(status=200, headers={"HX-Refresh": "true"}))
+    page.on(
+        "request",
+        lambda request: asked.append(request.url) if request.is_navigation_request() else None,
+    )
+    page.route(
+        "**/analyses/**", lambda route: route.fulfill(status=200, headers={"HX-Refresh": "true"})
+    )
     wait_for(asked, page)
 
 
@@ -73,7 +84,10 @@ def test_a_part_that_comes_anew_keeps_what_is_unfolded_and_an_answer_does_not(
     visit: Callable[..., Visit], verb: str, unfolded: list[str]
 ) -> None:
     page = visit().go("/corpora/demo/")
-    page.route("**/part-anew/", lambda route: route.fulfill(status=200, content_type="text/html", body=FRESH))
+    page.route(
+        "**/part-anew/",
+        lambda route: route.fulfill(status=200, content_type="text/html", body=FRESH),
+    )
     page.evaluate(PART)
     part = page.locator("#part")
     part.get_by_text("One").click()

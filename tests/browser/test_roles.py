@@ -14,11 +14,15 @@ COMPUTE = "Compute for all systems"
 
 
 @pytest.mark.parametrize("role", ["rater", "participant"])
-def test_raters_and_participants_read_but_start_nothing(visit: Callable[..., Visit], role: str) -> None:
+def test_raters_and_participants_read_but_start_nothing(
+    visit: Callable[..., Visit], role: str
+) -> None:
     visitor = visit(role=role)
     page = visitor.go("/corpora/demo/runs/")
     assert page.get_by_role("button", name=COMPUTE).count() == 0
-    assert page.get_by_role("link", name="Runs").count() == 1  # the corpus's tab, none in the header
+    assert (
+        page.get_by_role("link", name="Runs").count() == 1
+    )  # the corpus's tab, none in the header
     assert page.get_by_role("link", name="Admin").count() == 0
     page = visitor.go("/runs/", status=403)
     assert page.locator("h1").count() == 1
@@ -33,7 +37,9 @@ def test_a_wrong_pass_word_is_said_and_lets_nobody_in(visit: Callable[..., Visit
     assert page.get_by_role("link", name="Log in").is_visible()
 
 
-def test_the_log_in_page_shows_the_demo_accounts_and_leads_back(visit: Callable[..., Visit]) -> None:
+def test_the_log_in_page_shows_the_demo_accounts_and_leads_back(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go("/corpora/demo/agreement/")
     header = page.get_by_role("navigation", name="Account")
     header.get_by_role("link", name="Log in").click()
@@ -59,7 +65,8 @@ def test_a_form_that_stayed_open_across_a_log_in_is_taken(visit: Callable[..., V
 
 
 def test_of_two_tokens_that_of_this_host_alone_is_sent(visit: Callable[..., Visit]) -> None:
-    """The other is left from before the site was on HTTPS, or comes from another site of the domain."""
+    """The other is left from before the site was on HTTPS, or comes from another site of the
+    domain."""
     page = visit().go("/accounts/login/")
     both = "csrftoken=left; __Host-csrftoken=ours"
     page.evaluate("both => Object.defineProperty(document, 'cookie', {get: () => both})", both)
@@ -67,7 +74,9 @@ def test_of_two_tokens_that_of_this_host_alone_is_sent(visit: Callable[..., Visi
 
 
 @pytest.mark.slow
-def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Callable[..., Visit], stage: Stage) -> None:
+def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
     """The whole way: form, row, message, worker process, page that follows it, leaderboard."""
     configuration = "rouge_l[stem=true]"
     visitor = visit(role="organiser")
@@ -81,10 +90,14 @@ def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(visit: Call
         progress.get_by_text("Nothing is under way").wait_for(timeout=90_000)
     except TimeoutError as late:
         raise AssertionError(f"{progress.inner_text()}\n{stage.site.logs()}") from late
-    assert "12 of 12 runs done" in progress.inner_text()  # 3 systems, scored by three metrics before
+    assert (
+        "12 of 12 runs done" in progress.inner_text()
+    )  # 3 systems, scored by three metrics before
     page = visitor.go("/corpora/hostile/metrics/")
     gained = page.get_by_role("link", name=configuration, exact=True)
-    newer = page.get_by_role("link", name="Show them").first  # the board shows the older ones until then
+    newer = page.get_by_role(
+        "link", name="Show them"
+    ).first  # the board shows the older ones until then
     gained.or_(newer).first.wait_for(timeout=COMPUTED_WITHIN)
     if not gained.count():
         newer.click()

@@ -1,4 +1,5 @@
-"""The system leaderboard and two systems side by side in the browser: what is drawn is what the data say."""
+"""The system leaderboard and two systems side by side in the browser: what is drawn is what the
+data say."""
 
 from __future__ import annotations
 
@@ -17,12 +18,16 @@ DRAWN = """figure => figure.querySelector('.js-plotly-plot').data.map(trace => [
 
 def rows_of(page: Page, figure: Locator) -> list[dict[str, str]]:
     address = figure.locator(".chart-links a").first.get_attribute("href")
-    return list(csv.DictReader(io.StringIO(page.request.get(str(address)).body().decode("utf-8-sig"))))
+    return list(
+        csv.DictReader(io.StringIO(page.request.get(str(address)).body().decode("utf-8-sig")))
+    )
 
 
 def centres(figure: Locator) -> list[tuple[float, float]]:
     """Where the markers stand on the screen."""
-    boxes = [point.bounding_box() for point in figure.locator(".scatterlayer .points path.point").all()]
+    boxes = [
+        point.bounding_box() for point in figure.locator(".scatterlayer .points path.point").all()
+    ]
     return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes if box]
 
 
@@ -41,20 +46,30 @@ def test_rank_differences_are_drawn_where_the_data_say(visit: Callable[..., Visi
     points = centres(figure)
     places = [place for _, x, _ in figure.evaluate(DRAWN) for place in x]
     assert len(points) == len(places) == 2 * len(said)
-    steps = [(places[n] - places[0], points[n][0] - points[0][0]) for n in range(len(points)) if places[n] != places[0]]
+    steps = [
+        (places[n] - places[0], points[n][0] - points[0][0])
+        for n in range(len(points))
+        if places[n] != places[0]
+    ]
     widths = [across / step for step, across in steps]
     assert max(widths) - min(widths) < 1.0
     assert all(points[n][1] < points[n + 1][1] for n in range(0, len(points), 2))
 
 
 @pytest.mark.slow
-def test_the_pictures_of_the_board_have_a_point_for_every_system(visit: Callable[..., Visit]) -> None:
+def test_the_pictures_of_the_board_have_a_point_for_every_system(
+    visit: Callable[..., Visit],
+) -> None:
     visitor = visit()
     page = visitor.go(BOARD)
     visitor.see_everything()
     for name in ("human-means", "ranks"):
         figure = page.locator(f"#chart-{name}")
-        assert figure.locator(".scatterlayer .points path.point").count() == len(rows_of(page, figure)) == 8
+        assert (
+            figure.locator(".scatterlayer .points path.point").count()
+            == len(rows_of(page, figure))
+            == 8
+        )
 
 
 def test_the_headline_names_the_system_on_top_of_the_table(visit: Callable[..., Visit]) -> None:
@@ -91,7 +106,9 @@ def test_every_difference_of_two_systems_is_drawn(visit: Callable[..., Visit]) -
     low, high = said[-1], said[0]
     middle = len(said) // 4
     share = (high - said[middle]) / (high - low)
-    assert (heights[middle] - heights[0]) / (heights[-1] - heights[0]) == pytest.approx(share, abs=0.01)
+    assert (heights[middle] - heights[0]) / (heights[-1] - heights[0]) == pytest.approx(
+        share, abs=0.01
+    )
 
 
 def test_items_are_filtered_by_form_and_stay_in_the_address(visit: Callable[..., Visit]) -> None:
@@ -122,7 +139,9 @@ def test_the_comparison_works_without_script(visit: Callable[..., Visit]) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
 @pytest.mark.parametrize("corpus", ["demo", "hostile"])
-def test_both_pages_fit_and_obey_no_text(visit: Callable[..., Visit], corpus: str, width: int, scheme: str) -> None:
+def test_both_pages_fit_and_obey_no_text(
+    visit: Callable[..., Visit], corpus: str, width: int, scheme: str
+) -> None:
     one = visit(width=width, scheme=scheme)
     for place in (f"/corpora/{corpus}/systems/", f"/corpora/{corpus}/systems/compare/"):
         page = one.go(place)

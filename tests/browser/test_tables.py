@@ -13,7 +13,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.visit import NARROW, Visit
 
 LEVELS = ("turn", "dialogue", "system")
-COLUMNS = ",".join(f"{level}-{key}" for level in LEVELS for key in ("pearson", "spearman", "kendall", "n"))
+COLUMNS = ",".join(
+    f"{level}-{key}" for level in LEVELS for key in ("pearson", "spearman", "kendall", "n")
+)
 BOARD = f"/corpora/demo/metrics/?columns={COLUMNS}"
 """The board shows fewer at first."""
 
@@ -26,7 +28,10 @@ def column(table: Locator, key: str) -> list[str]:
     """The values of a column, top to bottom, as the page sorts them; "" is undefined."""
     place = table.locator(f'thead th:has([data-sort="{key}"])').evaluate("cell => cell.cellIndex")
     return [
-        str(row) for row in table.locator("tbody tr").evaluate_all(f"rows => rows.map(r => r.cells[{place}].dataset.v)")
+        str(row)
+        for row in table.locator("tbody tr").evaluate_all(
+            f"rows => rows.map(r => r.cells[{place}].dataset.v)"
+        )
     ]
 
 
@@ -34,7 +39,9 @@ def numbers(values: list[str]) -> list[float]:
     return [float(value) for value in values if value]
 
 
-def test_a_click_on_a_header_sorts_and_a_second_one_turns_the_order_round(visit: Callable[..., Visit]) -> None:
+def test_a_click_on_a_header_sorts_and_a_second_one_turns_the_order_round(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit().go(BOARD)
     header = board(page).locator('[data-sort="turn-spearman"]')
     header.click()
@@ -53,7 +60,9 @@ def test_sorting_works_by_key_and_undefined_stays_last(visit: Callable[..., Visi
         page.keyboard.press("Enter")
         assert header.locator("xpath=ancestor::th").get_attribute("aria-sort") == direction
         turns = column(board(page), "turn-n")
-        undefined = turns.count("")  # ceiling, reliability and one rater have no n; FBD and others score systems
+        undefined = turns.count(
+            ""
+        )  # ceiling, reliability and one rater have no n; FBD and others score systems
         assert undefined >= 3
         assert all(turns[:-undefined])
 
@@ -80,7 +89,9 @@ def test_the_choice_of_columns_survives_a_reload(visit: Callable[..., Visit]) ->
     assert board(page).locator('thead th:has([data-sort="turn-pearson"])').is_visible()
 
 
-def test_a_column_that_was_not_on_the_page_comes_when_it_is_chosen(visit: Callable[..., Visit]) -> None:
+def test_a_column_that_was_not_on_the_page_comes_when_it_is_chosen(
+    visit: Callable[..., Visit],
+) -> None:
     """What stays: the place on the page, the order, and what was ticked."""
     visitor = visit()
     page = visitor.go("/corpora/demo/metrics/?columns=turn-pearson&sort=turn-pearson")
@@ -114,19 +125,27 @@ def test_a_phone_sorts_by_a_column_that_does_not_show(visit: Callable[..., Visit
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("path", "table"), [(BOARD, "metric-leaderboard"), ("/corpora/demo/systems/", "system-leaderboard")]
+    ("path", "table"),
+    [(BOARD, "metric-leaderboard"), ("/corpora/demo/systems/", "system-leaderboard")],
 )
-def test_downloads_hold_what_the_table_shows(visit: Callable[..., Visit], path: str, table: str) -> None:
+def test_downloads_hold_what_the_table_shows(
+    visit: Callable[..., Visit], path: str, table: str
+) -> None:
     page = visit().go(path)
     figure = page.locator(f"#table-{table}")
     keys = [
-        key or "" for key in figure.locator("thead [data-sort]").evaluate_all("links => links.map(l => l.dataset.sort)")
+        key or ""
+        for key in figure.locator("thead [data-sort]").evaluate_all(
+            "links => links.map(l => l.dataset.sort)"
+        )
     ]
     shown = list(zip(*(column(figure, key) for key in keys), strict=True))
     sheet = list(csv.DictReader(io.StringIO(fetched(page, figure, "CSV"))))
     document = json.loads(fetched(page, figure, "JSON"))
     assert sorted(tuple(row[key] for key in keys) for row in sheet) == sorted(shown)
-    assert sorted(tuple(as_shown(row[key]["value"]) for key in keys) for row in cells(document)) == sorted(shown)
+    assert sorted(
+        tuple(as_shown(row[key]["value"]) for key in keys) for row in cells(document)
+    ) == sorted(shown)
 
 
 def fetched(page: Page, figure: Locator, form: str) -> str:
@@ -135,7 +154,9 @@ def fetched(page: Page, figure: Locator, form: str) -> str:
     return download.value.path().read_text(encoding="utf-8-sig")
 
 
-def cells(document: dict[str, list[dict[str, dict[str, dict[str, object]]]]]) -> list[dict[str, dict[str, object]]]:
+def cells(
+    document: dict[str, list[dict[str, dict[str, dict[str, object]]]]],
+) -> list[dict[str, dict[str, object]]]:
     return [row["cells"] for row in document["rows"]]
 
 
@@ -152,10 +173,15 @@ def test_why_a_value_is_undefined_shows_on_focus(visit: Callable[..., Visit]) ->
     assert page.locator(".tip:popover-open").inner_text() == reason != ""
 
 
-def test_a_phone_shows_cards_with_the_main_columns_and_all_on_demand(visit: Callable[..., Visit]) -> None:
+def test_a_phone_shows_cards_with_the_main_columns_and_all_on_demand(
+    visit: Callable[..., Visit],
+) -> None:
     page = visit(width=NARROW).go(BOARD)
     card = board(page).locator("tbody tr").first
-    main, detail = card.locator('[data-label="turn level r"]'), card.locator('[data-label="turn level τ"]')
+    main, detail = (
+        card.locator('[data-label="turn level r"]'),
+        card.locator('[data-label="turn level τ"]'),
+    )
     assert (main.is_visible(), detail.is_visible()) == (True, False)
     board(page).get_by_label("intervals and every column").check()
     assert detail.is_visible()
@@ -191,7 +217,9 @@ NEWS = """async () => {
 }"""
 
 
-def test_news_leave_a_choice_unfolded_and_the_focus_where_it_is(visit: Callable[..., Visit]) -> None:
+def test_news_leave_a_choice_unfolded_and_the_focus_where_it_is(
+    visit: Callable[..., Visit],
+) -> None:
     """Runs that end bring their tables anew, while somebody chooses columns."""
     page = visit(role="organiser").go("/corpora/demo/runs/")
     table = page.locator("#run-outcomes [data-table]").first

@@ -29,19 +29,23 @@ from workers.trainings.models import Training
 print(json.dumps(Training.objects.filter(name={name!r}).values("curves", "validations", "revision", "error").get()))
 """
 MOST_MILLISECONDS = 120_000
-"""Of a worker that loads torch on a machine with much else to do; the training itself takes seconds."""
+"""Of a worker that loads torch on a machine with much else to do; the training itself takes
+seconds."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Conversations to learn from, an organiser, and an encoder in the hub's cache: a form names no folder."""
+    """Conversations to learn from, an organiser, and an encoder in the hub's cache: a form names no
+    folder."""
     folder = tmp_path_factory.mktemp("training-site")
     with made_site(folder) as made:
         made.settings["HF_HOME"] = str(folder / "hub")
         encoder_in_hub(folder / "hub" / "hub", "tests/tiny-encoder")
         talk = talk_file(folder / "talk.txt", dialogues=200)
         made.manage("import_corpus", "dailydialog", talk, "--slug", "talk", "--name", "Talk")
-        made.manage("import_corpus", "jsonl", judged_file(folder / "judged.jsonl"), "--slug", "judged")
+        made.manage(
+            "import_corpus", "jsonl", judged_file(folder / "judged.jsonl"), "--slug", "judged"
+        )
         made.python(ORGANISER)
         made.start_worker()
         yield made
@@ -53,10 +57,32 @@ def judged_file(path: Path) -> Path:
         {"type": "corpus", "name": "Judged"},
         {"type": "system", "name": "echo", "kind": "baseline"},
     ]
-    for number, text in enumerate(("is it late in your town", "who sang at the harbour", "where is my other shoe")):
-        turn = {"number": 0, "context": [{"speaker": "A", "text": text}], "references": ["it may be"]}
-        lines.append({"type": "dialogue", "id": str(number), "persona": [], "partner_persona": [], "turns": [turn]})
-        lines.append({"type": "response", "dialogue_id": str(number), "turn": 0, "system": "echo", "text": text})
+    for number, text in enumerate(
+        ("is it late in your town", "who sang at the harbour", "where is my other shoe")
+    ):
+        turn = {
+            "number": 0,
+            "context": [{"speaker": "A", "text": text}],
+            "references": ["it may be"],
+        }
+        lines.append(
+            {
+                "type": "dialogue",
+                "id": str(number),
+                "persona": [],
+                "partner_persona": [],
+                "turns": [turn],
+            }
+        )
+        lines.append(
+            {
+                "type": "response",
+                "dialogue_id": str(number),
+                "turn": 0,
+                "system": "echo",
+                "text": text,
+            }
+        )
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 
@@ -80,7 +106,9 @@ def points_of(chart: Locator) -> list[list[tuple[float, float]]]:
 
 
 @pytest.mark.slow
-def test_a_training_is_started_watched_scored_with_and_deleted(visit: Callable[..., Visit], site: Site) -> None:
+def test_a_training_is_started_watched_scored_with_and_deleted(
+    visit: Callable[..., Visit], site: Site
+) -> None:
     visitor = visit(role="organiser")
     page = visitor.go("/training/")
     assert page.get_by_text("No training yet").is_visible()
@@ -101,7 +129,11 @@ def test_a_training_is_started_watched_scored_with_and_deleted(visit: Callable[.
     found = row(site, "daily")
     for chart, names, expected in (
         ("#chart-losses", ("loss", "response selection", "contrastive"), found["curves"]),
-        ("#chart-validations", ("R@1", "MRR"), [{"step": v["step"], **v["figures"]} for v in found["validations"]]),
+        (
+            "#chart-validations",
+            ("R@1", "MRR"),
+            [{"step": v["step"], **v["figures"]} for v in found["validations"]],
+        ),
     ):
         shown = points_of(page.locator(chart))
         assert len(expected) > 2
@@ -112,7 +144,10 @@ def test_a_training_is_started_watched_scored_with_and_deleted(visit: Callable[.
                 assert at == pytest.approx(to, rel=0.01, abs=0.02), name
 
     page.get_by_role("link", name="Judged").click()
-    assert "density_classifier[trained=daily]" in page.get_by_label("Other configurations").input_value()
+    assert (
+        "density_classifier[trained=daily]"
+        in page.get_by_label("Other configurations").input_value()
+    )
     page.get_by_role("button", name="Compute for all systems").click()
     page.get_by_text("6 of 6 runs done").wait_for(timeout=MOST_MILLISECONDS)
 

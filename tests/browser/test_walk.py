@@ -1,8 +1,9 @@
-"""From an empty site to a paper's table, as people walk it: an organiser, three teams, four raters, a reader.
+"""From an empty site to a paper's table, as people walk it: an organiser, three teams, four raters,
+a reader.
 
-Nobody types an address but the site's own (and the invitation that raters are sent): everything else is a link or a
-button, so a way that is missing fails here. Web server, worker, database and Chromium are real; the language model
-that answers the prompt is a small server of the test's.
+Nobody types an address but the site's own (and the invitation that raters are sent): everything
+else is a link or a button, so a way that is missing fails here. Web server, worker, database and
+Chromium are real; the language model that answers the prompt is a small server of the test's.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Nothing in it, not even a log-in; a worker, and a language model to ask."""
     with made_site(tmp_path_factory.mktemp("walk")) as site, stub_endpoint(material.model) as model:
         model.usage = material.tokens
-        site.settings |= {"DIALEVAL_LLM_URL": model.base_url, "DIALEVAL_LLM_MODEL": "stub", "DIALEVAL_LLM_KEY": "none"}
+        site.settings |= {
+            "DIALEVAL_LLM_URL": model.base_url,
+            "DIALEVAL_LLM_MODEL": "stub",
+            "DIALEVAL_LLM_KEY": "none",
+        }
         site.start_worker()
         yield site
 
@@ -93,7 +98,9 @@ def test_the_walk(empty_site: Site, arrive: Callable[..., Person], tmp_path: Pat
     assert METRIC.replace("_", r"\_") in latex
     results.systems_ranked(reader)
     results.raters_agree(reader)
-    assert len(results.ratings_in_a_file(mara)) == 54  # 2 dialogues × 3 turns × 3 systems × 3 raters
+    assert (
+        len(results.ratings_in_a_file(mara)) == 54
+    )  # 2 dialogues × 3 turns × 3 systems × 3 raters
     results.print_the_report(mara, empty_site, tmp_path)
 
 

@@ -1,4 +1,5 @@
-"""docs/organiser.md, "A rating campaign in ten minutes", followed to the letter: an organiser, two raters, Chromium."""
+"""docs/organiser.md, "A rating campaign in ten minutes", followed to the letter: an organiser, two
+raters, Chromium."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) 
     tabs.get_by_role("link", name="Raters").click()
     expect(page.get_by_role("table").first).to_contain_text("rater 2")
     tabs.get_by_role("link", name="Agreement").click()
-    expect(page.locator("#live-agreement")).to_contain_text("28 of 28", timeout=60_000)  # a worker computes it
+    expect(page.locator("#live-agreement")).to_contain_text(
+        "28 of 28", timeout=60_000
+    )  # a worker computes it
     tabs.get_by_role("link", name="Ratings").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Ratings (CSV)").click()
@@ -61,7 +64,9 @@ def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) 
     expect(page.get_by_role("status").first).to_contain_text("28 ratings are published")
 
     for command in _commands():
-        stage.site.manage(*(str(tmp_path / word) if word.endswith("-ratings") else word for word in command))
+        stage.site.manage(
+            *(str(tmp_path / word) if word.endswith("-ratings") else word for word in command)
+        )
     assert (tmp_path / "first-steps-ratings" / "ratings.csv").read_text().count("\n") == 29
 
 
@@ -69,7 +74,8 @@ def _set_it_up(page: Page) -> None:
     organise(page, "Campaigns")
     page.get_by_role("link", name="New campaign").click()
     page.get_by_label("Name", exact=True).fill("First steps")
-    # On a site with the demo alone it is chosen already; other tests of this folder may have brought corpora.
+    # On a site with the demo alone it is chosen already; other tests of this folder may have
+    # brought corpora.
     corpus = page.get_by_label("Corpus", exact=True)
     demo = corpus.locator("option", has_text="Demo (simulated").get_attribute("value") or ""
     corpus.select_option(value=demo)

@@ -1,4 +1,5 @@
-"""docs/participant.md, "A challenge in ten minutes", followed to the letter: in Chromium, then with ``dialeval``."""
+"""docs/participant.md, "A challenge in ten minutes", followed to the letter: in Chromium, then with
+``dialeval``."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ from tests.dialeval_site.documents import sections, text_of
 from tests.site import PROJECT
 
 SECTIONS = sections(text_of("participant.md"))
-BY_CLICKING, BY_COMMAND = SECTIONS["A challenge in ten minutes"], SECTIONS["The same from the command line"]
+BY_CLICKING, BY_COMMAND = (
+    SECTIONS["A challenge in ten minutes"],
+    SECTIONS["The same from the command line"],
+)
 PASSWORD = "a lamp in the forest"
 CLICKING, COMMANDING = "ten-minutes-clicking", "ten-minutes-commanding"
 
@@ -81,10 +85,14 @@ def test_ten_minutes_of_clicking(visit: Callable[..., Visit], stage: Stage, tmp_
     page.get_by_label("Name of the system").fill("Nearest answer")
     page.get_by_role("button", name="Hand in").click()
     expect(page.locator("#submission-status")).to_have_text("scored", timeout=60_000)
-    expect(page.locator(".standing")).to_contain_text("Rank 1", timeout=60_000)  # when its board is computed
+    expect(page.locator(".standing")).to_contain_text(
+        "Rank 1", timeout=60_000
+    )  # when its board is computed
     page.get_by_role("link", name="See the leaderboard").click()
     expect(page.get_by_role("row", name=re.compile("Ten minutes"))).to_be_visible()
-    expect(page.get_by_role("row", name=re.compile("Baselines of the project")).first).to_be_visible()
+    expect(
+        page.get_by_role("row", name=re.compile("Baselines of the project")).first
+    ).to_be_visible()
 
 
 @pytest.mark.slow
@@ -95,7 +103,10 @@ def test_ten_minutes_of_commands(stage: Stage, tmp_path: Path) -> None:
     )
     said = {}
     for line in commands_in(BY_COMMAND):
-        here = [COMMANDING if word == "NAME" else word.replace("http://127.0.0.1:8000", stage.address) for word in line]
+        here = [
+            COMMANDING if word == "NAME" else word.replace("http://127.0.0.1:8000", stage.address)
+            for word in line
+        ]
         said[line[1]] = run(here, tmp_path, typed=f"{PASSWORD}\n" if "login" in here else "")
     assert COMMANDING in said["login"]
     assert "practice" in said["challenges"]

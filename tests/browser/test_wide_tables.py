@@ -1,4 +1,5 @@
-"""A table of 40 columns and 99 rows: what names a cell stays in sight, and what lies beyond an edge is announced."""
+"""A table of 40 columns and 99 rows: what names a cell stays in sight, and what lies beyond an edge
+is announced."""
 
 from __future__ import annotations
 
@@ -21,11 +22,17 @@ TEMPLATE = """{% extends "base.html" %}{% load dialeval %}{% block title %}Wide 
 
 
 def wide_table() -> Table:
-    """Cell (row i, column j) holds i + j / 100, so that a figure says where it stands. Ten columns a group."""
+    """Cell (row i, column j) holds i + j / 100, so that a figure says where it stands. Ten columns
+    a group."""
     columns = [Column("system", "System", "text")]
-    columns += [Column(f"c{j}", f"metric {j}", "number", group=f"level {j // 10}") for j in range(COLUMNS)]
+    columns += [
+        Column(f"c{j}", f"metric {j}", "number", group=f"level {j // 10}") for j in range(COLUMNS)
+    ]
     rows = [
-        Row(f"r{i}", {"system": Cell(f"system {i}"), **{f"c{j}": Cell(i + j / 100) for j in range(COLUMNS)}})
+        Row(
+            f"r{i}",
+            {"system": Cell(f"system {i}"), **{f"c{j}": Cell(i + j / 100) for j in range(COLUMNS)}},
+        )
         for i in range(ROWS)
     ]
     return Table("wide", "Forty columns", tuple(columns), tuple(rows))
@@ -57,12 +64,22 @@ def place(one: Locator) -> tuple[int, int]:
     return round(box["x"]), round(box["y"])
 
 
-def test_headers_groups_and_names_stay_where_they_are_while_the_table_scrolls(wide: Callable[..., Page]) -> None:
+def test_headers_groups_and_names_stay_where_they_are_while_the_table_scrolls(
+    wide: Callable[..., Page],
+) -> None:
     page = wide(WIDE)
     scroll = page.locator(".table-scroll")
     name, header = page.locator("tbody th").nth(50), page.locator('th:has([data-sort="c30"])')
-    group, corner = page.locator("thead .groups > *").nth(4), page.locator("thead tr:last-child > :first-child")
-    left, top, group_top, corner_at = place(name)[0], place(header)[1], place(group)[1], place(corner)
+    group, corner = (
+        page.locator("thead .groups > *").nth(4),
+        page.locator("thead tr:last-child > :first-child"),
+    )
+    left, top, group_top, corner_at = (
+        place(name)[0],
+        place(header)[1],
+        place(group)[1],
+        place(corner),
+    )
     scroll.evaluate("one => one.scrollTo(1200, 900)")
     assert scroll.evaluate("one => [one.scrollLeft, one.scrollTop]") == [1200, 900]
     assert place(name)[0] == left
@@ -71,7 +88,9 @@ def test_headers_groups_and_names_stay_where_they_are_while_the_table_scrolls(wi
     assert place(corner) == corner_at
 
 
-def test_an_edge_with_more_beyond_it_is_shaded_and_one_without_is_not(wide: Callable[..., Page]) -> None:
+def test_an_edge_with_more_beyond_it_is_shaded_and_one_without_is_not(
+    wide: Callable[..., Page],
+) -> None:
     page = wide(WIDE)
     scroll = page.locator(".table-scroll")
     shade = "one => getComputedStyle(one, '::after').opacity"
@@ -82,11 +101,15 @@ def test_an_edge_with_more_beyond_it_is_shaded_and_one_without_is_not(wide: Call
         assert page.locator(".table-frame").evaluate(shade) == shaded
 
 
-def test_the_page_itself_never_scrolls_sideways_and_columns_are_chosen_by_group(wide: Callable[..., Page]) -> None:
+def test_the_page_itself_never_scrolls_sideways_and_columns_are_chosen_by_group(
+    wide: Callable[..., Page],
+) -> None:
     page = wide(WIDE)
     assert page.evaluate("document.documentElement.scrollWidth") == WIDE
     page.get_by_text("Columns", exact=True).click()
-    assert page.locator(".column-choice .choice-group").all_inner_texts() == [f"level {n}" for n in range(4)]
+    assert page.locator(".column-choice .choice-group").all_inner_texts() == [
+        f"level {n}" for n in range(4)
+    ]
     assert page.locator(".column-choice input[type=checkbox]").count() == COLUMNS
     page.keyboard.press("Escape")
     assert not page.locator(".column-choice form").is_visible()
@@ -103,9 +126,16 @@ def test_a_phone_shows_a_card_for_each_row(wide: Callable[..., Page]) -> None:
     assert not page.locator("thead").is_visible()
 
 
-def test_paper_holds_every_row_and_column_and_the_header_on_each_sheet(wide: Callable[..., Page]) -> None:
+def test_paper_holds_every_row_and_column_and_the_header_on_each_sheet(
+    wide: Callable[..., Page],
+) -> None:
     page = wide(WIDE)
     page.emulate_media(media="print")
     assert page.locator("tbody tr").filter(visible=True).count() == ROWS
-    assert page.locator("thead").evaluate("one => getComputedStyle(one).display") == "table-header-group"
-    assert page.locator(".table-scroll").evaluate("one => getComputedStyle(one).overflow") == "visible"
+    assert (
+        page.locator("thead").evaluate("one => getComputedStyle(one).display")
+        == "table-header-group"
+    )
+    assert (
+        page.locator(".table-scroll").evaluate("one => getComputedStyle(one).overflow") == "visible"
+    )

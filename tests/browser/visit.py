@@ -17,7 +17,11 @@ PHONE = 600
 LOG_IN = "/accounts/login/"
 COMPUTED_WITHIN = 90_000
 """A worker may have just been started, or have other things to do."""
-PASSWORDS = {"organiser": "demo-organiser", "rater": "demo-rater", "participant": "demo-participant"}
+PASSWORDS = {
+    "organiser": "demo-organiser",
+    "rater": "demo-rater",
+    "participant": "demo-participant",
+}
 
 
 class Visit:
@@ -37,7 +41,9 @@ class Visit:
         if any(f"status of {status}" in message.text for status in self.expected_status):
             return
         if "htmx:afterRequest" in message.text or "htmx:sendAbort" in message.text:
-            return  # a newer question took its place (hx-sync); of one that fails htmx says sendError or timeout, too
+            # a newer question took its place (hx-sync); of one that fails htmx says sendError or
+            # timeout, too
+            return
         self.complaints.append(f"{self.page.url}: {message.type}: {message.text}")
 
     def go(self, path: str, status: int = 200) -> Page:
@@ -48,29 +54,38 @@ class Visit:
         self.see_numbers()
         if self.script:
             for fragment in self.page.locator("[hx-trigger=load]").all():
-                fragment.locator("[data-chart], .empty").first.wait_for(state="attached", timeout=COMPUTED_WITHIN)
+                fragment.locator("[data-chart], .empty").first.wait_for(
+                    state="attached", timeout=COMPUTED_WITHIN
+                )
             self.see_numbers()  # of the parts that came
         return self.page
 
     def resize(self, width: int) -> None:
-        """The page that is there, in a window of another width; a narrow one is a phone's, which has no mouse."""
+        """The page that is there, in a window of another width; a narrow one is a phone's, which
+        has no mouse."""
         self.page.set_viewport_size({"width": width, "height": HEIGHT})
         touched = width < PHONE
         self._browser.send("Emulation.setTouchEmulationEnabled", {"enabled": touched})
         coarse = "matchMedia('(pointer: coarse)').matches && innerWidth"
-        wait_until(lambda: self.page.evaluate(coarse) == (touched and width), 20, f"a window of {width} px")
+        wait_until(
+            lambda: self.page.evaluate(coarse) == (touched and width), 20, f"a window of {width} px"
+        )
 
     @cached_property
     def _browser(self) -> CDPSession:
         return self.page.context.new_cdp_session(self.page)
 
     def see_numbers(self) -> None:
-        """Statistics that nobody has looked at yet are computed by the worker; the page comes by itself, and once more
-        when a part of it has come."""
+        """Statistics that nobody has looked at yet are computed by the worker; the page comes by
+        itself, and once more when a part of it has come."""
         waiting = ".waiting.of-page, .analysis-state[hx-get]" if self.script else ".waiting.of-page"
-        settled = "waiting => document.readyState === 'complete' && !document.querySelector(waiting)"
+        settled = (
+            "waiting => document.readyState === 'complete' && !document.querySelector(waiting)"
+        )
         for _ in range(COMPUTED_WITHIN // 500):
-            self.page.wait_for_load_state("load")  # of a page that is half there nobody knows what it waits for
+            self.page.wait_for_load_state(
+                "load"
+            )  # of a page that is half there nobody knows what it waits for
             with suppress(Error):  # the page that was asked has just given way to the next
                 if self.page.evaluate(settled, waiting):
                     break
@@ -79,11 +94,13 @@ class Visit:
                 self.page.reload(wait_until="load")
 
     def log_in(self, name: str, password: str) -> None:
-        """What the form sends, without the form: it is filled in by the tests of logging in (``test_roles.py``,
-        ``test_behind_links_made_once.py``, the walk)."""
+        """What the form sends, without the form: it is filled in by the tests of logging in
+        (``test_roles.py``, ``test_behind_links_made_once.py``, the walk)."""
         context = self.page.context
         context.request.get(LOG_IN)
-        token = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "csrftoken")
+        token = next(
+            cookie["value"] for cookie in context.cookies() if cookie["name"] == "csrftoken"
+        )
         given = {"username": name, "password": password, "csrfmiddlewaretoken": token}
         answer = context.request.post(LOG_IN, form=given, max_redirects=0)
         assert answer.status == 302, f"{name} is not let in: {answer.status}"
@@ -109,7 +126,8 @@ class Visit:
 
 
 class Held:
-    """Requests that are kept from going on, until the test lets them: ``held.request(0).continue_()``."""
+    """Requests that are kept from going on, until the test lets them:
+    ``held.request(0).continue_()``."""
 
     def __init__(self, page: Page, pattern: str) -> None:
         self.page = page
@@ -134,17 +152,21 @@ def organise(page: Page, link: str) -> None:
 
 
 @contextmanager
-def visitors(chromium: Browser, address: str, sessions: dict[str, Any] | None = None) -> Iterator[Callable[..., Visit]]:
-    """Yields what brings a new visitor: ``visit(width=390, scheme="dark", role="organiser", script=False)``. At the end
-    no page that a visitor saw may have complained.
+def visitors(
+    chromium: Browser, address: str, sessions: dict[str, Any] | None = None
+) -> Iterator[Callable[..., Visit]]:
+    """Yields what brings a new visitor: ``visit(width=390, scheme="dark", role="organiser",
+    script=False)``. At the end no page that a visitor saw may have complained.
 
-    The first of a role logs in, and its cookies are kept in ``sessions`` for the next: one's own log-in has who logs
-    out.
+    The first of a role logs in, and its cookies are kept in ``sessions`` for the next: one's own
+    log-in has who logs out.
     """
     visits: list[Visit] = []
     kept = {} if sessions is None else sessions
 
-    def begin(width: int = WIDE, scheme: str = "light", role: str = "", script: bool = True) -> Visit:
+    def begin(
+        width: int = WIDE, scheme: str = "light", role: str = "", script: bool = True
+    ) -> Visit:
         context = chromium.new_context(
             base_url=address,
             viewport={"width": width, "height": HEIGHT},

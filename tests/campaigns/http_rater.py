@@ -1,4 +1,5 @@
-"""A rater at a page, as the server sees one: a connection that is kept, a session, a CSRF token, a POST a rating.
+"""A rater at a page, as the server sees one: a connection that is kept, a session, a CSRF token, a
+POST a rating.
 
 Used by the crowd in ``tests/faults`` and by ``bench.rating``. It needs no Django.
 """
@@ -36,7 +37,8 @@ class Lost(Exception):
 
 
 class HttpRater:
-    """``in_hand`` holds the public ids of the items the server gave, in the order of work; the page has loaded them."""
+    """``in_hand`` holds the public ids of the items the server gave, in the order of work; the page
+    has loaded them."""
 
     def __init__(self, address: str, slug: str, session: str) -> None:
         place = urlsplit(address)
@@ -49,13 +51,16 @@ class HttpRater:
 
     def open(self) -> None:
         """Load the page of the work, which holds what is in hand, or says why nothing is."""
-        status, headers, page = self._exchange("GET", f"{self._base}/item/", None, {"Accept": "text/html"})
+        status, headers, page = self._exchange(
+            "GET", f"{self._base}/item/", None, {"Accept": "text/html"}
+        )
         cookies = "; ".join(headers.get_all("Set-Cookie") or [])
         if status == 200 and "csrftoken=" in cookies:
             self._token = cookies.partition("csrftoken=")[2].partition(";")[0]
         if status != 200 or not self._token:
             raise AssertionError(
-                f"the page of the work answers {status}, {headers.get('Location')}, and sets {cookies!r}"
+                f"the page of the work answers {status}, {headers.get('Location')}, and sets "
+                f"{cookies!r}"
             )
         text = page.decode()
         self.in_hand, why = _ITEMS.findall(text), _WHY_NONE.search(text)
@@ -64,7 +69,8 @@ class HttpRater:
             raise AssertionError("the page of the work holds no item and does not say why")
 
     def rate(self, score: object, item: str = "", key: str = "", **more: str) -> Answer:
-        """Send a rating of ``item``, else of the first in hand, and take the next ones from the answer."""
+        """Send a rating of ``item``, else of the first in hand, and take the next ones from the
+        answer."""
         answer = self.send(self.form(score, item, key, **more))
         self.take(answer)
         return answer
@@ -84,11 +90,14 @@ class HttpRater:
         }
 
     def send(self, form: dict[str, Any], loses_the_answer: bool = False) -> Answer:
-        """Raises ``Lost`` where no answer came, or where this rater's machine dies before it reads one."""
+        """Raises ``Lost`` where no answer came, or where this rater's machine dies before it reads
+        one."""
         return self._post("submit", form, loses_the_answer)
 
     def skip(self, reason: str) -> Answer:
-        answer = self._post("skip", {"item": self.in_hand[0], "reason": reason, "have": self.in_hand[1:]})
+        answer = self._post(
+            "skip", {"item": self.in_hand[0], "reason": reason, "have": self.in_hand[1:]}
+        )
         self.take(answer)
         return answer
 
@@ -103,7 +112,9 @@ class HttpRater:
 
     def second_tab(self) -> HttpRater:
         """The same person's session over a connection of its own."""
-        other = HttpRater(f"http://{self._host}:{self._port}", self._base.removeprefix("/rate/"), self._session)
+        other = HttpRater(
+            f"http://{self._host}:{self._port}", self._base.removeprefix("/rate/"), self._session
+        )
         other._token = self._token
         return other
 
@@ -119,7 +130,9 @@ class HttpRater:
             "X-CSRFToken": self._token,
         }
         body = urlencode(form, doseq=True).encode()
-        status, _, text = self._exchange("POST", f"{self._base}/{action}/", body, headers, loses_the_answer)
+        status, _, text = self._exchange(
+            "POST", f"{self._base}/{action}/", body, headers, loses_the_answer
+        )
         try:
             content = json.loads(text)
         except ValueError:
@@ -127,9 +140,16 @@ class HttpRater:
         return Answer(status, content)
 
     def _exchange(
-        self, method: str, path: str, body: bytes | None, headers: dict[str, str], loses_the_answer: bool = False
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: dict[str, str],
+        loses_the_answer: bool = False,
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
-        cookies = f"sessionid={self._session}" + (f"; csrftoken={self._token}" if self._token else "")
+        cookies = f"sessionid={self._session}" + (
+            f"; csrftoken={self._token}" if self._token else ""
+        )
         kept = self._connection is not None
         if self._connection is None:
             self._connection = self._connected()
@@ -143,7 +163,8 @@ class HttpRater:
         except (OSError, http.client.HTTPException) as problem:
             self.close()
             if kept and isinstance(problem, http.client.RemoteDisconnected | ConnectionError):
-                # A server may end a kept connection at any time: a browser asks again, and so do we. Keys make it safe.
+                # A server may end a kept connection at any time: a browser asks again, and so do
+                # we. Keys make it safe.
                 return self._exchange(method, path, body, headers, loses_the_answer)
             raise Lost(path) from problem
 
@@ -156,7 +177,8 @@ class HttpRater:
 
 
 def sessions_of(users: list[Any]) -> list[str]:
-    """A session each, as after logging in: hashing fifty passwords would be most of a bench. Runs inside Django."""
+    """A session each, as after logging in: hashing fifty passwords would be most of a bench. Runs
+    inside Django."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from django.utils import timezone
 
-from annotations.campaigns.models import Assignment, Campaign, Item, Participation, RatingRevision, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Item,
+    Participation,
+    RatingRevision,
+    Slot,
+)
 
 
 def items_of(campaign: Campaign, role: str = Item.Role.REGULAR) -> list[Item]:
@@ -28,7 +35,8 @@ def judge(
     flagged: bool = False,
     holds_place: bool = True,
 ) -> Assignment:
-    """The rater's next rating, or a second thought where the item is rated. Takes a free place of a regular item."""
+    """The rater's next rating, or a second thought where the item is rated. Takes a free place of a
+    regular item."""
     now = timezone.now()
     assignment = Assignment.objects.filter(participation=rater, item=item).first()
     if assignment is None:
@@ -59,7 +67,11 @@ def judge(
         active_ms=active_ms,
         submit_ms=active_ms,
     )
-    assignment.state, assignment.current, assignment.lease_expires_at = Assignment.State.DONE, revision, None
+    assignment.state, assignment.current, assignment.lease_expires_at = (
+        Assignment.State.DONE,
+        revision,
+        None,
+    )
     assignment.finished_at = now
     assignment.save()
     return assignment
@@ -70,8 +82,11 @@ def judge_all(rater: Participation, items: Iterable[Item], scores: Iterable[int]
         judge(rater, item, score)
 
 
-def table(campaign: Campaign, raters: list[Participation], scores: Mapping[int, Iterable[int | None]]) -> None:
-    """``scores``: index of the rater → a score for each of the campaign's items in order, None where not judged."""
+def table(
+    campaign: Campaign, raters: list[Participation], scores: Mapping[int, Iterable[int | None]]
+) -> None:
+    """``scores``: index of the rater → a score for each of the campaign's items in order, None
+    where not judged."""
     items = items_of(campaign)
     for index, row in scores.items():
         for item, score in zip(items, row, strict=True):

@@ -37,6 +37,13 @@ def in_hand(rater: Participation) -> list[str]:
     return [one.item.public_id for one in desk.fill_desk(rater).assignments]
 
 
-def send(browser: Client, campaign: Campaign, item: str, score: Any = 4, accept: Any = JSON, **fields: Any) -> Any:
+def send(
+    browser: Client,
+    campaign: Campaign,
+    item: str,
+    score: Any = 4,
+    accept: Any = JSON,
+    **fields: Any,
+) -> Any:
     given = {"item": item, "key": uuid.uuid4().hex, "score": score, "guidelines": 1, **fields}
     return browser.post(address("rating-submit", campaign), given, **accept)

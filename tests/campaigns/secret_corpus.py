@@ -1,4 +1,5 @@
-"""A corpus whose systems, dialogues and file have unmistakable names, imported as any other; campaigns on it."""
+"""A corpus whose systems, dialogues and file have unmistakable names, imported as any other;
+campaigns on it."""
 
 from __future__ import annotations
 
@@ -33,10 +34,15 @@ ANSWERS = ("We went out early", "Nobody told me so", "It rained all week")
 """How each system's answers begin: texts are shown, and say nothing of who wrote them."""
 
 
-def imported(folder: Path, dialogues: int = 2, turns: int = 2, systems: Sequence[str] = SYSTEMS) -> CorpusVersion:
+def imported(
+    folder: Path, dialogues: int = 2, turns: int = 2, systems: Sequence[str] = SYSTEMS
+) -> CorpusVersion:
     """Public: its pages are what a curious rater would look at first."""
     path = folder / FILE_NAME
-    path.write_text("".join(json.dumps(line) + "\n" for line in _records(dialogues, turns, systems)), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(line) + "\n" for line in _records(dialogues, turns, systems)),
+        encoding="utf-8",
+    )
     (outcome,) = actions.import_corpus(importers()["jsonl"], path, CORPUS, is_public=True)
     return outcome.version
 
@@ -52,10 +58,17 @@ def _records(dialogues: int, turns: int, systems: Sequence[str]) -> list[dict[st
             for speaker in "AB"
         ]
         places = [
-            {"number": turn, "context": said[: 2 * turn + 1], "references": [said[2 * turn + 1]["text"]]}
+            {
+                "number": turn,
+                "context": said[: 2 * turn + 1],
+                "references": [said[2 * turn + 1]["text"]],
+            }
             for turn in range(turns)
         ]
-        personas = {"persona": [f"I have {number + 2} boats."], "partner_persona": [f"I have {number + 2} goats."]}
+        personas = {
+            "persona": [f"I have {number + 2} boats."],
+            "partner_persona": [f"I have {number + 2} goats."],
+        }
         lines.append({"type": "dialogue", "id": name, **personas, "turns": places})
         lines += [
             {
@@ -72,10 +85,16 @@ def _records(dialogues: int, turns: int, systems: Sequence[str]) -> list[dict[st
 
 
 def campaign_on(version: CorpusVersion | None, kind: str, **asked: Any) -> Campaign:
-    """Written down, with training and attention items where it has such, and opened, as by an organiser."""
+    """Written down, with training and attention items where it has such, and opened, as by an
+    organiser."""
     chat_systems = [ChatSystem.objects.create(**CHAT)] if kind == "interactive" else []
     rated = kind in ("turn", "dialogue")
-    wanted: dict[str, Any] = {"seed": SEED, "raters_per_item": 1, "attention_every": 2 if rated else None, **asked}
+    wanted: dict[str, Any] = {
+        "seed": SEED,
+        "raters_per_item": 1,
+        "attention_every": 2 if rated else None,
+        **asked,
+    }
     campaign = setup.create(
         setup.Asked(
             name="Spring ratings",
@@ -98,12 +117,22 @@ def _checks(version: CorpusVersion, kind: str) -> list[CheckItem]:
     turns = dialogue.turns.count()
     turn, texts = (0, 1) if kind == "turn" else (None, turns)
     attention = [
-        CheckItem("attention", dialogue.external_id, turn, None, (f"{ATTENTION_TEXT} {n}",) * texts, 1, 2,
-                  ATTENTION_FEEDBACK)
+        CheckItem(
+            "attention",
+            dialogue.external_id,
+            turn,
+            None,
+            (f"{ATTENTION_TEXT} {n}",) * texts,
+            1,
+            2,
+            ATTENTION_FEEDBACK,
+        )
         for n in range(3)
-    ]  # fmt: skip
+    ]
     system = version.systems.first().name
-    training = CheckItem("training", dialogue.external_id, turn, system, (), 2, 3, TRAINING_FEEDBACK)
+    training = CheckItem(
+        "training", dialogue.external_id, turn, system, (), 2, 3, TRAINING_FEEDBACK
+    )
     return [training, *attention]
 
 
@@ -112,8 +141,17 @@ def forbidden_names(version: CorpusVersion | None, campaign: Campaign) -> dict[s
     names = {f"system {number}": name for number, name in enumerate(SYSTEMS)}
     names |= {f"the chat system's {field}": value for field, value in CHAT.items()}
     names |= {"the chat system's instructions": "Lanternmoth", "the chat system's host": "orrery"}
-    names |= {"the corpus": CORPUS, "the corpus's name": CORPUS_NAME, "the file": FILE_NAME, "a dialogue": DIALOGUE}
-    names |= {"attention feedback": ATTENTION_FEEDBACK, "the word": "attention", "a draw's": "propensity"}
+    names |= {
+        "the corpus": CORPUS,
+        "the corpus's name": CORPUS_NAME,
+        "the file": FILE_NAME,
+        "a dialogue": DIALOGUE,
+    }
+    names |= {
+        "attention feedback": ATTENTION_FEEDBACK,
+        "the word": "attention",
+        "a draw's": "propensity",
+    }
     names["the campaign's seed"] = str(campaign.seed)
     for rater in campaign.participations.all():
         names[f"seed of {rater}"] = f"{rater.seed:09d}"

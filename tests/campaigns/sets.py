@@ -19,10 +19,14 @@ _numbers = count(1)
 SYSTEMS = ("northwind", "southgate")
 
 
-def made_version(systems: Sequence[str] = SYSTEMS, dialogues: int = 3, turns: int = 2, slug: str = "") -> CorpusVersion:
+def made_version(
+    systems: Sequence[str] = SYSTEMS, dialogues: int = 3, turns: int = 2, slug: str = ""
+) -> CorpusVersion:
     """A private corpus in which every system answers every turn of every dialogue."""
     number = next(_numbers)
-    corpus = Corpus.objects.create(slug=slug or f"corpus-{number}", name=f"Corpus {number}", is_public=False)
+    corpus = Corpus.objects.create(
+        slug=slug or f"corpus-{number}", name=f"Corpus {number}", is_public=False
+    )
     version = CorpusVersion.objects.create(
         corpus=corpus,
         number=1,
@@ -53,14 +57,15 @@ def made_version(systems: Sequence[str] = SYSTEMS, dialogues: int = 3, turns: in
         for turn in range(turns)
     )
     answering = System.objects.bulk_create(
-        System(version=version, position=position, name=name) for position, name in enumerate(systems)
+        System(version=version, position=position, name=name)
+        for position, name in enumerate(systems)
     )
     Response.objects.bulk_create(
         Response(
             system=system,
             turn=place,
-            text=f"Answer {chr(97 + system.position % 26)}{system.position} to question {place.number} "
-            f"of talk {place.dialogue.position}.",
+            text=f"Answer {chr(97 + system.position % 26)}{system.position} to question "
+            f"{place.number} of talk {place.dialogue.position}.",
         )
         for system in answering
         for place in places
@@ -97,15 +102,19 @@ def made_campaign(
     opened: bool = True,
     **fields: object,
 ) -> Campaign:
-    """An open campaign with its items and slots. ``training`` and ``attention``: the range of each check item.
+    """An open campaign with its items and slots. ``training`` and ``attention``: the range of each
+    check item.
 
-    Turn level: systems × dialogues × turns items. Dialogue level and interactive: systems × dialogues items.
-    ``fields`` are the campaign's own: ``pass_mark``, ``attention_every``, ``axes_below``, ``closes_at``, …
+    Turn level: systems × dialogues × turns items. Dialogue level and interactive: systems ×
+    dialogues items. ``fields`` are the campaign's own: ``pass_mark``, ``attention_every``,
+    ``axes_below``, ``closes_at``, …
     """
     if kind == Campaign.Kind.COLLECTION:
         version = None
     elif version is None:
-        version = made_version(() if kind == Campaign.Kind.INTERACTIVE else systems, dialogues, turns)
+        version = made_version(
+            () if kind == Campaign.Kind.INTERACTIVE else systems, dialogues, turns
+        )
     number = next(_numbers)
     campaign = Campaign.objects.create(
         slug=slug or f"campaign-{number}",
@@ -119,7 +128,9 @@ def made_campaign(
     Guidelines.objects.create(campaign=campaign, number=1, text="Read the whole dialogue first.")
     if kind == Campaign.Kind.INTERACTIVE:
         campaign.chat_systems.set(
-            ChatSystem.objects.get_or_create(name=name, defaults={"instructions": "You are: {persona}"})[0]
+            ChatSystem.objects.get_or_create(
+                name=name, defaults={"instructions": "You are: {persona}"}
+            )[0]
             for name in systems
         )
     elif version is not None:
@@ -157,10 +168,17 @@ def lay_out(campaign: Campaign) -> None:
     if campaign.kind == Campaign.Kind.COLLECTION:
         return
     items = Item.objects.bulk_create(_regular_items(campaign), batch_size=2000)
-    order = interleave([item.dialogue_id for item in items], campaign.raters_per_item, campaign.seed)
+    order = interleave(
+        [item.dialogue_id for item in items], campaign.raters_per_item, campaign.seed
+    )
     Slot.objects.bulk_create(
         (
-            Slot(campaign=campaign, item=items[index], place=ordinal // len(items) + 1, ordinal=ordinal)
+            Slot(
+                campaign=campaign,
+                item=items[index],
+                place=ordinal // len(items) + 1,
+                ordinal=ordinal,
+            )
             for ordinal, index in enumerate(order)
         ),
         batch_size=5000,
@@ -195,9 +213,14 @@ def _regular_items(campaign: Campaign) -> list[Item]:
     ]
 
 
-def made_user(name: str = "", *roles: str, password: str | None = None):  # the type is the site's user model
-    """Without a password unless given one: hashing takes long, and ``Client.force_login`` needs none."""
-    user = get_user_model().objects.create_user(name or f"person-{next(_numbers)}", password=password)
+def made_user(
+    name: str = "", *roles: str, password: str | None = None
+):  # the type is the site's user model
+    """Without a password unless given one: hashing takes long, and ``Client.force_login`` needs
+    none."""
+    user = get_user_model().objects.create_user(
+        name or f"person-{next(_numbers)}", password=password
+    )
     for role in roles:
         user.groups.add(Group.objects.get_or_create(name=role)[0])
     return user
@@ -214,7 +237,11 @@ def made_raters(campaign: Campaign, number: int, **fields: object) -> list[Parti
         given = {"seed": 1000 + position, "start": start, "cursor": start, **fields}
         raters.append(
             Participation.objects.create(
-                campaign=campaign, user=made_user("", RATER), position=position, joined_at=timezone.now(), **given
+                campaign=campaign,
+                user=made_user("", RATER),
+                position=position,
+                joined_at=timezone.now(),
+                **given,
             )
         )
     return raters

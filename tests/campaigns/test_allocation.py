@@ -1,4 +1,5 @@
-"""A campaign that looks at its ratings while it runs: where the next ones go, when it stops, who sees what."""
+"""A campaign that looks at its ratings while it runs: where the next ones go, when it stops, who
+sees what."""
 
 from __future__ import annotations
 
@@ -51,11 +52,17 @@ def work(rater: Participation, most: int = 10_000) -> tuple[int, str]:
 
 def adaptive(**fields: object) -> Campaign:
     """4 systems × 20 dialogues × 1 turn, k = 1: 80 slots, a look after every 4 ratings."""
-    given: dict[str, object] = {"dialogues": 20, "turns": 1, "k": 1, "allocation": "adaptive", **fields}
+    given: dict[str, object] = {
+        "dialogues": 20,
+        "turns": 1,
+        "k": 1,
+        "allocation": "adaptive",
+        **fields,
+    }
     return made_campaign(systems=SYSTEMS, **given)  # type: ignore[arg-type]
 
 
-# --- the draw --------------------------------------------------------------------------------------------------
+# --- the draw -------------------------------------------------------------------------------------
 
 
 def test_before_the_first_look_all_systems_have_the_same_chance() -> None:
@@ -98,7 +105,7 @@ def test_an_even_campaign_stores_no_probability_of_a_system() -> None:
     assert not Look.objects.exists()
 
 
-# --- looks -----------------------------------------------------------------------------------------------------
+# --- looks ----------------------------------------------------------------------------------------
 
 
 def test_a_look_is_stored_after_each_twentieth() -> None:
@@ -154,7 +161,7 @@ def test_raters_who_come_at_once_count_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert asked == [campaign.pk]
 
 
-# --- the target ------------------------------------------------------------------------------------------------
+# --- the target -----------------------------------------------------------------------------------
 
 
 def test_with_the_target_met_raters_are_done() -> None:
@@ -211,7 +218,7 @@ def test_a_target_that_is_out_of_reach_stops_nobody() -> None:
     assert campaign.target_met_at is None
 
 
-# --- what may be asked for -------------------------------------------------------------------------------------
+# --- what may be asked for ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -244,10 +251,13 @@ def test_the_export_says_with_which_probability_the_system_was_drawn() -> None:
     work(rater, 12)
     exported = list(ratings_to_export(campaign))
     assert len(exported) == 12
-    assert all(one.system_propensity is not None and one.system_propensity >= one.propensity for one in exported)
+    assert all(
+        one.system_propensity is not None and one.system_propensity >= one.propensity
+        for one in exported
+    )
 
 
-# --- pages -----------------------------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -278,7 +288,9 @@ def test_before_the_first_look_the_page_says_when_it_comes(organiser: Client) ->
 
 def test_going_on_where_nothing_stopped_is_refused_in_words(organiser: Client) -> None:
     campaign = adaptive()
-    answer = organiser.post(reverse("campaign-state", args=[campaign.slug]), {"to": "all"}, follow=True)
+    answer = organiser.post(
+        reverse("campaign-state", args=[campaign.slug]), {"to": "all"}, follow=True
+    )
     assert "The target is not met" in answer.content.decode()
 
 
@@ -297,7 +309,9 @@ def test_the_form_asks_for_the_value_of_the_chosen_target(organiser: Client) -> 
     }
     refused = organiser.post(reverse("campaign-new"), fields)
     assert "Say how much is enough" in refused.content.decode()
-    organiser.post(reverse("campaign-new"), {**fields, "target_width": "0.5", "target_pairs": "nonsense"})
+    organiser.post(
+        reverse("campaign-new"), {**fields, "target_width": "0.5", "target_pairs": "nonsense"}
+    )
     stored = Campaign.objects.get(name="Pilot")
     assert (stored.allocation, stored.target, stored.target_value) == ("adaptive", "width", 0.5)
     page = organiser.get(reverse("campaign-settings", args=[stored.slug])).content.decode()

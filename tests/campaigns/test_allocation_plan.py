@@ -5,22 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotations.campaigns.plan.allocation import FLOOR, Reached, allocation_weights, looks_due, ratings_left, reached
+from annotations.campaigns.plan.allocation import (
+    FLOOR,
+    Reached,
+    allocation_weights,
+    looks_due,
+    ratings_left,
+    reached,
+)
 from annotations.campaigns.plan.draw import Candidate, draw_by_system
 from annotations.campaigns.plan.evidence import Standing, cells_of, standing_of
 
 
 def made(means: list[float], counts: list[int], spreads: list[float] | None = None) -> Standing:
-    """Systems with exactly these means: half of their ratings above, half below, a dialogue each."""
+    """Systems with exactly these means: half of their ratings above, half below, a dialogue
+    each."""
     system = np.repeat(np.arange(len(means)), counts)
     dialogue = np.concatenate([np.arange(count) for count in counts])
     spread = np.repeat(spreads or [1.0] * len(means), counts)
     # each system's signs have a rhythm of their own, so that dialogues tie no two together
     sign = np.concatenate(
-        [np.where((np.arange(count) // (place + 1)) % 2, 1.0, -1.0) for place, count in enumerate(counts)]
+        [
+            np.where((np.arange(count) // (place + 1)) % 2, 1.0, -1.0)
+            for place, count in enumerate(counts)
+        ]
     )
     score = np.repeat(means, counts) + spread * sign
-    return standing_of(cells_of(system, dialogue, np.ones(system.size), score, (len(means), max(counts))))
+    return standing_of(
+        cells_of(system, dialogue, np.ones(system.size), score, (len(means), max(counts)))
+    )
 
 
 def test_the_two_systems_whose_order_is_open_get_most() -> None:
@@ -33,7 +46,9 @@ def test_the_two_systems_whose_order_is_open_get_most() -> None:
 
 def test_every_system_keeps_its_part_of_the_floor() -> None:
     for target, value in (("none", None), ("pairs", 100.0), ("pairs", 50.0), ("width", 0.5)):
-        weights = allocation_weights(made([1.0, 3.0, 3.1, 5.0], [48, 24, 96, 48]), 20, target, value)
+        weights = allocation_weights(
+            made([1.0, 3.0, 3.1, 5.0], [48, 24, 96, 48]), 20, target, value
+        )
         assert weights.min() >= FLOOR / 4 - 1e-12
         assert weights.sum() == pytest.approx(1)
 
@@ -61,7 +76,9 @@ def test_equal_scores_throughout_leave_the_split_even() -> None:
 
 
 def test_no_system_and_one_system_are_no_crash() -> None:
-    nothing = standing_of(cells_of(np.empty(0, int), np.empty(0, int), np.empty(0), np.empty(0), (0, 1)))
+    nothing = standing_of(
+        cells_of(np.empty(0, int), np.empty(0, int), np.empty(0), np.empty(0), (0, 1))
+    )
     assert allocation_weights(nothing, 10).size == 0
     assert reached(nothing) == Reached(0, 0, None)
     alone = made([3.0], [12])
@@ -83,12 +100,23 @@ def test_no_system_and_one_system_are_no_crash() -> None:
         (Reached(10, 10, 0.1), "none", None, False),
     ],
 )
-def test_a_target_is_met_or_not(found: Reached, target: str, value: float | None, met: bool) -> None:
+def test_a_target_is_met_or_not(
+    found: Reached, target: str, value: float | None, met: bool
+) -> None:
     assert found.meets(target, value) is met  # type: ignore[arg-type]
 
 
 def test_a_look_is_due_after_each_twentieth() -> None:
-    assert [looks_due(done, 100) for done in (0, 4, 5, 9, 10, 99, 100, 120)] == [0, 0, 1, 1, 2, 19, 20, 20]
+    assert [looks_due(done, 100) for done in (0, 4, 5, 9, 10, 99, 100, 120)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        19,
+        20,
+        20,
+    ]
     assert looks_due(3, 0) == 0
 
 
@@ -104,12 +132,15 @@ def test_equal_systems_are_never_promised_to_come_apart() -> None:
     assert ratings_left(made([3.0, 3.0], [24, 24]), 48, 10**6, "pairs", 100) is None
 
 
-# --- the draw --------------------------------------------------------------------------------------------------
+# --- the draw -------------------------------------------------------------------------------------
 
 
 def places(*of: tuple[int, int, int]) -> list[Candidate]:
     """(system, item, dialogue) of each free slot."""
-    return [Candidate(100 + n, item, dialogue, n, system) for n, (system, item, dialogue) in enumerate(of)]
+    return [
+        Candidate(100 + n, item, dialogue, n, system)
+        for n, (system, item, dialogue) in enumerate(of)
+    ]
 
 
 def test_a_system_is_drawn_by_its_weight_however_many_slots_it_has() -> None:
@@ -125,7 +156,9 @@ def test_the_propensity_is_that_of_the_system_times_that_of_the_item() -> None:
     free = places((1, 1, 1), (2, 2, 2), (2, 2, 2), (2, 3, 3))
     for position in range(30):
         drawn = draw_by_system(free, [], {1: 0.4, 2: 0.6}, seed=3, position=position)
-        assert drawn.propensity == pytest.approx({1: 0.4, 2: 0.6 * 2 / 3, 3: 0.6 / 3}[drawn.candidate.item])
+        assert drawn.propensity == pytest.approx(
+            {1: 0.4, 2: 0.6 * 2 / 3, 3: 0.6 / 3}[drawn.candidate.item]
+        )
 
 
 def test_systems_without_an_eligible_slot_leave_their_chance_to_the_others() -> None:

@@ -1,4 +1,5 @@
-"""A small version of bench.allocation: replayed campaigns come to the order of all ratings, adaptively too."""
+"""A small version of bench.allocation: replayed campaigns come to the order of all ratings,
+adaptively too."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ def test_with_two_close_systems_the_order_takes_fewer_ratings_adaptively() -> No
     """Seeded. Over 20 replays evenly 200 of 900 ratings, adaptively 146."""
     pool = made_pool("two close", MEANS, 50, 1, 3, seed=2)
     needed = {
-        way: ratings_to_the_order(pool, [replay(pool, way, seed) for seed in range(20)]).mean() for way in (False, True)
+        way: ratings_to_the_order(pool, [replay(pool, way, seed) for seed in range(20)]).mean()
+        for way in (False, True)
     }
     assert needed[True] < needed[False]
 

@@ -1,4 +1,5 @@
-"""What the audit log keeps of a campaign: every step of an organiser, and ratings that are not ordinary."""
+"""What the audit log keeps of a campaign: every step of an organiser, and ratings that are not
+ordinary."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ def entry(action: str) -> AuditEntry:
 
 
 def actions_of(campaign: Campaign) -> list[str]:
-    return list(AuditEntry.objects.filter(campaign=campaign.slug).order_by("pk").values_list("action", flat=True))
+    return list(
+        AuditEntry.objects.filter(campaign=campaign.slug)
+        .order_by("pk")
+        .values_list("action", flat=True)
+    )
 
 
 @pytest.fixture
@@ -31,7 +36,9 @@ def olga() -> Any:
 
 def test_the_course_of_a_campaign(olga) -> None:
     version = made_version(["one", "two"], 2, 1)
-    asked = setup.Asked(name="First", kind="turn", version=version, systems=list(version.systems.all()), seed=3)
+    asked = setup.Asked(
+        name="First", kind="turn", version=version, systems=list(version.systems.all()), seed=3
+    )
     campaign = setup.create(asked, by=olga)
     setup.write_guidelines(campaign, "Read first.", by=olga)
     setup.write_guidelines(campaign, "Read first.", by=olga)  # the same text is no new version
@@ -40,7 +47,13 @@ def test_the_course_of_a_campaign(olga) -> None:
     setup.resume(campaign, by=olga)
     setup.close(campaign, by=olga)
     setup.delete(campaign, by=olga)
-    steps = ["campaign.created", "guidelines.written", "campaign.opened", "campaign.paused", "campaign.resumed"]
+    steps = [
+        "campaign.created",
+        "guidelines.written",
+        "campaign.opened",
+        "campaign.paused",
+        "campaign.resumed",
+    ]
     assert actions_of(campaign) == [*steps, "campaign.closed", "campaign.deleted"]
     assert set(AuditEntry.objects.values_list("actor", flat=True)) == {"olga"}
     assert entry("campaign.created").details["settings"]["systems"] == ["one", "two"]
@@ -51,7 +64,11 @@ def test_the_course_of_a_campaign(olga) -> None:
 def test_a_change_is_kept_with_what_was_before(olga) -> None:
     campaign = made_campaign(systems=["one"], opened=False, k=2)
     asked = setup.Asked(
-        name="Renamed", kind="turn", version=campaign.version, systems=list(campaign.systems.all()), raters_per_item=3
+        name="Renamed",
+        kind="turn",
+        version=campaign.version,
+        systems=list(campaign.systems.all()),
+        raters_per_item=3,
     )
     setup.edit(campaign, asked, by=olga)
     changes = entry("campaign.changed").details["changes"]
@@ -107,12 +124,16 @@ def test_stakes_are_noted_once(olga) -> None:
     for _ in range(2):
         quality.withdraw_conflict(user, system, by=olga)
     found = AuditEntry.objects.order_by("pk").values_list("action", "subject", "details__system")
-    assert list(found) == [("conflict.declared", "rita", "one"), ("conflict.withdrawn", "rita", "one")]
+    assert list(found) == [
+        ("conflict.declared", "rita", "one"),
+        ("conflict.withdrawn", "rita", "one"),
+    ]
 
 
 def judged(rater: Any, score: int, key: str) -> None:
     held = (
-        Assignment.objects.filter(participation=rater).order_by("position").first() or fill_desk(rater).assignments[0]
+        Assignment.objects.filter(participation=rater).order_by("position").first()
+        or fill_desk(rater).assignments[0]
     )
     rate(rater, held.item.public_id, Judgement(key=key, score=score))
 
@@ -125,7 +146,11 @@ def test_an_ordinary_rating_is_its_own_note_and_a_revision_is_noted() -> None:
     assert actions_of(campaign) == []
     judged(rater, 2, "key-0002")
     noted = entry("rating.revised")
-    assert (noted.actor, noted.details["before"], noted.details["score"]) == (rater.user.username, 4, 2)
+    assert (noted.actor, noted.details["before"], noted.details["score"]) == (
+        rater.user.username,
+        4,
+        2,
+    )
     assert noted.details["rater"] == rater.pseudonym
 
 
@@ -134,7 +159,9 @@ def test_a_rating_that_came_after_its_lease_is_noted() -> None:
     rater = made_raters(campaign, 1)[0]
     held = fill_desk(rater).assignments[0]
     Slot.objects.filter(holder=held).update(holder=None)
-    Assignment.objects.filter(pk=held.pk).update(state=Assignment.State.RETURNED, lease_expires_at=None)
+    Assignment.objects.filter(pk=held.pk).update(
+        state=Assignment.State.RETURNED, lease_expires_at=None
+    )
     rate(rater, held.item.public_id, Judgement(key="key-0001", score=5))
     assert actions_of(campaign) == ["rating.late"]
 
@@ -146,7 +173,10 @@ def test_publication_and_its_removal(olga) -> None:
     publishing.publish(campaign, by=olga)
     publishing.unpublish(campaign, by=olga)
     assert entry("campaign.published").details["ratings"] == 1
-    assert entry("campaign.unpublished").details["aspect"] == entry("campaign.published").details["aspect"]
+    assert (
+        entry("campaign.unpublished").details["aspect"]
+        == entry("campaign.published").details["aspect"]
+    )
 
 
 def test_a_check_item_that_goes_is_noted(olga) -> None:

@@ -1,7 +1,8 @@
 """Systems are unknowable from anything that a rater's browser receives.
 
-Each session goes through every page, form and fragment of its kind of campaign, with what goes wrong on the way, in a
-browser that keeps every byte: addresses, headers, cookies, bodies. All of it is searched for names and keys.
+Each session goes through every page, form and fragment of its kind of campaign, with what goes
+wrong on the way, in a browser that keeps every byte: addresses, headers, cookies, bodies. All of it
+is searched for names and keys.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ from django.utils import timezone
 
 from annotations.campaigns.actions import desk, hand, invitations, membership, quality, setup
 from annotations.campaigns.actions.terms import Judgement
-from annotations.campaigns.models import Assignment, Campaign, Conversation, Item, Message, Participation, Room, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conversation,
+    Item,
+    Message,
+    Participation,
+    Room,
+    Slot,
+)
 from annotations.models import CorpusVersion
 from annotations.roles import ORGANISER
 from tests.campaigns.secret_corpus import (
@@ -66,9 +76,13 @@ class Rater:
 
     def __init__(self, campaign: Campaign, name: str = "the-visitor") -> None:
         self.campaign, self.name, self.browser = campaign, name, WatchedBrowser()
-        link = reverse("campaign-join", args=[invitations.invite(campaign, note="for Zephyrquartz fans").token])
+        link = reverse(
+            "campaign-join", args=[invitations.invite(campaign, note="for Zephyrquartz fans").token]
+        )
         self.browser.get(link)
-        self.browser.post(link, {"username": name, "password": PASS_WORD, "again": "another"})  # 422
+        self.browser.post(
+            link, {"username": name, "password": PASS_WORD, "again": "another"}
+        )  # 422
         self.browser.post(link, {"username": name, "password": PASS_WORD, "again": PASS_WORD})
         self.participation = Participation.objects.get(campaign=campaign, user__username=name)
         self.get("rating-start")
@@ -77,11 +91,22 @@ class Rater:
     def address(self, name: str, *places: str) -> str:
         return reverse(name, args=[self.campaign.slug, *places])
 
-    def get(self, name: str, *places: str, query: str = "", follow: bool = False, **headers: str) -> Any:
+    def get(
+        self, name: str, *places: str, query: str = "", follow: bool = False, **headers: str
+    ) -> Any:
         return self.browser.get(self.address(name, *places) + query, headers=headers, follow=follow)
 
-    def post(self, name: str, *places: str, headers: dict[str, str] | None = None, follow: bool = False, **data) -> Any:
-        return self.browser.post(self.address(name, *places), data, headers=headers or {}, follow=follow)
+    def post(
+        self,
+        name: str,
+        *places: str,
+        headers: dict[str, str] | None = None,
+        follow: bool = False,
+        **data,
+    ) -> Any:
+        return self.browser.post(
+            self.address(name, *places), data, headers=headers or {}, follow=follow
+        )
 
     def submit(self, item: str, key: str, score: object = 4, **data: object) -> Any:
         given = {"item": item, "key": key, "score": score, "guidelines": 1, "axes_asked": 1, **data}
@@ -116,15 +141,36 @@ class Rater:
         for name in ("chat", "chat-messages", "room", "room-lines"):
             self.get(name, NOBODYS)
         self.get("meet", follow=True)
-        for name in ("campaign", "campaign-raters", "campaign-ratings", "campaign-export", "campaign-agreement"):
+        for name in (
+            "campaign",
+            "campaign-raters",
+            "campaign-ratings",
+            "campaign-export",
+            "campaign-agreement",
+        ):
             self.get(name)
-        for name in ("home", "metrics", "rate", "runs", "campaigns", "chat-systems", "admin:index", "login", "health"):
+        for name in (
+            "home",
+            "metrics",
+            "rate",
+            "runs",
+            "campaigns",
+            "chat-systems",
+            "admin:index",
+            "login",
+            "health",
+        ):
             self.browser.get(reverse(name))
         for name in ("home", "metrics"):
             for table in ("corpora.csv", "corpora.json", "metrics.csv", "metrics.json"):
                 self.browser.get(f"{reverse(name)}?download={table}")
         of_a_metric = reverse("metric", args=["word_f1"])
-        for wish in ("", "?download=metric-agreement.json", "?download=over-rated.csv", "?download=scores-data.csv"):
+        for wish in (
+            "",
+            "?download=metric-agreement.json",
+            "?download=over-rated.csv",
+            "?download=scores-data.csv",
+        ):
             self.browser.get(of_a_metric + wish)
         self.browser.get(of_a_metric, headers=HTMX)
 
@@ -142,27 +188,38 @@ def assert_blind(rater: Rater, version: CorpusVersion | None, **more: str) -> No
     names = forbidden_names(version, rater.campaign) | more
     names |= {
         f"user {user}": user
-        for user in get_user_model().objects.exclude(username=rater.name).values_list("username", flat=True)
+        for user in get_user_model()
+        .objects.exclude(username=rater.name)
+        .values_list("username", flat=True)
     }
     assert leaks(rater.browser.received, names) == []
-    cookies = {name for one in rater.browser.received for name in one.headers if name.startswith("Set-Cookie")}
+    cookies = {
+        name
+        for one in rater.browser.received
+        for name in one.headers
+        if name.startswith("Set-Cookie")
+    }
     assert cookies <= {"Set-Cookie csrftoken", "Set-Cookie sessionid", "Set-Cookie messages"}
     for one in rater.browser.received:
         if " /rate/" not in one.address:
             continue
         assert not {"ETag", "Last-Modified", "Content-Disposition"} & set(one.headers), one.address
         if one.status != 405:
-            assert "no-store" in one.headers.get("Cache-Control", "") or one.status in (302, 404), one.address
+            assert "no-store" in one.headers.get("Cache-Control", "") or one.status in (302, 404), (
+                one.address
+            )
 
 
-# --- whole sessions -----------------------------------------------------------------------------------------------
+# --- whole sessions -------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["turn", "dialogue"])
 def test_a_session_of_rating_tells_no_system(kind: str, version: CorpusVersion) -> None:
     campaign = campaign_on(version, kind, axes_below=4, pass_mark=0.5)
-    colleague = Participation.objects.create(campaign=campaign, user=made_user(COLLEAGUE), position=50)
+    colleague = Participation.objects.create(
+        campaign=campaign, user=made_user(COLLEAGUE), position=50
+    )
     rater = Rater(campaign)
     rater.look_around()
     practise(rater)
@@ -224,8 +281,8 @@ def go_wrong(rater: Rater) -> None:
 
 
 def lose_two_items(rater: Rater, colleague: Participation) -> None:
-    """One that a colleague rated meanwhile, one of a system in which the rater turns out to have a stake: the server's
-    words are the same, and so is every other part of its answer."""
+    """One that a colleague rated meanwhile, one of a system in which the rater turns out to have a
+    stake: the server's words are the same, and so is every other part of its answer."""
     answers = []
     for loss in ("taken", "stake"):
         lost = a_regular_item(rater)
@@ -240,7 +297,9 @@ def lose_two_items(rater: Rater, colleague: Participation) -> None:
         else:
             quality.declare_conflict(rater.participation.user, lost.item.system)
         answer = rater.submit(lost.item.public_id, f"lost-{loss}", have=NOBODYS)
-        rater.post("rating-submit", item=lost.item.public_id, key=f"lost-{loss}", score=5, follow=True)
+        rater.post(
+            "rating-submit", item=lost.item.public_id, key=f"lost-{loss}", score=5, follow=True
+        )
         answers.append((answer.status_code, answer.json()["reason"], sorted(answer.json())))
     assert answers[0] == answers[1]
     assert answers[0][0] == 409
@@ -284,17 +343,33 @@ def test_a_chat_and_its_rating_tell_no_system(version: CorpusVersion) -> None:
         rater.get("chat", place, **headers)
     for number in range(3):
         headers = HTMX if number % 2 else {}
-        rater.post("chat-say", place, headers=headers, text=f"Question {number}?", key=f"key-{number}", after=-1)
-        rater.post("chat-say", place, headers=headers, text="And?", key=f"early-{number}")  # not one's turn
+        rater.post(
+            "chat-say",
+            place,
+            headers=headers,
+            text=f"Question {number}?",
+            key=f"key-{number}",
+            after=-1,
+        )
+        rater.post(
+            "chat-say", place, headers=headers, text="And?", key=f"early-{number}"
+        )  # not one's turn
         rater.get("chat-messages", place, query=f"?after={2 * number}", **HTMX)
         answer = chat.messages.filter(state=Message.State.PENDING)
-        answer.update(state=Message.State.FAILED, error=f"{CHAT['base_url']} says {CHAT['model']} is asleep")
+        answer.update(
+            state=Message.State.FAILED, error=f"{CHAT['base_url']} says {CHAT['model']} is asleep"
+        )
         rater.get("chat-messages", place, query=f"?after={2 * number}", **HTMX)
         rater.get("chat", place)
         rater.post("chat-again", place, headers=headers)
         signature = f"{CHAT['name']}:{CHAT['model']}"
         answer = chat.messages.filter(state=Message.State.PENDING)
-        answer.update(state=Message.State.DONE, text="I cannot say.", signature=signature, finished_at=timezone.now())
+        answer.update(
+            state=Message.State.DONE,
+            text="I cannot say.",
+            signature=signature,
+            finished_at=timezone.now(),
+        )
         rater.get("chat-messages", place, query=f"?after={2 * number}", **HTMX)
         rater.get("chat-messages", place, query="?after=-1")
     rater.post("chat-say", place, text="One more?", key="too-many")
@@ -304,7 +379,9 @@ def test_a_chat_and_its_rating_tell_no_system(version: CorpusVersion) -> None:
     assert rater.submit(item, "rated").json()["stored"]
     rater.get("rating-work", query=f"?item={item}")
     rater.get("rating-work", follow=True)
-    second = Conversation.objects.exclude(pk=chat.pk).get(assignment__participation=rater.participation)
+    second = Conversation.objects.exclude(pk=chat.pk).get(
+        assignment__participation=rater.participation
+    )
     rater.post("rating-skip", item=second.assignment.item.public_id, reason="other", follow=True)
     rater.get("chat", second.public_id)
     rater.out_and_in_again()
@@ -331,7 +408,9 @@ def test_two_who_write_a_dialogue_learn_nothing_of_each_other() -> None:
         other.post("room-say", place, headers=headers, text="Too early.", key=f"early-{number}")
         speaker.post("room-say", place, headers=headers, text="", key="empty")
         speaker.post("room-say", place, headers=headers, text="a\0b", key="broken")
-        speaker.post("room-say", place, headers=headers, text=f"Line {number}.", key=f"the-key-{number}")
+        speaker.post(
+            "room-say", place, headers=headers, text=f"Line {number}.", key=f"the-key-{number}"
+        )
         for rater in (a, b):
             rater.get("room-lines", place)
             rater.get("room-lines", place, query="?state=waiting", **HTMX)
@@ -358,7 +437,8 @@ def test_two_who_write_a_dialogue_learn_nothing_of_each_other() -> None:
 
 
 def test_the_search_finds_what_an_organiser_receives(version: CorpusVersion) -> None:
-    """The same watch and search: else all of the above would pass for a search that finds nothing."""
+    """The same watch and search: else all of the above would pass for a search that finds
+    nothing."""
     campaign = campaign_on(version, "turn")
     Rater(campaign).rate_the_rest()
     browser = WatchedBrowser()
@@ -368,18 +448,26 @@ def test_the_search_finds_what_an_organiser_receives(version: CorpusVersion) -> 
     browser.get(reverse("corpus", args=[CORPUS]))
     found = leaks(browser.received, forbidden_names(version, campaign))
     kinds = {leak.partition(" in ")[0].rpartition(" '")[0] for leak in found}
-    assert {*(f"system {number}" for number in range(len(SYSTEMS))), "the corpus", "a dialogue", "the word"} <= kinds
-    assert any(leak.startswith("the key of invitation") for leak in found), "the link's form has its key"
+    assert {
+        *(f"system {number}" for number in range(len(SYSTEMS))),
+        "the corpus",
+        "a dialogue",
+        "the word",
+    } <= kinds
+    assert any(leak.startswith("the key of invitation") for leak in found), (
+        "the link's form has its key"
+    )
 
 
-# --- attention items ----------------------------------------------------------------------------------------------
+# --- attention items ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["turn", "dialogue"])
 def test_an_attention_item_is_byte_for_byte_like_any_other(kind: str, tmp_path: Path) -> None:
-    """All items are of one place, so that texts and ids are all that may differ. Compared: the item in the server's
-    answer, the answer itself, its headers, the page of the item, rated and being rated, and the answer to a skip."""
+    """All items are of one place, so that texts and ids are all that may differ. Compared: the item
+    in the server's answer, the answer itself, its headers, the page of the item, rated and being
+    rated, and the answer to a skip."""
     version = imported(tmp_path, dialogues=1, turns=1 if kind == "turn" else 2)
     campaign = campaign_on(version, kind, axes_below=3, raters_per_item=4)
     seen: dict[str, set[str]] = {"regular": set(), "attention": set()}
@@ -388,28 +476,49 @@ def test_an_attention_item_is_byte_for_byte_like_any_other(kind: str, tmp_path: 
         rater.submit(rater.in_hand(), "practice", score=3)
         answers = rater.rate_the_rest()
         roles = dict(Item.objects.filter(public_id__in=answers).values_list("public_id", "role"))
-        pieces = {one["item"]: one["html"] for answer in answers.values() for one in answer["next"] if one["html"]}
+        pieces = {
+            one["item"]: one["html"]
+            for answer in answers.values()
+            for one in answer["next"]
+            if one["html"]
+        }
         for item in list(answers)[1:]:  # the first has none before it to go back to
             page = rater.get("rating-work", query=f"?item={item}")
             again = rater.submit(item, "changed", score=5)
             shapes = {
                 "item": pieces.get(item),
                 "page": page.content.decode(),
-                "headers": sorted((name, value) for name, value in again.headers.items() if name not in CHANGING),
+                "headers": sorted(
+                    (name, value) for name, value in again.headers.items() if name not in CHANGING
+                ),
                 "answer": {**again.json(), "progress": None},
                 "feedback": again.json()["feedback"],
-                "skip": rater.post("rating-skip", headers=JSON, item=item, reason="x").json() | {"progress": None},
+                "skip": rater.post("rating-skip", headers=JSON, item=item, reason="x").json()
+                | {"progress": None},
             }
             seen[roles[item]] |= {
-                f"{name}: {without_texts_and_ids(json.dumps(shape))}" for name, shape in shapes.items() if shape
+                f"{name}: {without_texts_and_ids(json.dumps(shape))}"
+                for name, shape in shapes.items()
+                if shape
             }
     assert seen["attention"], "no attention item was met"
-    assert {one.partition(":")[0] for one in seen["attention"]} == {"item", "page", "headers", "answer", "skip"}
+    assert {one.partition(":")[0] for one in seen["attention"]} == {
+        "item",
+        "page",
+        "headers",
+        "answer",
+        "skip",
+    }
     assert seen["attention"] == seen["regular"]
 
 
 CHANGING = ("Expires", "Content-Length", "X-CSRFToken", "Set-Cookie", "X-Request-ID")
-TEXTS = "|".join([*(f"{re.escape(answer)}, \\d \\d \\d\\." for answer in ANSWERS), rf"{re.escape(ATTENTION_TEXT)} \d"])
+TEXTS = "|".join(
+    [
+        *(f"{re.escape(answer)}, \\d \\d \\d\\." for answer in ANSWERS),
+        rf"{re.escape(ATTENTION_TEXT)} \d",
+    ]
+)
 
 
 def without_texts_and_ids(document: str) -> str:
@@ -418,13 +527,20 @@ def without_texts_and_ids(document: str) -> str:
     ids = "|".join(map(re.escape, Item.objects.values_list("public_id", flat=True)))
     document = re.sub(ids, "ID", document)
     document = re.sub(r"visitor-\d", "NAME", document)
-    document = re.sub(r'Item \d of \d|max=\\"\d\\" value=\\"\d\\" aria-label=\\"Rated\\">\d<', "PROGRESS", document)
-    document = re.sub(r'(csrfmiddlewaretoken\\" value=\\")\w+|(name=\\"key\\" value=\\")\w+', r"\1\2", document)
+    document = re.sub(
+        r'Item \d of \d|max=\\"\d\\" value=\\"\d\\" aria-label=\\"Rated\\">\d<',
+        "PROGRESS",
+        document,
+    )
+    document = re.sub(
+        r'(csrfmiddlewaretoken\\" value=\\")\w+|(name=\\"key\\" value=\\")\w+', r"\1\2", document
+    )
     return re.sub(r'(data-outbox=\\")\w+|(data-(?:done|total)=\\")\d+', r"\1\2", document)
 
 
 def test_an_attention_item_has_no_feedback_and_no_range(version: CorpusVersion) -> None:
-    """Rated wrongly: the answer is the one to a regular item, and the feedback's address leads nowhere."""
+    """Rated wrongly: the answer is the one to a regular item, and the feedback's address leads
+    nowhere."""
     campaign = campaign_on(version, "turn")
     rater = Rater(campaign)
     rater.submit(rater.in_hand(), "practice", score=3)
@@ -434,10 +550,12 @@ def test_an_attention_item_has_no_feedback_and_no_range(version: CorpusVersion) 
     for check in checks:
         answer = rater.submit(check.item.public_id, "wrong", score=5)
         assert (answer.status_code, answer.json()["feedback"]) == (200, None)
-        assert rater.get("rating-work", query=f"?feedback={check.item.public_id}").status_code == 404
+        assert (
+            rater.get("rating-work", query=f"?feedback={check.item.public_id}").status_code == 404
+        )
 
 
-# --- what a start page may say ------------------------------------------------------------------------------------
+# --- what a start page may say --------------------------------------------------------------------
 
 
 def test_somebody_who_may_join_is_told_no_more_than_who_has(version: CorpusVersion) -> None:

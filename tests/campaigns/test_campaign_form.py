@@ -1,4 +1,5 @@
-"""The form of a campaign over HTTP: what it takes, what it offers, and what it says of bad input."""
+"""The form of a campaign over HTTP: what it takes, what it offers, and what it says of bad
+input."""
 
 from __future__ import annotations
 
@@ -53,37 +54,53 @@ def errors_of(response: Any) -> dict[str, list[str]]:
     return {field: list(messages) for field, messages in response.context["form"].errors.items()}
 
 
-# --- the form ---------------------------------------------------------------------------------------------------------
+# --- the form -------------------------------------------------------------------------------------
 
 
 def test_a_name_is_all_that_must_be_typed(organiser: Client) -> None:
-    """Everything the empty form shows, sent back with a name, makes a campaign on the corpus it was opened from."""
+    """Everything the empty form shows, sent back with a name, makes a campaign on the corpus it was
+    opened from."""
     version = made_version()
     form = organiser.get(reverse("campaign-new"), {"corpus": version.corpus.slug}).context["form"]
     shown: dict[str, Any] = {}
     for field in form:
         value = field.value()
         if value not in (None, ""):
-            shown[field.name] = [getattr(one, "pk", one) for one in value] if isinstance(value, list) else value
+            shown[field.name] = (
+                [getattr(one, "pk", one) for one in value] if isinstance(value, list) else value
+            )
     shown["version"] = version.pk
     assert organiser.post(reverse("campaign-new"), {**shown, "name": "First"}).status_code == 302
     campaign = Campaign.objects.get()
-    assert (campaign.slug, campaign.state, campaign.version, campaign.raters_per_item) == ("first", "draft", version, 2)
+    assert (campaign.slug, campaign.state, campaign.version, campaign.raters_per_item) == (
+        "first",
+        "draft",
+        version,
+        2,
+    )
     assert campaign.systems.count() == 2
     assert campaign.created_by.username == "olga"
     assert [axis["key"] for axis in campaign.axes][-2:] == ["persona_consistency", "humanness"]
 
 
 @pytest.mark.parametrize(("kind", "threshold"), [("turn", None), ("dialogue", "3")])
-def test_axes_are_asked_of_whole_dialogues_from_the_start(organiser: Client, kind: str, threshold: str | None) -> None:
+def test_axes_are_asked_of_whole_dialogues_from_the_start(
+    organiser: Client, kind: str, threshold: str | None
+) -> None:
     version = made_version()
-    response = organiser.post(reverse("campaign-new"), form_of(version, kind, shown_kind="collection", refresh="1"))
-    assert (response.context["form"]["axes_below"].value() or None) == (threshold and int(threshold))
+    response = organiser.post(
+        reverse("campaign-new"), form_of(version, kind, shown_kind="collection", refresh="1")
+    )
+    assert (response.context["form"]["axes_below"].value() or None) == (
+        threshold and int(threshold)
+    )
 
 
 def test_another_corpus_brings_its_own_systems_all_ticked(organiser: Client) -> None:
     old, new = made_version(), made_version(("x", "y", "z"))
-    response = organiser.post(reverse("campaign-new"), {**form_of(old), "version": new.pk, "refresh": "1"})
+    response = organiser.post(
+        reverse("campaign-new"), {**form_of(old), "version": new.pk, "refresh": "1"}
+    )
     form = response.context["form"]
     assert sorted(form["systems"].value()) == sorted(str(system.pk) for system in new.systems.all())
     assert not form.errors
@@ -92,7 +109,9 @@ def test_another_corpus_brings_its_own_systems_all_ticked(organiser: Client) -> 
 @pytest.mark.parametrize("version", ["x", "-1", "9" * 40, "\u0663", ""])
 def test_a_corpus_that_is_none_offers_no_systems(organiser: Client, version: str) -> None:
     made_version()
-    response = organiser.post(reverse("campaign-new"), {**form_of(made_version()), "version": version, "refresh": "1"})
+    response = organiser.post(
+        reverse("campaign-new"), {**form_of(made_version()), "version": version, "refresh": "1"}
+    )
     assert response.status_code == 200
     assert list(response.context["form"].systems_by_kind()) == []
 
@@ -106,7 +125,9 @@ def test_the_form_of_each_kind_can_be_stored(organiser: Client) -> None:
         ("interactive", {"chat_systems": [chat.pk], "utterances": "8"}),
         ("collection", {"dialogues": "5"}),
     ):
-        response = organiser.post(reverse("campaign-new"), form_of(version, kind, slug=kind, **more))
+        response = organiser.post(
+            reverse("campaign-new"), form_of(version, kind, slug=kind, **more)
+        )
         assert response.status_code == 302, response.context["form"].errors
     stored = {campaign.kind: campaign for campaign in Campaign.objects.all()}
     assert stored["turn"].axes == [
@@ -166,7 +187,9 @@ def test_the_form_of_each_kind_can_be_stored(organiser: Client) -> None:
 def test_bad_input_is_named_at_its_field_and_nothing_is_stored(
     organiser: Client, changes: dict[str, Any], field: str
 ) -> None:
-    errors = errors_of(organiser.post(reverse("campaign-new"), {**form_of(made_version()), **changes}))
+    errors = errors_of(
+        organiser.post(reverse("campaign-new"), {**form_of(made_version()), **changes})
+    )
     assert list(errors) == [field]
 
 
@@ -177,7 +200,10 @@ def test_dates_are_utc(organiser: Client) -> None:
 
 def test_hostile_names_are_shown_as_text(organiser: Client) -> None:
     name = "<script>alert(1)</script>"
-    organiser.post(reverse("campaign-new"), form_of(made_version(), name=name, label_1=name, axes=f"{name}: {name}"))
+    organiser.post(
+        reverse("campaign-new"),
+        form_of(made_version(), name=name, label_1=name, axes=f"{name}: {name}"),
+    )
     campaign = Campaign.objects.get()
     for page in ("campaign", "campaign-settings", "campaign-guidelines", "campaign-preview"):
         assert name not in organiser.get(reverse(page, args=[campaign.slug])).content.decode()
@@ -194,9 +220,12 @@ def test_who_may_look_up_the_corpus_is_warned_of(organiser: Client) -> None:
 
 
 def test_the_dry_run_follows_the_form(organiser: Client) -> None:
-    """2 systems × 2 of 3 dialogues × 2 turns = 8 items × 5 raters = 40 ratings; 40 × 20 s = 0.2 h."""
+    """2 systems × 2 of 3 dialogues × 2 turns = 8 items × 5 raters = 40 ratings; 40 × 20 s = 0.2
+    h."""
     sent = form_of(made_version(), dialogues="2", raters_per_item="5", name="", refresh="1")
-    response = organiser.post(reverse("campaign-new"), sent, headers={"HX-Request": "true", "HX-Target": "plan"})
+    response = organiser.post(
+        reverse("campaign-new"), sent, headers={"HX-Request": "true", "HX-Target": "plan"}
+    )
     page = response.content.decode()
     assert "<html" not in page
     assert "8 × 5" in page
@@ -207,7 +236,9 @@ def test_the_dry_run_follows_the_form(organiser: Client) -> None:
 
 def test_the_dry_run_of_a_stored_campaign_stores_nothing(organiser: Client) -> None:
     campaign = made_campaign(opened=False)
-    assert "12 × 2" in organiser.get(reverse("campaign-plan", args=[campaign.slug])).content.decode()
+    assert (
+        "12 × 2" in organiser.get(reverse("campaign-plan", args=[campaign.slug])).content.decode()
+    )
     assert not campaign.items.exists()
 
 
@@ -220,7 +251,7 @@ def test_settings_of_an_open_campaign_are_text(organiser: Client) -> None:
     assert (campaign.name, campaign.raters_per_item) == ("Other", 2)
 
 
-# --- which systems are ticked at first --------------------------------------------------------------------------------
+# --- which systems are ticked at first ------------------------------------------------------------
 
 
 def _ticked(client: Client, version: CorpusVersion) -> set[str]:
@@ -230,7 +261,9 @@ def _ticked(client: Client, version: CorpusVersion) -> set[str]:
     return {version.systems.get(pk=pk).name for pk, attributes in boxes if "checked" in attributes}
 
 
-def test_systems_that_the_corpus_shows_are_ticked_and_what_teams_handed_in_is_not(organiser: Client) -> None:
+def test_systems_that_the_corpus_shows_are_ticked_and_what_teams_handed_in_is_not(
+    organiser: Client,
+) -> None:
     version = made_version(systems=["one", "two"])
     version.systems.filter(name="two").update(withheld=True)
     assert _ticked(organiser, version) == {"one"}

@@ -23,7 +23,7 @@ def organiser(client: Client) -> Client:
     return client
 
 
-# --- its pages --------------------------------------------------------------------------------------------------------
+# --- its pages ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["turn", "dialogue", "interactive", "collection"])
@@ -47,18 +47,24 @@ def test_the_list_tells_the_first_step(organiser: Client) -> None:
 
 def test_the_list_can_be_downloaded(organiser: Client) -> None:
     campaign = made_campaign()
-    rows = json.loads(organiser.get(reverse("campaigns"), {"download": "campaigns.json"}).content)["rows"]
+    rows = json.loads(organiser.get(reverse("campaigns"), {"download": "campaigns.json"}).content)[
+        "rows"
+    ]
     assert campaign.name in json.dumps(rows)
 
 
 def test_the_progress_alone_answers_the_page_s_own_question(organiser: Client) -> None:
     campaign = made_campaign()
-    page = organiser.get(reverse("campaign", args=[campaign.slug]), headers={"HX-Request": "true"}).content.decode()
+    page = organiser.get(
+        reverse("campaign", args=[campaign.slug]), headers={"HX-Request": "true"}
+    ).content.decode()
     assert "0 of 24" in page
     assert "<html" not in page
 
 
-def test_the_overview_asks_few_questions(organiser: Client, django_assert_max_num_queries: Any) -> None:
+def test_the_overview_asks_few_questions(
+    organiser: Client, django_assert_max_num_queries: Any
+) -> None:
     campaign = made_campaign()
     made_raters(campaign, 5)
     for _ in range(5):
@@ -87,7 +93,9 @@ def test_opening_and_closing_by_the_buttons(organiser: Client) -> None:
 
 def test_a_step_that_does_not_exist_changes_nothing(organiser: Client) -> None:
     campaign = made_campaign()
-    page = organiser.post(reverse("campaign-state", args=[campaign.slug]), {"to": "explode"}, follow=True)
+    page = organiser.post(
+        reverse("campaign-state", args=[campaign.slug]), {"to": "explode"}, follow=True
+    )
     assert "nothing was changed" in page.content.decode()
 
 
@@ -114,7 +122,9 @@ def test_guidelines_start_from_a_text_and_are_shown_as_raters_see_them(organiser
     page = organiser.get(address).content.decode()
     assert "Nothing is stored yet" in page
     assert "below 3" in page
-    preview = organiser.post(address, {"text": "# A\n<b>x</b>", "preview": "1"}, headers={"HX-Request": "true"})
+    preview = organiser.post(
+        address, {"text": "# A\n<b>x</b>", "preview": "1"}, headers={"HX-Request": "true"}
+    )
     assert preview.content.decode().strip().startswith("<h2>A</h2>")
     assert not campaign.guidelines.exists()
     organiser.post(address, {"text": "# A"})
@@ -137,7 +147,7 @@ def test_the_preview_stores_nothing_and_names_no_system(organiser: Client) -> No
     assert not campaign.items.exists()
 
 
-# --- checks -----------------------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 
 def check_file(*records: dict[str, Any], name: str = "checks.jsonl") -> SimpleUploadedFile:
@@ -147,7 +157,14 @@ def check_file(*records: dict[str, Any], name: str = "checks.jsonl") -> SimpleUp
 def test_a_file_of_checks_is_taken_shown_and_can_be_deleted(organiser: Client) -> None:
     campaign = made_campaign()
     address = reverse("campaign-checks", args=[campaign.slug])
-    good = {"role": "attention", "dialogue": "file-0", "turn": 0, "text": "=1+1 <b>", "lowest": 1, "highest": 1}
+    good = {
+        "role": "attention",
+        "dialogue": "file-0",
+        "turn": 0,
+        "text": "=1+1 <b>",
+        "lowest": 1,
+        "highest": 1,
+    }
     assert organiser.post(address, {"file": check_file(good)}).status_code == 302
     assert "=1+1 &lt;b&gt;" in organiser.get(address).content.decode()
     item = campaign.items.get(role="attention")
@@ -157,9 +174,17 @@ def test_a_file_of_checks_is_taken_shown_and_can_be_deleted(organiser: Client) -
 
 def test_a_bad_line_names_line_and_field_and_nothing_is_stored(organiser: Client) -> None:
     campaign = made_campaign()
-    good = {"role": "training", "dialogue": "file-0", "turn": 0, "text": "A", "lowest": 1, "highest": 1}
+    good = {
+        "role": "training",
+        "dialogue": "file-0",
+        "turn": 0,
+        "text": "A",
+        "lowest": 1,
+        "highest": 1,
+    }
     response = organiser.post(
-        reverse("campaign-checks", args=[campaign.slug]), {"file": check_file(good, {**good, "turn": 9})}
+        reverse("campaign-checks", args=[campaign.slug]),
+        {"file": check_file(good, {**good, "turn": 9})},
     )
     assert response.status_code == 422
     assert "line 2, turn: dialogue &#x27;file-0&#x27; has no turn 9" in response.content.decode()
@@ -176,14 +201,26 @@ def test_a_regular_item_cannot_be_deleted_as_a_check(organiser: Client) -> None:
 
 def test_a_pass_mark_without_training_items_is_pointed_out(organiser: Client) -> None:
     campaign = made_campaign(opened=False, pass_mark=0.8, slug="marked")
-    assert "there is no training item to pass" in organiser.get(reverse("campaign", args=["marked"])).content.decode()
-    assert "80 %" in organiser.get(reverse("campaign-checks", args=[campaign.slug])).content.decode()
+    assert (
+        "there is no training item to pass"
+        in organiser.get(reverse("campaign", args=["marked"])).content.decode()
+    )
+    assert (
+        "80 %" in organiser.get(reverse("campaign-checks", args=[campaign.slug])).content.decode()
+    )
 
 
-# --- who is let in ----------------------------------------------------------------------------------------------------
+# --- who is let in --------------------------------------------------------------------------------
 
 
-PAGES = ("campaign", "campaign-settings", "campaign-plan", "campaign-guidelines", "campaign-checks", "campaign-preview")
+PAGES = (
+    "campaign",
+    "campaign-settings",
+    "campaign-plan",
+    "campaign-guidelines",
+    "campaign-checks",
+    "campaign-preview",
+)
 ACTIONS = ("campaign-state", "campaign-delete", "campaign-invite")
 
 

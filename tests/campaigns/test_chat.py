@@ -6,7 +6,13 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotations.campaigns.actions import chat
-from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message, Participation
+from annotations.campaigns.models import (
+    Assignment,
+    ChatSystem,
+    Conversation,
+    Message,
+    Participation,
+)
 from annotations.campaigns.queries.chat import chat_of, conversation_for
 from tests.at_once import at_once
 from tests.workers.chats import answered, chat_of_new_rater, made_chat, rows
@@ -25,7 +31,9 @@ def exchange(conversation: Conversation, number: int) -> None:
     answered(conversation, f"answer {number}")
 
 
-def test_a_message_and_the_wait_for_its_answer_are_stored_together(conversation: Conversation) -> None:
+def test_a_message_and_the_wait_for_its_answer_are_stored_together(
+    conversation: Conversation,
+) -> None:
     said = chat.say(conversation, "  Hello.\r\nWho are you?  ", "k1")
     assert said.is_new
     assert rows(conversation) == [(0, "A", "done", "Hello.\nWho are you?"), (1, "B", "pending", "")]
@@ -53,7 +61,9 @@ def test_nobody_speaks_twice_in_turn(conversation: Conversation) -> None:
     assert len(rows(conversation)) == 2
 
 
-def test_after_an_answer_that_failed_it_is_still_not_the_rater_s_turn(conversation: Conversation) -> None:
+def test_after_an_answer_that_failed_it_is_still_not_the_rater_s_turn(
+    conversation: Conversation,
+) -> None:
     chat.say(conversation, "Hello.", "k1")
     conversation.messages.filter(number=1).update(state="failed", error="no route")
     assert chat_of(conversation).turn == "unanswered"
@@ -63,7 +73,9 @@ def test_after_an_answer_that_failed_it_is_still_not_the_rater_s_turn(conversati
 
 def test_asking_again_makes_a_failed_answer_wait_anew(conversation: Conversation) -> None:
     chat.say(conversation, "Hello.", "k1")
-    conversation.messages.filter(number=1).update(state="failed", error="no route", attempts=3, hints=4)
+    conversation.messages.filter(number=1).update(
+        state="failed", error="no route", attempts=3, hints=4
+    )
     again = chat.ask_again(conversation)
     assert again is not None
     assert (again.state, again.attempts, again.hints, again.error) == ("pending", 0, 0, "")
@@ -117,7 +129,10 @@ def test_an_answer_on_its_way_is_not_waited_for_at_the_end(conversation: Convers
     chat.say(conversation, "One last thing.", "k2")
     chat.end(conversation)
     assert rows(conversation)[-1][:3] == (5, "B", "failed")
-    assert conversation.messages.get(number=5).error == "the rater ended the chat before the answer came"
+    assert (
+        conversation.messages.get(number=5).error
+        == "the rater ended the chat before the answer came"
+    )
     assert chat_of(conversation).said == 5
 
 
@@ -142,7 +157,9 @@ def test_who_has_not_the_item_in_hand_says_nothing(conversation: Conversation, s
 def test_an_excluded_rater_says_nothing(conversation: Conversation) -> None:
     from django.utils import timezone
 
-    Participation.objects.update(state="excluded", exclusion_reason="careless", excluded_at=timezone.now())
+    Participation.objects.update(
+        state="excluded", exclusion_reason="careless", excluded_at=timezone.now()
+    )
     with pytest.raises(chat.NotInHand, match="no part"):
         chat.say(conversation, "Hello.", "k1")
 
@@ -157,14 +174,23 @@ def test_an_excluded_rater_says_nothing(conversation: Conversation) -> None:
         ("x" * 2001, "at most 2,000"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(conversation: Conversation, text: str, fault: str) -> None:
+def test_what_cannot_be_stored_is_refused(
+    conversation: Conversation, text: str, fault: str
+) -> None:
     with pytest.raises(ValueError, match=fault):
         chat.say(conversation, text, "k1")
     assert rows(conversation) == []
 
 
 @pytest.mark.parametrize(
-    "text", ["<script>alert(1)</script>", "=1+1", "\N{RIGHT-TO-LEFT OVERRIDE}backwards", "{persona} %s", "x" * 2000]
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "=1+1",
+        "\N{RIGHT-TO-LEFT OVERRIDE}backwards",
+        "{persona} %s",
+        "x" * 2000,
+    ],
 )
 def test_odd_words_are_kept_as_they_are(conversation: Conversation, text: str) -> None:
     assert chat.say(conversation, text, "k1").message.text == text
@@ -181,7 +207,7 @@ def test_a_rater_finds_only_the_own_chat(conversation: Conversation) -> None:
     assert conversation_for(own, other.public_id) is None
 
 
-# --- at once ---------------------------------------------------------------------------------------------------
+# --- at once --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -210,7 +236,7 @@ def test_a_chat_begun_twice_at_once_is_one_chat() -> None:
     assert {one.pk for one in begun} == set(Conversation.objects.values_list("pk", flat=True))
 
 
-# --- the database's own rules ----------------------------------------------------------------------------------
+# --- the database's own rules ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -218,20 +244,31 @@ def test_a_chat_begun_twice_at_once_is_one_chat() -> None:
     [
         ({"base_url": "http://x/v1"}, "endpoint_has_a_model"),
         ({"key_variable": "DIALEVAL_CHAT_KEY_X"}, "key_goes_to_its_endpoint"),
-        ({"base_url": "http://x/v1", "model": "m", "key_variable": "SECRET_KEY"}, "key_variable_has_its_prefix"),
+        (
+            {"base_url": "http://x/v1", "model": "m", "key_variable": "SECRET_KEY"},
+            "key_variable_has_its_prefix",
+        ),
         ({"temperature": 2.5}, "chat_temperature_range"),
         ({"max_tokens": 0}, "chat_max_tokens_range"),
     ],
 )
-def test_the_database_refuses_a_chat_system_that_cannot_be(fields: dict[str, object], constraint: str) -> None:
+def test_the_database_refuses_a_chat_system_that_cannot_be(
+    fields: dict[str, object], constraint: str
+) -> None:
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         ChatSystem.objects.create(name="odd", instructions="x", **fields)
 
 
 def test_a_conversation_is_an_item_s_or_a_trial_and_not_both(conversation: Conversation) -> None:
-    with pytest.raises(IntegrityError, match="conversation_is_an_item_or_a_trial"), transaction.atomic():
+    with (
+        pytest.raises(IntegrityError, match="conversation_is_an_item_or_a_trial"),
+        transaction.atomic(),
+    ):
         Conversation.objects.create()
-    with pytest.raises(IntegrityError, match="conversation_is_an_item_or_a_trial"), transaction.atomic():
+    with (
+        pytest.raises(IntegrityError, match="conversation_is_an_item_or_a_trial"),
+        transaction.atomic(),
+    ):
         Conversation.objects.update(trial_of=ChatSystem.objects.get())
 
 

@@ -7,17 +7,31 @@ from typing import Any
 
 import pytest
 
-from annotations.campaigns.plan.check_items import Answers, BadCheckFile, CheckItem, read_check_items
+from annotations.campaigns.plan.check_items import (
+    Answers,
+    BadCheckFile,
+    CheckItem,
+    read_check_items,
+)
 
 CORPUS = Answers(
     turns={"d0": [0, 1], "d1": [0], "empty": []},
     answered={"echo": frozenset({("d0", 0), ("d0", 1), ("d1", 0)}), "dull": frozenset({("d0", 0)})},
 )
-GOOD: dict[str, Any] = {"role": "training", "dialogue": "d0", "turn": 1, "system": "echo", "lowest": 1, "highest": 2}
+GOOD: dict[str, Any] = {
+    "role": "training",
+    "dialogue": "d0",
+    "turn": 1,
+    "system": "echo",
+    "lowest": 1,
+    "highest": 2,
+}
 
 
 def lines(*records: object) -> bytes:
-    return "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records).encode()
+    return "\n".join(
+        record if isinstance(record, str) else json.dumps(record) for record in records
+    ).encode()
 
 
 def faults(data: bytes, level: Any = "turn") -> list[str]:
@@ -27,7 +41,14 @@ def faults(data: bytes, level: Any = "turn") -> list[str]:
 
 
 def test_a_system_s_response_and_an_own_text() -> None:
-    own = {"role": "attention", "dialogue": "d1", "turn": 0, "text": "Blue.", "lowest": 1, "highest": 1}
+    own = {
+        "role": "attention",
+        "dialogue": "d1",
+        "turn": 0,
+        "text": "Blue.",
+        "lowest": 1,
+        "highest": 1,
+    }
     assert read_check_items(lines(GOOD, "", own), "turn", CORPUS) == [
         CheckItem("training", "d0", 1, "echo", (), 1, 2),
         CheckItem("attention", "d1", 0, None, ("Blue.",), 1, 1),
@@ -35,7 +56,14 @@ def test_a_system_s_response_and_an_own_text() -> None:
 
 
 def test_at_dialogue_level_a_text_for_each_turn() -> None:
-    own = {"role": "training", "dialogue": "d0", "texts": ["a", "b"], "lowest": 5, "highest": 5, "feedback": "Fine."}
+    own = {
+        "role": "training",
+        "dialogue": "d0",
+        "texts": ["a", "b"],
+        "lowest": 5,
+        "highest": 5,
+        "feedback": "Fine.",
+    }
     assert read_check_items(lines(own), "dialogue", CORPUS) == [
         CheckItem("training", "d0", None, None, ("a", "b"), 5, 5, "Fine.")
     ]
@@ -81,7 +109,12 @@ def test_what_is_no_object_is_refused(line: str) -> None:
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"turn": 0}, "turn"), ({"texts": ["one"]}, "texts"), ({"texts": "ab"}, "texts"), ({"texts": ["a", ""]}, "texts")],
+    [
+        ({"turn": 0}, "turn"),
+        ({"texts": ["one"]}, "texts"),
+        ({"texts": "ab"}, "texts"),
+        ({"texts": ["a", ""]}, "texts"),
+    ],
 )
 def test_faults_at_dialogue_level(change: dict[str, Any], field: str) -> None:
     good = {"role": "training", "dialogue": "d0", "texts": ["a", "b"], "lowest": 1, "highest": 2}
@@ -91,7 +124,8 @@ def test_faults_at_dialogue_level(change: dict[str, Any], field: str) -> None:
 
 def test_a_system_must_have_answered_the_whole_dialogue() -> None:
     (fault,) = faults(
-        lines({"role": "training", "dialogue": "d0", "system": "dull", "lowest": 1, "highest": 2}), "dialogue"
+        lines({"role": "training", "dialogue": "d0", "system": "dull", "lowest": 1, "highest": 2}),
+        "dialogue",
     )
     assert "no response at turn 1" in fault
 
@@ -114,7 +148,9 @@ def test_a_file_of_another_encoding_is_refused() -> None:
 
 
 def test_a_file_beyond_the_limit_is_refused() -> None:
-    assert faults(b" " * 1_000_001) == ["the file has 1,000,001 bytes; at most 1,000,000 are allowed"]
+    assert faults(b" " * 1_000_001) == [
+        "the file has 1,000,001 bytes; at most 1,000,000 are allowed"
+    ]
 
 
 def test_an_attention_item_shows_no_system_s_response() -> None:

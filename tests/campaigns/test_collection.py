@@ -57,7 +57,7 @@ def age(room: Room, **seconds_ago: float) -> None:
     )
 
 
-# --- meeting ---------------------------------------------------------------------------------------------------
+# --- meeting --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -66,7 +66,12 @@ def test_the_first_waits_and_the_second_is_the_partner() -> None:
     waiting = rooms.meet(a)
     assert (waiting.state, waiting.rater_b) == (Room.State.WAITING, None)
     met = rooms.meet(b)
-    assert (met.pk, met.state, met.rater_a_id, met.rater_b_id) == (waiting.pk, Room.State.TALKING, a.pk, b.pk)
+    assert (met.pk, met.state, met.rater_a_id, met.rater_b_id) == (
+        waiting.pk,
+        Room.State.TALKING,
+        a.pk,
+        b.pk,
+    )
 
 
 @pytest.mark.django_db
@@ -91,7 +96,11 @@ def test_the_personas_are_drawn_from_the_campaigns_seed_and_the_rooms_number() -
     rooms.meet(b)
     second = rooms.meet(c)
     drawn_a, drawn_b = make_pair(load_knowledge(), "11/2")
-    assert (second.number, second.persona_a, second.persona_b) == (2, list(drawn_a.sentences), list(drawn_b.sentences))
+    assert (second.number, second.persona_a, second.persona_b) == (
+        2,
+        list(drawn_a.sentences),
+        list(drawn_b.sentences),
+    )
 
 
 @pytest.mark.django_db
@@ -127,7 +136,10 @@ def test_a_dialogue_that_both_have_deserted_makes_room_for_another() -> None:
     [c] = made_raters(campaign, 1)
     assert rooms.meet(c).state == Room.State.WAITING
     deserted.refresh_from_db()
-    assert (deserted.state, deserted.end_reason) == (Room.State.ABANDONED, "both stayed away for more than 6 hours")
+    assert (deserted.state, deserted.end_reason) == (
+        Room.State.ABANDONED,
+        "both stayed away for more than 6 hours",
+    )
 
 
 @pytest.mark.django_db
@@ -188,7 +200,9 @@ def test_twenty_who_meet_at_once_make_ten_pairs() -> None:
     found = list(Room.objects.all())
     assert [room.state for room in found] == [Room.State.TALKING] * 10
     in_rooms = Counter(rater for room in found for rater in (room.rater_a_id, room.rater_b_id))
-    assert in_rooms == Counter(rater.pk for rater in raters)  # everyone once, so no one with oneself
+    assert in_rooms == Counter(
+        rater.pk for rater in raters
+    )  # everyone once, so no one with oneself
 
 
 @pytest.mark.django_db(transaction=True)
@@ -199,13 +213,14 @@ def test_one_who_comes_ten_times_at_once_waits_in_one_room() -> None:
 
 
 def together(number: int, act: Callable[[int], object]) -> list[object]:
-    """What ``act`` returned in each of so many threads that start at one moment; none of them may raise."""
+    """What ``act`` returned in each of so many threads that start at one moment; none of them may
+    raise."""
     results = at_once(*[partial(act, place) for place in range(number)])
     assert not [one for one in results if isinstance(one, Exception)]
     return results
 
 
-# --- talking ---------------------------------------------------------------------------------------------------
+# --- talking --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -295,7 +310,7 @@ def test_the_database_itself_keeps_the_order_of_lines() -> None:
         room.lines.create(number=0, speaker="B", text="Me too.", key="other")
 
 
-# --- leaving ---------------------------------------------------------------------------------------------------
+# --- leaving --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -345,7 +360,7 @@ def test_an_open_page_keeps_its_rater_present_at_a_write_every_few_seconds(
         rooms.note_presence(found, a, timezone.now())
 
 
-# --- the corpus ------------------------------------------------------------------------------------------------
+# --- the corpus -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -355,14 +370,20 @@ def test_bs_lines_become_the_turns_of_a_private_corpus() -> None:
     room = finished(campaign, texts)
     outcome = harvest.make_corpus(campaign, "ours", "Ours")
     version = outcome.version
-    assert (version.corpus.slug, version.corpus.name, version.corpus.is_public) == ("ours", "Ours", False)
+    assert (version.corpus.slug, version.corpus.name, version.corpus.is_public) == (
+        "ours",
+        "Ours",
+        False,
+    )
     dialogue = version.dialogues.get()
     assert (dialogue.external_id, dialogue.persona, dialogue.partner_persona) == (
         "dialogue-1",
         room.persona_b,
         room.persona_a,
     )
-    assert [(turn.number, turn.context, turn.references) for turn in dialogue.turns.order_by("number")] == [
+    assert [
+        (turn.number, turn.context, turn.references) for turn in dialogue.turns.order_by("number")
+    ] == [
         (0, [["A", "Hi."]], [HOSTILE]),
         (1, [["A", "Hi."], ["B", HOSTILE], ["A", "=A1"]], ["Bye."]),
     ]
@@ -389,7 +410,9 @@ def test_abandoned_and_left_out_dialogues_stay_out() -> None:
     rooms.leave(a, room.public_id)
     harvest.leave_out(campaign, dropped.public_id, True)
     version = harvest.make_corpus(campaign, "ours", "Ours").version
-    assert [dialogue.external_id for dialogue in version.dialogues.all()] == [f"dialogue-{kept.number}"]
+    assert [dialogue.external_id for dialogue in version.dialogues.all()] == [
+        f"dialogue-{kept.number}"
+    ]
 
 
 @pytest.mark.django_db

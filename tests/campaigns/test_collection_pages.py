@@ -78,7 +78,8 @@ def test_a_campaign_that_collects_nothing_has_no_meeting_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "words"), [("paused", "has paused this campaign"), ("closed", "takes no more dialogues")]
+    ("state", "words"),
+    [("paused", "has paused this campaign"), ("closed", "takes no more dialogues")],
 )
 def test_a_closed_meeting_place_says_why(state: str, words: str) -> None:
     campaign = collection()
@@ -94,7 +95,9 @@ def test_each_sees_the_own_persona_only_and_no_name_of_the_other() -> None:
     write(a, b, room, ["Hello.", "Good evening."])
     for mine, other in ((a, b), (b, a)):
         page = page_of(logged_in(mine), room)
-        own, others = (room.persona_a, room.persona_b) if mine == a else (room.persona_b, room.persona_a)
+        own, others = (
+            (room.persona_a, room.persona_b) if mine == a else (room.persona_b, room.persona_a)
+        )
         assert own[0] in page
         assert others[0] not in page
         assert other.user.username not in page
@@ -140,9 +143,18 @@ def test_what_cannot_be_stored_is_refused_with_its_reason(text: str, key: str, e
 
 def test_the_page_asks_for_json_and_learns_whether_the_dialogue_goes_on() -> None:
     a, b, room = pair(collection(utterances=2))
-    assert say(logged_in(a), room, "Hello.", "key-aaaaaaaa", script=True).json() == {"stored": True, "open": True}
-    assert say(logged_in(b), room, "Bye.", "key-bbbbbbbb", script=True).json() == {"stored": True, "open": False}
-    assert say(logged_in(a), room, "Hello.", "key-aaaaaaaa", script=True).json() == {"stored": True, "open": False}
+    assert say(logged_in(a), room, "Hello.", "key-aaaaaaaa", script=True).json() == {
+        "stored": True,
+        "open": True,
+    }
+    assert say(logged_in(b), room, "Bye.", "key-bbbbbbbb", script=True).json() == {
+        "stored": True,
+        "open": False,
+    }
+    assert say(logged_in(a), room, "Hello.", "key-aaaaaaaa", script=True).json() == {
+        "stored": True,
+        "open": False,
+    }
 
 
 def test_two_characters_for_a_line_end_are_one() -> None:
@@ -167,7 +179,9 @@ def test_the_poll_is_empty_while_nothing_changes() -> None:
     [seen] = re.findall(r'name="seen" value="([^"]+)"', first)
     assert client.get(address, {"seen": seen}).status_code == 204
     rooms.say(a, room.public_id, "Hello.", "key-aaaaaaaa")
-    changed = client.get(address, {"seen": seen, "state": "talking"}, headers={"HX-Request": "true"})
+    changed = client.get(
+        address, {"seen": seen, "state": "talking"}, headers={"HX-Request": "true"}
+    )
     assert "Hello." in changed.content.decode()
     assert 'id="room-status" hx-swap-oob="innerHTML"' in changed.content.decode()
 
@@ -201,7 +215,9 @@ def test_who_waits_reads_why_nobody_can_come(change: dict[str, object], words: s
 
 
 @pytest.mark.parametrize(("change", "words"), ENDS)
-def test_the_poll_loads_a_waiting_page_anew_once_when_nobody_can_come(change: dict[str, object], words: str) -> None:
+def test_the_poll_loads_a_waiting_page_anew_once_when_nobody_can_come(
+    change: dict[str, object], words: str
+) -> None:
     [a] = made_raters(collection(), 1)
     room, client = rooms.meet(a), logged_in(a)
     opened = page_of(client, room)
@@ -251,14 +267,18 @@ def test_strangers_and_visitors_find_no_room() -> None:
         assert Client().get(address).status_code == 302
     for name in ("room-say", "room-leave"):
         address = reverse(name, args=[campaign.slug, room.public_id])
-        assert logged_in(c).post(address, {"text": "Hello.", "key": "key-12345678"}).status_code == 404
+        assert (
+            logged_in(c).post(address, {"text": "Hello.", "key": "key-12345678"}).status_code == 404
+        )
         assert logged_in(a).get(address).status_code == 405
     assert say(Client(), room, "Hello.", script=True).status_code == 401
 
 
 def test_leaving_leads_back_to_the_meeting_place_and_the_other_is_told() -> None:
     a, b, room = pair(collection())
-    answer = logged_in(b).post(reverse("room-leave", args=[room.campaign.slug, room.public_id]), follow=True)
+    answer = logged_in(b).post(
+        reverse("room-leave", args=[room.campaign.slug, room.public_id]), follow=True
+    )
     assert "You can meet someone else." in answer.content.decode()
     assert "The dialogue ended early" in page_of(logged_in(a), room)
 
@@ -270,7 +290,7 @@ def test_a_finished_dialogue_says_so_and_offers_the_next() -> None:
     assert "Meet another partner" in page
 
 
-# --- organisers ------------------------------------------------------------------------------------------------
+# --- organisers -----------------------------------------------------------------------------------
 
 
 def dialogues(campaign: Campaign) -> str:
@@ -305,7 +325,10 @@ def test_the_corpus_is_made_once_and_then_only_grows(organiser: Client) -> None:
     campaign = collection(utterances=2)
     finished(campaign)
     form = {"action": "make", "slug": "ours", "name": "Ours"}
-    assert "ours version 1 holds 1 dialogue." in organiser.post(dialogues(campaign), form, follow=True).content.decode()
+    assert (
+        "ours version 1 holds 1 dialogue."
+        in organiser.post(dialogues(campaign), form, follow=True).content.decode()
+    )
     again = organiser.post(dialogues(campaign), {"action": "make"}, follow=True).content.decode()
     assert "Nothing new: ours version 1 holds these dialogues already." in again
     finished(campaign)
@@ -325,7 +348,9 @@ def test_the_corpus_is_made_once_and_then_only_grows(organiser: Client) -> None:
         ("ours", "a\0b", "Null characters are not allowed."),
     ],
 )
-def test_a_corpus_that_cannot_be_called_so_is_not_made(organiser: Client, slug: str, name: str, error: str) -> None:
+def test_a_corpus_that_cannot_be_called_so_is_not_made(
+    organiser: Client, slug: str, name: str, error: str
+) -> None:
     campaign = collection(utterances=2)
     finished(campaign)
     Corpus.objects.create(slug="theirs", name="Theirs")
@@ -346,7 +371,10 @@ def test_raters_do_not_see_the_organisers_page() -> None:
 def test_a_dialogue_that_is_not_there_is_not_found(organiser: Client, wish: str) -> None:
     campaign = collection()
     assert organiser.get(dialogues(campaign), {"room": wish}).status_code == 404
-    assert organiser.post(dialogues(campaign), {"action": "leave-out", "room": wish}).status_code == 404
+    assert (
+        organiser.post(dialogues(campaign), {"action": "leave-out", "room": wish}).status_code
+        == 404
+    )
 
 
 def test_the_page_without_rooms_tells_the_first_step(organiser: Client) -> None:
@@ -387,4 +415,6 @@ def test_who_has_a_room_open_is_seen_on_the_overview(organiser: Client) -> None:
     a, _b, room = pair(campaign)
     Room.objects.update(seen_a_at=None)
     page_of(logged_in(a), room)
-    assert organiser.get(reverse("campaign", args=[campaign.slug])).context["people"].active_now == 1
+    assert (
+        organiser.get(reverse("campaign", args=[campaign.slug])).context["people"].active_now == 1
+    )

@@ -35,7 +35,7 @@ def let_leases_end(rater: Participation) -> None:
     )
 
 
-# --- being given items ------------------------------------------------------------------------------------------------
+# --- being given items ----------------------------------------------------------------------------
 
 
 def test_two_items_are_in_hand_the_current_and_the_next() -> None:
@@ -100,9 +100,12 @@ def test_who_finds_the_rest_in_the_hands_of_others_waits() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(not connection.features.has_select_for_update_skip_locked, reason="SQLite has one writer")
+@pytest.mark.skipif(
+    not connection.features.has_select_for_update_skip_locked, reason="SQLite has one writer"
+)
 def test_who_meets_the_last_item_while_it_is_being_given_to_another_waits() -> None:
-    """The other's claim is not committed: the place is neither free to be taken nor seen as held."""
+    """The other's claim is not committed: the place is neither free to be taken nor seen as
+    held."""
     campaign = made_campaign(systems=["one"], dialogues=1, turns=1, k=1)
     first, late = made_raters(campaign, 2)
     claimed, told = threading.Event(), threading.Event()
@@ -211,21 +214,31 @@ def test_the_search_goes_on_where_it_last_found_a_slot() -> None:
     rate_all(rater, most=300)
     assert rater.cursor > 50
     known = Assignment.objects.filter(participation=rater).values("item")
-    assert not campaign.slots.filter(ordinal__lt=rater.cursor, holder__isnull=True).exclude(item__in=known).exists()
+    assert (
+        not campaign.slots.filter(ordinal__lt=rater.cursor, holder__isnull=True)
+        .exclude(item__in=known)
+        .exists()
+    )
 
 
-def test_the_search_passes_a_long_run_of_items_already_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_passes_a_long_run_of_items_already_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(claims, "FIRST_READ", 2)
     monkeypatch.setattr(claims, "MOST_READ", 4)
-    campaign = made_campaign(dialogues=10, turns=2, k=2)  # 40 items; ordinals 0-39, then the same once more
+    campaign = made_campaign(
+        dialogues=10, turns=2, k=2
+    )  # 40 items; ordinals 0-39, then the same once more
     (rater,) = made_raters(campaign, 1)
     rate_all(rater, most=30)
     give_back(rater)
-    Participation.objects.filter(pk=rater.pk).update(cursor=40)  # before 30 or so places of items judged
+    Participation.objects.filter(pk=rater.pk).update(
+        cursor=40
+    )  # before 30 or so places of items judged
     assert len(rate_all(rater)) == 10
 
 
-# --- keeping, giving back, skipping -----------------------------------------------------------------------------------
+# --- keeping, giving back, skipping ---------------------------------------------------------------
 
 
 def test_the_heartbeat_renews() -> None:
@@ -316,7 +329,7 @@ def test_a_skip_needs_a_reason(reason: str) -> None:
         skip(rater, item.public_id, reason)
 
 
-# --- when the campaign hands out nothing ------------------------------------------------------------------------------
+# --- when the campaign hands out nothing ----------------------------------------------------------
 
 
 HOUR = timedelta(hours=1)
@@ -335,7 +348,10 @@ HOUR = timedelta(hours=1)
 def test_nothing_is_handed_out(change: dict[str, object], why: str) -> None:
     campaign = made_campaign()
     now = timezone.now()
-    moments = {name: now + value if isinstance(value, timedelta) else value for name, value in change.items()}
+    moments = {
+        name: now + value if isinstance(value, timedelta) else value
+        for name, value in change.items()
+    }
     Campaign.objects.filter(pk=campaign.pk).update(**moments)
     (rater,) = made_raters(campaign, 1)
     assert fill_desk(rater) == desk.Desk((), why)

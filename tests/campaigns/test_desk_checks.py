@@ -23,7 +23,13 @@ def test_training_comes_first_and_in_order() -> None:
     campaign = made_campaign(training=[(1, 2), (3, 3), (4, 5)])
     (rater,) = made_raters(campaign, 1)
     roles = [(one.item.role, one.item.position) for one in rate_all(rater, most=5)]
-    assert roles == [("training", 0), ("training", 1), ("training", 2), ("regular", 0), ("regular", 0)]
+    assert roles == [
+        ("training", 0),
+        ("training", 1),
+        ("training", 2),
+        ("regular", 0),
+        ("regular", 0),
+    ]
 
 
 def test_nothing_regular_is_given_before_the_training_is_over() -> None:
@@ -42,7 +48,11 @@ def test_the_pass_mark_decides(scores: list[int], passed: bool) -> None:
     campaign = made_campaign(training=[(1, 2), (4, 5), (4, 5)], pass_mark=0.6)
     (rater,) = made_raters(campaign, 1)
     for number, score in enumerate(scores):
-        rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key=str(number), score=score))
+        rate(
+            rater,
+            fill_desk(rater).assignments[0].item.public_id,
+            Judgement(key=str(number), score=score),
+        )
     assert rater.qualification == ("passed" if passed else "failed")
     after = fill_desk(rater)
     assert after.why_empty == ("" if passed else "failed")
@@ -53,7 +63,11 @@ def test_a_pass_mark_of_two_thirds_takes_two_of_three() -> None:
     campaign = made_campaign(training=[(1, 1), (1, 1), (1, 1)], pass_mark=2 / 3)
     (rater,) = made_raters(campaign, 1)
     for number, score in enumerate([1, 1, 5]):
-        rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key=str(number), score=score))
+        rate(
+            rater,
+            fill_desk(rater).assignments[0].item.public_id,
+            Judgement(key=str(number), score=score),
+        )
     assert rater.qualification == "passed"
 
 
@@ -95,7 +109,9 @@ def test_every_rater_gets_every_training_item() -> None:
 
 @pytest.mark.slow
 def test_attention_items_come_among_the_others_once_each_and_hold_no_slot() -> None:
-    campaign = made_campaign(dialogues=10, turns=4, k=1, attention=[(1, 1), (5, 5), (2, 3)], attention_every=4)
+    campaign = made_campaign(
+        dialogues=10, turns=4, k=1, attention=[(1, 1), (5, 5), (2, 3)], attention_every=4
+    )
     (rater,) = made_raters(campaign, 1)
     rated = rate_all(rater)  # 80 regular items: so many that all three checks came
     assert rated[0].item.role == Item.Role.REGULAR

@@ -24,22 +24,32 @@ pytestmark = pytest.mark.django_db
 State = Assignment.State
 
 
-# --- a rating and the next item at once -------------------------------------------------------------------------------
+# --- a rating and the next item at once -----------------------------------------------------------
 
 
 def test_with_the_rating_comes_what_would_have_been_handed_out_after_it() -> None:
     one, two = (made_raters(made_campaign(), 1)[0] for _ in range(2))
     for rater in (one, two):
         Participation.objects.filter(pk=rater.pk).update(seed=5)
-    positions = {item.pk: place for rater in (one, two) for place, item in enumerate(rater.campaign.items.all())}
+    positions = {
+        item.pk: place
+        for rater in (one, two)
+        for place, item in enumerate(rater.campaign.items.all())
+    }
     rated, following = (fill_desk(one).assignments[place].item for place in (0, 1))
     stored, given = rate_and_refill(one, rated.public_id, Judgement(key="a", score=4))
-    assert (stored.revision.score, stored.revision.assignment.item, stored.is_new) == (4, rated, True)
+    assert (stored.revision.score, stored.revision.assignment.item, stored.is_new) == (
+        4,
+        rated,
+        True,
+    )
     assert given.assignments[0].item == following
 
     rate(two, fill_desk(two).assignments[0].item.public_id, Judgement(key="a", score=4))
     separately = fill_desk(two).assignments
-    assert [positions[one.item_id] for one in given.assignments] == [positions[one.item_id] for one in separately]
+    assert [positions[one.item_id] for one in given.assignments] == [
+        positions[one.item_id] for one in separately
+    ]
     assert [one.propensity for one in given.assignments] == [one.propensity for one in separately]
 
 
@@ -53,7 +63,9 @@ def test_a_rating_sent_again_brings_the_same_items() -> None:
 
 
 @pytest.mark.parametrize("failures", [1, 2])
-def test_a_rating_is_stored_whatever_happens_to_the_next_item(monkeypatch: pytest.MonkeyPatch, failures: int) -> None:
+def test_a_rating_is_stored_whatever_happens_to_the_next_item(
+    monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
     (rater,) = made_raters(made_campaign(), 1)
     item = fill_desk(rater).assignments[0].item.public_id
     claim, left = desk.claim_regular, iter(range(failures))
@@ -74,7 +86,9 @@ def test_a_rating_is_stored_whatever_happens_to_the_next_item(monkeypatch: pytes
     done = Assignment.objects.get(participation=rater, state=State.DONE)
     assert (done.item.public_id, done.current.score, rater.rated) == (item, 4, 1)
     held = Assignment.objects.filter(participation=rater, state=State.LEASED)
-    assert held.count() == 3 - failures  # the one in hand before, and the next where the second try got it
+    assert (
+        held.count() == 3 - failures
+    )  # the one in hand before, and the next where the second try got it
     assert Slot.objects.filter(holder__isnull=False).count() == 1 + held.count()
 
 
@@ -100,18 +114,22 @@ def test_ratings_are_counted_once_each() -> None:
     assert rater.rated == rater.assignments.filter(state=State.DONE).count() == 2
 
 
-# --- what it costs ----------------------------------------------------------------------------------------------------
+# --- what it costs --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("done", [2, 40])
 def test_submit_and_next_item_take_few_queries_however_much_was_done(done: int) -> None:
-    """The rater's row, what the rater has, expired leases, free slots, the slot's item; the rating and its item, the
-    next one and its slot, the rater's row."""
+    """The rater's row, what the rater has, expired leases, free slots, the slot's item; the rating
+    and its item, the next one and its slot, the rater's row."""
     campaign = made_campaign(dialogues=10, turns=3)
     (rater,) = made_raters(campaign, 1)
     rate_all(rater, most=done)
     current = fill_desk(rater).assignments[0]
     with CaptureQueriesContext(connection) as queries:
         rate_and_refill(rater, current.item.public_id, Judgement(key="x", score=3))
-    asked = [query["sql"] for query in queries if query["sql"].split()[0] in ("SELECT", "INSERT", "UPDATE", "DELETE")]
+    asked = [
+        query["sql"]
+        for query in queries
+        if query["sql"].split()[0] in ("SELECT", "INSERT", "UPDATE", "DELETE")
+    ]
     assert len(asked) <= 10, "\n".join(asked)

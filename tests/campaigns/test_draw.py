@@ -11,7 +11,10 @@ from annotations.campaigns.plan.draw import Candidate, attention_is_due, draw, p
 
 def candidates(*places: tuple[int, int]) -> list[Candidate]:
     """(item, dialogue) of each free slot."""
-    return [Candidate(100 + ordinal, item, dialogue, ordinal) for ordinal, (item, dialogue) in enumerate(places)]
+    return [
+        Candidate(100 + ordinal, item, dialogue, ordinal)
+        for ordinal, (item, dialogue) in enumerate(places)
+    ]
 
 
 def test_the_same_seed_and_position_draw_the_same_slot() -> None:
@@ -21,9 +24,13 @@ def test_the_same_seed_and_position_draw_the_same_slot() -> None:
 
 def test_every_slot_is_drawn_equally_often() -> None:
     places = candidates((1, 1), (2, 2), (3, 3), (4, 4))
-    drawn = Counter(draw(places, [], seed=5, position=position).candidate.item for position in range(4000))
+    drawn = Counter(
+        draw(places, [], seed=5, position=position).candidate.item for position in range(4000)
+    )
     assert sorted(drawn) == [1, 2, 3, 4]
-    assert all(880 < times < 1120 for times in drawn.values())  # 1000 ± 4.4 standard deviations of 27
+    assert all(
+        880 < times < 1120 for times in drawn.values()
+    )  # 1000 ± 4.4 standard deviations of 27
 
 
 def test_propensity_is_the_share_of_the_items_slots() -> None:
@@ -35,7 +42,10 @@ def test_propensity_is_the_share_of_the_items_slots() -> None:
 
 def test_the_latest_dialogues_are_avoided() -> None:
     places = candidates((1, 10), (2, 20), (3, 30))
-    drawn = {draw(places, [20, 10], seed=1, position=position).candidate.dialogue for position in range(30)}
+    drawn = {
+        draw(places, [20, 10], seed=1, position=position).candidate.dialogue
+        for position in range(30)
+    }
     assert drawn == {30}
 
 
@@ -46,7 +56,10 @@ def test_avoided_dialogues_do_not_count_in_the_propensity() -> None:
 
 def test_where_only_seen_dialogues_are_left_the_oldest_comes_again_first() -> None:
     places = candidates((1, 10), (2, 20))
-    drawn = {draw(places, [20, 10], seed=1, position=position).candidate.dialogue for position in range(30)}
+    drawn = {
+        draw(places, [20, 10], seed=1, position=position).candidate.dialogue
+        for position in range(30)
+    }
     assert drawn == {10}
 
 
@@ -57,7 +70,9 @@ def test_one_dialogue_only_is_no_obstacle() -> None:
 def test_the_ninth_dialogue_back_is_forgotten() -> None:
     places = candidates((1, 99), (2, 50))
     latest = [1, 2, 3, 4, 5, 6, 7, 8, 99]
-    drawn = {draw(places, latest, seed=1, position=position).candidate.dialogue for position in range(30)}
+    drawn = {
+        draw(places, latest, seed=1, position=position).candidate.dialogue for position in range(30)
+    }
     assert drawn == {99, 50}
 
 

@@ -33,7 +33,9 @@ def account(**changes: str) -> dict[str, str]:
 
 def test_a_link_is_made_listed_and_revoked(organiser: Client) -> None:
     campaign = made_campaign()
-    organiser.post(reverse("campaign-invite", args=[campaign.slug]), {"note": "class", "most_uses": "3"})
+    organiser.post(
+        reverse("campaign-invite", args=[campaign.slug]), {"note": "class", "most_uses": "3"}
+    )
     invitation = campaign.invitations.get()
     page = organiser.get(reverse("campaign", args=[campaign.slug])).content.decode()
     assert f"http://testserver/join/{invitation.token}/" in page
@@ -42,17 +44,24 @@ def test_a_link_is_made_listed_and_revoked(organiser: Client) -> None:
     assert "revoked" in organiser.get(reverse("campaign", args=[campaign.slug])).content.decode()
 
 
-@pytest.mark.parametrize("changes", [{"most_uses": "0"}, {"most_uses": "9" * 20}, {"note": "a\0"}, {"expires_at": "x"}])
+@pytest.mark.parametrize(
+    "changes", [{"most_uses": "0"}, {"most_uses": "9" * 20}, {"note": "a\0"}, {"expires_at": "x"}]
+)
 def test_a_bad_invitation_is_refused(organiser: Client, changes: dict[str, str]) -> None:
     campaign = made_campaign()
-    assert organiser.post(reverse("campaign-invite", args=[campaign.slug]), changes).status_code == 422
+    assert (
+        organiser.post(reverse("campaign-invite", args=[campaign.slug]), changes).status_code == 422
+    )
     assert not campaign.invitations.exists()
 
 
 def test_another_campaign_s_invitation_cannot_be_revoked_here(organiser: Client) -> None:
     one, other = made_campaign(), made_campaign()
     invitation = invitations.invite(other)
-    assert organiser.post(reverse("campaign-revoke", args=[one.slug, invitation.pk])).status_code == 404
+    assert (
+        organiser.post(reverse("campaign-revoke", args=[one.slug, invitation.pk])).status_code
+        == 404
+    )
 
 
 def test_who_has_no_account_makes_one_and_takes_part(client: Client) -> None:
@@ -94,12 +103,17 @@ def test_who_is_logged_in_takes_part_with_one_button(client: Client) -> None:
         ({"username": "OLGA"}, "username"),
         ({"password": "12345678", "again": "12345678"}, "password"),
         ({"password": "short", "again": "short"}, "password"),
-        ({"password": "demo-rater", "again": "demo-rater"}, "password"),  # opens nothing in production
+        (
+            {"password": "demo-rater", "again": "demo-rater"},
+            "password",
+        ),  # opens nothing in production
         ({"password": "x" * 1001, "again": "x" * 1001}, "password"),
         ({"again": "something else"}, "again"),
     ],
 )
-def test_a_bad_account_is_refused_and_nothing_is_stored(client: Client, changes: dict[str, str], field: str) -> None:
+def test_a_bad_account_is_refused_and_nothing_is_stored(
+    client: Client, changes: dict[str, str], field: str
+) -> None:
     made_user("olga")
     campaign = made_campaign()
     response = client.post(link_of(campaign), account(**changes))
@@ -128,7 +142,9 @@ def test_a_token_that_nobody_made_tells_nothing(client: Client) -> None:
         ("draft", 200, "Not open yet"),
     ],
 )
-def test_a_link_that_no_longer_works_says_why_kindly(client: Client, why: str, status: int, words: str) -> None:
+def test_a_link_that_no_longer_works_says_why_kindly(
+    client: Client, why: str, status: int, words: str
+) -> None:
     campaign = made_campaign(opened=why != "draft")
     invitation = invitations.invite(campaign, most_uses=1)
     if why == "revoked":

@@ -50,4 +50,6 @@ def test_a_broken_file_is_refused_with_each_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("option", "value"), [("count", "0"), ("count", "many"), ("seed", "-1")])
 def test_numbers_out_of_range_are_refused(option: str, value: str) -> None:
     with pytest.raises(CommandError, match="must be"):
-        call_command("make_personas", f"--{option}={value}", stdout=io.StringIO(), stderr=io.StringIO())
+        call_command(
+            "make_personas", f"--{option}={value}", stdout=io.StringIO(), stderr=io.StringIO()
+        )

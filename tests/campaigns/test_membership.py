@@ -17,7 +17,11 @@ from tests.campaigns.sets import made_campaign, made_user
 @pytest.mark.django_db
 def test_raters_are_numbered_as_they_come() -> None:
     campaign = made_campaign()
-    assert [join(campaign, made_user()).pseudonym for _ in range(3)] == ["rater 1", "rater 2", "rater 3"]
+    assert [join(campaign, made_user()).pseudonym for _ in range(3)] == [
+        "rater 1",
+        "rater 2",
+        "rater 3",
+    ]
 
 
 @pytest.mark.django_db
@@ -59,7 +63,9 @@ def test_a_collection_has_no_slots_and_is_joined_all_the_same() -> None:
         ({"closes_at": timezone.now() - timedelta(days=1)}, "closed"),
     ],
 )
-def test_drafts_and_closed_campaigns_cannot_be_joined(change: dict[str, object], message: str) -> None:
+def test_drafts_and_closed_campaigns_cannot_be_joined(
+    change: dict[str, object], message: str
+) -> None:
     campaign = made_campaign()
     Campaign.objects.filter(pk=campaign.pk).update(**change)
     invitation = Invitation.objects.create(campaign=campaign)
@@ -105,7 +111,12 @@ def test_an_invitation_to_another_campaign_is_refused() -> None:
 def test_who_is_in_stays_in_when_the_invitation_is_withdrawn() -> None:
     campaign, user = made_campaign(), made_user()
     first = join(campaign, user, Invitation.objects.create(campaign=campaign))
-    assert join(campaign, user, Invitation.objects.create(campaign=campaign, revoked_at=timezone.now())) == first
+    assert (
+        join(
+            campaign, user, Invitation.objects.create(campaign=campaign, revoked_at=timezone.now())
+        )
+        == first
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -25,12 +25,16 @@ def test_the_draw_is_without_replacement_and_keeps_the_order() -> None:
 
 
 def test_the_draw_depends_on_places_not_on_keys() -> None:
-    """The same corpus imported elsewhere has other primary keys and must give the same dialogues."""
-    assert [key - 500 for key in draw_dialogues(range(500, 600), 10, 3)] == draw_dialogues(range(100), 10, 3)
+    """The same corpus imported elsewhere has other primary keys and must give the same
+    dialogues."""
+    assert [key - 500 for key in draw_dialogues(range(500, 600), 10, 3)] == draw_dialogues(
+        range(100), 10, 3
+    )
 
 
 def test_every_dialogue_is_drawn_as_often() -> None:
-    """10 of 20, 2000 seeds: each is expected 1000 times, with a standard deviation of √(2000 · ½ · ½) = 22.4."""
+    """10 of 20, 2000 seeds: each is expected 1000 times, with a standard deviation of √(2000 · ½ ·
+    ½) = 22.4."""
     counts = [0] * 20
     for seed in range(2000):
         for place in draw_dialogues(range(20), 10, seed):
@@ -50,7 +54,8 @@ def test_nobody_draws_nothing() -> None:
 
 
 def test_items_times_k_is_ratings_and_hours_follow() -> None:
-    """105 items × 3 = 315 ratings; at 20 s that is 6300 s = 1.75 h, from half of it to twice as much."""
+    """105 items × 3 = 315 ratings; at 20 s that is 6300 s = 1.75 h, from half of it to twice as
+    much."""
     cost = Cost(105, 3, assumed_pace("turn"))
     assert cost.ratings == 315
     assert cost.hours == pytest.approx(1.75)
@@ -74,7 +79,8 @@ def test_k_raters_rate_every_item_each() -> None:
 
 
 def test_the_pace_is_the_median_with_the_interval_of_its_order_statistics() -> None:
-    """100 values 1 … 100: the median is 50.5; 50 ± 1.96 · √100 / 2 = 40.2 and 59.8, so the ranks 40 and 61."""
+    """100 values 1 … 100: the median is 50.5; 50 ± 1.96 · √100 / 2 = 40.2 and 59.8, so the ranks 40
+    and 61."""
     pace = measured_pace([float(value) for value in range(100, 0, -1)], "campaign")
     assert pace is not None
     assert (pace.seconds, pace.low, pace.high, pace.ratings) == (50.5, 40.0, 61.0, 100)

@@ -10,7 +10,12 @@ import pytest
 from django.core.management import call_command
 
 from annotations import actions
-from annotations.campaigns.actions.publishing import CannotPublish, default_aspect, publish, unpublish
+from annotations.campaigns.actions.publishing import (
+    CannotPublish,
+    default_aspect,
+    publish,
+    unpublish,
+)
 from annotations.campaigns.actions.quality import declare_conflict, exclude, restore
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import campaign_agreement, publication_of
@@ -28,9 +33,13 @@ from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 pytestmark = pytest.mark.django_db
 
 
-def finished(version: CorpusVersion | None = None, slug: str = "", kind: str = "turn", **fields: object) -> Campaign:
+def finished(
+    version: CorpusVersion | None = None, slug: str = "", kind: str = "turn", **fields: object
+) -> Campaign:
     """Closed; two raters who agree on everything but the first item."""
-    campaign = made_campaign(kind, systems=["one", "two"], dialogues=2, turns=1, version=version, slug=slug, **fields)
+    campaign = made_campaign(
+        kind, systems=["one", "two"], dialogues=2, turns=1, version=version, slug=slug, **fields
+    )
     count = campaign.items.count()
     raters = made_raters(campaign, 2)
     table(campaign, raters, {0: [1, 2, 4, 5, 3][:count], 1: [2, 2, 4, 5, 3][:count]})
@@ -47,7 +56,11 @@ def test_published_ratings_are_human_scores() -> None:
     campaign = finished(slug="first")
     assert publish(campaign) == 8
     version = CorpusVersion.objects.get(pk=campaign.version_id)
-    assert (version.aspects, version.main_aspect, version.scales) == (["overall"], "overall", {"overall": [1, 5]})
+    assert (version.aspects, version.main_aspect, version.scales) == (
+        ["overall"],
+        "overall",
+        {"overall": [1, 5]},
+    )
     assert list(version.raters.values_list("name", "kind")) == [
         ("first/rater 1", "identified"),
         ("first/rater 2", "identified"),
@@ -63,7 +76,8 @@ def test_leaderboards_see_them(odd_metrics: None) -> None:  # noqa: F811
     version = CorpusVersion.objects.select_related("corpus").get(pk=campaign.version_id)
     assert rated_levels(version, "overall") == ["turn"]
     means = {
-        row["system"]: row["human"]["value"] for row in system_standing(version, "overall", resamples=10)["systems"]
+        row["system"]: row["human"]["value"]
+        for row in system_standing(version, "overall", resamples=10)["systems"]
     }
     assert means == {"one": 1.75, "two": 4.5}
     call_command("score", corpus=version.corpus.slug, metrics="length", inline=True)
@@ -74,15 +88,24 @@ def test_leaderboards_see_them(odd_metrics: None) -> None:  # noqa: F811
 def test_dialogue_level_ratings_are_of_a_system_in_a_dialogue() -> None:
     campaign = finished(kind="dialogue")
     publish(campaign)
-    assert Rating.objects.filter(response__isnull=True, system__isnull=False, dialogue__isnull=False).count() == 8
+    assert (
+        Rating.objects.filter(
+            response__isnull=True, system__isnull=False, dialogue__isnull=False
+        ).count()
+        == 8
+    )
 
 
 def test_an_export_with_them_can_be_imported(tmp_path: Path) -> None:
     campaign = finished()
     publish(campaign)
-    path = written(records_of(CorpusVersion.objects.get(pk=campaign.version_id)), tmp_path / "again.jsonl")
+    path = written(
+        records_of(CorpusVersion.objects.get(pk=campaign.version_id)), tmp_path / "again.jsonl"
+    )
     (outcome,) = actions.import_corpus(importers()["jsonl"], path, "again")
-    first = agreement_of(CorpusVersion.objects.get(pk=campaign.version_id), "overall", "turn", resamples=0)
+    first = agreement_of(
+        CorpusVersion.objects.get(pk=campaign.version_id), "overall", "turn", resamples=0
+    )
     again = agreement_of(outcome.version, "overall", "turn", resamples=0)
     assert again["krippendorff_alpha"] == first["krippendorff_alpha"]
 
@@ -116,7 +139,10 @@ def test_publishing_again_under_another_name_leaves_nothing_under_the_first() ->
     publish(campaign)
     publish(campaign, "quality")
     version = CorpusVersion.objects.get(pk=campaign.version_id)
-    assert (version.aspects, set(Rating.objects.values_list("aspect", flat=True))) == (["quality"], {"quality"})
+    assert (version.aspects, set(Rating.objects.values_list("aspect", flat=True))) == (
+        ["quality"],
+        {"quality"},
+    )
 
 
 def test_unpublishing_restores_the_version_exactly(tmp_path: Path) -> None:
@@ -128,7 +154,11 @@ def test_unpublishing_restores_the_version_exactly(tmp_path: Path) -> None:
     assert unpublish(campaign) == 10
     campaign.refresh_from_db()
     assert content(version) == before
-    assert (campaign.published_aspect, campaign.published_at, campaign.publication) == ("", None, {})
+    assert (campaign.published_aspect, campaign.published_at, campaign.publication) == (
+        "",
+        None,
+        {},
+    )
 
 
 def test_two_campaigns_on_a_version_come_and_go_on_their_own() -> None:
@@ -192,7 +222,8 @@ def test_publishing_twice_at_once_stores_the_ratings_once() -> None:
 
 
 def test_other_ratings_of_the_same_number_are_a_change() -> None:
-    """Published with rater 1's four ratings of k = 1; then rater 2's, which are as many, take their places."""
+    """Published with rater 1's four ratings of k = 1; then rater 2's, which are as many, take their
+    places."""
     campaign = made_campaign(systems=["one", "two"], dialogues=2, turns=1, k=1)
     first, second = made_raters(campaign, 2)
     for item in items_of(campaign):
@@ -236,7 +267,8 @@ def test_publishing_again_beside_another_keeps_the_main_aspect() -> None:
 
 @pytest.mark.parametrize("kind", ["turn", "dialogue"])
 def test_the_corpus_says_the_same_of_the_published_ratings_as_the_campaign(kind: str) -> None:
-    """Every coefficient and every interval. The corpus has dialogues that the campaign did not ask about."""
+    """Every coefficient and every interval. The corpus has dialogues that the campaign did not ask
+    about."""
     version = made_campaign(systems=["one", "two"], dialogues=9, turns=2).version
     campaign = made_campaign(kind, version=version, k=3)
     campaign.items.filter(dialogue__position__gte=6).delete()
@@ -250,7 +282,15 @@ def test_the_corpus_says_the_same_of_the_published_ratings_as_the_campaign(kind:
     publish(campaign)
     version.refresh_from_db()
     of_corpus = agreement_of(version, "overall", kind, resamples=200, seed=4)
-    statistics = ("items", "raters", "ratings", "krippendorff_alpha", "cohen_kappa", "fleiss_kappa", "icc")
+    statistics = (
+        "items",
+        "raters",
+        "ratings",
+        "krippendorff_alpha",
+        "cohen_kappa",
+        "fleiss_kappa",
+        "icc",
+    )
     for name in (*statistics, "leave_one_out"):
         told = json.dumps(of_corpus[name]).replace(f"{campaign.slug}/rater ", "rater ")
         assert told == json.dumps(of_campaign[name]), name

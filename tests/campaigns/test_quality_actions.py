@@ -14,7 +14,14 @@ from annotations.campaigns.actions.quality import (
     restore,
     withdraw_conflict,
 )
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, RatingRevision, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conflict,
+    Participation,
+    RatingRevision,
+    Slot,
+)
 from annotations.campaigns.queries.ratings import campaign_matrix, counted_ratings
 from tests.at_once import at_once
 from tests.campaigns.judged import items_of, judge, table
@@ -38,7 +45,11 @@ def rater(campaign: Campaign, number: int) -> Participation:
 def test_exclusion_frees_the_places_and_keeps_the_ratings(campaign: Campaign) -> None:
     assert exclude(rater(campaign, 2), "always 5") == 4
     excluded = rater(campaign, 2)
-    assert (excluded.state, excluded.exclusion_reason, excluded.excluded_at is None) == ("excluded", "always 5", False)
+    assert (excluded.state, excluded.exclusion_reason, excluded.excluded_at is None) == (
+        "excluded",
+        "always 5",
+        False,
+    )
     assert Slot.objects.filter(campaign=campaign, holder__isnull=True).count() == 4
     assert RatingRevision.objects.filter(assignment__participation=excluded).count() == 4
 
@@ -94,7 +105,8 @@ def test_an_excluded_rater_cannot_rate_any_more(campaign: Campaign) -> None:
 
 
 def test_what_the_rater_changes_later_stays_out_of_the_count(campaign: Campaign) -> None:
-    """A rating without a place is only revised: it does not take a place that meanwhile belongs to others."""
+    """A rating without a place is only revised: it does not take a place that meanwhile belongs to
+    others."""
     system = campaign.version.systems.get()
     declare_conflict(rater(campaign, 1).user, system)
     rate(rater(campaign, 1), items_of(campaign)[0].public_id, Judgement(key="again", score=5))
@@ -111,7 +123,8 @@ def test_restoring_takes_the_places_back(campaign: Campaign) -> None:
 
 
 def test_restoring_leaves_places_that_others_have_filled(campaign: Campaign) -> None:
-    """k = 2: the third rater judges two of the four items meanwhile, so two ratings count again and two do not."""
+    """k = 2: the third rater judges two of the four items meanwhile, so two ratings count again and
+    two do not."""
     exclude(rater(campaign, 2), "under inquiry")
     (third,) = made_raters(campaign, 1)
     for item in items_of(campaign)[:2]:
@@ -164,9 +177,14 @@ def test_two_restorations_at_once_take_each_place_once(campaign: Campaign) -> No
 
 
 def test_checks_of_a_system_in_which_the_rater_has_a_stake_are_never_shown() -> None:
-    """Both training items and both attention items are the own team's answers: nothing of them is given."""
+    """Both training items and both attention items are the own team's answers: nothing of them is
+    given."""
     campaign = made_campaign(
-        systems=["own", "other"], dialogues=4, training=[(1, 2)] * 2, attention=[(1, 1)] * 2, attention_every=2
+        systems=["own", "other"],
+        dialogues=4,
+        training=[(1, 2)] * 2,
+        attention=[(1, 1)] * 2,
+        attention_every=2,
     )
     own = campaign.systems.get(name="own")
     campaign.items.exclude(role="regular").update(system=own)

@@ -26,7 +26,9 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture
 def campaign() -> Campaign:
-    campaign = made_campaign(systems=["one", "two"], dialogues=2, turns=1, slug="pilot", axes_below=3)
+    campaign = made_campaign(
+        systems=["one", "two"], dialogues=2, turns=1, slug="pilot", axes_below=3
+    )
     raters = made_raters(campaign, 3)
     table(campaign, raters, {0: [1, 2, 4, 5], 1: [1, 2, 4, None], 2: [None, None, None, 1]})
     return campaign
@@ -39,7 +41,13 @@ def organiser(client: Client) -> Client:
 
 
 PAGES = ("campaign-raters", "campaign-ratings", "campaign-export", "campaign-agreement")
-FORMS = ("rater-exclude", "rater-restore", "rater-conflict", "campaign-publish", "campaign-unpublish")
+FORMS = (
+    "rater-exclude",
+    "rater-restore",
+    "rater-conflict",
+    "campaign-publish",
+    "campaign-unpublish",
+)
 
 
 def address(name: str, slug: str = "pilot") -> str:
@@ -76,7 +84,9 @@ def test_a_collection_has_no_ratings(organiser: Client, name: str) -> None:
     assert organiser.get(address(name, "talks")).status_code == 404
 
 
-def test_raters_stand_under_pseudonyms_and_one_names_the_account(campaign: Campaign, organiser: Client) -> None:
+def test_raters_stand_under_pseudonyms_and_one_names_the_account(
+    campaign: Campaign, organiser: Client
+) -> None:
     name = campaign.participations.get(position=0).user.get_username()
     assert name not in organiser.get(address("campaign-raters")).content.decode()
     assert name in organiser.get(address("campaign-raters"), {"rater": "1"}).content.decode()
@@ -98,20 +108,28 @@ def test_excluding_and_taking_back(campaign: Campaign, organiser: Client) -> Non
 @pytest.mark.parametrize("reason", ["", "x" * 501, "nul \0"])
 def test_an_exclusion_needs_a_reason(campaign: Campaign, organiser: Client, reason: str) -> None:
     response = organiser.post(address("rater-exclude"), {"reason": reason})
-    assert (response.status_code, Participation.objects.filter(state="excluded").count()) == (422, 0)
+    assert (response.status_code, Participation.objects.filter(state="excluded").count()) == (
+        422,
+        0,
+    )
 
 
 def test_a_stake_is_noted_and_withdrawn(campaign: Campaign, organiser: Client) -> None:
     system = campaign.version.systems.get(name="one")
     organiser.post(address("rater-conflict"), {"system": system.pk})
     assert Conflict.objects.get().system == system
-    assert "No stake after all" in organiser.get(address("campaign-raters"), {"rater": "1"}).content.decode()
+    assert (
+        "No stake after all"
+        in organiser.get(address("campaign-raters"), {"rater": "1"}).content.decode()
+    )
     organiser.post(address("rater-conflict"), {"system": system.pk, "withdraw": "1"})
     assert not Conflict.objects.exists()
 
 
 @pytest.mark.parametrize("system", ["", "x", "999999999999999999999"])
-def test_a_stake_in_no_system_is_refused(campaign: Campaign, organiser: Client, system: str) -> None:
+def test_a_stake_in_no_system_is_refused(
+    campaign: Campaign, organiser: Client, system: str
+) -> None:
     assert organiser.post(address("rater-conflict"), {"system": system}).status_code == 422
 
 
@@ -121,7 +139,9 @@ def test_a_system_of_another_corpus_is_no_choice(campaign: Campaign, organiser: 
 
 
 def test_the_raters_table_can_be_downloaded(campaign: Campaign, organiser: Client) -> None:
-    rows = json.loads(organiser.get(address("campaign-raters"), {"download": "raters.json"}).content)["rows"]
+    rows = json.loads(
+        organiser.get(address("campaign-raters"), {"download": "raters.json"}).content
+    )["rows"]
     assert [row["cells"]["done"]["value"] for row in rows] == [4, 3, 1]
     assert rows[0]["cells"]["use"]["value"] == "1: 25 %, 2: 25 %, 3: 0 %, 4: 25 %, 5: 25 %"
 
@@ -141,13 +161,17 @@ def test_a_comment_is_shown_as_text(campaign: Campaign, organiser: Client) -> No
         ("mt-metrics-eval", "application/zip"),
     ],
 )
-def test_files_are_streamed(campaign: Campaign, organiser: Client, form: str, content_type: str) -> None:
+def test_files_are_streamed(
+    campaign: Campaign, organiser: Client, form: str, content_type: str
+) -> None:
     response = organiser.get(address("campaign-export"), {"format": form})
     assert (response.streaming, response["Content-Type"]) == (True, content_type)
     assert len(b"".join(response.streaming_content)) > 100
 
 
-def test_account_names_are_in_the_file_only_when_asked_for(campaign: Campaign, organiser: Client) -> None:
+def test_account_names_are_in_the_file_only_when_asked_for(
+    campaign: Campaign, organiser: Client
+) -> None:
     name = campaign.participations.get(position=0).user.get_username().encode()
     plain = organiser.get(address("campaign-export"), {"format": "jsonl"})
     named = organiser.get(address("campaign-export"), {"format": "jsonl", "names": "1"})
@@ -163,14 +187,18 @@ def test_publishing_from_the_page(campaign: Campaign, organiser: Client) -> None
     refused = organiser.post(address("campaign-publish"), {"aspect": "overall"})
     assert (refused.status_code, Rating.objects.count()) == (422, 0)
     Campaign.objects.update(state="closed")
-    page = organiser.post(address("campaign-publish"), {"aspect": "overall"}, follow=True).content.decode()
+    page = organiser.post(
+        address("campaign-publish"), {"aspect": "overall"}, follow=True
+    ).content.decode()
     assert ("8 ratings are published" in page, "Publish again" in page) == (True, True)
     assert CorpusVersion.objects.get(pk=campaign.version_id).main_aspect == "overall"
     organiser.post(address("campaign-unpublish"))
     assert Rating.objects.count() == 0
 
 
-def test_the_page_says_that_a_publication_is_out_of_date(campaign: Campaign, organiser: Client) -> None:
+def test_the_page_says_that_a_publication_is_out_of_date(
+    campaign: Campaign, organiser: Client
+) -> None:
     Campaign.objects.update(state="closed")
     organiser.post(address("campaign-publish"), {"aspect": "overall"})
     assert "have changed since" not in organiser.get(address("campaign-ratings")).content.decode()
@@ -178,22 +206,33 @@ def test_the_page_says_that_a_publication_is_out_of_date(campaign: Campaign, org
     assert "have changed since" in organiser.get(address("campaign-ratings")).content.decode()
 
 
-# --- agreement -------------------------------------------------------------------------------------------------
+# --- agreement ------------------------------------------------------------------------------------
 
 
-def test_the_agreement_page_shows_coefficients_matrix_and_widest_items(campaign: Campaign, organiser: Client) -> None:
+def test_the_agreement_page_shows_coefficients_matrix_and_widest_items(
+    campaign: Campaign, organiser: Client
+) -> None:
     body = organiser.get(address("campaign-agreement")).content.decode()
-    for words in ("Krippendorff", "Each rater with each other", "rater 1: 5, rater 3: 1", "Agreement on each system"):
+    for words in (
+        "Krippendorff",
+        "Each rater with each other",
+        "rater 1: 5, rater 3: 1",
+        "Agreement on each system",
+    ):
         assert words in body
 
 
-def test_the_matrix_is_a_table_with_headers_and_reasons(campaign: Campaign, organiser: Client) -> None:
+def test_the_matrix_is_a_table_with_headers_and_reasons(
+    campaign: Campaign, organiser: Client
+) -> None:
     body = organiser.get(address("campaign-agreement")).content.decode()
     assert body.count('<th scope="col">rater') == 3
     assert "the two raters judged no item in common" in body
 
 
-def test_the_answer_is_computed_once_and_again_after_a_rating(campaign: Campaign, organiser: Client) -> None:
+def test_the_answer_is_computed_once_and_again_after_a_rating(
+    campaign: Campaign, organiser: Client
+) -> None:
     answers = []
     for score in (None, None, 3):
         if score:
@@ -204,9 +243,13 @@ def test_the_answer_is_computed_once_and_again_after_a_rating(campaign: Campaign
     assert [answer.stamp.partition(".")[0] for answer in answers] == ["8", "8", "9"]
 
 
-def test_an_exclusion_shows_at_once_and_can_be_looked_behind(campaign: Campaign, organiser: Client) -> None:
+def test_an_exclusion_shows_at_once_and_can_be_looked_behind(
+    campaign: Campaign, organiser: Client
+) -> None:
     def ratings(**choice: str) -> int:
-        body = organiser.get(address("campaign-agreement"), {"download": "distribution.json", **choice}).content
+        body = organiser.get(
+            address("campaign-agreement"), {"download": "distribution.json", **choice}
+        ).content
         return sum(row["cells"]["ratings"]["value"] for row in json.loads(body)["rows"])
 
     before = ratings()
@@ -214,14 +257,24 @@ def test_an_exclusion_shows_at_once_and_can_be_looked_behind(campaign: Campaign,
     assert (before, ratings(), ratings(raters="all")) == (8, 4, 8)
 
 
-def test_who_asks_again_gets_nothing_where_nobody_rated(campaign: Campaign, organiser: Client) -> None:
+def test_who_asks_again_gets_nothing_where_nobody_rated(
+    campaign: Campaign, organiser: Client
+) -> None:
     body = organiser.get(address("campaign-agreement")).content.decode()
     (seen,) = re.findall(r'"X-Seen": "([^"]+)"', body)
-    again = organiser.get(address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": seen})
+    again = organiser.get(
+        address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": seen}
+    )
     assert again.status_code == 204
     judge(campaign.participations.get(position=2), items_of(campaign)[3], 3)
-    changed = organiser.get(address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": seen})
-    assert (changed.status_code, b"<html" in changed.content, b"live-agreement" in changed.content) == (
+    changed = organiser.get(
+        address("campaign-agreement"), headers={"HX-Request": "true", "X-Seen": seen}
+    )
+    assert (
+        changed.status_code,
+        b"<html" in changed.content,
+        b"live-agreement" in changed.content,
+    ) == (
         200,
         False,
         True,
@@ -229,8 +282,11 @@ def test_who_asks_again_gets_nothing_where_nobody_rated(campaign: Campaign, orga
 
 
 @pytest.mark.by_workers
-def test_a_page_that_follows_does_not_have_long_work_done_all_the_time(campaign: Campaign, organiser: Client) -> None:
-    """An answer that took 60 s is left to stand for five minutes, and the page says that it is older."""
+def test_a_page_that_follows_does_not_have_long_work_done_all_the_time(
+    campaign: Campaign, organiser: Client
+) -> None:
+    """An answer that took 60 s is left to stand for five minutes, and the page says that it is
+    older."""
     organiser.get(address("campaign-agreement"))
     compute_waiting()
     Analysis.objects.update(seconds=60)
@@ -259,13 +315,17 @@ def test_a_choice_that_does_not_exist_is_not_found(
     assert organiser.get(address("campaign-agreement"), choice).status_code == 404
 
 
-@pytest.mark.parametrize("choice", [{"aspect": "fluency"}, {"system": "two"}, {"raters": "all", "weighting": "linear"}])
+@pytest.mark.parametrize(
+    "choice", [{"aspect": "fluency"}, {"system": "two"}, {"raters": "all", "weighting": "linear"}]
+)
 def test_choices_that_exist(campaign: Campaign, organiser: Client, choice: dict[str, str]) -> None:
     assert organiser.get(address("campaign-agreement"), choice).status_code == 200
 
 
 def test_every_pair_is_in_the_download(campaign: Campaign, organiser: Client) -> None:
-    body = organiser.get(address("campaign-agreement"), {"download": "rater-pairs.csv"}).content.decode()
+    body = organiser.get(
+        address("campaign-agreement"), {"download": "rater-pairs.csv"}
+    ).content.decode()
     assert len(io.StringIO(body).readlines()) == 1 + 3
 
 

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_training_item_is_judged_by_its_first_score() -> None:
-    """The range is 4 to 5. First 1, then, after the answer was shown, 5: 0 of 1, as for passing the training."""
+    """The range is 4 to 5. First 1, then, after the answer was shown, 5: 0 of 1, as for passing the
+    training."""
     campaign = made_campaign(training=[(4, 5)])
     rater = made_raters(campaign, 1)[0]
     [item] = items_of(campaign, Item.Role.TRAINING)
@@ -33,8 +34,9 @@ def test_an_attention_item_is_judged_by_what_the_rater_says_in_the_end() -> None
 
 
 def test_ratings_of_ones_own_team_are_no_part_of_the_others_mean() -> None:
-    """Two systems, one dialogue, one turn: items N and S. Rater 1 says 3 and 3, rater 2 says 5 and 4 and has a stake in
-    the system of N. Rater 1 is held against S only: 3 − 4 = −1, not (3 − 5 + 3 − 4) / 2 = −1.5."""
+    """Two systems, one dialogue, one turn: items N and S. Rater 1 says 3 and 3, rater 2 says 5 and
+    4 and has a stake in the system of N. Rater 1 is held against S only: 3 − 4 = −1, not (3 − 5 + 3
+    − 4) / 2 = −1.5."""
     campaign = made_campaign(dialogues=1, turns=1, k=2)
     first, second = made_raters(campaign, 2)
     own, other = items_of(campaign)
@@ -48,7 +50,8 @@ def test_ratings_of_ones_own_team_are_no_part_of_the_others_mean() -> None:
 
 
 def test_an_excluded_rater_is_nobodys_other() -> None:
-    """Rater 2 is excluded: nobody is left beside rater 1, and rater 2 is still held against rater 1: 5 − 3 = 2."""
+    """Rater 2 is excluded: nobody is left beside rater 1, and rater 2 is still held against rater
+    1: 5 − 3 = 2."""
     campaign = made_campaign(dialogues=1, turns=1, k=2)
     first, second = made_raters(campaign, 2)
     item = items_of(campaign)[0]

@@ -20,13 +20,18 @@ SCALE = (1, 2, 3, 4, 5)
 
 
 def test_pace_is_the_median_and_a_pause_of_an_hour_changes_little() -> None:
-    """4, 6 and 3600 s: the median is 6 s, so 3600 / 6 = 600 an hour; the item without a time is left out."""
+    """4, 6 and 3600 s: the median is 6 s, so 3600 / 6 = 600 an hour; the item without a time is
+    left out."""
     found = pace([4000, None, 3_600_000, 6000])
     assert (found.seconds, found.per_hour, found.timed) == (6.0, 600.0, 3)
 
 
 def test_pace_without_times_is_undefined() -> None:
-    assert (pace([None]).seconds, pace([None]).per_hour, pace([None]).reason) == (None, None, NO_TIMES)
+    assert (pace([None]).seconds, pace([None]).per_hour, pace([None]).reason) == (
+        None,
+        None,
+        NO_TIMES,
+    )
 
 
 def test_entropy_of_two_scores_half_each_is_one_bit() -> None:
@@ -35,7 +40,9 @@ def test_entropy_of_two_scores_half_each_is_one_bit() -> None:
     assert (used.shares, used.entropy) == ((0.5, 0.0, 0.0, 0.0, 0.5), 1.0)
 
 
-@pytest.mark.parametrize(("scores", "entropy"), [([3, 3], 0.0), ([1, 2, 3, 4, 5], math.log2(5)), ([], None)])
+@pytest.mark.parametrize(
+    ("scores", "entropy"), [([3, 3], 0.0), ([1, 2, 3, 4, 5], math.log2(5)), ([], None)]
+)
 def test_entropy_at_its_ends(scores: list[int], entropy: float | None) -> None:
     assert scale_use(scores, SCALE).entropy == (None if entropy is None else pytest.approx(entropy))
 
@@ -50,7 +57,8 @@ def test_longest_run_counts_neighbours_only() -> None:
 
 
 def test_second_thoughts_count_changed_scores() -> None:
-    """Of three items two changed, by 2 and by 1: mean 1.5. A rating sent again unchanged is no change."""
+    """Of three items two changed, by 2 and by 1: mean 1.5. A rating sent again unchanged is no
+    change."""
     found = second_thoughts([(1, 3), (4, 4), (5, 4)])
     assert (found.items, found.changed, found.mean_change) == (3, 2, 1.5)
     assert second_thoughts([(2, 2)]).mean_change is None
@@ -62,7 +70,8 @@ def test_both_ends_of_a_checks_range_pass() -> None:
 
 
 def test_severity_is_the_mean_difference_to_the_others() -> None:
-    """Rater 0 gives 1, 2, 3; the others' means are (3+5)/2 = 4, 4, 3: differences −3, −2, 0, mean −5/3."""
+    """Rater 0 gives 1, 2, 3; the others' means are (3+5)/2 = 4, 4, 3: differences −3, −2, 0, mean
+    −5/3."""
     scores = np.array([[1, 2, 3], [3, 4, 3], [5, NAN, NAN]])
     found = beside_others(scores, np.array([0, 1, 2]), np.ones(3, dtype=bool))
     assert found[0].severity.value == pytest.approx(-5 / 3)
@@ -78,15 +87,20 @@ def test_a_rater_always_one_lower_agrees_fully_and_has_severity_minus_one() -> N
 
 
 def test_an_excluded_rater_is_nobodys_other_but_is_held_against_them() -> None:
-    """Raters 0 and 1 agree; 2, excluded, gives 5 throughout: 0's others are 1 alone, 2's others are both."""
+    """Raters 0 and 1 agree; 2, excluded, gives 5 throughout: 0's others are 1 alone, 2's others are
+    both."""
     scores = np.array([[1, 2, 3], [1, 2, 3], [5, 5, 5]], dtype=float)
     found = beside_others(scores, np.array([0, 1, 2]), np.array([True, True, False]))
     assert [one.severity.value for one in found] == [0.0, 0.0, 3.0]  # (4 + 3 + 2) / 3 = 3
 
 
 def test_beside_nobody_all_is_undefined() -> None:
-    found = beside_others(np.array([[1.0, NAN], [NAN, 2.0]]), np.array([0, 1]), np.ones(2, dtype=bool))
-    assert [(one.items, one.severity.value, one.severity.reason) for one in found] == [(0, None, NOBODY_ELSE)] * 2
+    found = beside_others(
+        np.array([[1.0, NAN], [NAN, 2.0]]), np.array([0, 1]), np.ones(2, dtype=bool)
+    )
+    assert [(one.items, one.severity.value, one.severity.reason) for one in found] == [
+        (0, None, NOBODY_ELSE)
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -97,7 +111,9 @@ def test_beside_nobody_all_is_undefined() -> None:
         ([1.0, 2.0, 3.0], [3.0, 3.0, 3.0], "all mean scores of the other raters are equal"),
     ],
 )
-def test_agreement_is_undefined_with_its_reason(own: list[float], others: list[float], reason: str) -> None:
+def test_agreement_is_undefined_with_its_reason(
+    own: list[float], others: list[float], reason: str
+) -> None:
     scores = np.array([own, others])
     (first, _) = beside_others(scores, np.arange(len(own)), np.ones(2, dtype=bool))
     assert (first.agreement.value, first.agreement.reason) == (None, reason)
@@ -107,11 +123,15 @@ def test_agreement_is_undefined_with_its_reason(own: list[float], others: list[f
 def test_items_of_one_dialogue_have_no_interval() -> None:
     scores = np.array([[1, 2, 3], [1, 3, 3]], dtype=float)
     (first, _) = beside_others(scores, np.zeros(3, dtype=np.int64), np.ones(2, dtype=bool))
-    assert (first.severity.ci, first.severity.reason) == (None, "an interval over dialogues needs at least 2 dialogues")
+    assert (first.severity.ci, first.severity.reason) == (
+        None,
+        "an interval over dialogues needs at least 2 dialogues",
+    )
 
 
 def test_the_widest_disagreement_comes_first_and_of_equal_ranges_the_larger_deviation() -> None:
-    """Ranges 1, 4, 4, 0 and one score alone. Item 1 (1, 5, 5) deviates less than item 2 (1, 5, and nobody: ±2)."""
+    """Ranges 1, 4, 4, 0 and one score alone. Item 1 (1, 5, 5) deviates less than item 2 (1, 5, and
+    nobody: ±2)."""
     scores = np.array([[3, 1, 1, 2, 5], [4, 5, 5, 2, NAN], [NAN, 5, NAN, 2, NAN]])
     found = widest_disagreements(scores, most=10)
     assert [(one.item, one.spread) for one in found] == [(2, 4.0), (1, 4.0), (0, 1.0)]

@@ -39,7 +39,9 @@ def in_hand(rater: Participation) -> Assignment:
 
 def lose(assignment: Assignment) -> None:
     """The lease runs out and somebody else's visit sweeps it."""
-    Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    Assignment.objects.filter(pk=assignment.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     (other,) = made_raters(assignment.item.campaign, 1)
     fill_desk(other, want=0)
     assignment.refresh_from_db()
@@ -67,14 +69,28 @@ def test_a_rating_is_stored_whole() -> None:
     given = in_hand(rater)
     shown = timezone.now()
     judgement = Judgement(
-        "k1", 2, ["fluency"], True, "odd wording", given.item.campaign.guidelines.get().pk, 800, 4000, 3500, shown
+        "k1",
+        2,
+        ["fluency"],
+        True,
+        "odd wording",
+        given.item.campaign.guidelines.get().pk,
+        800,
+        4000,
+        3500,
+        shown,
     )
     stored = rate(rater, given.item.public_id, judgement)
     kept = RatingRevision.objects.get()
     assert stored == Stored(kept, is_new=True)
     assert (kept.number, kept.key, kept.score, kept.low_axes) == (1, "k1", 2, ["fluency"])
     assert (kept.flagged, kept.comment, kept.guidelines.number) == (True, "odd wording", 1)
-    assert (kept.first_key_ms, kept.submit_ms, kept.active_ms, kept.shown_at) == (800, 4000, 3500, shown)
+    assert (kept.first_key_ms, kept.submit_ms, kept.active_ms, kept.shown_at) == (
+        800,
+        4000,
+        3500,
+        shown,
+    )
     given.refresh_from_db()
     assert (given.state, given.current, given.lease_expires_at) == (State.DONE, kept, None)
     assert given.slot is not None
@@ -86,7 +102,10 @@ def test_axes_not_asked_are_null_and_none_marked_is_an_empty_list() -> None:
     first, second = fill_desk(rater).assignments
     rate(rater, first.item.public_id, Judgement("a", 5))
     rate(rater, second.item.public_id, Judgement("b", 2, []))
-    assert list(RatingRevision.objects.order_by("pk").values_list("low_axes", flat=True)) == [None, []]
+    assert list(RatingRevision.objects.order_by("pk").values_list("low_axes", flat=True)) == [
+        None,
+        [],
+    ]
 
 
 @pytest.mark.django_db
@@ -161,7 +180,7 @@ def test_what_no_page_sends_is_refused(judgement: Judgement) -> None:
     assert not RatingRevision.objects.exists()
 
 
-# --- late ------------------------------------------------------------------------------------------------------
+# --- late -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -201,7 +220,9 @@ def test_a_late_rating_of_ones_own_teams_system_is_refused() -> None:
 def test_an_expired_lease_that_nobody_took_is_as_good_as_new() -> None:
     (rater,) = made_raters(made_campaign(), 1)
     given = in_hand(rater)
-    Assignment.objects.filter(pk=given.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
+    Assignment.objects.filter(pk=given.pk).update(
+        lease_expires_at=timezone.now() - timedelta(hours=1)
+    )
     slot = given.slot.pk if hasattr(given, "slot") else Slot.objects.get(holder=given).pk
     rate(rater, given.item.public_id, Judgement("k", 3))
     assert Slot.objects.get(holder=given).pk == slot
@@ -218,7 +239,7 @@ def test_who_skipped_in_one_tab_and_rated_in_the_other_has_rated() -> None:
     assert given.slot is not None
 
 
-# --- closed ----------------------------------------------------------------------------------------------------
+# --- closed ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -227,7 +248,9 @@ def test_after_the_end_what_is_in_hand_may_be_rated_while_its_lease_lives() -> N
     (rater,) = made_raters(campaign, 1)
     alive, dead = fill_desk(rater).assignments
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
-    Assignment.objects.filter(pk=dead.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    Assignment.objects.filter(pk=dead.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     assert rate(rater, alive.item.public_id, Judgement("k", 3)).is_new
     with pytest.raises(RatingsClosed, match="closed"):
         rate(rater, dead.item.public_id, Judgement("l", 3))
@@ -278,7 +301,7 @@ def test_an_excluded_rater_cannot_rate() -> None:
         rate(rater, given.item.public_id, Judgement("k", 3))
 
 
-# --- at the same moment ----------------------------------------------------------------------------------------
+# --- at the same moment ---------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -294,7 +317,9 @@ def test_a_double_click_is_one_rating() -> None:
 def test_two_tabs_make_two_revisions_of_one_rating() -> None:
     (rater,) = made_raters(made_campaign(), 1)
     given = in_hand(rater)
-    tabs = [lambda key=key: rate(rater, given.item.public_id, Judgement(key, 3)) for key in "abcdef"]
+    tabs = [
+        lambda key=key: rate(rater, given.item.public_id, Judgement(key, 3)) for key in "abcdef"
+    ]
     assert all(one.is_new for one in at_once(*tabs))
     assert sorted(given.revisions.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
     assert Slot.objects.filter(item=given.item, holder__isnull=False).count() == 1
@@ -316,7 +341,9 @@ def test_raters_who_ask_at_once_never_get_more_than_k_places() -> None:
     desks = at_once(*[lambda rater=rater: fill_desk(rater, want=1) for rater in raters])
     given = [desk.assignments[0] for desk in desks if desk.assignments]
     assert len(given) == 6
-    assert sorted([one.item_id for one in given].count(item) for item in {one.item_id for one in given}) == [2, 2, 2]
+    assert sorted(
+        [one.item_id for one in given].count(item) for item in {one.item_id for one in given}
+    ) == [2, 2, 2]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -326,9 +353,15 @@ def test_late_ratings_at_once_take_no_more_than_the_free_places() -> None:
     item = campaign.items.get()
     for rater in raters:
         Assignment.objects.create(
-            participation=rater, item=item, position=0, state=State.RETURNED, claimed_at=timezone.now()
+            participation=rater,
+            item=item,
+            position=0,
+            state=State.RETURNED,
+            claimed_at=timezone.now(),
         )
-    results = at_once(*[lambda rater=rater: rate(rater, item.public_id, Judgement("k", 3)) for rater in raters])
+    results = at_once(
+        *[lambda rater=rater: rate(rater, item.public_id, Judgement("k", 3)) for rater in raters]
+    )
     assert sum(isinstance(one, Stored) for one in results) == 2
     assert sum(isinstance(one, ItemTaken) for one in results) == 3
     assert Assignment.objects.filter(state=State.DONE, slot__isnull=False).count() == 2
@@ -341,9 +374,13 @@ def test_a_rating_and_the_sweep_of_its_lease_at_once_end_as_one_story() -> None:
     rater, other = made_raters(campaign, 2)
     for number in range(4):
         given = fill_desk(rater, want=1).assignments[0]
-        Assignment.objects.filter(pk=given.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+        Assignment.objects.filter(pk=given.pk).update(
+            lease_expires_at=timezone.now() - timedelta(seconds=1)
+        )
         results = at_once(
-            lambda given=given, number=number: rate(rater, given.item.public_id, Judgement(str(number), 3)),
+            lambda given=given, number=number: rate(
+                rater, given.item.public_id, Judgement(str(number), 3)
+            ),
             lambda: fill_desk(other, want=0),
         )
         assert isinstance(results[0], Stored)

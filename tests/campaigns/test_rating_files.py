@@ -17,18 +17,30 @@ from annotations.campaigns.actions.quality import exclude
 from annotations.campaigns.models import Campaign, Conversation, Message
 from annotations.campaigns.queries.rating_stream import campaign_records, ratings_to_export
 from annotations.exporters import mt_metrics_eval
-from annotations.exporters.rating_files import RatedItem, RevisionRecord, csv_of_ratings, csv_of_revisions, json_lines
+from annotations.exporters.rating_files import (
+    RatedItem,
+    RevisionRecord,
+    csv_of_ratings,
+    csv_of_revisions,
+    json_lines,
+)
 from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters
 
 AXES = ("fluency", "humanness")
 
 
-def revision(number: int, score: int, low: tuple[str, ...] | None = None, comment: str = "") -> RevisionRecord:
-    return RevisionRecord(number, score, low, False, comment, 1, 900, 4000, 3500, None, f"2026-11-20T20:0{number}:00Z")
+def revision(
+    number: int, score: int, low: tuple[str, ...] | None = None, comment: str = ""
+) -> RevisionRecord:
+    return RevisionRecord(
+        number, score, low, False, comment, 1, 900, 4000, 3500, None, f"2026-11-20T20:0{number}:00Z"
+    )
 
 
-def rating(*revisions: RevisionRecord, system: str | None = "one", account: str | None = None) -> RatedItem:
+def rating(
+    *revisions: RevisionRecord, system: str | None = "one", account: str | None = None
+) -> RatedItem:
     return RatedItem(
         campaign="pilot",
         corpus="usr",
@@ -66,13 +78,19 @@ def test_ratings_stand_as_they_are_now() -> None:
 def test_an_axis_is_1_0_or_empty() -> None:
     marked = rating(revision(1, 2, low=("fluency",)))
     not_asked = rating(revision(1, 5))
-    found = [(row["low_fluency"], row["low_humanness"]) for row in rows(csv_of_ratings([marked, not_asked], AXES))]
+    found = [
+        (row["low_fluency"], row["low_humanness"])
+        for row in rows(csv_of_ratings([marked, not_asked], AXES))
+    ]
     assert found == [("1", "0"), ("", "")]
 
 
 def test_every_revision_has_a_line_and_one_is_current() -> None:
     found = rows(csv_of_revisions([rating(revision(1, 2), revision(2, 4))], AXES))
-    assert [(row["revision"], row["score"], row["current"]) for row in found] == [("1", "2", "0"), ("2", "4", "1")]
+    assert [(row["revision"], row["score"], row["current"]) for row in found] == [
+        ("1", "2", "0"),
+        ("2", "4", "1"),
+    ]
 
 
 def test_a_formula_in_a_comment_or_a_name_stays_text() -> None:
@@ -89,7 +107,9 @@ def test_accounts_are_a_column_of_their_own_only_when_asked_for() -> None:
 
 
 def test_json_lines_hold_every_revision() -> None:
-    document = json.loads(next(json_lines([rating(revision(1, 2, low=("fluency",)), revision(2, 4))])))
+    document = json.loads(
+        next(json_lines([rating(revision(1, 2, low=("fluency",)), revision(2, 4))]))
+    )
     assert (document["score"], document["low_axes"], document["propensity"]) == (4, None, 0.25)
     assert [(one["revision"], one["score"], one["low_axes"]) for one in document["revisions"]] == [
         (1, 2, ["fluency"]),
@@ -112,8 +132,11 @@ def test_a_hundred_thousand_ratings_pass_without_being_held() -> None:
 
 @pytest.fixture
 def campaign(db: None) -> Campaign:
-    """Two systems × two dialogues × one turn, k = 2: rater 1 gives 1, 2, 4, 5; rater 2, excluded, 5 throughout."""
-    campaign = made_campaign(systems=["one", "two"], dialogues=2, turns=1, slug="pilot", attention=[(1, 2)])
+    """Two systems × two dialogues × one turn, k = 2: rater 1 gives 1, 2, 4, 5; rater 2, excluded, 5
+    throughout."""
+    campaign = made_campaign(
+        systems=["one", "two"], dialogues=2, turns=1, slug="pilot", attention=[(1, 2)]
+    )
     raters = made_raters(campaign, 2)
     table(campaign, raters, {0: [1, 2, 4, 5], 1: [5, 5, 5, 5]})
     judge(raters[0], items_of(campaign, "attention")[0], 1)
@@ -135,10 +158,14 @@ def test_only_what_counts_is_exported_unless_all_is_asked_for(campaign: Campaign
 
 
 def test_no_account_name_is_read_unless_asked_for(campaign: Campaign) -> None:
-    names = {person.user.get_username() for person in campaign.participations.select_related("user")}
+    names = {
+        person.user.get_username() for person in campaign.participations.select_related("user")
+    }
     text = "".join(json_lines(ratings_to_export(campaign, everything=True)))
     assert not any(name in text for name in names)
-    assert {one.account for one in ratings_to_export(campaign, everything=True, accounts=True)} == names
+    assert {
+        one.account for one in ratings_to_export(campaign, everything=True, accounts=True)
+    } == names
 
 
 @pytest.mark.django_db
@@ -161,18 +188,27 @@ def test_a_chat_is_exported_with_its_words() -> None:
     Message.objects.create(conversation=talk, number=1, speaker="B", text="Hi there")
     (document,) = map(json.loads, json_lines(ratings_to_export(campaign)))
     assert (document["system"], document["turn"]) == ("bot", None)
-    assert document["conversation"] == [{"speaker": "A", "text": "Hello"}, {"speaker": "B", "text": "Hi there"}]
+    assert document["conversation"] == [
+        {"speaker": "A", "text": "Hello"},
+        {"speaker": "B", "text": "Hi there"},
+    ]
 
 
-def test_mt_metrics_eval_scores_are_means_in_the_order_of_segments(campaign: Campaign, tmp_path: Path) -> None:
+def test_mt_metrics_eval_scores_are_means_in_the_order_of_segments(
+    campaign: Campaign, tmp_path: Path
+) -> None:
     """Rater 1 alone counts: one 1, 2 (mean 1.5); two 4, 5 (mean 4.5)."""
     mt_metrics_eval.write(campaign_records(campaign), (), tmp_path)
     scores = tmp_path / "human-scores"
-    assert (scores / "context-response.overall.seg.score").read_text() == "one\t1.0\none\t2.0\ntwo\t4.0\ntwo\t5.0\n"
+    assert (
+        scores / "context-response.overall.seg.score"
+    ).read_text() == "one\t1.0\none\t2.0\ntwo\t4.0\ntwo\t5.0\n"
     assert (scores / "context-response.overall.sys.score").read_text() == "one\t1.5\ntwo\t4.5\n"
 
 
-def test_mt_metrics_eval_with_excluded_raters_has_other_means(campaign: Campaign, tmp_path: Path) -> None:
+def test_mt_metrics_eval_with_excluded_raters_has_other_means(
+    campaign: Campaign, tmp_path: Path
+) -> None:
     """(1 + 5) / 2 = 3 and so on: the attention item is no score of a system."""
     mt_metrics_eval.write(campaign_records(campaign, everything=True), (), tmp_path)
     found = (tmp_path / "human-scores" / "context-response.overall.seg.score").read_text()
@@ -190,19 +226,29 @@ def test_mt_metrics_eval_of_dialogues_has_document_scores(kind: str, tmp_path: P
     mt_metrics_eval.write(campaign_records(campaign), (), tmp_path)
     scores = tmp_path / "human-scores"
     assert (scores / "context-response.overall.doc.score").read_text() == "one\t2.0\none\t4.0\n"
-    assert (scores / "context-response.low_fluency.doc.score").read_text() == "one\t1.0\none\tNone\n"
+    assert (
+        scores / "context-response.low_fluency.doc.score"
+    ).read_text() == "one\t1.0\none\tNone\n"
 
 
 @pytest.mark.parametrize(
     ("form", "files"),
-    [("csv", {"ratings.csv", "revisions.csv"}), ("jsonl", {"ratings.jsonl"}), ("mt-metrics-eval", {"names.tsv"})],
+    [
+        ("csv", {"ratings.csv", "revisions.csv"}),
+        ("jsonl", {"ratings.jsonl"}),
+        ("mt-metrics-eval", {"names.tsv"}),
+    ],
 )
-def test_the_command_writes_a_folder(campaign: Campaign, tmp_path: Path, form: str, files: set[str]) -> None:
+def test_the_command_writes_a_folder(
+    campaign: Campaign, tmp_path: Path, form: str, files: set[str]
+) -> None:
     call_command("export_ratings", "pilot", to=tmp_path / "out", format=form)
     assert files <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
-def test_the_command_refuses_a_folder_that_holds_something(campaign: Campaign, tmp_path: Path) -> None:
+def test_the_command_refuses_a_folder_that_holds_something(
+    campaign: Campaign, tmp_path: Path
+) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(CommandError, match="not empty"):
         call_command("export_ratings", "pilot", to=tmp_path)
@@ -212,7 +258,9 @@ def test_the_command_refuses_a_folder_that_holds_something(campaign: Campaign, t
 
 
 def test_the_command_names_raters_only_when_told(campaign: Campaign, tmp_path: Path) -> None:
-    call_command("export_ratings", "pilot", to=tmp_path / "names", names=True, include_excluded=True)
+    call_command(
+        "export_ratings", "pilot", to=tmp_path / "names", names=True, include_excluded=True
+    )
     found = rows(iter([(tmp_path / "names" / "ratings.csv").read_text()]))
     assert (len(found), {row["account"] for row in found} - {""} != set()) == (9, True)
 
@@ -238,7 +286,9 @@ def agreement(capsys: pytest.CaptureFixture[str], **options: object) -> dict[str
     return json.loads(capsys.readouterr().out)
 
 
-def test_agreement_of_a_campaign_on_the_command_line(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agreement_of_a_campaign_on_the_command_line(
+    campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
     alone = agreement(capsys, campaign="pilot")
     assert (alone["campaign"], alone["raters"], alone["level"]) == ("pilot", 1, "turn")
     assert alone["krippendorff_alpha"]["ordinal"]["reason"] == "fewer than two raters"
@@ -267,7 +317,10 @@ def test_agreement_says_what_cannot_be(campaign: Campaign, arguments: list[str],
 def test_the_zip_is_the_folder(campaign: Campaign, admin_client) -> None:
     response = admin_client.get("/campaigns/pilot/ratings/export/", {"format": "mt-metrics-eval"})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content)))
-    assert "pilot-ratings-mt-metrics-eval/human-scores/context-response.overall.seg.score" in archive.namelist()
+    assert (
+        "pilot-ratings-mt-metrics-eval/human-scores/context-response.overall.seg.score"
+        in archive.namelist()
+    )
 
 
 @pytest.mark.parametrize("form", ["csv", "revisions-csv", "jsonl", "mt-metrics-eval"])
@@ -282,5 +335,8 @@ def test_for_a_files_head_nothing_is_read(campaign, admin_client, monkeypatch, f
     monkeypatch.setattr("annotations.campaigns.views.quality.campaign_records", reads)
     asked = admin_client.head(address)
     headers = ("Content-Type", "Content-Disposition")
-    assert (asked.status_code, [asked[name] for name in headers]) == (200, [read[name] for name in headers])
+    assert (asked.status_code, [asked[name] for name in headers]) == (
+        200,
+        [read[name] for name in headers],
+    )
     assert asked.get("Content-Length") in (None, read.get("Content-Length"))

@@ -21,8 +21,12 @@ def test_raters_by_items_in_the_order_of_joining_with_nan_where_not_judged() -> 
     raters = made_raters(campaign, 3)
     table(campaign, raters, {0: [1, None, 3, None], 2: [2, 5, None, None]})
     found = campaign_matrix(campaign)
-    order = np.argsort([[item.pk for item in items_of(campaign)].index(pk) for pk in found.item_pks])
-    np.testing.assert_array_equal(found.matrix.scores[:, order], [[1, NAN, 3, NAN], [2, 5, NAN, NAN]])
+    order = np.argsort(
+        [[item.pk for item in items_of(campaign)].index(pk) for pk in found.item_pks]
+    )
+    np.testing.assert_array_equal(
+        found.matrix.scores[:, order], [[1, NAN, 3, NAN], [2, 5, NAN, NAN]]
+    )
     assert found.matrix.raters == ("rater 1", "rater 3")
     assert (found.level, found.matrix.levels) == ("turn", (1, 2, 3, 4, 5))
     assert found.dialogue[order].tolist() == [0, 0, 1, 1]
@@ -42,7 +46,9 @@ def test_only_the_last_revision_is_read() -> None:
 def test_an_axis_is_1_marked_low_0_asked_and_nan_not_asked() -> None:
     campaign = made_campaign(systems=["one"], dialogues=3, turns=1, axes_below=3)
     (rater,) = made_raters(campaign, 1)
-    for item, (score, low) in zip(items_of(campaign), [(1, ["fluency"]), (2, []), (5, None)], strict=True):
+    for item, (score, low) in zip(
+        items_of(campaign), [(1, ["fluency"]), (2, []), (5, None)], strict=True
+    ):
         judge(rater, item, score, low_axes=low)
     found = campaign_matrix(campaign, "fluency")
     by_item = dict(zip(found.item_pks.tolist(), found.matrix.scores[0].tolist(), strict=True))
@@ -71,7 +77,9 @@ def test_excluded_raters_are_read_only_when_asked_for() -> None:
 
 
 def test_training_and_attention_items_are_not_in_it() -> None:
-    campaign = made_campaign(systems=["one"], dialogues=1, turns=1, training=[(1, 2)], attention=[(5, 5)])
+    campaign = made_campaign(
+        systems=["one"], dialogues=1, turns=1, training=[(1, 2)], attention=[(5, 5)]
+    )
     (rater,) = made_raters(campaign, 1)
     for role in Item.Role.values:
         for item in items_of(campaign, role):
@@ -103,7 +111,8 @@ def test_without_ratings_agreement_says_so() -> None:
 
 
 def test_one_rater_twice_as_severe_shows_in_kappa() -> None:
-    """Scores 1, 1, 2, 2 and 1, 2, 2, 2 agree on 3 of 4: p_o = 3/4. Chance: ½·¼ + ½·¾ = ½. κ = (¾ − ½) / ½ = ½."""
+    """Scores 1, 1, 2, 2 and 1, 2, 2, 2 agree on 3 of 4: p_o = 3/4. Chance: ½·¼ + ½·¾ = ½. κ = (¾ −
+    ½) / ½ = ½."""
     campaign = made_campaign(systems=["one"], dialogues=2, turns=2)
     table(campaign, made_raters(campaign, 2), {0: [1, 1, 2, 2], 1: [1, 2, 2, 2]})
     report = campaign_agreement(campaign, resamples=0)

@@ -11,7 +11,14 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.campaigns.models import Assignment, Conversation, Guidelines, Item, Message, Participation
+from annotations.campaigns.models import (
+    Assignment,
+    Conversation,
+    Guidelines,
+    Item,
+    Message,
+    Participation,
+)
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.queries.desk import item_view
 from annotations.models import System
@@ -21,7 +28,7 @@ from tests.campaigns.sets import made_campaign, made_raters, made_user
 pytestmark = pytest.mark.django_db
 
 
-# --- the way in -------------------------------------------------------------------------------------------------------
+# --- the way in -----------------------------------------------------------------------------------
 
 
 def test_a_rater_without_a_campaign_learns_how_one_gets_in() -> None:
@@ -68,8 +75,13 @@ def test_the_guidelines_come_before_the_first_item() -> None:
     campaign = made_campaign()
     rater = made_raters(campaign, 1)[0]
     browser = browser_of(rater.user)
-    assert browser.get(address("rating-work", campaign)).headers["Location"] == address("rating-start", campaign)
-    assert "Read the whole dialogue first." in browser.get(address("rating-start", campaign)).content.decode()
+    assert browser.get(address("rating-work", campaign)).headers["Location"] == address(
+        "rating-start", campaign
+    )
+    assert (
+        "Read the whole dialogue first."
+        in browser.get(address("rating-start", campaign)).content.decode()
+    )
     browser.post(address("rating-start", campaign), {"guidelines": 1})
     assert browser.get(address("rating-work", campaign)).status_code == 200
 
@@ -78,12 +90,15 @@ def test_new_guidelines_are_announced_and_asked_about() -> None:
     campaign = made_campaign()
     _, browser = a_rater(campaign)
     Guidelines.objects.create(campaign=campaign, number=2, text="Now this.")
-    assert "The guidelines have changed." in browser.get(address("rating-work", campaign)).content.decode()
+    assert (
+        "The guidelines have changed."
+        in browser.get(address("rating-work", campaign)).content.decode()
+    )
     document = browser.get(address("rating-guidelines", campaign), **JSON).json()
     assert (document["number"], "Now this." in document["html"]) == (2, True)
 
 
-# --- an item ----------------------------------------------------------------------------------------------------------
+# --- an item --------------------------------------------------------------------------------------
 
 
 def test_a_turn_item_shows_personas_history_and_one_response() -> None:
@@ -92,7 +107,10 @@ def test_a_turn_item_shows_personas_history_and_one_response() -> None:
     view = item_view(item)
     (part,) = view.parts
     assert view.shape == "turn"
-    assert [line.text for line in part.lines] == [*(text for _, text in item.turn.context), item.response.text]
+    assert [line.text for line in part.lines] == [
+        *(text for _, text in item.turn.context),
+        item.response.text,
+    ]
     assert [line.judged for line in part.lines] == [False, False, False, True]
     assert view.persona == tuple(item.dialogue.persona)
     assert view.partner_persona == tuple(item.dialogue.partner_persona)
@@ -102,7 +120,9 @@ def test_a_dialogue_item_tells_original_answers_from_judged_ones() -> None:
     campaign = made_campaign("dialogue", turns=3)
     item = Item.objects.filter(campaign=campaign).first()
     view = item_view(item)
-    assert [[(line.speaker, line.judged, line.given) for line in part.lines] for part in view.parts] == [
+    assert [
+        [(line.speaker, line.judged, line.given) for line in part.lines] for part in view.parts
+    ] == [
         [("A", False, False), ("B", True, False)],
         [("B", False, True), ("A", False, False), ("B", True, False)],
         [("B", False, True), ("A", False, False), ("B", True, False)],
@@ -116,7 +136,11 @@ def test_attention_items_are_built_like_regular_ones() -> None:
     campaign = made_campaign(attention=[(1, 1)])
     regular = item_view(Item.objects.filter(campaign=campaign, role="regular").first())
     attention = item_view(Item.objects.get(campaign=campaign, role="attention"))
-    assert (attention.shape, attention.practice, attention.judged) == (regular.shape, False, regular.judged)
+    assert (attention.shape, attention.practice, attention.judged) == (
+        regular.shape,
+        False,
+        regular.judged,
+    )
     assert {len(one.public_id) for one in (regular, attention)} == {16}
 
 
@@ -136,7 +160,7 @@ def test_the_next_item_is_in_the_page() -> None:
     assert [f'data-item="{item}"' in text for item in in_hand(rater)] == [True, True]
 
 
-# --- training ---------------------------------------------------------------------------------------------------------
+# --- training -------------------------------------------------------------------------------------
 
 
 def test_a_training_item_is_followed_by_feedback() -> None:
@@ -165,7 +189,7 @@ def test_feedback_on_an_attention_item_does_not_exist() -> None:
     assert browser.get(address("rating-work", campaign), {"feedback": attention}).status_code == 404
 
 
-# --- skipping, pausing, ending ----------------------------------------------------------------------------------------
+# --- skipping, pausing, ending --------------------------------------------------------------------
 
 
 def test_a_skipped_item_goes_with_its_reason() -> None:
@@ -204,7 +228,9 @@ def test_the_heartbeat_says_until_when_items_are_kept() -> None:
     assert browser.post(address("rating-heartbeat", campaign)).json()["kept_until"] is not None
 
 
-@pytest.mark.parametrize("name", ["rating-submit", "rating-skip", "rating-heartbeat", "rating-leave"])
+@pytest.mark.parametrize(
+    "name", ["rating-submit", "rating-skip", "rating-heartbeat", "rating-leave"]
+)
 def test_what_changes_something_is_a_post(name: str) -> None:
     campaign = made_campaign()
     _, browser = a_rater(campaign)
@@ -215,14 +241,18 @@ def test_all_rated_is_said() -> None:
     campaign = made_campaign(systems=("only",), dialogues=1, turns=1)
     rater, browser = a_rater(campaign)
     assert send(browser, campaign, in_hand(rater)[0]).json()["ended"] == "finished"
-    assert "You have rated all of it" in browser.get(address("rating-work", campaign)).content.decode()
+    assert (
+        "You have rated all of it" in browser.get(address("rating-work", campaign)).content.decode()
+    )
 
 
 def test_what_others_hold_is_said_to_be_held() -> None:
     campaign = made_campaign(systems=("only",), dialogues=1, turns=1, k=1)
     in_hand(made_raters(campaign, 1)[0])
     _, browser = a_rater(campaign)
-    assert "Others hold what is left" in browser.get(address("rating-work", campaign)).content.decode()
+    assert (
+        "Others hold what is left" in browser.get(address("rating-work", campaign)).content.decode()
+    )
 
 
 def test_an_exclusion_is_said_without_its_reason() -> None:
@@ -242,7 +272,9 @@ def test_an_interactive_item_leads_to_its_chat() -> None:
     rater, browser = a_rater(campaign)
     answer = browser.get(address("rating-work", campaign))
     conversation = rater.assignments.get().conversation
-    assert answer.headers["Location"] == reverse("chat", args=[campaign.slug, conversation.public_id])
+    assert answer.headers["Location"] == reverse(
+        "chat", args=[campaign.slug, conversation.public_id]
+    )
 
 
 def test_the_rating_page_of_a_chat_under_way_leads_back_to_the_chat() -> None:
@@ -263,16 +295,21 @@ def test_shares_are_the_slots_divided_by_the_raters() -> None:
     assert queries.progress_of(rater).as_json() == {"done": 0, "total": 6}
 
 
-# --- blindness --------------------------------------------------------------------------------------------------------
+# --- blindness ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["turn", "dialogue"])
 def test_nothing_that_the_browser_gets_names_a_system(kind: str) -> None:
     """Every page and answer of a whole session, with its headers."""
-    campaign = made_campaign(kind, systems=("zephyrine", "quillback"), attention=[(1, 1)], axes_below=3)
+    campaign = made_campaign(
+        kind, systems=("zephyrine", "quillback"), attention=[(1, 1)], axes_below=3
+    )
     rater, browser = a_rater(campaign)
     names = ["rating-start", "rating-guidelines", "rating-work"]
-    received = [browser.get(reverse("rate")), *(browser.get(address(name, campaign)) for name in names)]
+    received = [
+        browser.get(reverse("rate")),
+        *(browser.get(address(name, campaign)) for name in names),
+    ]
     while items := in_hand(rater):
         received += [send(browser, campaign, item, 3) for item in items]
         received.append(browser.get(address("rating-work", campaign), {"item": items[0]}))
@@ -328,8 +365,12 @@ def test_a_finished_chat_is_rated_as_a_dialogue() -> None:
     in_hand(rater)
     assignment = rater.assignments.first()
     conversation = Conversation.objects.create(assignment=assignment, finished_at=timezone.now())
-    for number, (speaker, text) in enumerate([("A", "Hello there"), ("B", "Good day"), ("A", "And you?")]):
-        Message.objects.create(conversation=conversation, number=number, speaker=speaker, text=text, key=str(number))
+    for number, (speaker, text) in enumerate(
+        [("A", "Hello there"), ("B", "Good day"), ("A", "And you?")]
+    ):
+        Message.objects.create(
+            conversation=conversation, number=number, speaker=speaker, text=text, key=str(number)
+        )
     (view,) = queries.assignment_views([assignment])
     assert [(line.text, line.judged) for line in view.parts[0].lines] == [
         ("Hello there", False),
@@ -339,4 +380,8 @@ def test_a_finished_chat_is_rated_as_a_dialogue() -> None:
     page = browser.get(address("rating-work", campaign))
     assert "answer 1, to rate" in page.content.decode()
     document = send(browser, campaign, view.public_id, 4).json()
-    assert (document["stored"], document["next"], document["ended"]) == (True, [], "")  # the next chat comes first
+    assert (document["stored"], document["next"], document["ended"]) == (
+        True,
+        [],
+        "",
+    )  # the next chat comes first

@@ -18,15 +18,25 @@ from tests.campaigns.sets import made_campaign, made_raters, made_user
 pytestmark = pytest.mark.django_db
 
 
-# --- one POST ---------------------------------------------------------------------------------------------------------
+# --- one POST -------------------------------------------------------------------------------------
 
 
 def test_a_rating_is_stored_with_all_that_was_said() -> None:
     campaign = made_campaign(axes_below=3)
     rater, browser = a_rater(campaign)
     item, other = in_hand(rater)
-    said = {"axis": ["fluency", "humanness"], "axes_asked": "1", "flagged": "1", "comment": " Odd.\n"}
-    times = {"first_key_ms": 1200, "submit_ms": 3400, "active_ms": 3000, "shown_ms": 1_790_000_000_000}
+    said = {
+        "axis": ["fluency", "humanness"],
+        "axes_asked": "1",
+        "flagged": "1",
+        "comment": " Odd.\n",
+    }
+    times = {
+        "first_key_ms": 1200,
+        "submit_ms": 3400,
+        "active_ms": 3000,
+        "shown_ms": 1_790_000_000_000,
+    }
     answer = send(browser, campaign, item, 2, have=[item, other], **said, **times)
     assert answer.status_code == 200
     stored = RatingRevision.objects.get()
@@ -109,7 +119,9 @@ def test_an_earlier_rating_stands_in_the_form_again() -> None:
         ({"guidelines": str(2**70)}, "guidelines"),
     ],
 )
-def test_what_no_page_sends_is_refused_by_name_and_stores_nothing(fields: dict[str, str], field: str) -> None:
+def test_what_no_page_sends_is_refused_by_name_and_stores_nothing(
+    fields: dict[str, str], field: str
+) -> None:
     campaign = made_campaign(axes_below=3)
     rater, browser = a_rater(campaign)
     given = {"item": in_hand(rater)[0], "score": "4", **fields}
@@ -165,7 +177,10 @@ def test_a_closed_campaign_is_told() -> None:
     answer = send(browser, campaign, item)
     assert (answer.status_code, answer.json()["ended"]) == (409, "closed")
     assert "closed" in answer.json()["reason"]
-    assert "It takes no more ratings." in browser.get(address("rating-work", campaign)).content.decode()
+    assert (
+        "It takes no more ratings."
+        in browser.get(address("rating-work", campaign)).content.decode()
+    )
 
 
 def test_who_was_logged_out_is_told_where_to_log_in() -> None:
@@ -174,7 +189,7 @@ def test_who_was_logged_out_is_told_where_to_log_in() -> None:
     assert (answer.status_code, answer.json()["login"]) == (401, reverse("login"))
 
 
-# --- axes -------------------------------------------------------------------------------------------------------------
+# --- axes -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,10 +213,12 @@ def test_axes_are_taken_just_where_the_score_asks_for_them(
     rater, browser = a_rater(campaign)
     answer = send(browser, campaign, in_hand(rater)[0], score, **sent)
     assert answer.status_code == status
-    assert list(RatingRevision.objects.values_list("low_axes", flat=True)) == ([stored] if status == 200 else [])
+    assert list(RatingRevision.objects.values_list("low_axes", flat=True)) == (
+        [stored] if status == 200 else []
+    )
 
 
-# --- without JavaScript -----------------------------------------------------------------------------------------------
+# --- without JavaScript ---------------------------------------------------------------------------
 
 
 def test_the_plain_form_goes_on_to_the_next_item() -> None:
@@ -234,7 +251,7 @@ def test_the_plain_form_says_what_is_wrong_and_keeps_what_was_typed() -> None:
     assert ">Typed</textarea>" in page.content.decode()
 
 
-# --- what another rater kept ------------------------------------------------------------------------------------------
+# --- what another rater kept ----------------------------------------------------------------------
 
 
 def test_what_a_rater_kept_is_not_stored_as_somebody_elses() -> None:
@@ -243,12 +260,20 @@ def test_what_a_rater_kept_is_not_stored_as_somebody_elses() -> None:
     item = in_hand(rater)[0]
     in_hand(other)
     for name in ("rating-submit", "rating-skip"):
-        kept = {"item": item, "key": "kept", "score": 2, "reason": "other", "outbox": outbox_name(rater)}
+        kept = {
+            "item": item,
+            "key": "kept",
+            "score": 2,
+            "reason": "other",
+            "outbox": outbox_name(rater),
+        }
         answer = others_browser.post(address(name, campaign), kept, **JSON)
         assert (answer.status_code, answer.json()["login"]) == (401, reverse("login"))
     assert RatingRevision.objects.count() == 0
     assert not Assignment.objects.filter(state="skipped").exists()
-    assert send(browser, campaign, item, 2, key="kept", outbox=outbox_name(rater)).status_code == 200
+    assert (
+        send(browser, campaign, item, 2, key="kept", outbox=outbox_name(rater)).status_code == 200
+    )
     assert RatingRevision.objects.get().assignment.participation == rater
 
 

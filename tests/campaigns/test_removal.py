@@ -1,4 +1,5 @@
-"""Raters who can be taken out of a campaign: no access at once, and what they rated stays under their name."""
+"""Raters who can be taken out of a campaign: no access at once, and what they rated stays under
+their name."""
 
 from __future__ import annotations
 
@@ -22,7 +23,14 @@ from annotations.campaigns.actions.desk import (
     renew,
 )
 from annotations.campaigns.actions.quality import remove, restore
-from annotations.campaigns.models import Assignment, Campaign, Participation, RatingRevision, Room, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Participation,
+    RatingRevision,
+    Room,
+    Slot,
+)
 from annotations.campaigns.queries.ratings import counted_ratings
 from annotations.models import AuditEntry
 from tests.at_once import at_once
@@ -55,7 +63,9 @@ def client_of(user: Any) -> Client:
     return client
 
 
-@pytest.mark.parametrize(("keeps_ratings", "free", "state"), [(True, 0, "active"), (False, 4, "excluded")])
+@pytest.mark.parametrize(
+    ("keeps_ratings", "free", "state"), [(True, 0, "active"), (False, 4, "excluded")]
+)
 def test_the_organiser_chooses_whether_the_ratings_of_a_removed_rater_count(
     campaign: Campaign, organiser: Any, keeps_ratings: bool, free: int, state: str
 ) -> None:
@@ -64,9 +74,15 @@ def test_the_organiser_chooses_whether_the_ratings_of_a_removed_rater_count(
     assert (removed.state, removed.removed_at is None) == (state, False)
     assert Slot.objects.filter(campaign=campaign, holder__isnull=True).count() == free
     assert len(counted_ratings(campaign)) == 8 - free
-    assert RatingRevision.objects.filter(assignment__participation=removed).count() == 4, "attributed as before"
+    assert RatingRevision.objects.filter(assignment__participation=removed).count() == 4, (
+        "attributed as before"
+    )
     entry = AuditEntry.objects.get(action="rater.removed")
-    assert (entry.actor, entry.subject, entry.details["ratings_count"]) == ("olga", "rater 2", keeps_ratings)
+    assert (entry.actor, entry.subject, entry.details["ratings_count"]) == (
+        "olga",
+        "rater 2",
+        keeps_ratings,
+    )
     assert entry.details["reason"] == "a leaked link"
 
 
@@ -76,7 +92,9 @@ def test_a_removed_rater_has_no_access_at_once() -> None:
     client = client_of(user)
     fill_desk(participation)
     names = ("rating-start", "rating-work", "rating-guidelines")
-    assert [client.get(reverse(name, args=[campaign.slug])).status_code for name in names] != [404] * 3
+    assert [client.get(reverse(name, args=[campaign.slug])).status_code for name in names] != [
+        404
+    ] * 3
     remove(participation, "a leaked link", keeps_ratings=True)
     for name in names:
         assert client.get(reverse(name, args=[campaign.slug])).status_code == 404, name
@@ -140,7 +158,9 @@ def test_an_excluded_rater_can_be_removed_too(campaign: Campaign) -> None:
     assert AuditEntry.objects.filter(action="rater.removed").count() == 1
 
 
-def test_the_page_asks_whether_ratings_count_before_it_removes(campaign: Campaign, organiser: Any) -> None:
+def test_the_page_asks_whether_ratings_count_before_it_removes(
+    campaign: Campaign, organiser: Any
+) -> None:
     client = client_of(organiser)
     place = reverse("rater-remove", args=[campaign.slug, 2])
     answer = client.post(place, {"removal-reason": "a leaked link"})

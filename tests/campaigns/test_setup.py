@@ -1,4 +1,5 @@
-"""From a draft to an open campaign and back out: what is stored, what is refused, and what two at once do."""
+"""From a draft to an open campaign and back out: what is stored, what is refused, and what two at
+once do."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from django.utils import timezone
 from annotations.accounts import NameTaken
 from annotations.actions import CorpusHasResults, delete_corpus
 from annotations.campaigns.actions import checks, desk, invitations, setup
-from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, RatingRevision, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    ChatSystem,
+    Item,
+    RatingRevision,
+    Slot,
+)
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import planned_items, question_of
@@ -33,21 +41,29 @@ def draft(version: CorpusVersion, kind: str = "turn", **asked: Any) -> Campaign:
     return campaign
 
 
-# --- drafts ----------------------------------------------------------------------------------------------------
+# --- drafts ---------------------------------------------------------------------------------------
 
 
 def test_the_address_is_made_from_the_name_and_made_once() -> None:
     version = made_version()
-    slugs = [setup.create(setup.Asked(name="Über Talk!", kind="turn", version=version)).slug for _ in range(3)]
+    slugs = [
+        setup.create(setup.Asked(name="Über Talk!", kind="turn", version=version)).slug
+        for _ in range(3)
+    ]
     assert slugs == ["uber-talk", "uber-talk-2", "uber-talk-3"]
 
 
 def test_a_name_without_latin_letters_still_gets_an_address() -> None:
-    assert setup.create(setup.Asked(name="評価", kind="turn", version=made_version())).slug == "campaign"
+    assert (
+        setup.create(setup.Asked(name="評価", kind="turn", version=made_version())).slug
+        == "campaign"
+    )
 
 
 def test_the_name_new_is_not_the_address_of_the_form() -> None:
-    assert setup.create(setup.Asked(name="New", kind="turn", version=made_version())).slug == "new-2"
+    assert (
+        setup.create(setup.Asked(name="New", kind="turn", version=made_version())).slug == "new-2"
+    )
 
 
 def test_an_address_that_is_taken_is_refused() -> None:
@@ -66,9 +82,19 @@ def test_systems_of_another_corpus_are_refused() -> None:
 def test_a_draft_can_be_changed_wholly() -> None:
     campaign = draft(made_version())
     other = made_version()
-    setup.edit(campaign, setup.Asked(name="B", kind="dialogue", slug="b", version=other, raters_per_item=3, seed=5))
+    setup.edit(
+        campaign,
+        setup.Asked(name="B", kind="dialogue", slug="b", version=other, raters_per_item=3, seed=5),
+    )
     campaign.refresh_from_db()
-    assert (campaign.name, campaign.kind, campaign.slug, campaign.version, campaign.raters_per_item, campaign.seed) == (
+    assert (
+        campaign.name,
+        campaign.kind,
+        campaign.slug,
+        campaign.version,
+        campaign.raters_per_item,
+        campaign.seed,
+    ) == (
         *("B", "dialogue", "b", other),
         *(3, 5),
     )
@@ -79,10 +105,17 @@ def test_of_an_open_campaign_only_name_dates_and_groups_change() -> None:
     ends = timezone.now() + timedelta(days=3)
     group = Group.objects.get(name="rater")
     setup.edit(
-        campaign, setup.Asked(name="New name", kind="dialogue", raters_per_item=9, closes_at=ends, groups=[group])
+        campaign,
+        setup.Asked(
+            name="New name", kind="dialogue", raters_per_item=9, closes_at=ends, groups=[group]
+        ),
     )
     campaign.refresh_from_db()
-    assert (campaign.name, campaign.closes_at, list(campaign.groups.all())) == ("New name", ends, [group])
+    assert (campaign.name, campaign.closes_at, list(campaign.groups.all())) == (
+        "New name",
+        ends,
+        [group],
+    )
     assert (campaign.kind, campaign.raters_per_item, campaign.systems.count()) == ("turn", 2, 2)
 
 
@@ -100,21 +133,26 @@ def test_guidelines_that_cannot_be_stored_are_refused(text: str) -> None:
         setup.write_guidelines(campaign, text)
 
 
-# --- opening ---------------------------------------------------------------------------------------------------
+# --- opening --------------------------------------------------------------------------------------
 
 
 def test_a_turn_campaign_has_an_item_for_each_response_and_k_slots_for_each_item() -> None:
-    """2 systems × 3 dialogues × 2 turns = 12 items; × 3 raters = 36 slots with the ordinals 0 … 35."""
+    """2 systems × 3 dialogues × 2 turns = 12 items; × 3 raters = 36 slots with the ordinals 0 …
+    35."""
     campaign = draft(made_version(dialogues=3, turns=2), raters_per_item=3)
     opened = setup.open_campaign(campaign)
     assert (opened.items, opened.slots) == (12, 36)
     slots = list(Slot.objects.filter(campaign=campaign).values_list("item", "place", "ordinal"))
     assert sorted(ordinal for _, _, ordinal in slots) == list(range(36))
-    assert Counter(item for item, _, _ in slots) == dict.fromkeys(campaign.items.values_list("pk", flat=True), 3)
+    assert Counter(item for item, _, _ in slots) == dict.fromkeys(
+        campaign.items.values_list("pk", flat=True), 3
+    )
     assert Counter(place for _, place, _ in slots) == {1: 12, 2: 12, 3: 12}
     assert campaign.state == "open"
     assert campaign.opened_at is not None
-    assert all(item.response_id and item.turn_id and item.system_id for item in campaign.items.all())
+    assert all(
+        item.response_id and item.turn_id and item.system_id for item in campaign.items.all()
+    )
 
 
 def test_a_missing_response_is_no_item() -> None:
@@ -215,7 +253,7 @@ def test_guidelines_written_four_times_at_once_are_numbered_in_turn() -> None:
     assert sorted(stored.number for stored, _ in outcomes) == [2, 3, 4, 5]
 
 
-# --- its course ------------------------------------------------------------------------------------------------
+# --- its course -----------------------------------------------------------------------------------
 
 
 def test_pause_resume_close_and_open_again() -> None:
@@ -231,8 +269,12 @@ def test_pause_resume_close_and_open_again() -> None:
     assert campaign.closed_at is None
 
 
-@pytest.mark.parametrize(("opened", "step"), [(True, setup.resume), (False, setup.pause), (False, setup.close)])
-def test_a_step_from_another_state_is_refused(opened: bool, step: Callable[[Campaign], None]) -> None:
+@pytest.mark.parametrize(
+    ("opened", "step"), [(True, setup.resume), (False, setup.pause), (False, setup.close)]
+)
+def test_a_step_from_another_state_is_refused(
+    opened: bool, step: Callable[[Campaign], None]
+) -> None:
     campaign = made_campaign(opened=opened)
     with pytest.raises(setup.WrongState):
         step(campaign)
@@ -255,7 +297,7 @@ def test_published_ratings_keep_the_campaign_closed() -> None:
         setup.resume(campaign)  # a page from before the publication
 
 
-# --- deleting --------------------------------------------------------------------------------------------------
+# --- deleting -------------------------------------------------------------------------------------
 
 
 def rated_campaign() -> Campaign:
@@ -265,7 +307,9 @@ def rated_campaign() -> Campaign:
     desk.rate(
         rater,
         first.item.public_id,
-        desk.Judgement(key="k1", score=4, guidelines_id=campaign.guidelines.get().pk, active_ms=12_000),
+        desk.Judgement(
+            key="k1", score=4, guidelines_id=campaign.guidelines.get().pk, active_ms=12_000
+        ),
     )
     return campaign
 
@@ -293,7 +337,9 @@ def test_nothing_else_hangs_on_rows_that_a_deletion_takes_without_a_look() -> No
     def referring(model: type[Model]) -> set[str]:
         keys = model._meta.get_fields(include_hidden=True)
         return {
-            f"{key.related_model.__name__}.{key.field.name}" for key in keys if key.auto_created and not key.concrete
+            f"{key.related_model.__name__}.{key.field.name}"
+            for key in keys
+            if key.auto_created and not key.concrete
         }
 
     assert referring(RatingRevision) == {"Assignment.current"}
@@ -318,7 +364,7 @@ def test_a_corpus_with_campaigns_stays(force: bool) -> None:
     delete_corpus(campaign.version.corpus)
 
 
-# --- invitations -----------------------------------------------------------------------------------------------
+# --- invitations ----------------------------------------------------------------------------------
 
 
 def test_an_account_made_through_a_link_is_a_rater_s_and_joins() -> None:
@@ -343,7 +389,9 @@ def test_a_name_that_is_taken_is_refused(name: str) -> None:
     """In whatever case: the form looked a moment before, and another may have come in between."""
     made_user("ada")
     with pytest.raises(NameTaken):
-        invitations.join_with_new_account(invitations.invite(made_campaign()), name, "long enough words")
+        invitations.join_with_new_account(
+            invitations.invite(made_campaign()), name, "long enough words"
+        )
 
 
 def test_a_link_is_revoked_once() -> None:
@@ -355,11 +403,13 @@ def test_a_link_is_revoked_once() -> None:
 
 
 def test_a_link_expires() -> None:
-    invitation = invitations.invite(made_campaign(), expires_at=timezone.now() - timedelta(seconds=1))
+    invitation = invitations.invite(
+        made_campaign(), expires_at=timezone.now() - timedelta(seconds=1)
+    )
     assert overview.why_unusable(invitation) == "expired"
 
 
-# --- checks ----------------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 
 def test_checks_are_stored_in_the_file_s_order_even_while_raters_work() -> None:
@@ -382,7 +432,9 @@ def test_a_check_that_is_there_is_refused_and_nothing_is_stored() -> None:
     known = CheckItem("training", "file-1", 0, "northwind", (), 1, 2)
     checks.add_checks(campaign, [known])
     with pytest.raises(checks.CheckKnown) as refused:
-        checks.add_checks(campaign, [CheckItem("training", "file-0", 0, "northwind", (), 1, 2), known])
+        checks.add_checks(
+            campaign, [CheckItem("training", "file-0", 0, "northwind", (), 1, 2), known]
+        )
     assert refused.value.place == 2
     assert len(overview.checks_of(campaign)) == 1
 
@@ -403,12 +455,12 @@ def test_another_corpus_makes_the_checks_void() -> None:
     assert overview.checks_of(campaign) == []
 
 
-# --- how far ---------------------------------------------------------------------------------------------------
+# --- how far --------------------------------------------------------------------------------------
 
 
 def test_progress_counts_ratings_and_complete_items() -> None:
-    """2 systems × 3 dialogues × 2 turns = 12 items, k = 2: 24 wanted. One rater rates all 12, another one of them: 13
-    done, and that one item is complete."""
+    """2 systems × 3 dialogues × 2 turns = 12 items, k = 2: 24 wanted. One rater rates all 12,
+    another one of them: 13 done, and that one item is complete."""
     campaign = made_campaign()
     first, second = made_raters(campaign, 2)
     for rater, number in ((first, 12), (second, 1)):
@@ -418,7 +470,12 @@ def test_progress_counts_ratings_and_complete_items() -> None:
     desk.give_back(first)
     desk.give_back(second)
     progress = overview.progress_of(campaign)
-    assert (progress.done, progress.wanted, progress.items, progress.items_complete) == (13, 24, 12, 1)
+    assert (progress.done, progress.wanted, progress.items, progress.items_complete) == (
+        13,
+        24,
+        12,
+        1,
+    )
     assert overview.done_and_wanted(campaign) == (13, 24)
 
 
@@ -447,7 +504,11 @@ def test_the_pace_is_this_campaign_s_once_it_has_ten_ratings() -> None:
     (rater,) = made_raters(campaign, 1)
     for number in range(10):
         (held, *_) = desk.fill_desk(rater).assignments
-        desk.rate(rater, held.item.public_id, desk.Judgement(key=f"k{number}", score=3, active_ms=1000 * (number + 1)))
+        desk.rate(
+            rater,
+            held.item.public_id,
+            desk.Judgement(key=f"k{number}", score=3, active_ms=1000 * (number + 1)),
+        )
     own, other = overview.pace_of("turn", campaign), overview.pace_of("turn", made_campaign())
     assert (own.basis, own.seconds, own.ratings) == ("campaign", 5.5, 10)
     assert (other.basis, other.seconds) == ("kind", 5.5)
@@ -457,10 +518,16 @@ def test_the_pace_is_this_campaign_s_once_it_has_ten_ratings() -> None:
 def test_the_next_step_leads_from_the_draft_to_the_end() -> None:
     def next_step(campaign: Campaign) -> str:
         campaign.refresh_from_db()
-        return next(step.key for step in overview.steps_of(campaign, overview.progress_of(campaign)) if step.is_next)
+        return next(
+            step.key
+            for step in overview.steps_of(campaign, overview.progress_of(campaign))
+            if step.is_next
+        )
 
     version = made_version()
-    campaign = setup.create(setup.Asked(name="T", kind="turn", version=version, systems=list(version.systems.all())))
+    campaign = setup.create(
+        setup.Asked(name="T", kind="turn", version=version, systems=list(version.systems.all()))
+    )
     assert next_step(campaign) == "guidelines"
     setup.write_guidelines(campaign, "Read.")
     assert next_step(campaign) == "invite"
@@ -471,7 +538,9 @@ def test_the_next_step_leads_from_the_draft_to_the_end() -> None:
 
 
 @pytest.mark.parametrize("step", ["create", "edit"])
-def test_of_two_who_ask_for_one_address_at_once_the_second_is_told(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_who_ask_for_one_address_at_once_the_second_is_told(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both looked before either stored: only the database sees that the address is taken."""
     made_campaign(slug="taken")
     draft = setup.create(setup.Asked(name="Other", kind="collection", dialogues_per_system=2))

@@ -28,7 +28,9 @@ def rated(simulated: bool) -> Campaign:
 
 
 @pytest.mark.parametrize(("simulated", "basis"), [(False, "kind"), (True, "assumed")])
-def test_the_pace_of_programs_is_no_basis_for_what_people_would_need(simulated: bool, basis: str) -> None:
+def test_the_pace_of_programs_is_no_basis_for_what_people_would_need(
+    simulated: bool, basis: str
+) -> None:
     rated(simulated)
     assert pace_of("turn").basis == basis
 
@@ -67,4 +69,8 @@ def test_the_demo_brings_a_campaign_of_each_kind_to_try_and_one_that_programs_ra
         ("demo-responses", "turn", "open", False),
     ]
     rated_by_programs = Campaign.objects.get(slug="demo-rated")
-    assert rated_by_programs.slots.filter(holder__state="done").count() == rated_by_programs.slots.count() > 0
+    assert (
+        rated_by_programs.slots.filter(holder__state="done").count()
+        == rated_by_programs.slots.count()
+        > 0
+    )

@@ -1,4 +1,5 @@
-"""A browser that keeps all it receives, and the search through it for what a rater must not know."""
+"""A browser that keeps all it receives, and the search through it for what a rater must not
+know."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from django.db.models import Model
 from django.test import Client
 
 FIRST_KEY = 2_100_000_000
-"""Ten digits, as many as a user's key can have: no number on a page is as long, but for times of thirteen."""
+"""Ten digits, as many as a user's key can have: no number on a page is as long, but for times of
+thirteen."""
 KEYS_APART = 1_000_003
 MODELS = [
     model
@@ -51,17 +53,21 @@ class WatchedBrowser(Client):
 
     def request(self, **request: Any) -> Any:
         answer = super().request(**request)
-        headers = dict(answer.headers) | {f"Set-Cookie {name}": one.output() for name, one in answer.cookies.items()}
+        headers = dict(answer.headers) | {
+            f"Set-Cookie {name}": one.output() for name, one in answer.cookies.items()
+        }
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-        address = f"{request['REQUEST_METHOD']} {request['PATH_INFO']}?{request.get('QUERY_STRING', '')}"
+        address = (
+            f"{request['REQUEST_METHOD']} {request['PATH_INFO']}?{request.get('QUERY_STRING', '')}"
+        )
         self.received.append(Received(address, answer.status_code, headers, body))
         return answer
 
 
 @contextmanager
 def unmistakable_keys() -> Iterator[None]:
-    """From now on rows get primary keys of ten digits, another range for each model. Put back at the end: PostgreSQL
-    counts on though the test's rows are rolled back."""
+    """From now on rows get primary keys of ten digits, another range for each model. Put back at
+    the end: PostgreSQL counts on though the test's rows are rolled back."""
     before = {model: _last_key(model) for model in MODELS}
     for place, model in enumerate(MODELS):
         _count_from(model, FIRST_KEY + place * KEYS_APART)
@@ -76,7 +82,9 @@ def _last_key(model: type[Model]) -> int:
     table = model._meta.db_table
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SELECT last_value FROM pg_sequences WHERE sequencename = %s", [f"{table}_id_seq"])
+            cursor.execute(
+                "SELECT last_value FROM pg_sequences WHERE sequencename = %s", [f"{table}_id_seq"]
+            )
         else:
             cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
         row = cursor.fetchone()
@@ -103,13 +111,18 @@ def all_keys() -> dict[str, str]:
 
 
 def leaks(received: list[Received], names: Mapping[str, str]) -> list[str]:
-    """Every place of a forbidden name (kind → name), in any case, and of a primary key standing by itself."""
+    """Every place of a forbidden name (kind → name), in any case, and of a primary key standing by
+    itself."""
     keys = all_keys()
     found = []
     for one in received:
         text = one.everything
         low = text.casefold()
-        found += [f"{kind} {name!r} in {one.address}" for kind, name in names.items() if name.casefold() in low]
+        found += [
+            f"{kind} {name!r} in {one.address}"
+            for kind, name in names.items()
+            if name.casefold() in low
+        ]
         words = set(re.findall(r"[0-9a-f]{9,}", low)) | set(re.findall(r"\d{9,}", low))
         found += [f"the key of {keys[word]} in {one.address}" for word in words if word in keys]
     return found

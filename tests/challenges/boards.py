@@ -1,4 +1,5 @@
-"""Scored submissions whose scores a test writes down: no worker, no upload, the rows as they end up."""
+"""Scored submissions whose scores a test writes down: no worker, no upload, the rows as they end
+up."""
 
 from __future__ import annotations
 
@@ -30,15 +31,21 @@ def team_of_one(round: Round, name: str) -> Team:
 
 
 def around(score: float) -> list[float]:
-    """Turn by turn, for the four dialogues of two turns of ``board_round``: they differ, and their mean is the score.
-    Dialogues that agree to the digit would have no interval, and so no rank."""
+    """Turn by turn, for the four dialogues of two turns of ``board_round``: they differ, and their
+    mean is the score. Dialogues that agree to the digit would have no interval, and so no rank."""
     return [score + apart for apart in (-0.03, -0.01, 0.01, 0.03) for _ in range(2)]
 
 
 def scored_with(
-    round: Round, team: Team, turn_scores: Sequence[float | None], hours: int = 0, name: str = "ours", **fields: Any
+    round: Round,
+    team: Team,
+    turn_scores: Sequence[float | None],
+    hours: int = 0,
+    name: str = "ours",
+    **fields: Any,
 ) -> Submission:
-    """A submission with these scores on the round's ranking metric, turn by turn; it came ``hours`` after the first."""
+    """A submission with these scores on the round's ranking metric, turn by turn; it came ``hours``
+    after the first."""
     number = Submission.objects.count()
     system = System.objects.create(
         version=round.version,
@@ -74,7 +81,9 @@ def scored_with(
     return submission
 
 
-def finished_run(system: System, metric: str, turn_scores: Sequence[float | None], **fields: Any) -> MetricRun:
+def finished_run(
+    system: System, metric: str, turn_scores: Sequence[float | None], **fields: Any
+) -> MetricRun:
     configuration = parse(metric)
     given = [score for score in turn_scores if score is not None]
     return MetricRun.objects.create(
@@ -95,7 +104,9 @@ def finished_run(system: System, metric: str, turn_scores: Sequence[float | None
     )
 
 
-def baseline_of(version: CorpusVersion, name: str, turn_scores: Sequence[float | None] = ()) -> System:
+def baseline_of(
+    version: CorpusVersion, name: str, turn_scores: Sequence[float | None] = ()
+) -> System:
     """A baseline of the corpus itself."""
     position = version.systems.count()
     system = System.objects.create(version=version, position=position, name=name, kind="baseline")
@@ -106,4 +117,6 @@ def baseline_of(version: CorpusVersion, name: str, turn_scores: Sequence[float |
 
 def responses_of(system: System, text: str) -> list[Response]:
     turns = Turn.objects.filter(dialogue__version=system.version)
-    return Response.objects.bulk_create(Response(system=system, turn=turn, text=text) for turn in turns)
+    return Response.objects.bulk_create(
+        Response(system=system, turn=turn, text=text) for turn in turns
+    )

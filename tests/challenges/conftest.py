@@ -1,4 +1,5 @@
-"""Who organises, a round that takes submissions, and a member of its team, in tests of challenges."""
+"""Who organises, a round that takes submissions, and a member of its team, in tests of
+challenges."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A corpus whose gold answers nobody may learn, with all that a challenge makes of it: rounds, teams, submissions of
-every fate, a campaign; and what an address of the site may name there."""
+"""A corpus whose gold answers nobody may learn, with all that a challenge makes of it: rounds,
+teams, submissions of every fate, a campaign; and what an address of the site may name there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.campaigns.models import Campaign, Invitation, Item
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+)
 from dialeval_site import tokens
 from leaderboard.analyses import look
 from leaderboard.challenges.actions.settling import settle
@@ -68,8 +77,12 @@ def stage() -> Stage:
     version, golds, last = _version(random)
     challenge = open_challenge("cup", name="The cup")
     fields = {"metrics": ["word_f1", "bleu_4"], "private_metrics": ["rouge_1"], "public_share": 0.5}
-    hidden = open_round(version, challenge, slug="hidden", references="hidden", daily_limit=50, **fields)
-    public = open_round(version, challenge, slug="public", references="public", daily_limit=50, **fields)
+    hidden = open_round(
+        version, challenge, slug="hidden", references="hidden", daily_limit=50, **fields
+    )
+    public = open_round(
+        version, challenge, slug="public", references="public", daily_limit=50, **fields
+    )
     team, member = team_with_member(challenge, "mira", "Mira's team")
     other, _someone = team_with_member(challenge, "otto", "Otto's team")
     submissions = _submissions(hidden, public, team, other, random, golds)
@@ -89,11 +102,12 @@ def stage() -> Stage:
     return made
 
 
-# --- the corpus ------------------------------------------------------------------------------------------------
+# --- the corpus -----------------------------------------------------------------------------------
 
 
 def _version(random: Random) -> tuple[CorpusVersion, list[str], list[str]]:
-    """Public, for all that ``is_public`` knows. B speaks first: a history that no reference repeats."""
+    """Public, for all that ``is_public`` knows. B speaks first: a history that no reference
+    repeats."""
     corpus = Corpus.objects.create(slug="harbour", name="Harbour talks", is_public=True)
     version = CorpusVersion.objects.create(
         corpus=corpus,
@@ -128,32 +142,43 @@ def _version(random: Random) -> tuple[CorpusVersion, list[str], list[str]]:
                 last.append(answer)
             references = [f"I said {answer}.", f"Or {second}."]
             Turn.objects.create(
-                dialogue=dialogue, number=number, context=[list(one) for one in said], references=references
+                dialogue=dialogue,
+                number=number,
+                context=[list(one) for one in said],
+                references=references,
             )
             said.append(["B", references[0]])
     baseline = System.objects.create(version=version, position=0, name="echo", kind="baseline")
     rater = Rater.objects.create(version=version, position=0, name="rater")
     for turn in Turn.objects.filter(dialogue__version=version):
         response = Response.objects.create(system=baseline, turn=turn, text="You asked me.")
-        Rating.objects.create(rater=rater, response=response, aspect="overall", score=1 + turn.number)
+        Rating.objects.create(
+            rater=rater, response=response, aspect="overall", score=1 + turn.number
+        )
     return version, golds, last
 
 
-# --- submissions -----------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
 def _submissions(
     hidden: Round, public: Round, team: Team, other: Team, random: Random, golds: list[str]
 ) -> dict[str, Submission]:
     def scores() -> list[float]:
-        """A low and a high one in each dialogue: every mean over dialogues lies far from any score of a turn."""
+        """A low and a high one in each dialogue: every mean over dialogues lies far from any score
+        of a turn."""
         return [
-            (0.0711 if turn == 0 or (turn > 1 and random.random() < 0.5) else 0.9291) + random.randrange(90) / 1e6
+            (0.0711 if turn == 0 or (turn > 1 and random.random() < 0.5) else 0.9291)
+            + random.randrange(90) / 1e6
             for _dialogue in range(DIALOGUES)
             for turn in range(TURNS)
         ]
 
-    turns = list(Turn.objects.filter(dialogue__version=hidden.version).order_by("dialogue__position", "number"))
+    turns = list(
+        Turn.objects.filter(dialogue__version=hidden.version).order_by(
+            "dialogue__position", "number"
+        )
+    )
     file = scored_with(hidden, team, scores(), name="by file")
     prompt = scored_with(hidden, team, scores(), 1, name="by prompt", kind="prompt", track="prompt")
     in_public = scored_with(public, team, scores(), 2, name="in the open round")
@@ -162,11 +187,15 @@ def _submissions(
     for one in (file, prompt, in_public, others):
         for metric in ("bleu_4", "rouge_1"):
             finished_run(one.system, metric, scores())
-        (uploads_folder() / one.stored_as).write_text(json.dumps(PROMPT if one is prompt else []), encoding="utf-8")
+        (uploads_folder() / one.stored_as).write_text(
+            json.dumps(PROMPT if one is prompt else []), encoding="utf-8"
+        )
         _tell_organisers(one, golds)
     for turn in turns:  # what a model says that was told to repeat what it was given
         repeated = " ".join(text for _speaker, text in turn.context)
-        GeneratedResponse.objects.create(submission=prompt, turn=turn, text=repeated, calls=1, ended="")
+        GeneratedResponse.objects.create(
+            submission=prompt, turn=turn, text=repeated, calls=1, ended=""
+        )
         Response.objects.create(system=prompt.system, turn=turn, text=repeated)
         Response.objects.create(system=file.system, turn=turn, text="my own words")
     MetricRun.objects.filter(system=file.system, configuration="bleu_4").update(
@@ -180,7 +209,9 @@ def _submissions(
         "prompt": prompt,
         "in public": in_public,
         "others": others,
-        "invalid": taken_in(submit(hidden, team, data=b'[{"dialog_id": "talk-0", "turn_0": "hm"}]')),
+        "invalid": taken_in(
+            submit(hidden, team, data=b'[{"dialog_id": "talk-0", "turn_0": "hm"}]')
+        ),
         "failed": _failed(hidden, team, golds),
         "failed in public": _failed(public, team, golds),
         "waiting": submit(hidden, team),
@@ -188,7 +219,12 @@ def _submissions(
 
 
 def _tell_organisers(submission: Submission, golds: list[str]) -> None:
-    log(submission.pk, f"word_f1: cannot tell {golds[2]} from {golds[3]}", "error", for_organisers=True)
+    log(
+        submission.pk,
+        f"word_f1: cannot tell {golds[2]} from {golds[3]}",
+        "error",
+        for_organisers=True,
+    )
 
 
 def _failed(round: Round, team: Team, golds: list[str]) -> Submission:
@@ -203,29 +239,40 @@ def _failed(round: Round, team: Team, golds: list[str]) -> Submission:
 
 
 def _judged(made: Stage) -> None:
-    """A judge with references has looked at a system of the corpus and at a team's: its prompts hold gold answers."""
-    for system in (System.objects.get(version=made.version, name="echo"), made.submissions["file"].system):
+    """A judge with references has looked at a system of the corpus and at a team's: its prompts
+    hold gold answers."""
+    for system in (
+        System.objects.get(version=made.version, name="echo"),
+        made.submissions["file"].system,
+    ):
         traces = {
             place: JudgeTrace(
-                asked(f"{system.name} {gold}", [f"- Humanness: 4, as in {gold}"]), (4.0,), injections=(gold,)
+                asked(f"{system.name} {gold}", [f"- Humanness: 4, as in {gold}"]),
+                (4.0,),
+                injections=(gold,),
             )
             for place, gold in enumerate(made.golds[: DIALOGUES * TURNS])
         }
         judged_run(system, [4.0] * DIALOGUES * TURNS, traces, configuration="cpdscore_detail_ref")
 
 
-# --- what addresses name ---------------------------------------------------------------------------------------
+# --- what addresses name --------------------------------------------------------------------------
 
 
 def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
-    challenge, submissions = made.round.challenge, [one.public_id for one in made.submissions.values()]
+    challenge, submissions = (
+        made.round.challenge,
+        [one.public_id for one in made.submissions.values()],
+    )
     rounds = [made.round.slug, made.open_round.slug]
     metric = _submitted_metric(made)
     trial = _trial(made)
     invitation = Invitation.objects.create(campaign=made.campaign)
     check = Item.objects.create(
-        campaign=made.campaign, role="attention", position=900, dialogue=made.version.dialogues.first(),
-        turn=Turn.objects.filter(dialogue__version=made.version).first(), texts=["Purple."], lowest=1, highest=2,
+        campaign=made.campaign, role="attention", position=900,
+        dialogue=made.version.dialogues.first(),
+        turn=Turn.objects.filter(dialogue__version=made.version).first(), texts=["Purple."],
+        lowest=1, highest=2,
     )  # fmt: skip
     return {
         ("corpora", "slug"): [made.version.corpus.slug],
@@ -233,7 +280,10 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("challenges", "slug"): [challenge.slug],
         ("challenges", "round_slug"): rounds,
         ("challenges", "round"): rounds,
-        ("metrics", "name"): [*MetricRun.objects.order_by("metric").values_list("metric", flat=True).distinct(), "fbd"],
+        ("metrics", "name"): [
+            *MetricRun.objects.order_by("metric").values_list("metric", flat=True).distinct(),
+            "fbd",
+        ],
         ("teams", "public_id"): [made.team.public_id, made.other_team.public_id],
         ("teams", "token"): [made.team.invitation],
         ("submissions", "public_id"): submissions,
@@ -260,12 +310,18 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
 def _training(made: Stage) -> Training:
     """Of a model that learned from this corpus."""
     data = {"corpus": made.version.corpus.slug, "version": made.version.label}
-    columns = {"name": "harbour-model", "work": "harbour-1", "recipe": "density", "state": "stopped"}
+    columns = {
+        "name": "harbour-model",
+        "work": "harbour-1",
+        "recipe": "density",
+        "state": "stopped",
+    }
     return Training.objects.get_or_create(version=made.version, data=data, **columns)[0]
 
 
 def _trial(made: Stage) -> Trial:
-    """A judge that an organiser tried on this corpus: its page shows what was said before each response."""
+    """A judge that an organiser tried on this corpus: its page shows what was said before each
+    response."""
     version = written()
     trial = trials.start(version, made.version, configuration_of(version), "overall")
     result = {"score": 0.0711, "reason": "", "remark": "", "trace": {}}
@@ -274,13 +330,19 @@ def _trial(made: Stage) -> Trial:
 
 
 def _webhook(made: Stage) -> Webhook:
-    return Webhook.objects.create(user=made.users["participant"], url="https://example.org/hook", secret="s" * 40)
+    return Webhook.objects.create(
+        user=made.users["participant"], url="https://example.org/hook", secret="s" * 40
+    )
 
 
 def _submitted_metric(made: Stage) -> SubmittedMetric:
     """Scores that somebody handed in for a system that is not withheld."""
     metric = SubmittedMetric.objects.create(
-        version=made.version, name="ours", level="turn", sha256="0" * 64, owner=made.users["participant"]
+        version=made.version,
+        name="ours",
+        level="turn",
+        sha256="0" * 64,
+        owner=made.users["participant"],
     )
     system = System.objects.get(version=made.version, name="echo")
     SubmittedScores.objects.create(metric=metric, system=system, scores=[0.5] * DIALOGUES * TURNS)

@@ -1,4 +1,5 @@
-"""Uploads as nobody should send them: drawn from a seed, so that a case that fails can be drawn again."""
+"""Uploads as nobody should send them: drawn from a seed, so that a case that fails can be drawn
+again."""
 
 from __future__ import annotations
 
@@ -98,13 +99,14 @@ def _file_name(chance: random.Random) -> str:
     return (chance.choice(usual) if chance.random() < 0.8 else chance.choice(odd)) or "x"
 
 
-# --- what the file says -----------------------------------------------------------------------------------------
+# --- what the file says ---------------------------------------------------------------------------
 
 
 def _rows(chance: random.Random, places: Places) -> list[dict[str, Any]]:
     """Responses to every place, some of them spoilt; with luck none."""
     rows: list[dict[str, Any]] = [
-        {"dialog_id": name, "turn": turn, "response": f"answer {chance.random()}"} for name, turn in places
+        {"dialog_id": name, "turn": turn, "response": f"answer {chance.random()}"}
+        for name, turn in places
     ]
     return _spoilt(chance, rows)
 
@@ -152,11 +154,25 @@ def _spoilt(chance: random.Random, rows: list[dict[str, Any]]) -> list[dict[str,
 
 def _odd(chance: random.Random) -> Any:
     return chance.choice(
-        (None, True, -1, 2**70, 1e308, 0.5, float("nan"), float("inf"), [], {}, [[]], {"a": 1}, chance.choice(NASTY))
+        (
+            None,
+            True,
+            -1,
+            2**70,
+            1e308,
+            0.5,
+            float("nan"),
+            float("inf"),
+            [],
+            {},
+            [[]],
+            {"a": 1},
+            chance.choice(NASTY),
+        )
     )
 
 
-# --- how it is written ------------------------------------------------------------------------------------------
+# --- how it is written ----------------------------------------------------------------------------
 
 
 def _as_list(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
@@ -166,7 +182,9 @@ def _as_list(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
         name = str(row.get("dialog_id"))
         entry = dialogues.setdefault(name, {"dialog_id": row.get("dialog_id")})
         entry[f"turn_{row.get('turn')}"] = row.get("response")
-    return json.dumps(list(dialogues.values()), ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
+    return json.dumps(list(dialogues.values()), ensure_ascii=chance.random() < 0.5).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def _as_lines(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
@@ -177,7 +195,9 @@ def _as_lines(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
 def _as_csv(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
     text = io.StringIO()
     columns = list(rows[0]) if rows else ["dialog_id", "turn", "response"]
-    writer = csv.writer(text, delimiter=chance.choice(",,,,;\t"), lineterminator=chance.choice(("\n", "\r\n")))
+    writer = csv.writer(
+        text, delimiter=chance.choice(",,,,;\t"), lineterminator=chance.choice(("\n", "\r\n"))
+    )
     writer.writerow(columns)
     for row in rows:
         writer.writerow([row.get(column) for column in columns])
@@ -198,7 +218,9 @@ def _cut(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
 
 
 def _binary(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
-    return chance.choice(BEGINNINGS) + (chance.randbytes(chance.randrange(100)) or _as_lines(chance, rows))
+    return chance.choice(BEGINNINGS) + (
+        chance.randbytes(chance.randrange(100)) or _as_lines(chance, rows)
+    )
 
 
 def _packed(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:
@@ -216,9 +238,9 @@ def _deep(chance: random.Random, _rows: list[dict[str, Any]]) -> bytes:
 
 
 def _endless(chance: random.Random, _rows: list[dict[str, Any]]) -> bytes:
-    return chance.choice((b'["', b"1", b'dialog_id,turn,response\n"', b"\n", b" ", b"[1")) + chance.choice(
-        (b"a", b"0", b",", b"\n", b" ", b'"')
-    ) * chance.choice((1_000, 100_000))
+    return chance.choice(
+        (b'["', b"1", b'dialog_id,turn,response\n"', b"\n", b" ", b"[1")
+    ) + chance.choice((b"a", b"0", b",", b"\n", b" ", b'"')) * chance.choice((1_000, 100_000))
 
 
 def _recoded(chance: random.Random, rows: list[dict[str, Any]]) -> bytes:

@@ -1,4 +1,5 @@
-"""A participant at a round's page, as the server sees one: a session, a token, a file in a form. Needs no Django."""
+"""A participant at a round's page, as the server sees one: a session, a token, a file in a form.
+Needs no Django."""
 
 from __future__ import annotations
 
@@ -36,13 +37,17 @@ class HttpParticipant:
         self.page = f"/challenges/{challenge}/rounds/{round}/"
         self._session, self._token = session, "x" * 32
 
-    def submit(self, data: bytes, name: str = "system", file_name: str = "responses.jsonl") -> Answer:
+    def submit(
+        self, data: bytes, name: str = "system", file_name: str = "responses.jsonl"
+    ) -> Answer:
         """Raises ``Lost``."""
         body, content_type = form({"name": name, "description": ""}, file_name, data)
         try:
             connection = http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_SECONDS)
             try:
-                connection.request("POST", f"{self.page}submit/", body, self.headers(content_type, len(body)))
+                connection.request(
+                    "POST", f"{self.page}submit/", body, self.headers(content_type, len(body))
+                )
                 answer = connection.getresponse()
                 content = answer.read()
             finally:
@@ -58,7 +63,9 @@ class HttpParticipant:
         """Send half of the file, then go away."""
         body, content_type = form({"name": "half", "description": ""}, "half.jsonl", data)
         head = [f"POST {self.page}submit/ HTTP/1.1", f"Host: {self.host}:{self.port}"]
-        head += [f"{name}: {value}" for name, value in self.headers(content_type, len(body)).items()]
+        head += [
+            f"{name}: {value}" for name, value in self.headers(content_type, len(body)).items()
+        ]
         with socket.create_connection((self.host, self.port), TIMEOUT_SECONDS) as there:
             there.sendall("\r\n".join([*head, "", ""]).encode() + body[: len(body) // 2])
             with suppress(OSError):
@@ -84,4 +91,6 @@ def form(fields: dict[str, str], file_name: str, data: bytes) -> tuple[bytes, st
         f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n'
         "Content-Type: application/octet-stream\r\n\r\n".encode()
     )
-    return b"".join([*parts, data, f"\r\n--{boundary}--\r\n".encode()]), f"multipart/form-data; boundary={boundary}"
+    return b"".join(
+        [*parts, data, f"\r\n--{boundary}--\r\n".encode()]
+    ), f"multipart/form-data; boundary={boundary}"

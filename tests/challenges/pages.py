@@ -1,4 +1,5 @@
-"""What tests of participants' pages share: addresses of a round, texts of answers, handing in a file."""
+"""What tests of participants' pages share: addresses of a round, texts of answers, handing in a
+file."""
 
 from __future__ import annotations
 
@@ -26,8 +27,14 @@ def file_of(data: bytes, name: str = "responses.jsonl") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, data)
 
 
-def hand_in(client: Client, round: Round, data: bytes | None = None, name: str = "first", **changes: Any) -> Any:
+def hand_in(
+    client: Client, round: Round, data: bytes | None = None, name: str = "first", **changes: Any
+) -> Any:
     """``accept="json"`` asks as the page's script does."""
     headers = {"accept": "application/json"} if changes.pop("json", False) else {}
-    fields = {"file": file_of(data if data is not None else good_file(round.version)), "name": name, **changes}
+    fields = {
+        "file": file_of(data if data is not None else good_file(round.version)),
+        "name": name,
+        **changes,
+    }
     return client.post(address("round-submit", round), fields, headers=headers)

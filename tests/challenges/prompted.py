@@ -23,19 +23,24 @@ def tokens(asked: dict[str, Any]) -> dict[str, int]:
 
 def last_line(asked: dict[str, Any]) -> str:
     """Says back what A said last."""
-    return "You said " + asked["messages"][-1]["content"].removesuffix("\nB:").splitlines()[-1].removeprefix("A: ")
+    return "You said " + asked["messages"][-1]["content"].removesuffix("\nB:").splitlines()[
+        -1
+    ].removeprefix("A: ")
 
 
 @contextmanager
 def prompt_endpoint(
-    answer: Callable[[dict[str, Any]], Any] = last_line, usage: Callable[[dict[str, Any]], Any] | None = tokens
+    answer: Callable[[dict[str, Any]], Any] = last_line,
+    usage: Callable[[dict[str, Any]], Any] | None = tokens,
 ) -> Iterator[StubEndpoint]:
     with stub_endpoint(answer) as stub:
         stub.usage = usage
         yield stub
 
 
-def prompt_round(stub: StubEndpoint, version: Any = None, key_variable: str = "", **fields: Any) -> Round:
+def prompt_round(
+    stub: StubEndpoint, version: Any = None, key_variable: str = "", **fields: Any
+) -> Round:
     """A round whose prompts are put to the stub."""
     round = open_round(version, **fields)
     round.endpoint = ChatSystem.objects.create(
@@ -58,7 +63,9 @@ def hand_in(round: Round, **changes: Any) -> Submission:
 
 def told(submission: Submission, for_organisers: bool = False) -> str:
     """The log that the team reads, or the one that only organisers do."""
-    return "\n".join(submission.log.filter(for_organisers=for_organisers).values_list("text", flat=True))
+    return "\n".join(
+        submission.log.filter(for_organisers=for_organisers).values_list("text", flat=True)
+    )
 
 
 def said(submission: Submission) -> list[str]:

@@ -1,4 +1,5 @@
-"""Receivers of notices on loopback: a web server and a mail server that note what they were sent."""
+"""Receivers of notices on loopback: a web server and a mail server that note what they were
+sent."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class HttpReceiver:
-    """Answers with ``status``, after ``seconds``; ``drip`` sends a byte of the answer's head each tenth of a second."""
+    """Answers with ``status``, after ``seconds``; ``drip`` sends a byte of the answer's head each
+    tenth of a second."""
 
     status: int = 200
     said: str = "thank you"

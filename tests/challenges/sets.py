@@ -1,4 +1,5 @@
-"""Challenges with rounds, teams and submissions for tests, as rows; and their way to a score without any worker."""
+"""Challenges with rounds, teams and submissions for tests, as rows; and their way to a score
+without any worker."""
 
 from __future__ import annotations
 
@@ -20,13 +21,19 @@ _numbers = count(1)
 
 
 def small_version(dialogues: int = 3, turns: int = 2, systems: tuple[str, ...] = (), **fields: Any):
-    """A private corpus version with references and, unless named, no systems. Dialogues are file-0, file-1, …"""
+    """A private corpus version with references and, unless named, no systems. Dialogues are file-0,
+    file-1, …"""
     return made_version(systems, dialogues, turns, **fields)
 
 
 def open_challenge(slug: str = "", **fields: Any) -> Challenge:
     number = next(_numbers)
-    fields = {"name": f"Challenge {number}", "rules": "One account a person.", "state": "open", **fields}
+    fields = {
+        "name": f"Challenge {number}",
+        "rules": "One account a person.",
+        "state": "open",
+        **fields,
+    }
     return Challenge.objects.create(slug=slug or f"challenge-{number}", **fields)
 
 
@@ -57,7 +64,9 @@ def as_asked(round: Round) -> RoundAsked:
 def team_with_member(challenge: Challenge, username: str = "", name: str = "") -> tuple[Team, Any]:
     """The team and its one member."""
     user = made_user(username or f"member-{next(_numbers)}", "participant")
-    team = Team.objects.create(challenge=challenge, name=name or f"Team of {user.username}", created_by=user)
+    team = Team.objects.create(
+        challenge=challenge, name=name or f"Team of {user.username}", created_by=user
+    )
     Member.objects.create(team=team, challenge=challenge, user=user)
     return team, user
 
@@ -73,7 +82,9 @@ def good_file(version: Any, answer: str = "I went out by bicycle {turn}.") -> by
             {
                 "dialog_id": dialogue.external_id,
                 "turn": turn.number,
-                "response": answer.replace("{turn}", str(turn.number)).replace("{dialogue}", dialogue.external_id),
+                "response": answer.replace("{turn}", str(turn.number)).replace(
+                    "{dialogue}", dialogue.external_id
+                ),
             }
         )
         for dialogue in version.dialogues.order_by("position")
@@ -82,13 +93,20 @@ def good_file(version: Any, answer: str = "I went out by bicycle {turn}.") -> by
     return ("\n".join(lines) + "\n").encode()
 
 
-def submit(round: Round, team: Team, user: Any = None, data: bytes | None = None, **fields: Any) -> Submission:
-    """Hand in ``data`` (a good file that no other call hands in) for the team, by its first member. No worker hears of
-    it in a test with a transaction of its own: see ``taken_in`` and ``scored``."""
+def submit(
+    round: Round, team: Team, user: Any = None, data: bytes | None = None, **fields: Any
+) -> Submission:
+    """Hand in ``data`` (a good file that no other call hands in) for the team, by its first member.
+    No worker hears of it in a test with a transaction of its own: see ``taken_in`` and
+    ``scored``."""
     user = user or team.members.first().user
     number = next(_numbers)
     given = {"track": "gpu", "name": f"system {number}", "description": "", **fields}
-    data = data if data is not None else good_file(round.version, f"Answer {number} to turn {{turn}} in talk 0.")
+    data = (
+        data
+        if data is not None
+        else good_file(round.version, f"Answer {number} to turn {{turn}} in talk 0.")
+    )
     return receive(round, team, user, upload=upload_of(data), **given).submission
 
 
@@ -100,9 +118,13 @@ def taken_in(submission: Submission) -> Submission:
 
 def computed(submission: Submission) -> Submission:
     """As it is after workers have computed every run of its system."""
-    for pk in MetricRun.objects.filter(system=submission.system, state="pending").values_list("pk", flat=True):
+    for pk in MetricRun.objects.filter(system=submission.system, state="pending").values_list(
+        "pk", flat=True
+    ):
         metric_execution.compute(pk)
-    execution.work.settle(submission.pk)  # what the signal does on a commit, which a test may not have
+    execution.work.settle(
+        submission.pk
+    )  # what the signal does on a commit, which a test may not have
     return Submission.objects.get(pk=submission.pk)
 
 

@@ -29,14 +29,25 @@ CHINESE = ["我今天真的很高兴", "他明天不想去学校", "今天下雨
 UNREAD = "of the tokens are unknown to the model"
 
 
-def corpus(folder: Path, texts: list[str], answers: dict[str, list[str]] | None = None) -> CorpusVersion:
-    """Four dialogues of one turn; ``answers``: by system, one a dialogue, each rated by two people."""
+def corpus(
+    folder: Path, texts: list[str], answers: dict[str, list[str]] | None = None
+) -> CorpusVersion:
+    """Four dialogues of one turn; ``answers``: by system, one a dialogue, each rated by two
+    people."""
     lines: list[dict[str, Any]] = [{"type": "corpus"}]
     lines += [{"type": "system", "name": name} for name in answers or ()]
     lines += [{"type": "rater", "name": name} for name in ("ann", "bob")]
     for place, text in enumerate(texts):
         turn = {"number": 0, "context": [{"speaker": "A", "text": text}], "references": [text]}
-        lines.append({"type": "dialogue", "id": f"d{place}", "persona": [], "partner_persona": [], "turns": [turn]})
+        lines.append(
+            {
+                "type": "dialogue",
+                "id": f"d{place}",
+                "persona": [],
+                "partner_persona": [],
+                "turns": [turn],
+            }
+        )
         for name, said in (answers or {}).items():
             where = {"dialogue_id": f"d{place}", "turn": 0, "system": name}
             lines.append({"type": "response", **where, "text": said[place]})
@@ -50,7 +61,9 @@ def corpus(folder: Path, texts: list[str], answers: dict[str, list[str]] | None 
     return version_of("c")
 
 
-def with_three_teams(version: CorpusVersion, answers: list[str], **fields: Any) -> tuple[Round, Any]:
+def with_three_teams(
+    version: CorpusVersion, answers: list[str], **fields: Any
+) -> tuple[Round, Any]:
     round = open_round(version, open_challenge("cup"), slug="one", **fields)
     for name, answer in zip("abc", answers, strict=True):
         team, user = team_with_member(round.challenge, name, f"Team {name}")
@@ -70,7 +83,9 @@ def board_of(round: Round) -> str:
     return reverse("board", args=[round.challenge.slug, round.slug])
 
 
-def test_a_board_whose_ranking_metric_read_nothing_says_why_there_is_no_ranking(tmp_path: Path) -> None:
+def test_a_board_whose_ranking_metric_read_nothing_says_why_there_is_no_ranking(
+    tmp_path: Path,
+) -> None:
     metrics = {"metrics": ["bertscore_f1", "chrf"], "ranking_metric": "bertscore_f1"}
     round, (submission, user) = with_three_teams(corpus(tmp_path, KHMER), KHMER[1:], **metrics)
     document = round_board(round, user)
@@ -93,15 +108,21 @@ def test_teams_that_all_have_the_worst_score_do_not_share_rank_1(tmp_path: Path)
     """Three teams of a Chinese round stood at rank 1 with 0.000."""
     ranking = "word_f1[tokenize=parlai]"
     fields = {"metrics": [ranking], "ranking_metric": ranking}
-    round, (_, user) = with_three_teams(corpus(tmp_path, CHINESE), ["他们在外面", "我们吃饭", "再见"], **fields)
+    round, (_, user) = with_three_teams(
+        corpus(tmp_path, CHINESE), ["他们在外面", "我们吃饭", "再见"], **fields
+    )
     document = round_board(round, user)
     assert [(entry["rank"], entry["order"]) for entry in document["entries"]] == [(None, None)] * 3
-    assert document["no_ranking"].startswith(f"every entry has 0.000 by {ranking}, the worst score there is")
+    assert document["no_ranking"].startswith(
+        f"every entry has 0.000 by {ranking}, the worst score there is"
+    )
     assert "which Chinese does not write between them" in document["metrics"][0]["warning"]
 
 
 def test_a_metric_that_reads_the_language_ranks_the_same_round(tmp_path: Path) -> None:
-    round, (_, user) = with_three_teams(corpus(tmp_path, CHINESE), ["我今天很高兴", "今天他去学校", "你们好吗"])
+    round, (_, user) = with_three_teams(
+        corpus(tmp_path, CHINESE), ["我今天很高兴", "今天他去学校", "你们好吗"]
+    )
     document = round_board(round, user)
     assert document["no_ranking"] == ""
     assert [entry["order"] for entry in document["entries"]] == [1, 1, 3]
@@ -110,7 +131,9 @@ def test_a_metric_that_reads_the_language_ranks_the_same_round(tmp_path: Path) -
 
 def test_the_form_of_a_round_warns_before_anybody_hands_in(tmp_path: Path) -> None:
     version = corpus(tmp_path, CHINESE)
-    round = open_round(version, metrics=["word_f1[tokenize=parlai]"], ranking_metric="word_f1[tokenize=parlai]")
+    round = open_round(
+        version, metrics=["word_f1[tokenize=parlai]"], ranking_metric="word_f1[tokenize=parlai]"
+    )
     (warning,) = RoundForm(challenge=round.challenge, round=round).warnings
     assert "word_f1[tokenize=parlai], which ranks: it cuts words at white space" in warning
     fresh = RoundForm(challenge=round.challenge)
@@ -123,7 +146,9 @@ def test_the_metric_leaderboard_says_beside_a_metric_what_it_could_not_read(tmp_
     version = corpus(tmp_path, KHMER, {"near": half, "far": half[::-1]})
     call_command("score", "--corpus", "c", "--metrics", "bertscore_f1,chrf", "--inline")
     document = meta_evaluation(version, "overall", resamples=20)
-    assert {row["metric"] for row in document["rows"] if UNREAD in row.get("warning", "")} == {"bertscore_f1"}
+    assert {row["metric"] for row in document["rows"] if UNREAD in row.get("warning", "")} == {
+        "bertscore_f1"
+    }
     table = metric_board(document, None)
     badges = {row.id: row.badges for row in table.rows}
     assert HARD_TO_READ in badges["metric-bertscore_f1"]

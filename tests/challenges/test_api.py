@@ -1,4 +1,5 @@
-"""Challenges over the API: who sees what, taking part, handing in, following, and what hidden rounds keep."""
+"""Challenges over the API: who sees what, taking part, handing in, following, and what hidden
+rounds keep."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def boss():
     return program_of(made_user("boss", "organiser"), "read", "submit", "organise")
 
 
-# --- challenges and teams ---------------------------------------------------------------------------------------
+# --- challenges and teams -------------------------------------------------------------------------
 
 
 def test_drafts_are_organisers(boss: Program) -> None:
@@ -99,7 +100,9 @@ def test_founding_and_joining_a_team(round: Round) -> None:
 def test_an_invitation_of_another_challenge_is_not_valid_here(round: Round) -> None:
     team, _ = team_with_member(open_round().challenge)
     asked = {"invitation": team.invitation}
-    answer = program_of(made_user("bo")).post(f"/challenges/{round.challenge.slug}/teams/join", asked)
+    answer = program_of(made_user("bo")).post(
+        f"/challenges/{round.challenge.slug}/teams/join", asked
+    )
     assert answer.status_code == 422
     assert team.members.count() == 1
 
@@ -110,7 +113,7 @@ def test_an_invitation_is_shown_to_members_only(round: Round, team: Team, boss: 
         assert team.invitation.encode() not in answer.content
 
 
-# --- handing in -------------------------------------------------------------------------------------------------
+# --- handing in -----------------------------------------------------------------------------------
 
 
 def test_a_file_is_received_and_the_same_bytes_are_known(round: Round, ada: Program) -> None:
@@ -118,7 +121,11 @@ def test_a_file_is_received_and_the_same_bytes_are_known(round: Round, ada: Prog
     made = ada.upload(at(round, "/submissions"), data, name="first", description="what it is")
     assert made.status_code == 201
     document = made.json()
-    assert (document["state"], document["name"], document["team"]) == ("received", "first", "Team of ada")
+    assert (document["state"], document["name"], document["team"]) == (
+        "received",
+        "first",
+        "Team of ada",
+    )
     assert document["file"]["size"] == len(data)
     assert document["attempts"]["day_left"] == 4
     assert document["may_cancel"] is True
@@ -138,7 +145,9 @@ def test_a_file_is_received_and_the_same_bytes_are_known(round: Round, ada: Prog
         ({}, b"PK\x03\x04" + b"0" * 50, 415, "not_text"),
     ],
 )
-def test_what_is_not_taken_says_why_and_is_not_stored(fields, data: bytes, status: int, code: str) -> None:
+def test_what_is_not_taken_says_why_and_is_not_stored(
+    fields, data: bytes, status: int, code: str
+) -> None:
     round = open_round(**fields)
     _, user = team_with_member(round.challenge)
     answer = program_of(user).upload(at(round, "/submissions"), data, name="x")
@@ -146,7 +155,9 @@ def test_what_is_not_taken_says_why_and_is_not_stored(fields, data: bytes, statu
     assert not Submission.objects.exists()
 
 
-def test_the_limit_of_the_day_is_a_409_and_not_a_rate(round: Round, team: Team, ada: Program) -> None:
+def test_the_limit_of_the_day_is_a_409_and_not_a_rate(
+    round: Round, team: Team, ada: Program
+) -> None:
     for number in range(5):
         file = good_file(round.version, f"{number}")
         assert ada.upload(at(round, "/submissions"), file, name="x").status_code == 201
@@ -156,7 +167,9 @@ def test_the_limit_of_the_day_is_a_409_and_not_a_rate(round: Round, team: Team, 
 
 
 def test_who_has_no_team_cannot_hand_in(round: Round) -> None:
-    answer = program_of(made_user("bo")).upload(at(round, "/submissions"), good_file(round.version), name="x")
+    answer = program_of(made_user("bo")).upload(
+        at(round, "/submissions"), good_file(round.version), name="x"
+    )
     assert (answer.status_code, answer.json()["code"]) == (403, "not_member")
 
 
@@ -168,7 +181,9 @@ def test_a_file_that_is_too_large_is_a_413(round: Round, ada: Program, settings)
 
 
 @pytest.mark.parametrize("name", ["", "a" * 81, "a\0b", "\u202eevil"])
-def test_a_name_that_cannot_be_is_an_error_of_its_field(round: Round, ada: Program, name: str) -> None:
+def test_a_name_that_cannot_be_is_an_error_of_its_field(
+    round: Round, ada: Program, name: str
+) -> None:
     answer = ada.upload(at(round, "/submissions"), good_file(round.version), name=name)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "form.name"
@@ -176,7 +191,9 @@ def test_a_name_that_cannot_be_is_an_error_of_its_field(round: Round, ada: Progr
 
 
 def test_a_form_without_a_file_or_of_another_type(round: Round, ada: Program) -> None:
-    missing = ada.client.post(f"/api/v1{at(round, '/submissions')}", {"name": "x"}, headers=ada.headers)
+    missing = ada.client.post(
+        f"/api/v1{at(round, '/submissions')}", {"name": "x"}, headers=ada.headers
+    )
     assert missing.status_code == 422
     assert missing.json()["errors"][0]["field"] == "form.file"
     wrong = ada.post(at(round, "/submissions"), {"name": "x"})
@@ -186,7 +203,9 @@ def test_a_form_without_a_file_or_of_another_type(round: Round, ada: Program) ->
 @pytest.mark.parametrize(
     ("more", "field"), [({"trak": "prompt"}, "form.trak"), ({"name": ["one", "two"]}, "form.name")]
 )
-def test_a_field_that_nobody_hears_is_an_error(round: Round, ada: Program, more: dict[str, Any], field: str) -> None:
+def test_a_field_that_nobody_hears_is_an_error(
+    round: Round, ada: Program, more: dict[str, Any], field: str
+) -> None:
     form = {"name": "x", "file": SimpleUploadedFile("a.jsonl", good_file(round.version)), **more}
     answer = ada.client.post(f"/api/v1{at(round, '/submissions')}", form, headers=ada.headers)
     assert answer.status_code == 422
@@ -194,13 +213,18 @@ def test_a_field_that_nobody_hears_is_an_error(round: Round, ada: Program, more:
     assert not Submission.objects.exists()
 
 
-def test_a_name_is_stored_in_the_form_in_which_it_is_imported_again(round: Round, ada: Program) -> None:
+def test_a_name_is_stored_in_the_form_in_which_it_is_imported_again(
+    round: Round, ada: Program
+) -> None:
     decomposed = "cafe\N{COMBINING ACUTE ACCENT}"
-    assert ada.upload(at(round, "/submissions"), good_file(round.version), name=decomposed).status_code == 201
+    assert (
+        ada.upload(at(round, "/submissions"), good_file(round.version), name=decomposed).status_code
+        == 201
+    )
     assert Submission.objects.get().name == "caf\N{LATIN SMALL LETTER E WITH ACUTE}"
 
 
-# --- following --------------------------------------------------------------------------------------------------
+# --- following ------------------------------------------------------------------------------------
 
 
 def test_the_way_from_received_to_a_rank(round: Round, team: Team, ada: Program) -> None:
@@ -209,7 +233,11 @@ def test_the_way_from_received_to_a_rank(round: Round, team: Team, ada: Program)
     assert ada.get(path).json()["state"] == "received"
     submission = taken_in(submission)
     waiting = ada.get(path).json()
-    assert (waiting["state"], waiting["progress"], waiting["scores"]) == ("scoring", {"done": 0, "total": 2}, [])
+    assert (waiting["state"], waiting["progress"], waiting["scores"]) == (
+        "scoring",
+        {"done": 0, "total": 2},
+        [],
+    )
     computed(submission)
     done = ada.get(path).json()
     assert done["state"] == "scored"
@@ -223,14 +251,18 @@ def test_the_way_from_received_to_a_rank(round: Round, team: Team, ada: Program)
 
 
 def test_the_report_of_an_invalid_file(round: Round, team: Team, ada: Program) -> None:
-    submission = taken_in(submit(round, team, data=b'{"dialog_id": "file-0", "turn": 0, "response": 3}\n'))
+    submission = taken_in(
+        submit(round, team, data=b'{"dialog_id": "file-0", "turn": 0, "response": 3}\n')
+    )
     document = ada.get(f"/submissions/{submission.public_id}").json()
     assert document["state"] == "invalid"
     assert document["problems"]
     assert all(set(problem) == {"where", "field", "message"} for problem in document["problems"])
 
 
-def test_a_submission_exists_for_its_team_and_organisers(round: Round, team: Team, ada: Program, boss: Program) -> None:
+def test_a_submission_exists_for_its_team_and_organisers(
+    round: Round, team: Team, ada: Program, boss: Program
+) -> None:
     submission = scored(round, team)
     other = program_of(team_with_member(round.challenge, "bo")[1])
     path = f"/submissions/{submission.public_id}"
@@ -246,7 +278,9 @@ def test_a_submission_exists_for_its_team_and_organisers(round: Round, team: Tea
     assert all_items(ada, "/submissions", state="failed") == []
 
 
-def test_lines_for_organisers_are_theirs(round: Round, team: Team, ada: Program, boss: Program) -> None:
+def test_lines_for_organisers_are_theirs(
+    round: Round, team: Team, ada: Program, boss: Program
+) -> None:
     submission = submit(round, team)
     submission.log.create(text="an inner matter", for_organisers=True)
     path = f"/submissions/{submission.public_id}/log"
@@ -254,7 +288,9 @@ def test_lines_for_organisers_are_theirs(round: Round, team: Team, ada: Program,
     assert b"inner" in boss.get(path).content
 
 
-def test_an_organiser_s_token_for_handing_in_cancels_nobody_else_s(round: Round, team: Team) -> None:
+def test_an_organiser_s_token_for_handing_in_cancels_nobody_else_s(
+    round: Round, team: Team
+) -> None:
     waiting = f"/submissions/{submit(round, team).public_id}"
     boss = made_user("boss", "organiser")
     refused = program_of(boss, "read", "submit").post(f"{waiting}/cancel")
@@ -263,7 +299,9 @@ def test_an_organiser_s_token_for_handing_in_cancels_nobody_else_s(round: Round,
     assert (allowed.status_code, allowed.json()["state"]) == (200, "cancelled")
 
 
-def test_cancelling_trying_again_evaluating_anew(round: Round, team: Team, ada: Program, boss: Program) -> None:
+def test_cancelling_trying_again_evaluating_anew(
+    round: Round, team: Team, ada: Program, boss: Program
+) -> None:
     submission = submit(round, team)
     path = f"/submissions/{submission.public_id}"
     assert ada.post(f"{path}/cancel").json()["state"] == "cancelled"
@@ -279,7 +317,7 @@ def test_cancelling_trying_again_evaluating_anew(round: Round, team: Team, ada: 
     assert ada.post(f"{path}/cancel").status_code == 409  # a score of it is there
 
 
-# --- boards -----------------------------------------------------------------------------------------------------
+# --- boards ---------------------------------------------------------------------------------------
 
 
 def test_the_leaderboard_is_the_pages_document(round: Round, team: Team, ada: Program) -> None:
@@ -291,7 +329,9 @@ def test_the_leaderboard_is_the_pages_document(round: Round, team: Team, ada: Pr
     assert Program().get(at(round, "/leaderboard")).json()["entries"][0]["own"] is False
 
 
-def test_the_private_board_is_veiled_until_its_date(team: Team, round: Round, ada: Program, boss: Program) -> None:
+def test_the_private_board_is_veiled_until_its_date(
+    team: Team, round: Round, ada: Program, boss: Program
+) -> None:
     round.public_share, round.unveil_at = 0.5, timezone.now() + timedelta(days=1)
     round.private_metrics = ["rouge_l"]
     round.save()
@@ -299,13 +339,17 @@ def test_the_private_board_is_veiled_until_its_date(team: Team, round: Round, ad
     veiled = ada.get(at(round, "/leaderboard"), part="private").json()
     assert (veiled["veiled"], veiled["entries"]) == (True, [])
     assert ada.get(at(round)).json()["private_metrics"] is None
-    assert {score["part"] for score in ada.get(f"/submissions/{submission.public_id}").json()["scores"]} == {"public"}
+    assert {
+        score["part"] for score in ada.get(f"/submissions/{submission.public_id}").json()["scores"]
+    } == {"public"}
     assert boss.get(at(round, "/leaderboard"), part="private").json()["entries"]
     assert ada.get(at(round, "/leaderboard")).json()["split"]["seed"] is None
     Round.objects.filter(pk=round.pk).update(unveil_at=timezone.now() - timedelta(seconds=1))
     assert ada.get(at(round, "/leaderboard"), part="private").json()["entries"]
     assert ada.get(at(round)).json()["private_metrics"] == ["rouge_l"]
-    assert {score["part"] for score in ada.get(f"/submissions/{submission.public_id}").json()["scores"]} == {
+    assert {
+        score["part"] for score in ada.get(f"/submissions/{submission.public_id}").json()["scores"]
+    } == {
         "public",
         "private",
     }
@@ -320,7 +364,7 @@ def test_a_disqualified_one_says_so_to_its_team(round: Round, team: Team, ada: P
     assert Program().get(at(round, "/leaderboard")).json()["entries"] == []
 
 
-# --- downloads, hidden references -------------------------------------------------------------------------------
+# --- downloads, hidden references -----------------------------------------------------------------
 
 
 def body(answer) -> bytes:
@@ -363,7 +407,15 @@ def test_a_hidden_round_names_no_corpus_and_its_corpus_does_not_exist(boss: Prog
     slug = version.corpus.slug
     assert member.get(at(round)).json()["corpus"] is None
     assert boss.get(at(round)).json()["corpus"] == slug
-    for part in ("", "/systems", "/dialogues", "/dialogues/0", "/correlations", "/agreement", "/export"):
+    for part in (
+        "",
+        "/systems",
+        "/dialogues",
+        "/dialogues/0",
+        "/correlations",
+        "/agreement",
+        "/export",
+    ):
         assert member.get(f"/corpora/{slug}{part}").status_code == 404, part
         assert Program().get(f"/corpora/{slug}{part}").status_code in (401, 404), part
     assert slug not in [one["slug"] for one in all_items(member, "/corpora")]
@@ -371,13 +423,18 @@ def test_a_hidden_round_names_no_corpus_and_its_corpus_does_not_exist(boss: Prog
     assert answer.status_code == 404
 
 
-def test_systems_of_a_round_stand_in_no_corpus_before_they_are_published(round: Round, team: Team) -> None:
+def test_systems_of_a_round_stand_in_no_corpus_before_they_are_published(
+    round: Round, team: Team
+) -> None:
     round.version.corpus.is_public = True
     round.version.corpus.save()
     submission = scored(round, team)
     slug, name = round.version.corpus.slug, submission.system.name
     program = program_of(made_user("bo"), "read", "export")
-    paths = [f"/corpora/{slug}{part}" for part in ("/systems", "/dialogues/0", "/correlations", "/export")]
+    paths = [
+        f"/corpora/{slug}{part}"
+        for part in ("/systems", "/dialogues/0", "/correlations", "/export")
+    ]
     for path in paths:
         assert name.encode() not in body(program.get(path)), path
     judging.publish_systems(round, made_user("judge", "organiser"))
@@ -394,7 +451,9 @@ def test_metric_scores_are_handed_in_and_compared() -> None:
     user = made_user("bo")
     program = program_of(user)
     path = f"/corpora/{version.corpus.slug}/metric-scores"
-    made = program.upload(path, data, "scores.jsonl", name="mine", level="system", link="https://example.org/")
+    made = program.upload(
+        path, data, "scores.jsonl", name="mine", level="system", link="https://example.org/"
+    )
     assert made.status_code == 201, made.content
     assert (made.json()["kind"], made.json()["corpus"]) == ("scores", version.corpus.slug)
     taken_in(Submission.objects.get())
@@ -411,7 +470,9 @@ def test_the_same_metric_scores_again_are_known_and_with_another_direction_refus
     program, path = program_of(made_user("bo")), f"/corpora/{version.corpus.slug}/metric-scores"
     data = b'{"system": "one", "score": 0.2}'
     made, again, turned = (
-        program.upload(path, data, "scores.jsonl", name="mine", level="system", higher_is_better=higher)
+        program.upload(
+            path, data, "scores.jsonl", name="mine", level="system", higher_is_better=higher
+        )
         for higher in ("true", "true", "false")
     )
     assert (made.status_code, again.status_code, turned.status_code) == (201, 200, 409)

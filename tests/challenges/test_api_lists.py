@@ -50,12 +50,17 @@ def test_six_that_are_being_scored_are_read_as_two_are() -> None:
 
 
 def test_each_has_the_progress_of_its_own_round_and_system() -> None:
-    """Two rounds that ask for different metrics: 1 of 2 is done in one, 0 of 1 in the other; a third has ended."""
+    """Two rounds that ask for different metrics: 1 of 2 is done in one, 0 of 1 in the other; a
+    third has ended."""
     challenge, version = open_challenge(), small_version()
     first = open_round(version, challenge)
     second = open_round(version, challenge, metrics=["word_f1"])
     team, user = team_with_member(challenge)
-    one, other, done = taken_in(submit(first, team)), taken_in(submit(second, team)), taken_in(submit(first, team))
+    one, other, done = (
+        taken_in(submit(first, team)),
+        taken_in(submit(second, team)),
+        taken_in(submit(first, team)),
+    )
     computed(done)
     ended = {"state": "done", "signature": "s", "system_score": 0.5, "finished_at": timezone.now()}
     MetricRun.objects.filter(system=one.system, configuration="word_f1").update(**ended)

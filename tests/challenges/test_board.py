@@ -17,7 +17,14 @@ from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.models import Analysis
 from tests.campaigns.sets import made_user
-from tests.challenges.boards import around, baseline_of, board_round, finished_run, scored_with, team_of_one
+from tests.challenges.boards import (
+    around,
+    baseline_of,
+    board_round,
+    finished_run,
+    scored_with,
+    team_of_one,
+)
 from workers import runs
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
@@ -37,7 +44,7 @@ def changed(round: Round) -> Round:
     return Round.objects.select_related("challenge", "version__corpus").get(pk=round.pk)
 
 
-# --- who stands where ------------------------------------------------------------------------------------------
+# --- who stands where -----------------------------------------------------------------------------
 
 
 def test_teams_stand_by_their_mean_with_rank_and_interval() -> None:
@@ -75,7 +82,9 @@ def test_the_best_is_chosen_by_the_public_dialogues_on_both_boards() -> None:
     """Take 0 is better in public (0.6 to 0.5), take 1 in private (0.9 to 0.1) and over all."""
     round = board_round(public_share=0.5, unveil_at=timezone.now())
     team = team_of_one(round, "Ours")
-    public = split_dialogues([f"file-{place}" for place in range(4)], 0.5, round.split_seed).public.counted
+    public = split_dialogues(
+        [f"file-{place}" for place in range(4)], 0.5, round.split_seed
+    ).public.counted
     first = [score for is_public in public for score in [0.6 if is_public else 0.1] * 2]
     second = [score for is_public in public for score in [0.5 if is_public else 0.9] * 2]
     scored_with(round, team, first, 0, name="take 0")
@@ -104,7 +113,12 @@ def test_an_undefined_ranking_metric_is_never_ranked_and_stands_last_with_its_re
     assert (first["team"], first["rank"]) == ("Low", 1)
     assert (last["team"], last["rank"], last["order"]) == ("Without", None, None)
     assert last["reason"] == "no turn has a score"
-    assert last["scores"][0] == {"value": None, "reason": "no turn has a score", "scored": 0, "turns": 8}
+    assert last["scores"][0] == {
+        "value": None,
+        "reason": "no turn has a score",
+        "scored": 0,
+        "turns": 8,
+    }
 
 
 def test_a_run_that_is_missing_failed_or_of_an_older_version_is_told() -> None:
@@ -139,7 +153,7 @@ def test_a_metric_that_is_no_longer_installed_has_a_column_without_scores() -> N
     assert document["entries"][0]["scores"][1]["reason"] == "the metric is not installed here"
 
 
-# --- baselines and the disqualified ----------------------------------------------------------------------------
+# --- baselines and the disqualified ---------------------------------------------------------------
 
 
 def test_baselines_are_flagged_and_not_ranked() -> None:
@@ -161,7 +175,9 @@ def test_the_corpus_baselines_may_be_left_out() -> None:
 
 def test_a_published_baseline_of_the_round_stands_on_it_once() -> None:
     round = board_round()
-    submission = scored_with(round, team_of_one(round, "Organisers"), [0.7] * 8, is_baseline=True, withheld=False)
+    submission = scored_with(
+        round, team_of_one(round, "Organisers"), [0.7] * 8, is_baseline=True, withheld=False
+    )
     submission.system.kind = "baseline"
     submission.system.save()
     assert rows(round_board(round, NOBODY)) == [("Organisers", None)]
@@ -205,7 +221,7 @@ def test_a_disqualified_team_is_not_ranked() -> None:
     assert rows(round_board(round, made_user("lead", "organiser"))) == [("Ours", None)]
 
 
-# --- the two boards --------------------------------------------------------------------------------------------
+# --- the two boards -------------------------------------------------------------------------------
 
 
 def veiled_round(**fields: Any) -> Round:
@@ -245,7 +261,10 @@ def test_private_metrics_stand_on_the_private_board_alone() -> None:
     organiser = made_user("lead", "organiser")
     assert [metric["metric"] for metric in round_board(round, organiser)["metrics"]] == ["word_f1"]
     metrics = round_board(round, organiser, "private")["metrics"]
-    assert [(metric["metric"], metric["private"]) for metric in metrics] == [("word_f1", False), ("bleu_4", True)]
+    assert [(metric["metric"], metric["private"]) for metric in metrics] == [
+        ("word_f1", False),
+        ("bleu_4", True),
+    ]
 
 
 def test_the_public_board_of_a_round_with_a_share_of_0_has_entries_and_no_scores() -> None:
@@ -257,7 +276,8 @@ def test_the_public_board_of_a_round_with_a_share_of_0_has_entries_and_no_scores
 
 
 def test_a_public_board_without_scores_does_not_tell_which_submission_is_the_best() -> None:
-    """It would tell of the veiled dialogues: hand in, look which one stands there, hand in again."""
+    """It would tell of the veiled dialogues: hand in, look which one stands there, hand in
+    again."""
     round = board_round(public_share=0.0, unveil_at=timezone.now() + timedelta(days=1))
     team = team_of_one(round, "Ours")
     scored_with(round, team, [0.9] * 8, 0, name="the best")
@@ -289,7 +309,7 @@ def test_a_board_has_two_parts() -> None:
         round_board(board_round(), NOBODY, "secret")  # type: ignore[arg-type]
 
 
-# --- whose it is, and how fresh --------------------------------------------------------------------------------
+# --- whose it is, and how fresh -------------------------------------------------------------------
 
 
 def test_entries_of_the_viewers_team_are_marked() -> None:
@@ -298,7 +318,11 @@ def test_entries_of_the_viewers_team_are_marked() -> None:
     scored_with(round, team, [0.5] * 8)
     scored_with(round, team_of_one(round, "Others"), [0.4] * 8)
     baseline_of(round.version, "echo", [0.1] * 8)
-    assert [entry["own"] for entry in round_board(round, team.members.get().user)["entries"]] == [True, False, False]
+    assert [entry["own"] for entry in round_board(round, team.members.get().user)["entries"]] == [
+        True,
+        False,
+        False,
+    ]
     assert not any(entry["own"] for entry in round_board(round, NOBODY)["entries"])
 
 
@@ -329,7 +353,9 @@ def test_a_board_that_older_code_computed_is_not_shown() -> None:
     round = board_round()
     scored_with(round, team_of_one(round, "Ours"), around(0.5))
     round_board(round, NOBODY)
-    Analysis.objects.update(answer={"resamples": 1000, "seed": 0, "entries": []}, made_by="dialeval 0.1.0 0123456789ab")
+    Analysis.objects.update(
+        answer={"resamples": 1000, "seed": 0, "entries": []}, made_by="dialeval 0.1.0 0123456789ab"
+    )
     forget()
     assert round_board(round, NOBODY)["entries"][0]["scores"][0]["ci"] is not None
 
@@ -361,7 +387,11 @@ def test_why_a_baseline_has_no_score_follows_its_run(
         present = Round.objects.select_related("version__corpus", "challenge").get(pk=round.pk)
         round_board(present, AnonymousUser())
         compute_waiting()
-        (entry,) = [one for one in round_board(present, AnonymousUser())["entries"] if one["name"] == baseline.name]
+        (entry,) = [
+            one
+            for one in round_board(present, AnonymousUser())["entries"]
+            if one["name"] == baseline.name
+        ]
         return str(entry["scores"][0]["reason"])
 
     assert reason() == "not computed yet"

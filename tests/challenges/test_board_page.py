@@ -22,7 +22,9 @@ pytestmark = pytest.mark.django_db
 
 
 def address(round: Round, part: str = "") -> str:
-    return reverse("board", args=[round.challenge.slug, round.slug]) + (f"?part={part}" if part else "")
+    return reverse("board", args=[round.challenge.slug, round.slug]) + (
+        f"?part={part}" if part else ""
+    )
 
 
 def client_of(user: Any = None) -> Client:
@@ -80,7 +82,9 @@ def test_only_the_own_submission_is_a_link_for_a_team_and_every_one_for_organise
 
 def test_names_are_shown_as_they_are_written() -> None:
     round = board_round()
-    scored_with(round, team_of_one(round, "<script>alert(1)</script>"), [0.5] * 8, name='"><img src=x>')
+    scored_with(
+        round, team_of_one(round, "<script>alert(1)</script>"), [0.5] * 8, name='"><img src=x>'
+    )
     content = client_of().get(address(round)).content.decode()
     assert "<script>alert(1)" not in content
     assert "<img src=x" not in content
@@ -115,7 +119,10 @@ def test_before_the_unveiling_the_private_page_says_when() -> None:
     page = client_of().get(address(round, "private"))
     assert f"The private board is shown to everybody from {moment} on." in text_of(page)
     assert "Ours" not in text_of(page)
-    assert client_of().get(f"{address(round, 'private')}&download=private-board.csv").status_code == 404
+    assert (
+        client_of().get(f"{address(round, 'private')}&download=private-board.csv").status_code
+        == 404
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,13 +132,21 @@ def test_before_the_unveiling_the_private_page_says_when() -> None:
         ({"entry": "latest"}, "public", "its latest submission."),
         ({"public_share": 0.0}, "public", "its latest submission: this board counts nothing"),
         ({"public_share": 0.0}, "private", "its best submission, chosen by this board's dialogues"),
-        ({"public_share": 0.5}, "private", "its best submission, chosen by the public board's dialogues"),
+        (
+            {"public_share": 0.5},
+            "private",
+            "its best submission, chosen by the public board's dialogues",
+        ),
     ],
 )
-def test_the_note_says_which_submission_stands_there(fields: dict[str, Any], part: str, words: str) -> None:
+def test_the_note_says_which_submission_stands_there(
+    fields: dict[str, Any], part: str, words: str
+) -> None:
     round = board_round(**fields)
     scored_with(round, team_of_one(round, "Ours"), around(0.5))
-    page = html.unescape(text_of(client_of(made_user("lead", "organiser")).get(address(round, part))))
+    page = html.unescape(
+        text_of(client_of(made_user("lead", "organiser")).get(address(round, part)))
+    )
     assert f"Each team stands with {words}" in page
 
 

@@ -1,4 +1,5 @@
-"""The challenge that comes with the demo: there once, whole, and handed in to through the door that everybody uses."""
+"""The challenge that comes with the demo: there once, whole, and handed in to through the door that
+everybody uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A prompt's run that does not go through: endpoints that fail, workers that stop, people who cancel."""
+"""A prompt's run that does not go through: endpoints that fail, workers that stop, people who
+cancel."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def prompts_asked(stub: Any) -> list[str]:
     return [asked["messages"][-1]["content"] for asked in stub.asked]
 
 
-# --- what goes wrong -------------------------------------------------------------------------------------------
+# --- what goes wrong ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,11 @@ def test_an_error_fails_the_submission_and_one_that_may_pass_is_tried_again_firs
 @pytest.mark.parametrize(
     ("status", "words", "line"),
     [
-        (400, ": maximum context length is 8192 tokens", "the prompt is longer than its model takes"),
+        (
+            400,
+            ": maximum context length is 8192 tokens",
+            "the prompt is longer than its model takes",
+        ),
         (400, ": exceed_context_size_error", "the prompt is longer than its model takes"),
         (413, "", "the prompt is longer than its model takes"),
         (400, ": content_filter", "the endpoint's content filter refuses the prompt"),
@@ -72,7 +77,8 @@ def test_an_error_fails_the_submission_and_one_that_may_pass_is_tried_again_firs
 def test_a_prompt_that_the_model_does_not_take_ends_the_dialogue_and_gives_no_attempt_back(
     status: int, words: str, line: str
 ) -> None:
-    """Else a prompt that is refused at its very last call would be run for nothing, as often as one likes."""
+    """Else a prompt that is refused at its very last call would be run for nothing, as often as one
+    likes."""
 
     def refuses_the_second_turn(asked: dict[str, Any]) -> Any:
         return status if asked["messages"][-1]["content"].count("A:") > 1 else "Hello."
@@ -113,7 +119,11 @@ def test_what_was_said_before_a_failure_is_kept_and_not_asked_again() -> None:
     state = {"broken": True}
 
     def sometimes(asked: dict[str, Any]) -> str | int:
-        return 400 if state["broken"] and asked["messages"][-1]["content"].count("A: ") == 2 else last_line(asked)
+        return (
+            400
+            if state["broken"] and asked["messages"][-1]["content"].count("A: ") == 2
+            else last_line(asked)
+        )
 
     with prompt_endpoint(sometimes) as stub:
         submission = hand_in(prompt_round(stub, small_version(dialogues=1, turns=3)))
@@ -133,7 +143,11 @@ def test_answers_of_two_models_never_mix() -> None:
     state = {"broken": True}
 
     def sometimes(asked: dict[str, Any]) -> str | int:
-        return 400 if state["broken"] and asked["messages"][-1]["content"].count("A: ") == 2 else asked["model"]
+        return (
+            400
+            if state["broken"] and asked["messages"][-1]["content"].count("A: ") == 2
+            else asked["model"]
+        )
 
     with prompt_endpoint(sometimes) as stub:
         submission = taken_in(hand_in(prompt_round(stub, small_version(dialogues=1, turns=2))))
@@ -145,7 +159,9 @@ def test_answers_of_two_models_never_mix() -> None:
     assert "The round's model is now another-model: every turn is asked anew." in told(done)
 
 
-def test_a_site_without_a_model_says_so_and_tells_only_organisers_what_is_missing(settings: Any) -> None:
+def test_a_site_without_a_model_says_so_and_tells_only_organisers_what_is_missing(
+    settings: Any,
+) -> None:
     settings.LLM_URL = ""
     with prompt_endpoint() as stub:
         round = prompt_round(stub)
@@ -160,7 +176,11 @@ def test_a_site_without_a_model_says_so_and_tells_only_organisers_what_is_missin
 
 def test_without_an_endpoint_of_its_own_a_round_asks_the_site_s(settings: Any) -> None:
     with prompt_endpoint() as stub:
-        settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = stub.base_url, "the-site-s", "sk-site"
+        settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = (
+            stub.base_url,
+            "the-site-s",
+            "sk-site",
+        )
         round = prompt_round(stub)
         round.endpoint = None
         round.save()
@@ -170,10 +190,12 @@ def test_without_an_endpoint_of_its_own_a_round_asks_the_site_s(settings: Any) -
     assert set(stub.keys) == {"Bearer sk-site"}
 
 
-# --- stopping and going on -------------------------------------------------------------------------------------
+# --- stopping and going on ------------------------------------------------------------------------
 
 
-def test_a_worker_that_is_told_to_stop_gives_it_back_and_the_next_asks_only_what_is_missing() -> None:
+def test_a_worker_that_is_told_to_stop_gives_it_back_and_the_next_asks_only_what_is_missing() -> (
+    None
+):
     state = {"stop": True}
 
     def stopping(asked: dict[str, Any]) -> str:
@@ -234,7 +256,12 @@ def test_a_task_s_time_counts_from_its_beginning_and_one_turn_is_asked_however_l
     monkeypatch.setattr(generation, "LanguageModel", slow)
     with prompt_endpoint() as stub:
         paused = taken_in(hand_in(prompt_round(stub, small_version(dialogues=2, turns=3))))
-    assert (paused.state, paused.attempts, len(said(paused)), len(stub.asked)) == ("received", 0, 1, 1)
+    assert (paused.state, paused.attempts, len(said(paused)), len(stub.asked)) == (
+        "received",
+        0,
+        1,
+        1,
+    )
 
 
 def test_a_soft_time_limit_pauses_what_has_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +292,10 @@ def test_a_soft_time_limit_in_which_nothing_was_said_is_an_attempt_that_failed(
         assert (submission.state, submission.attempts) == ("received", 1)
         submission = taken_in(submission)
     assert submission.state == "failed"
-    assert "gave no answer in the 3600 s (DIALEVAL_TASK_SECONDS) that a worker may take" in submission.error
+    assert (
+        "gave no answer in the 3600 s (DIALEVAL_TASK_SECONDS) that a worker may take"
+        in submission.error
+    )
 
 
 @pytest.mark.parametrize(("waited", "makes_way"), [(90, True), (10, False), (600, False)])
@@ -276,11 +306,15 @@ def test_a_run_makes_way_for_a_rater_who_waits_for_a_chat_s_answer(
     monkeypatch.setattr(generation, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(generation, "LOOK_SECONDS", 60.0)
     answer = say(made_chat(), "Hello.", "k1").answer
-    type(answer).objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(seconds=waited))
+    type(answer).objects.filter(pk=answer.pk).update(
+        created_at=timezone.now() - timedelta(seconds=waited)
+    )
     with prompt_endpoint() as stub:
         submission = taken_in(hand_in(prompt_round(stub, small_version(dialogues=1, turns=3))))
     assert submission.state == ("received" if makes_way else "scoring")
-    assert len(said(submission)) == (1 if makes_way else 3)  # never less than one: two runs cannot keep each other up
+    assert len(said(submission)) == (
+        1 if makes_way else 3
+    )  # never less than one: two runs cannot keep each other up
 
 
 def test_a_model_s_name_that_is_none_is_not_kept() -> None:
@@ -321,7 +355,10 @@ def test_a_worker_whose_lease_was_lost_writes_nothing() -> None:
         assert execution.process(submission.pk) is False
     submission.refresh_from_db()
     assert GeneratedResponse.objects.count() == 0
-    assert (submission.state, submission.calls) == ("generating", 1)  # it was asked, and is charged for it
+    assert (submission.state, submission.calls) == (
+        "generating",
+        1,
+    )  # it was asked, and is charged for it
     assert submission.unsettled_calls == 0
 
 
@@ -353,5 +390,7 @@ def test_four_dialogues_are_asked_at_the_same_time_and_turns_of_one_in_order() -
     assert submission.state == "scoring"
     asked_of: dict[str, list[int]] = {}
     for asked in stub.asked:
-        asked_of.setdefault(asked["messages"][0]["content"], []).append(asked["messages"][1]["content"].count("A: "))
+        asked_of.setdefault(asked["messages"][0]["content"], []).append(
+            asked["messages"][1]["content"].count("A: ")
+        )
     assert list(asked_of.values()) == [[1, 2]] * 4

@@ -1,4 +1,5 @@
-"""Handing in a file on a round's page: what is taken, what is refused and why, and what the page says before."""
+"""Handing in a file on a round's page: what is taken, what is refused and why, and what the page
+says before."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from leaderboard.challenges import uploads
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.pages import address, file_of, hand_in, text_of
-from tests.challenges.sets import good_file, open_round, scored, small_version, submit, team_with_member
+from tests.challenges.sets import (
+    good_file,
+    open_round,
+    scored,
+    small_version,
+    submit,
+    team_with_member,
+)
 from tests.stored_uploads import stored_path, uploads_folder
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +36,11 @@ def team(round: Round) -> Team:
 
 def files() -> set[str]:
     """All that lies on the disk of what was sent."""
-    return {path.name for folder in (uploads.incoming_folder(), uploads_folder()) for path in folder.iterdir()}
+    return {
+        path.name
+        for folder in (uploads.incoming_folder(), uploads_folder())
+        for path in folder.iterdir()
+    }
 
 
 def test_a_file_is_taken_in_and_its_page_shown(member: Client, round: Round, team: Team) -> None:
@@ -43,7 +55,9 @@ def test_a_file_is_taken_in_and_its_page_shown(member: Client, round: Round, tea
 def test_the_pages_script_is_told_where_to_go(member: Client, round: Round) -> None:
     answer = hand_in(member, round, json=True)
     assert answer.status_code == 201
-    assert answer.json()["location"] == reverse("submission", args=[Submission.objects.get().public_id])
+    assert answer.json()["location"] == reverse(
+        "submission", args=[Submission.objects.get().public_id]
+    )
 
 
 def test_the_same_bytes_lead_to_the_known_submission(member: Client, round: Round) -> None:
@@ -97,7 +111,10 @@ def test_a_round_that_is_deleted_while_the_file_comes_is_told_as_gone(
     receive, before = page.receive, files()
     monkeypatch.setattr(page, "receive", deletes_the_round)
     answer = hand_in(member, round, json=True)
-    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (404, "This round has been deleted.")
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (
+        404,
+        "This round has been deleted.",
+    )
     assert files() == before
 
 
@@ -123,7 +140,10 @@ def test_where_nothing_can_be_handed_in_the_page_says_why_and_the_form_is_refuse
 ) -> None:
     now = timezone.now()
     round = open_round(
-        **{name: now + value if isinstance(value, timedelta) else value for name, value in fields.items()}
+        **{
+            name: now + value if isinstance(value, timedelta) else value
+            for name, value in fields.items()
+        }
     )
     user = team_with_member(round.challenge)[1]
     client.force_login(user)
@@ -149,7 +169,10 @@ def test_who_has_no_team_is_led_to_one(client: Client, round: Round) -> None:
     client.force_login(made_user())
     assert "make a team or join one" in text_of(client.get(address("round", round)))
     assert hand_in(client, round).status_code == 403
-    assert hand_in(client, round, json=True).json()["errors"][0]["message"] == "Make or join a team first."
+    assert (
+        hand_in(client, round, json=True).json()["errors"][0]["message"]
+        == "Make or join a team first."
+    )
 
 
 def test_who_was_logged_out_is_told(client: Client, round: Round) -> None:
@@ -165,14 +188,20 @@ def test_who_rates_the_hidden_corpus_reads_why_not(client: Client) -> None:
         assert "cannot take part" in text_of(client.get(page))
 
 
-def test_submissions_of_the_team_are_on_the_page_and_in_its_files(member: Client, round: Round, team: Team) -> None:
+def test_submissions_of_the_team_are_on_the_page_and_in_its_files(
+    member: Client, round: Round, team: Team
+) -> None:
     scored(round, team, name="=1+1")
     other, _ = team_with_member(round.challenge, name="Hill")
     submit(round, other, name="theirs")
     page = text_of(member.get(address("round", round)))
     assert "=1+1" in page
     assert "theirs" not in page
-    for listing in (address("round", round), reverse("team", args=[round.challenge.slug]), reverse("my-submissions")):
+    for listing in (
+        address("round", round),
+        reverse("team", args=[round.challenge.slug]),
+        reverse("my-submissions"),
+    ):
         csv = text_of(member.get(listing, {"download": "submissions.csv"}))
         assert csv.startswith('\ufeff"submission","state",')
         assert "'=1+1" in csv, "no spreadsheet takes it for a formula"
@@ -184,4 +213,6 @@ def test_a_round_of_a_hidden_corpus_links_no_page_of_it(client: Client) -> None:
     version.corpus.save()
     round = open_round(version, references="hidden")
     client.force_login(team_with_member(round.challenge)[1])
-    assert reverse("corpus", args=[version.corpus.slug]) not in text_of(client.get(address("round", round)))
+    assert reverse("corpus", args=[version.corpus.slug]) not in text_of(
+        client.get(address("round", round))
+    )

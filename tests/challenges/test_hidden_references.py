@@ -1,8 +1,10 @@
-"""Nobody who takes part learns the gold answers of a hidden round, nor a score of a single turn, at any address.
+"""Nobody who takes part learns the gold answers of a hidden round, nor a score of a single turn, at
+any address.
 
-A walk over every address of the site, pages and API, with all that an address can name; it follows the links of what it
-gets, and sends forms, too. An address that the walk cannot fill in, or that not even an organiser reaches, fails the
-test: whoever adds an address teaches ``hidden_stage`` what stands in it.
+A walk over every address of the site, pages and API, with all that an address can name; it follows
+the links of what it gets, and sends forms, too. An address that the walk cannot fill in, or that
+not even an organiser reaches, fails the test: whoever adds an address teaches ``hidden_stage`` what
+stands in it.
 """
 
 from __future__ import annotations
@@ -34,26 +36,29 @@ from workers.models import MetricRun
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 WISHES = (
-    "part=private", "part=public", "format=json", "format=jsonl", "format=csv", "format=mt-metrics-eval", "turn=0",
-    "turn=2", "level=turn", "level=system", "version=1", "aspect=overall", "metric=word_f1", "state=scored",
+    "part=private", "part=public", "format=json", "format=jsonl", "format=csv",
+    "format=mt-metrics-eval", "turn=0", "turn=2", "level=turn", "level=system", "version=1",
+    "aspect=overall", "metric=word_f1", "state=scored",
 )  # fmt: skip
 """Queries that some address understands. Others come with the links of pages."""
 WISHED_OF_A_NAME, LINKS_OF_A_PATH = 2, 12
 ALL_CORPORA = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
-"""What opens a corpus's pages to a person, as it is when somebody forgot what a hidden round keeps back."""
+"""What opens a corpus's pages to a person, as it is when somebody forgot what a hidden round keeps
+back."""
 NEXT_ITEM = {"rating-work", "rating-submit", "rating-skip"}
-"""A rater reads what was said before the response that is rated. Members of the round's teams cannot be raters."""
+"""A rater reads what was said before the response that is rated. Members of the round's teams
+cannot be raters."""
 NOT_STAGED = {
     # chats and rooms: their conversations are what people and models say there, and not of a corpus
-    "chat", "chat-say", "chat-messages", "chat-again", "chat-end", "meet", "room", "room-lines", "room-say",
-    "room-leave", "campaign-dialogues", "chat-system", "chat-system-try",
+    "chat", "chat-say", "chat-messages", "chat-again", "chat-end", "meet", "room", "room-lines",
+    "room-say", "room-leave", "campaign-dialogues", "chat-system", "chat-system-try",
     # pages of the rater's own work, which an organiser who does not take part has not
-    "rate", "rating-start", "rating-guidelines", "rating-work", "rating-submit", "rating-skip", "rating-heartbeat",
-    "rating-leave",
+    "rate", "rating-start", "rating-guidelines", "rating-work", "rating-submit", "rating-skip",
+    "rating-heartbeat", "rating-leave",
 }  # fmt: skip
 
 
-# --- addresses -------------------------------------------------------------------------------------------------
+# --- addresses ------------------------------------------------------------------------------------
 
 
 def patterns() -> Iterator[tuple[str, URLPattern]]:
@@ -79,7 +84,9 @@ def addresses(stage: Stage, only: set[str] | None = None) -> Iterator[tuple[str,
         part = route.removeprefix("api/v1/").partition("/")[0]
         wanted = re.findall(r"<(?:\w+:)?(\w+)>", route)
         for name in wanted:
-            assert (part, name) in stage.names, f"the walk does not know what stands for {name} in {route}"
+            assert (part, name) in stage.names, (
+                f"the walk does not know what stands for {name} in {route}"
+            )
         for values in itertools.product(*(stage.names[part, name] for name in wanted)):
             address = route
             for name, value in zip(wanted, values, strict=True):
@@ -87,7 +94,7 @@ def addresses(stage: Stage, only: set[str] | None = None) -> Iterator[tuple[str,
             yield pattern.name, "/" + address
 
 
-# --- the walk --------------------------------------------------------------------------------------------------
+# --- the walk -------------------------------------------------------------------------------------
 
 
 class Walk:
@@ -110,12 +117,18 @@ class Walk:
         return self
 
     def get(self, name: str, address: str, wishes: bool = True) -> None:
-        """Wishes are added to the first addresses of a name that show something: each part and file is a link, too."""
+        """Wishes are added to the first addresses of a name that show something: each part and file
+        is a link, too."""
         if address in self.seen:
             return
         self.seen.add(address)
         status = self._ask("GET", name, address, follow=True)
-        if self.bare or not wishes or status in (302, 401, 403, 404, 405) or self.wished[name] >= WISHED_OF_A_NAME:
+        if (
+            self.bare
+            or not wishes
+            or status in (302, 401, 403, 404, 405)
+            or self.wished[name] >= WISHED_OF_A_NAME
+        ):
             return
         self.wished[name] += 1
         for wish in WISHES:
@@ -165,11 +178,14 @@ class Walk:
             link = html.unescape(link).partition("#")[0]
             if link.startswith("?"):
                 link = address.partition("?")[0] + link
-            if link.startswith("/") and not link.startswith(("//", "/static/", "/accounts/logout", "/admin/")):
+            if link.startswith("/") and not link.startswith(
+                ("//", "/static/", "/accounts/logout", "/admin/")
+            ):
                 self._enqueue(name, link)
 
     def _enqueue(self, name: str, link: str) -> None:
-        """Another order of the same rows tells nothing new, nor does the log-in page on the way to any other."""
+        """Another order of the same rows tells nothing new, nor does the log-in page on the way to
+        any other."""
         skips = "sort=" in link or "next=" in link or link.startswith("/accounts/")
         path = link.partition("?")[0]
         if link not in self.seen and not skips and self.linked[path] < LINKS_OF_A_PATH:
@@ -183,13 +199,18 @@ class Walk:
         if any(gold in text for gold in golds):
             self.found.append(f"{name}: {self.role} reads a gold answer at {address}")
         if score := re.search(TURN_SCORE, text):
-            self.found.append(f"{name}: {self.role} reads the score {score[0]} of a turn at {address}")
+            self.found.append(
+                f"{name}: {self.role} reads the score {score[0]} of a turn at {address}"
+            )
 
 
 def _text_of(body: bytes) -> str:
     if body.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            return "\n".join(name + "\n" + archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
+            return "\n".join(
+                name + "\n" + archive.read(name).decode("utf-8", "replace")
+                for name in archive.namelist()
+            )
     return html.unescape(body.decode("utf-8", "replace"))
 
 
@@ -199,12 +220,32 @@ def _payloads(name: str, stage: Stage) -> Iterator[tuple[Any, str | None]]:
     prompt = json.dumps(PROMPT)
     responses = json.dumps([{"dialog_id": "talk-0", "turn_0": "hm"}]).encode()
     filled = {
-        "round-submit": {"name": "mine", "description": "", "file": SimpleUploadedFile("a.json", responses)},
+        "round-submit": {
+            "name": "mine",
+            "description": "",
+            "file": SimpleUploadedFile("a.json", responses),
+        },
         "submit": {"name": "mine", "track": "gpu", "file": SimpleUploadedFile("a.json", responses)},
-        "prompt-new": {"name": "mine", "user": PROMPT["user"], "max_tokens": "100", "temperature": "0", "top_p": "1"},
-        "prompt-try": {"name": "mine", "user": PROMPT["user"], "max_tokens": "100", "temperature": "0", "top_p": "1"},
+        "prompt-new": {
+            "name": "mine",
+            "user": PROMPT["user"],
+            "max_tokens": "100",
+            "temperature": "0",
+            "top_p": "1",
+        },
+        "prompt-try": {
+            "name": "mine",
+            "user": PROMPT["user"],
+            "max_tokens": "100",
+            "temperature": "0",
+            "top_p": "1",
+        },
         "team-new": {"name": "A new team"},
-        "sign-up": {"username": "new", "password1": "correct horse battery", "password2": "correct horse battery"},
+        "sign-up": {
+            "username": "new",
+            "password1": "correct horse battery",
+            "password2": "correct horse battery",
+        },
         "rating-submit": {"score": "3", "key": "a-key"},
         "rating-skip": {"reason": "cannot be judged"},
         "judge-stop": {"metric": "cpdscore_detail_ref"},
@@ -214,7 +255,10 @@ def _payloads(name: str, stage: Stage) -> Iterator[tuple[Any, str | None]]:
     if name in filled:
         yield filled[name], None
     if name == "submit":
-        yield {"name": "p", "track": "prompt", "file": SimpleUploadedFile("p.json", prompt.encode())}, None
+        yield (
+            {"name": "p", "track": "prompt", "file": SimpleUploadedFile("p.json", prompt.encode())},
+            None,
+        )
     yield "{}", "application/json"
 
 
@@ -231,7 +275,7 @@ def often(settings) -> None:
     logging.getLogger("django.request").setLevel(logging.CRITICAL)
 
 
-# --- tests -----------------------------------------------------------------------------------------------------
+# --- tests ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -240,14 +284,16 @@ def test_nobody_reads_a_gold_answer_or_the_score_of_a_turn(stage, role) -> None:
 
 
 def test_every_address_is_one_that_the_walk_reaches(stage) -> None:
-    """What neither an organiser nor a member of a team gets at says nothing when others do not. 405 is an address of
-    forms alone; 409 and 422 tell that the form came through."""
+    """What neither an organiser nor a member of a team gets at says nothing when others do not. 405
+    is an address of forms alone; 409 and 422 tell that the form came through."""
     statuses: dict[str, set[int]] = {}
     for role in ("organiser", "participant"):
         for name, got in Walk(stage, role, bare=True).walk().statuses.items():
             statuses.setdefault(name, set()).update(got)
     reached = {200, 201, 204, 302, 409, 413, 415, 422, 429}
-    unreached = {name for name, got in statuses.items() if not got & reached and name not in NOT_STAGED}
+    unreached = {
+        name for name, got in statuses.items() if not got & reached and name not in NOT_STAGED
+    }
     assert unreached == {"logout", "no-such-api-address", "api-root", "monitoring"}
     assert not {name: got for name, got in statuses.items() if max(got) >= 500}
 
@@ -263,8 +309,20 @@ def test_every_address_is_one_that_the_walk_reaches(stage) -> None:
             "gold",
         ),
         ("annotations.queries._OPEN_TO_ALL", ALL_CORPORA, {"dialogue"}, "anonymous", "gold"),
-        ("annotations.queries._OPEN_TO_PERSON", ALL_CORPORA, {"export_corpus"}, "participant", "gold"),
-        ("leaderboard.challenges.queries.submissions.is_organiser", True, {"submission"}, "participant", "gold"),
+        (
+            "annotations.queries._OPEN_TO_PERSON",
+            ALL_CORPORA,
+            {"export_corpus"},
+            "participant",
+            "gold",
+        ),
+        (
+            "leaderboard.challenges.queries.submissions.is_organiser",
+            True,
+            {"submission"},
+            "participant",
+            "gold",
+        ),
         (
             "leaderboard.challenges.queries.board.board_answer",
             "turns",
@@ -272,13 +330,21 @@ def test_every_address_is_one_that_the_walk_reaches(stage) -> None:
             "anonymous",
             "score",
         ),
-        ("leaderboard.challenges.queries.board_entries.hides_references", False, {"board"}, "participant", "gold"),
+        (
+            "leaderboard.challenges.queries.board_entries.hides_references",
+            False,
+            {"board"},
+            "participant",
+            "gold",
+        ),
     ],
     ids=["dialogues", "corpus page", "export", "log", "board", "a metric's reason"],
 )
 def test_the_walk_finds_a_hole(stage, monkeypatch, hole, answer, names, role, found) -> None:
     monkeypatch.setattr(hole, _opened(hole, answer))
-    assert any(found in one for one in Walk(stage, role).walk(names).found), "the walk does not see what this shows"
+    assert any(found in one for one in Walk(stage, role).walk(names).found), (
+        "the walk does not see what this shows"
+    )
 
 
 def _opened(hole: str, answer: Any) -> Any:
@@ -293,7 +359,9 @@ def _opened(hole: str, answer: Any) -> Any:
 def _board_with_the_score_of_a_turn(round: Round, part: str) -> dict[str, Any]:
     document = board_answer(round, part)
     entry = next(one for one in document["entries"] if one["submission"])
-    run = MetricRun.objects.filter(system__submission__public_id=entry["submission"], configuration="word_f1").get()
+    run = MetricRun.objects.filter(
+        system__submission__public_id=entry["submission"], configuration="word_f1"
+    ).get()
     entry["scores"][0] = {"value": run.turn_scores[0], "scored": 1, "turns": 1}
     return document
 

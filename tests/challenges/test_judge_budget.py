@@ -1,4 +1,5 @@
-"""What judging the submissions of a challenge may cost: who pays, who sees it, what happens when it is spent."""
+"""What judging the submissions of a challenge may cost: who pays, who sees it, what happens when it
+is spent."""
 
 from __future__ import annotations
 
@@ -51,18 +52,22 @@ def post(client: Client, challenge: Challenge, **data: Any):
     return client.post(reverse("challenge-judge-budget", args=[challenge.slug]), data)
 
 
-# --- who pays --------------------------------------------------------------------------------------------------
+# --- who pays -------------------------------------------------------------------------------------
 
 
-def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_too(submission: Submission) -> None:
+def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_too(
+    submission: Submission,
+) -> None:
     paying = purses.purses_of(payer_of(submission))
-    assert [one.name for one in paying if one.purse_id == purse_of(challenge_of(submission)).pk] == [
-        "the judges' budget of the challenge Cup"
-    ]
+    assert [
+        one.name for one in paying if one.purse_id == purse_of(challenge_of(submission)).pk
+    ] == ["the judges' budget of the challenge Cup"]
     assert len(paying) == 2
 
 
-def test_scores_that_no_round_asks_for_are_not_the_challenge_s_to_pay(submission: Submission) -> None:
+def test_scores_that_no_round_asks_for_are_not_the_challenge_s_to_pay(
+    submission: Submission,
+) -> None:
     """Organisers judge a published submission with their corpus."""
     System.objects.filter(pk=submission.system_id).update(withheld=False)
     (own,) = purses.purses_of(payer_of(submission, f"{JUDGE}[samples=3]"))
@@ -81,13 +86,20 @@ def test_systems_of_two_challenges_are_paid_from_both(submission: Submission) ->
     team, _user = team_with_member(other)
     second = taken_in(submit(round, team))
     payer = Payer(submission.version_id, JUDGE, (submission.system_id or 0, second.system_id or 0))
-    challenges = Challenge.objects.filter(judge_purse__in=[one.purse_id for one in purses.purses_of(payer)])
+    challenges = Challenge.objects.filter(
+        judge_purse__in=[one.purse_id for one in purses.purses_of(payer)]
+    )
     assert {one.slug for one in challenges} == {"cup", "other"}
 
 
-def test_a_submission_s_system_is_judged_alone_and_others_without_it(submission: Submission) -> None:
+def test_a_submission_s_system_is_judged_alone_and_others_without_it(
+    submission: Submission,
+) -> None:
     """In one call for several systems a challenge would pay for those of others, too."""
-    shown = [System.objects.create(version=submission.version, position=9 + place, name=str(place)) for place in (0, 1)]
+    shown = [
+        System.objects.create(version=submission.version, position=9 + place, name=str(place))
+        for place in (0, 1)
+    ]
     runs.request([parse(JUDGE)], shown, hint=False)
     keys = dict(MetricRun.objects.filter(configuration=JUDGE).values_list("system", "pk"))
     of_submission = runs.claim(keys[submission.system_id])
@@ -96,7 +108,9 @@ def test_a_submission_s_system_is_judged_alone_and_others_without_it(submission:
     runs.give_back([of_submission])
     of_others = runs.claim(keys[shown[0].pk])
     assert of_others is not None
-    assert [one.row_id for one in runs.claim_siblings(of_others, 99, one_payer=True)] == [keys[shown[1].pk]]
+    assert [one.row_id for one in runs.claim_siblings(of_others, 99, one_payer=True)] == [
+        keys[shown[1].pk]
+    ]
 
 
 def test_a_challenge_has_one_purse_however_often_it_is_asked_for(submission: Submission) -> None:
@@ -112,10 +126,12 @@ def test_a_deleted_challenge_leaves_no_purse_behind() -> None:
     assert not Purse.objects.filter(pk=pk).exists()
 
 
-# --- its limits ------------------------------------------------------------------------------------------------
+# --- its limits -----------------------------------------------------------------------------------
 
 
-def test_the_limits_are_stored_and_the_log_says_who_set_them(organiser: Client, submission: Submission) -> None:
+def test_the_limits_are_stored_and_the_log_says_who_set_them(
+    organiser: Client, submission: Submission
+) -> None:
     challenge = challenge_of(submission)
     answer = post(organiser, challenge, tokens="5000", usd="2.50")
     assert answer.status_code == 302
@@ -164,7 +180,9 @@ def test_bad_limits_are_refused_and_nothing_is_stored(
 ) -> None:
     challenge = challenge_of(submission)
     pk = purse_of(challenge).pk
-    Purse.objects.filter(pk=pk).update(tokens_spent=100, cost_spent=Decimal("0.5"), tokens_limit=700)
+    Purse.objects.filter(pk=pk).update(
+        tokens_spent=100, cost_spent=Decimal("0.5"), tokens_limit=700
+    )
     answer = post(organiser, challenge, tokens=tokens, usd=usd)
     assert answer.status_code == 422
     assert said in answer.content.decode()
@@ -188,7 +206,7 @@ def test_setting_limits_leaves_what_is_spent_alone(submission: Submission) -> No
     assert Purse.objects.get(pk=held.pk).tokens_spent == 100
 
 
-# --- what organisers see ---------------------------------------------------------------------------------------
+# --- what organisers see --------------------------------------------------------------------------
 
 
 def settings_page(client: Client, challenge: Challenge) -> str:
@@ -200,7 +218,11 @@ def settings_page(client: Client, challenge: Challenge) -> str:
 def test_the_settings_say_what_is_spent_and_left(organiser: Client, submission: Submission) -> None:
     challenge = challenge_of(submission)
     Purse.objects.filter(pk=purse_of(challenge).pk).update(
-        tokens_limit=20_000, tokens_spent=12_345, cost_limit=3, cost_spent=Decimal("1.239"), calls=67
+        tokens_limit=20_000,
+        tokens_spent=12_345,
+        cost_limit=3,
+        cost_spent=Decimal("1.239"),
+        calls=67,
     )
     page = settings_page(organiser, challenge)
     assert "of 20,000; 7,655 left" in page  # 20,000 - 12,345
@@ -219,28 +241,35 @@ def test_the_section_names_the_judges_that_its_rounds_ask_for(submission: Submis
     assert judge_budget(challenge_of(submission)).judges == (JUDGE,)
 
 
-# --- when it is spent ------------------------------------------------------------------------------------------
+# --- when it is spent -----------------------------------------------------------------------------
 
 
 def judge_failed(submission: Submission, error: str) -> Submission:
     runs = MetricRun.objects.filter(system=submission.system)
     runs.filter(metric="word_f1").update(
-        state="done", finished_at=timezone.now(), signature="s", system_score=0.5, turn_scores=[0.5] * 6
+        state="done",
+        finished_at=timezone.now(),
+        signature="s",
+        system_score=0.5,
+        turn_scores=[0.5] * 6,
     )
     runs.filter(configuration=JUDGE).update(state="failed", finished_at=timezone.now(), error=error)
     settle(submission.pk)
     return Submission.objects.get(pk=submission.pk)
 
 
-ERROR = "BudgetSpent: the judges' budget of the challenge Cup (5 USD) at https://api.example.org has no room"
+ERROR = (
+    "BudgetSpent: the judges' budget of the challenge Cup (5 USD) at https://api.example.org has "
+    "no room"
+)
 
 
 def test_a_team_reads_neutral_words(client: Client, submission: Submission) -> None:
     failed = judge_failed(submission, ERROR)
     assert failed.state == Submission.State.FAILED
     assert failed.error == (
-        f"{JUDGE} could not be computed for now: the judge is not at hand, the organisers see why and can have it "
-        "tried again"
+        f"{JUDGE} could not be computed for now: the judge is not at hand, the organisers see why "
+        "and can have it tried again"
     )
     client.force_login(failed.team.members.first().user)
     page = client.get(reverse("submission", args=[failed.public_id])).content.decode()
@@ -253,11 +282,15 @@ def test_the_attempt_is_given_back(submission: Submission) -> None:
     assert judge_failed(submission, ERROR).day_place is None
 
 
-def test_an_organiser_reads_the_reason_in_the_log_and_is_led_there(organiser: Client, submission: Submission) -> None:
+def test_an_organiser_reads_the_reason_in_the_log_and_is_led_there(
+    organiser: Client, submission: Submission
+) -> None:
     failed = judge_failed(submission, ERROR)
     page = settings_page(organiser, challenge_of(failed))
     assert "1 submission failed at a judge" in page
-    log = organiser.get(reverse("challenge-submissions", args=["cup"]), {"chosen": failed.public_id})
+    log = organiser.get(
+        reverse("challenge-submissions", args=["cup"]), {"chosen": failed.public_id}
+    )
     assert "5 USD" in log.content.decode()
 
 
@@ -268,14 +301,17 @@ def test_tried_again_the_judge_s_run_waits_anew_and_the_other_scores_stay(
     set_judge_budget(challenge_of(failed), 1_000_000, None)
     organiser.post(reverse("submission-retry", args=[failed.public_id]))
     assert Submission.objects.get(pk=failed.pk).state == Submission.State.SCORING
-    states = dict(MetricRun.objects.filter(system=failed.system).values_list("configuration", "state"))
+    states = dict(
+        MetricRun.objects.filter(system=failed.system).values_list("configuration", "state")
+    )
     assert states == {"word_f1": "done", JUDGE: "pending"}
 
 
 def test_what_was_handed_in_is_paid_by_its_challenge_when_the_round_no_longer_asks_for_the_judge(
     submission: Submission,
 ) -> None:
-    """Metrics of a round may change while its submissions are being scored, and what is asked for by then is asked."""
+    """Metrics of a round may change while its submissions are being scored, and what is asked for
+    by then is asked."""
     assert submission.round is not None
     submission.round.metrics = ["word_f1"]
     submission.round.save()

@@ -40,10 +40,12 @@ def is_published(submission: Submission) -> bool:
     return not System.objects.get(pk=submission.system_id).withheld
 
 
-# --- teams -----------------------------------------------------------------------------------------------------
+# --- teams ----------------------------------------------------------------------------------------
 
 
-def test_a_disqualified_team_reads_the_reason_and_boards_are_made_anew(round: Round, done: Submission) -> None:
+def test_a_disqualified_team_reads_the_reason_and_boards_are_made_anew(
+    round: Round, done: Submission
+) -> None:
     before = revision_of(round)
     team = judging.disqualify_team(done.team, " Two accounts. ", made_user("olga"))
     assert (team.disqualification, revision_of(round)) == ("Two accounts.", before + 1)
@@ -84,20 +86,26 @@ def test_a_team_that_takes_part_is_not_reinstated(done: Submission) -> None:
         judging.reinstate_team(done.team)
 
 
-# --- submissions -----------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
-def test_a_disqualified_submission_says_why_in_its_log_and_keeps_its_attempt(round: Round, done: Submission) -> None:
+def test_a_disqualified_submission_says_why_in_its_log_and_keeps_its_attempt(
+    round: Round, done: Submission
+) -> None:
     before = revision_of(round)
     judging.disqualify(done, "The answers are the references.")
     stored = Submission.objects.get(pk=done.pk)
     assert stored.disqualification == "The answers are the references."
     assert (stored.day_place, stored.total_place) == (1, 1)
-    assert LogLine.objects.filter(submission=done, level="warning", text__contains="are the references").exists()
+    assert LogLine.objects.filter(
+        submission=done, level="warning", text__contains="are the references"
+    ).exists()
     assert revision_of(round) == before + 1
 
 
-def test_disqualifying_a_published_submission_takes_it_off_the_corpus(round: Round, done: Submission) -> None:
+def test_disqualifying_a_published_submission_takes_it_off_the_corpus(
+    round: Round, done: Submission
+) -> None:
     judging.publish_systems(round)
     before = CorpusVersion.objects.get(pk=round.version_id).revision
     judging.disqualify(done, "No.")
@@ -124,7 +132,9 @@ def test_a_baseline_is_one_on_the_corpus_too(round: Round, done: Submission) -> 
     assert System.objects.get(pk=done.system_id).kind == "agent"
 
 
-def test_a_submission_flagged_before_it_was_accepted_is_published_as_a_baseline(round: Round) -> None:
+def test_a_submission_flagged_before_it_was_accepted_is_published_as_a_baseline(
+    round: Round,
+) -> None:
     team, _user = team_with_member(round.challenge)
     submission = submit(round, team)
     judging.flag_baseline(submission, True)
@@ -135,7 +145,7 @@ def test_a_submission_flagged_before_it_was_accepted_is_published_as_a_baseline(
     assert System.objects.get(pk=done.system_id).kind == "baseline"
 
 
-# --- unveiling -------------------------------------------------------------------------------------------------
+# --- unveiling ------------------------------------------------------------------------------------
 
 
 def test_unveiling_is_now_and_once(round: Round) -> None:
@@ -154,13 +164,17 @@ def test_references_are_opened_once() -> None:
     assert judging.open_references(round).references == "public"
     with pytest.raises(Refused, match="public already"):
         judging.open_references(round)
-    assert AuditEntry.objects.get(action="round.references_opened").details["corpus"] == str(round.version)
+    assert AuditEntry.objects.get(action="round.references_opened").details["corpus"] == str(
+        round.version
+    )
 
 
-# --- publishing ------------------------------------------------------------------------------------------------
+# --- publishing -----------------------------------------------------------------------------------
 
 
-def test_publishing_takes_what_is_scored_and_not_disqualified(round: Round, done: Submission) -> None:
+def test_publishing_takes_what_is_scored_and_not_disqualified(
+    round: Round, done: Submission
+) -> None:
     """Of five submissions two may be seen: the fixture's and ``good``."""
     good, bad, out = (scored(round, team_with_member(round.challenge)[0]) for _ in range(3))
     waiting = submit(round, team_with_member(round.challenge)[0])
@@ -174,7 +188,9 @@ def test_publishing_takes_what_is_scored_and_not_disqualified(round: Round, done
     assert len(AuditEntry.objects.get(action="round.published").details["systems"]) == 2
 
 
-def test_who_hands_in_is_told_that_the_description_becomes_public_with_the_system(round: Round, client: Client) -> None:
+def test_who_hands_in_is_told_that_the_description_becomes_public_with_the_system(
+    round: Round, client: Client
+) -> None:
     team, user = team_with_member(round.challenge)
     scored(round, team, description="Trained on our own chats.")
     Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=True)
@@ -196,7 +212,9 @@ def test_publishing_again_takes_what_came_since(round: Round, done: Submission) 
     assert judging.publish_systems(round) == 1
 
 
-@pytest.mark.parametrize("held_back", [{"public_share": 0.5}, {"public_share": 0.0}, {"private_metrics": ["rouge_l"]}])
+@pytest.mark.parametrize(
+    "held_back", [{"public_share": 0.5}, {"public_share": 0.0}, {"private_metrics": ["rouge_l"]}]
+)
 def test_nothing_is_published_that_would_show_the_private_board(held_back: dict[str, Any]) -> None:
     round = open_round(**held_back)
     done = scored(round, team_with_member(round.challenge)[0])
@@ -215,7 +233,9 @@ def test_systems_are_taken_back(round: Round, done: Submission) -> None:
     assert not is_published(done)
 
 
-def test_no_metric_becomes_private_while_systems_are_published(round: Round, done: Submission) -> None:
+def test_no_metric_becomes_private_while_systems_are_published(
+    round: Round, done: Submission
+) -> None:
     """Scored anew by it, their pages would show its scores turn by turn before the unveiling."""
     wish = replace(as_asked(round), private_metrics=["rouge_l"])
     judging.publish_systems(round)
@@ -231,13 +251,17 @@ def test_after_the_unveiling_nothing_is_private(done: Submission, round: Round) 
     judging.unveil(round)
     judging.publish_systems(round)
     round = Round.objects.get(pk=round.pk)
-    assert edit_round(round, replace(as_asked(round), private_metrics=["rouge_l"])).private_metrics == ["rouge_l"]
+    assert edit_round(
+        round, replace(as_asked(round), private_metrics=["rouge_l"])
+    ).private_metrics == ["rouge_l"]
 
 
-# --- scoring again ---------------------------------------------------------------------------------------------
+# --- scoring again --------------------------------------------------------------------------------
 
 
-def test_all_of_a_round_is_scored_on_the_metric_that_was_added(round: Round, done: Submission) -> None:
+def test_all_of_a_round_is_scored_on_the_metric_that_was_added(
+    round: Round, done: Submission
+) -> None:
     submit(round, team_with_member(round.challenge)[0])  # not accepted yet: nothing to score
     Round.objects.filter(pk=round.pk).update(metrics=["word_f1", "bleu_4", "rouge_l"])
     round.refresh_from_db()
@@ -256,7 +280,7 @@ def test_with_nothing_scored_there_is_nothing_to_score_again(round: Round) -> No
         judging.re_evaluate_all(round)
 
 
-# --- at once ---------------------------------------------------------------------------------------------------
+# --- at once --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,5 @@
-"""Limits are a rule of the database: places, of which no two are the same and none is above the limit."""
+"""Limits are a rule of the database: places, of which no two are the same and none is above the
+limit."""
 
 from __future__ import annotations
 
@@ -119,7 +120,10 @@ def test_teams_and_rounds_do_not_take_each_others_places() -> None:
     round, team = round_and_team(daily_limit=1)
     other_team, _ = team_with_member(round.challenge)
     other_round = open_round(challenge=round.challenge, daily_limit=1)
-    assert [submit(*pair).day_place for pair in ((round, team), (round, other_team), (other_round, team))] == [1, 1, 1]
+    assert [
+        submit(*pair).day_place
+        for pair in ((round, team), (round, other_team), (other_round, team))
+    ] == [1, 1, 1]
 
 
 def test_days_are_counted_in_utc_wherever_the_server_is() -> None:
@@ -134,7 +138,7 @@ def test_the_count_begins_anew_at_midnight_utc() -> None:
     assert found.resets_at == datetime(2027, 1, 1, tzinfo=UTC)
 
 
-# --- whatever the code does wrong ------------------------------------------------------------------------------
+# --- whatever the code does wrong -----------------------------------------------------------------
 
 
 def by_hand(round: Round, team: Team, number: int, **places: object) -> Submission:
@@ -200,7 +204,7 @@ def test_the_database_refuses_the_same_bytes_twice() -> None:
         )
 
 
-# --- at the same instant ---------------------------------------------------------------------------------------
+# --- at the same instant --------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -210,12 +214,19 @@ def test_of_twenty_uploads_at_once_exactly_five_are_taken() -> None:
     user = team.members.get().user
     files = [upload_of(f"upload {number}".encode()) for number in range(20)]
     outcomes = at_once(
-        *[partial(receive, round, team, user, track="gpu", name="s", description="", upload=file) for file in files]
+        *[
+            partial(receive, round, team, user, track="gpu", name="s", description="", upload=file)
+            for file in files
+        ]
     )
     refused = [one for one in outcomes if isinstance(one, Exception)]
     assert len(outcomes) - len(refused) == 5
     assert [getattr(one, "code", one) for one in refused] == ["limit_day"] * 15
-    places = Submission.objects.filter(round=round).order_by("day_place").values_list("day_place", "total_place")
+    places = (
+        Submission.objects.filter(round=round)
+        .order_by("day_place")
+        .values_list("day_place", "total_place")
+    )
     assert list(places) == [(place, place) for place in range(1, 6)]
 
 
@@ -225,7 +236,10 @@ def test_the_same_bytes_ten_times_at_once_are_one_submission() -> None:
     user = team.members.get().user
     files = [upload_of(b"the same") for _ in range(10)]
     outcomes = at_once(
-        *[lambda f=f: receive(round, team, user, track="gpu", name="s", description="", upload=f) for f in files]
+        *[
+            lambda f=f: receive(round, team, user, track="gpu", name="s", description="", upload=f)
+            for f in files
+        ]
     )
     assert sorted(one.is_new for one in outcomes) == [False] * 9 + [True]
     assert Submission.objects.filter(round=round).count() == 1

@@ -61,13 +61,19 @@ def test_everybody_reads_what_to_hand_in_and_who_is_not_logged_in_is_led_there(v
 
 def test_a_file_becomes_a_submission_and_then_a_line_of_the_leaderboard(version, ann) -> None:
     client = logged_in(ann)
-    sent = client.post(page_of(version), form(turn_scores(version), direction="lower", link="https://example.org/"))
+    sent = client.post(
+        page_of(version), form(turn_scores(version), direction="lower", link="https://example.org/")
+    )
     submission = Submission.objects.get()
     assert sent["Location"] == f"/submissions/{submission.public_id}/"
     assert client.get(sent["Location"]).status_code == 200
     execution.process(submission.pk)
     metric = SubmittedMetric.objects.get()
-    assert (metric.name, metric.higher_is_better, metric.link) == ("mine", False, "https://example.org/")
+    assert (metric.name, metric.higher_is_better, metric.link) == (
+        "mine",
+        False,
+        "https://example.org/",
+    )
     assert client.get(sent["Location"]).status_code == 200
     shown = client.get(page_of(version)).content.decode()
     assert "https://example.org/" in shown
@@ -85,7 +91,9 @@ def test_a_script_gets_json(version, ann) -> None:
     assert [error["field"] for error in wrong.json()["errors"]] == ["name"]
 
 
-def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_same_file(version, ann) -> None:
+def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_same_file(
+    version, ann
+) -> None:
     client = logged_in(ann)
     client.post(page_of(version), form(turn_scores(version)))
     again = client.post(page_of(version), form(turn_scores(version)), follow=True)
@@ -99,7 +107,9 @@ def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_sa
 
 
 def test_a_refusal_keeps_what_was_written_and_stores_nothing(version, ann) -> None:
-    page = logged_in(ann).post(page_of(version), form(turn_scores(version), name="<script>alert(1)</script>"))
+    page = logged_in(ann).post(
+        page_of(version), form(turn_scores(version), name="<script>alert(1)</script>")
+    )
     assert page.status_code == 422
     assert b"&lt;script&gt;alert(1)&lt;/script&gt;" in page.content
     assert b"<script>alert(1)" not in page.content
@@ -107,7 +117,8 @@ def test_a_refusal_keeps_what_was_written_and_stores_nothing(version, ann) -> No
 
 
 @pytest.mark.parametrize(
-    "broken", [{"level": "word"}, {"direction": ""}, {"name": ""}, {"name": "a" * 200}, {"link": "x" * 400}]
+    "broken",
+    [{"level": "word"}, {"direction": ""}, {"name": ""}, {"name": "a" * 200}, {"link": "x" * 400}],
 )
 def test_a_broken_form_is_refused(version, ann, broken) -> None:
     assert logged_in(ann).post(page_of(version), form(b"x", **broken)).status_code == 422
@@ -128,15 +139,19 @@ def test_the_limit_of_the_day_is_said_before_and_after(version, ann, settings) -
     assert client.post(page_of(version), form(b"other", name="other")).status_code == 409
 
 
-# --- templates ---------------------------------------------------------------------------------------------------
+# --- templates ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("level", "rows"), [("turn", 2 * 4), ("dialogue", 2 * 2), ("system", 2)])
-def test_a_template_has_a_row_for_each_score_and_comes_back_as_a_template(version, ann, level, rows) -> None:
+def test_a_template_has_a_row_for_each_score_and_comes_back_as_a_template(
+    version, ann, level, rows
+) -> None:
     address = f"{page_of(version)}template/?level={level}"
     text = Client().get(f"{address}&format=csv").getvalue().decode()
     assert len(list(csv.DictReader(io.StringIO(text)))) == rows
-    objects = [json.loads(line) for line in Client().get(f"{address}&format=jsonl").getvalue().splitlines()]
+    objects = [
+        json.loads(line) for line in Client().get(f"{address}&format=jsonl").getvalue().splitlines()
+    ]
     assert [one["score"] for one in objects] == [None] * rows
     done = processed(send(version, ann, text.encode(), level=level))
     assert "not filled in" in done.problems[0]["message"]
@@ -144,7 +159,9 @@ def test_a_template_has_a_row_for_each_score_and_comes_back_as_a_template(versio
 
 def test_a_template_that_is_filled_in_is_accepted(version, ann) -> None:
     text = Client().get(f"{page_of(version)}template/?level=system&format=csv").getvalue().decode()
-    filled = "".join(line + "0.5\r\n" if line.endswith(",") else line + "\r\n" for line in text.splitlines())
+    filled = "".join(
+        line + "0.5\r\n" if line.endswith(",") else line + "\r\n" for line in text.splitlines()
+    )
     assert processed(send(version, ann, filled.encode(), level="system")).state == "scored"
 
 
@@ -165,7 +182,7 @@ def test_a_template_of_something_else_is_not_there(version, wish) -> None:
     assert Client().get(f"{page_of(version)}template/?{wish}").status_code == 404
 
 
-# --- who sees what -----------------------------------------------------------------------------------------------
+# --- who sees what --------------------------------------------------------------------------------
 
 
 def test_a_hidden_corpus_exists_for_organisers_and_takes_no_scores(version, ann) -> None:
@@ -187,7 +204,7 @@ def test_the_page_of_a_submission_is_its_senders(version, ann) -> None:
     assert logged_in(made_user("bob")).get(address).status_code == 404
 
 
-# --- withdrawal --------------------------------------------------------------------------------------------------
+# --- withdrawal -----------------------------------------------------------------------------------
 
 
 def test_the_owner_withdraws_on_the_page(version, ann) -> None:
@@ -206,10 +223,14 @@ def test_the_owner_withdraws_on_the_page(version, ann) -> None:
 def test_nobody_else_withdraws(version, ann) -> None:
     metric = processed(send(version, ann)).metric
     address = f"/metric-scores/{metric.pk}/withdraw/"
-    assert logged_in(made_user("bob")).post(address, {"reason": "mine is better"}).status_code == 403
+    assert (
+        logged_in(made_user("bob")).post(address, {"reason": "mine is better"}).status_code == 403
+    )
     assert Client().post(address, {"reason": "x"}).status_code == 302
     assert logged_in(ann).get(address).status_code == 405
-    assert logged_in(ann).post("/metric-scores/999999/withdraw/", {"reason": "x"}).status_code == 404
+    assert (
+        logged_in(ann).post("/metric-scores/999999/withdraw/", {"reason": "x"}).status_code == 404
+    )
     metric.refresh_from_db()
     assert metric.withdrawn_at is None
 
@@ -218,10 +239,13 @@ def test_a_metric_of_a_corpus_that_one_may_not_see_is_not_there(version, ann) ->
     metric = processed(send(version, ann)).metric
     version.corpus.is_public = False
     version.corpus.save()
-    assert logged_in(ann).post(f"/metric-scores/{metric.pk}/withdraw/", {"reason": "x"}).status_code == 404
+    assert (
+        logged_in(ann).post(f"/metric-scores/{metric.pk}/withdraw/", {"reason": "x"}).status_code
+        == 404
+    )
 
 
-# --- organisers --------------------------------------------------------------------------------------------------
+# --- organisers -----------------------------------------------------------------------------------
 
 
 def test_an_organiser_sees_whose_files_wait_and_tries_one_again(version, ann) -> None:

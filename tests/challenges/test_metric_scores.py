@@ -1,4 +1,5 @@
-"""A file of metric scores on its way: received, checked by a worker, stored as a metric or refused, withdrawn."""
+"""A file of metric scores on its way: received, checked by a worker, stored as a metric or refused,
+withdrawn."""
 
 from __future__ import annotations
 
@@ -37,12 +38,20 @@ def lines(rows: Iterable[dict[str, Any]]) -> bytes:
 
 
 def turn_scores(version: CorpusVersion, systems: Iterable[str] = BOTH) -> bytes:
-    """Every turn's score: its place among the turns, a system's letters beside it to tell the systems apart."""
+    """Every turn's score: its place among the turns, a system's letters beside it to tell the
+    systems apart."""
     return lines(
-        {"dialog_id": dialogue.external_id, "turn": turn.number, "system": system, "score": place + len(system) / 10}
+        {
+            "dialog_id": dialogue.external_id,
+            "turn": turn.number,
+            "system": system,
+            "score": place + len(system) / 10,
+        }
         for system in systems
         for place, (dialogue, turn) in enumerate(
-            (dialogue, turn) for dialogue in version.dialogues.all() for turn in dialogue.turns.order_by("number")
+            (dialogue, turn)
+            for dialogue in version.dialogues.all()
+            for turn in dialogue.turns.order_by("number")
         )
     )
 
@@ -50,7 +59,10 @@ def turn_scores(version: CorpusVersion, systems: Iterable[str] = BOTH) -> bytes:
 def send(version: CorpusVersion, user: Any, data: bytes | None = None, **fields: Any) -> Received:
     given = {"name": "mine", "level": "turn", "higher_is_better": True, "link": "", **fields}
     return receive_scores(
-        version, user, upload=upload_of(turn_scores(version) if data is None else data, "scores.jsonl"), **given
+        version,
+        user,
+        upload=upload_of(turn_scores(version) if data is None else data, "scores.jsonl"),
+        **given,
     )
 
 
@@ -61,10 +73,18 @@ def processed(received: Received) -> Submission:
 
 def code_of(version: CorpusVersion, user: Any, data: bytes | None = None, **fields: Any) -> str:
     """The code of the refusal, after which no file and no row is left."""
-    before = set(uploads_folder().iterdir()), set(incoming_folder().iterdir()), Submission.objects.count()
+    before = (
+        set(uploads_folder().iterdir()),
+        set(incoming_folder().iterdir()),
+        Submission.objects.count(),
+    )
     with pytest.raises(NotTaken) as refused:
         send(version, user, data, **fields)
-    assert (set(uploads_folder().iterdir()), set(incoming_folder().iterdir()), Submission.objects.count()) == before
+    assert (
+        set(uploads_folder().iterdir()),
+        set(incoming_folder().iterdir()),
+        Submission.objects.count(),
+    ) == before
     return refused.value.code
 
 
@@ -78,7 +98,7 @@ def ann() -> Any:
     return made_user("ann")
 
 
-# --- taken in ----------------------------------------------------------------------------------------------------
+# --- taken in -------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -87,9 +107,17 @@ def test_turn_scores_are_stored_in_the_order_of_turns(version, ann) -> None:
     done = processed(send(version, ann, link="https://example.org/paper", higher_is_better=False))
     assert done.state == State.SCORED, done.problems
     metric = done.metric
-    assert (metric.name, metric.level, metric.higher_is_better, metric.owner) == ("mine", "turn", False, ann)
+    assert (metric.name, metric.level, metric.higher_is_better, metric.owner) == (
+        "mine",
+        "turn",
+        False,
+        ann,
+    )
     assert (metric.link, metric.sha256) == ("https://example.org/paper", done.sha256)
-    stored = {one.system.name: (one.scores, one.system_score) for one in metric.scores.select_related("system")}
+    stored = {
+        one.system.name: (one.scores, one.system_score)
+        for one in metric.scores.select_related("system")
+    }
     assert stored["alpha"] == ([0.5, 1.5, 2.5, 3.5], 2.0)  # (0.5 + 1.5 + 2.5 + 3.5) / 4
     assert stored["beta"] == ([0.4, 1.4, 2.4, 3.4], pytest.approx(1.9))
     version.refresh_from_db()
@@ -104,7 +132,10 @@ def test_dialogue_scores_are_stored_in_the_order_of_dialogues(version, ann) -> N
         {"dialog_id": "file-1", "system": "alpha", "score": 2},
     ]
     done = processed(send(version, ann, lines(rows), level="dialogue"))
-    stored = {one.system.name: (one.scores, one.system_score) for one in done.metric.scores.select_related("system")}
+    stored = {
+        one.system.name: (one.scores, one.system_score)
+        for one in done.metric.scores.select_related("system")
+    }
     assert stored == {"beta": ([1.0, 3.0], 2.0), "alpha": ([None, 2.0], 2.0)}
     assert "3 of 4 scores, of 2 of 2 systems" in " ".join(done.log.values_list("text", flat=True))
 
@@ -116,9 +147,14 @@ def test_scores_of_an_export_can_be_handed_in_again(version, ann, tmp_path) -> N
     given[2]["score"], given[3]["score"] = None, 0.1 + 0.2
     first = processed(send(version, ann, lines(given[:-1]))).metric
     call_command("export_corpus", version.corpus.slug, to=tmp_path / "out", stdout=io.StringIO())
-    exported = map(json.loads, (tmp_path / "out" / "scores.jsonl").read_text(encoding="utf-8").splitlines())
+    exported = map(
+        json.loads, (tmp_path / "out" / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     again = [
-        {"dialog_id": row["dialogue_id"], **{name: row[name] for name in ("turn", "system", "score")}}
+        {
+            "dialog_id": row["dialogue_id"],
+            **{name: row[name] for name in ("turn", "system", "score")},
+        }
         for row in exported
         if row["level"] == "turn"
     ]
@@ -142,9 +178,9 @@ def test_a_dialogue_without_turns_keeps_its_place(version, ann) -> None:
 def test_system_scores_have_no_parts(version, ann) -> None:
     rows = [{"system": "alpha", "score": 0.25}, {"system": "beta", "score": None}]
     done = processed(send(version, ann, lines(rows), level="system"))
-    assert [(one.system.name, one.scores, one.system_score) for one in done.metric.scores.all()] == [
-        ("alpha", [], 0.25)
-    ]
+    assert [
+        (one.system.name, one.scores, one.system_score) for one in done.metric.scores.all()
+    ] == [("alpha", [], 0.25)]
 
 
 @pytest.mark.django_db
@@ -161,7 +197,10 @@ def test_a_csv_that_a_spreadsheet_cannot_run_is_read_back(ann) -> None:
         ({"dialog_id": "file-0", "turn": 0, "system": "gamma", "score": 1}, "there is no system"),
         ({"dialog_id": "file-9", "turn": 0, "system": "alpha", "score": 1}, "there is no dialogue"),
         ({"dialog_id": "file-0", "turn": 7, "system": "alpha", "score": 1}, "none of the turns"),
-        ({"dialog_id": "file-0", "turn": 0, "system": "alpha", "score": "high"}, "must be a number"),
+        (
+            {"dialog_id": "file-0", "turn": 0, "system": "alpha", "score": "high"},
+            "must be a number",
+        ),
         ({"dialog_id": "file-0", "turn": 0, "system": "alpha"}, "is missing"),
     ],
 )
@@ -169,7 +208,11 @@ def test_a_faulty_file_is_invalid_with_its_line_and_stores_nothing(version, ann,
     done = processed(send(version, ann, turn_scores(version, ["beta"]) + lines([row])))
     assert (done.state, done.problems[0]["where"]) == (State.INVALID, 5)
     assert says in done.problems[0]["message"]
-    assert (done.day_place, SubmittedMetric.objects.count(), SubmittedScores.objects.count()) == (None, 0, 0)
+    assert (done.day_place, SubmittedMetric.objects.count(), SubmittedScores.objects.count()) == (
+        None,
+        0,
+        0,
+    )
 
 
 @pytest.mark.django_db
@@ -184,7 +227,9 @@ def test_a_withheld_system_is_unknown(version, ann) -> None:
 def test_of_two_files_with_one_name_the_first_that_is_read_gets_it(version, ann) -> None:
     first = send(version, ann)
     second = send(version, ann, turn_scores(version, ["alpha"]), name="other")
-    Submission.objects.filter(pk=second.submission.pk).update(name="MINE")  # as if both had come at once
+    Submission.objects.filter(pk=second.submission.pk).update(
+        name="MINE"
+    )  # as if both had come at once
     assert processed(first).state == State.SCORED
     late = processed(second)
     assert (late.state, late.problems[0]["field"]) == (State.INVALID, "name")
@@ -213,13 +258,28 @@ def test_a_second_delivery_changes_nothing(version, ann) -> None:
     assert SubmittedMetric.objects.count() == 1
 
 
-# --- refused at the door -----------------------------------------------------------------------------------------
+# --- refused at the door --------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "a b", "-a", "word_f1", "WORD_F1", "x" * 81, "a,b", "a[b=1]", "<b>", "=cmd()", "naïve", "a\0b", "a/../b"],
+    [
+        "",
+        " ",
+        "a b",
+        "-a",
+        "word_f1",
+        "WORD_F1",
+        "x" * 81,
+        "a,b",
+        "a[b=1]",
+        "<b>",
+        "=cmd()",
+        "naïve",
+        "a\0b",
+        "a/../b",
+    ],
 )
 def test_a_name_that_cannot_stand_beside_the_others_is_refused(version, ann, name) -> None:
     assert code_of(version, ann, name=name) == "name"
@@ -232,14 +292,22 @@ def test_a_name_that_is_there_is_refused_in_whatever_case(version, ann) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("link", ["javascript:alert(1)", "ftp://example.org", "nowhere", "https://" + "x" * 300])
+@pytest.mark.parametrize(
+    "link", ["javascript:alert(1)", "ftp://example.org", "nowhere", "https://" + "x" * 300]
+)
 def test_a_link_that_is_no_address_is_refused(version, ann, link) -> None:
     assert code_of(version, ann, link=link) == "link"
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("data", "code"), [(b"", "empty"), (b"PK\x03\x04zip", "not_text"), (b"a\0b", "not_text"), (b"x" * 101, "too_large")]
+    ("data", "code"),
+    [
+        (b"", "empty"),
+        (b"PK\x03\x04zip", "not_text"),
+        (b"a\0b", "not_text"),
+        (b"x" * 101, "too_large"),
+    ],
 )
 def test_what_is_no_text_is_refused(version, ann, settings, data, code) -> None:
     settings.MAX_UPLOAD_BYTES = 100
@@ -257,7 +325,7 @@ def test_a_corpus_with_hidden_references_takes_no_scores(version, ann) -> None:
     assert code_of(version, ann) == "hidden"
 
 
-# --- the same bytes, and the limit -------------------------------------------------------------------------------
+# --- the same bytes, and the limit ----------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -271,11 +339,18 @@ def test_the_same_bytes_are_known(version, ann) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "other", [{"name": "another"}, {"level": "dialogue"}, {"higher_is_better": False}, {"link": "https://example.org/"}]
+    "other",
+    [
+        {"name": "another"},
+        {"level": "dialogue"},
+        {"higher_is_better": False},
+        {"link": "https://example.org/"},
+    ],
 )
 @pytest.mark.parametrize("is_read", [True, False])
 def test_the_same_bytes_said_to_be_something_else_are_refused(version, ann, other, is_read) -> None:
-    """Answered as known they would pass for corrected, and the leaderboard would go on with the old direction."""
+    """Answered as known they would pass for corrected, and the leaderboard would go on with the old
+    direction."""
     first = send(version, ann)
     if is_read:
         processed(first)
@@ -319,7 +394,9 @@ def test_an_organiser_tries_a_file_again_and_it_gets_a_place(version, ann, setti
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", [{"day_place": None}, {"day_place": 1}, {"day_place": 3}])
-def test_the_database_refuses_a_place_that_is_taken_missing_or_above_the_limit(version, ann, settings, change) -> None:
+def test_the_database_refuses_a_place_that_is_taken_missing_or_above_the_limit(
+    version, ann, settings, change
+) -> None:
     settings.SCORE_FILES_PER_DAY = 2
     send(version, ann, b"1", name="m1")
     second = send(version, ann, b"2", name="m2").submission
@@ -328,9 +405,13 @@ def test_the_database_refuses_a_place_that_is_taken_missing_or_above_the_limit(v
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_twenty_files_at_once_against_a_limit_of_five_exactly_five_are_taken(settings, monkeypatch) -> None:
+def test_of_twenty_files_at_once_against_a_limit_of_five_exactly_five_are_taken(
+    settings, monkeypatch
+) -> None:
     settings.SCORE_FILES_PER_DAY = 5
-    monkeypatch.setattr(score_actions, "day_of", lambda now: date(2026, 11, 21))  # midnight does not fall in between
+    monkeypatch.setattr(
+        score_actions, "day_of", lambda now: date(2026, 11, 21)
+    )  # midnight does not fall in between
     version, ann = small_version(dialogues=1, turns=1, systems=BOTH), made_user("ann")
     together = Barrier(20)
 
@@ -351,7 +432,7 @@ def test_of_twenty_files_at_once_against_a_limit_of_five_exactly_five_are_taken(
     assert sorted(Submission.objects.values_list("day_place", flat=True)) == [1, 2, 3, 4, 5]
 
 
-# --- withdrawal --------------------------------------------------------------------------------------------------
+# --- withdrawal -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -359,7 +440,11 @@ def test_the_owner_withdraws_with_a_reason_and_it_is_noted(version, ann) -> None
     metric = processed(send(version, ann)).metric
     assert withdraw(metric, ann, " a bug in the script ")
     entry = AuditEntry.objects.get(action="metric.withdrawn")
-    assert (entry.actor, entry.subject, entry.details["reason"]) == ("ann", "mine", "a bug in the script")
+    assert (entry.actor, entry.subject, entry.details["reason"]) == (
+        "ann",
+        "mine",
+        "a bug in the script",
+    )
     assert not withdraw(metric, ann, "again")
     assert AuditEntry.objects.filter(action="metric.withdrawn").count() == 1
 

@@ -58,7 +58,7 @@ def due_now(notice: Notice) -> None:
     Notice.objects.filter(pk=notice.pk).update(due_at=timezone.now())
 
 
-# --- who is told ------------------------------------------------------------------------------------------------
+# --- who is told ----------------------------------------------------------------------------------
 
 
 def test_members_of_the_team_are_told_and_nobody_else(round, team, ada) -> None:
@@ -67,7 +67,10 @@ def test_members_of_the_team_are_told_and_nobody_else(round, team, ada) -> None:
     for user in (ada, bo, eve):
         hook(user)
     scored(round, team)
-    assert sorted(Notice.objects.values_list("user__username", "event")) == [("ada", "scored"), ("bo", "scored")]
+    assert sorted(Notice.objects.values_list("user__username", "event")) == [
+        ("ada", "scored"),
+        ("bo", "scored"),
+    ]
 
 
 def test_one_ending_is_told_once_and_a_second_one_again(round, team, ada) -> None:
@@ -105,7 +108,9 @@ def test_invalid_is_told_and_cancelled_is_not(round, team, ada) -> None:
     assert Notice.objects.count() == 1
 
 
-def test_e_mail_goes_to_who_has_an_address_and_did_not_switch_it_off(round, team, ada, settings) -> None:
+def test_e_mail_goes_to_who_has_an_address_and_did_not_switch_it_off(
+    round, team, ada, settings
+) -> None:
     people = [ada, *(made_user(name) for name in ("bo", "cy", "di"))]
     for user in people[1:]:
         Member.objects.create(team=team, challenge=round.challenge, user=user)
@@ -119,7 +124,10 @@ def test_e_mail_goes_to_who_has_an_address_and_did_not_switch_it_off(round, team
     assert not Notice.objects.exists(), "this site sends no e-mail"
     settings.SENDS_EMAIL = True
     scored(round, team)
-    assert sorted(Notice.objects.values_list("user__username", "channel")) == [("ada", "email"), ("cy", "email")]
+    assert sorted(Notice.objects.values_list("user__username", "channel")) == [
+        ("ada", "email"),
+        ("cy", "email"),
+    ]
 
 
 def test_a_disabled_account_hears_nothing(round, team, ada) -> None:
@@ -135,7 +143,7 @@ def test_a_disabled_account_hears_nothing(round, team, ada) -> None:
     assert notices.tell(submission) == 0
 
 
-# --- a webhook hears --------------------------------------------------------------------------------------------
+# --- a webhook hears ------------------------------------------------------------------------------
 
 
 def test_a_delivery_is_signed_and_says_what_the_team_may_know(round, team, ada) -> None:
@@ -150,7 +158,9 @@ def test_a_delivery_is_signed_and_says_what_the_team_may_know(round, team, ada) 
         assert delivery.deliver(notice.pk) is False, "a second hint changes nothing"
     ((headers, body),) = receiver.got
     timestamp = headers["X-Dialeval-Timestamp"]
-    expected = hmac.new(webhook.secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    expected = hmac.new(
+        webhook.secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256
+    ).hexdigest()
     assert headers["X-Dialeval-Signature"] == f"sha256={expected}"
     assert abs(int(timestamp) - time.time()) < 60
     assert headers["X-Dialeval-Event"] == "submission.scored"
@@ -167,8 +177,12 @@ def test_a_delivery_is_signed_and_says_what_the_team_may_know(round, team, ada) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("status", "attempts", "state"), [(500, 8, "failed"), (302, 8, "failed"), (410, 1, "failed")])
-def test_what_is_not_taken_is_tried_again_with_growing_pauses(round, team, ada, status, attempts, state) -> None:
+@pytest.mark.parametrize(
+    ("status", "attempts", "state"), [(500, 8, "failed"), (302, 8, "failed"), (410, 1, "failed")]
+)
+def test_what_is_not_taken_is_tried_again_with_growing_pauses(
+    round, team, ada, status, attempts, state
+) -> None:
     pauses = []
     with http_receiver() as other, http_receiver(status=status, location=other.url) as receiver:
         hook(ada, receiver.url)
@@ -237,7 +251,7 @@ def test_a_webhook_that_is_gone_is_not_called(round, team, ada) -> None:
     assert not Notice.objects.exists()
 
 
-# --- e-mail -----------------------------------------------------------------------------------------------------
+# --- e-mail ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -291,7 +305,7 @@ def test_an_address_that_is_refused_for_now_is_tried_again(letter_to_ada: Notice
     assert letter_to_ada.due_at > timezone.now()
 
 
-# --- the page ---------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -354,6 +368,10 @@ def test_hostile_names_are_text(round, team, ada, browser: Client) -> None:
 def test_the_database_keeps_a_notice_about_something() -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Notice.objects.create(
-            user=made_user("x"), channel="email", event="scored", ending=timezone.now(), due_at=timezone.now()
+            user=made_user("x"),
+            channel="email",
+            event="scored",
+            ending=timezone.now(),
+            due_at=timezone.now(),
         )
     assert connection.is_usable()

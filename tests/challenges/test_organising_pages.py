@@ -1,4 +1,5 @@
-"""The organiser's pages over HTTP: what forms take, what they say of bad input, what buttons do, who is let in."""
+"""The organiser's pages over HTTP: what forms take, what they say of bad input, what buttons do,
+who is let in."""
 
 from __future__ import annotations
 
@@ -27,11 +28,12 @@ from tests.challenges.sets import (
 pytestmark = pytest.mark.django_db
 
 
-# --- who is let in --------------------------------------------------------------------------------------------
+# --- who is let in --------------------------------------------------------------------------------
 
 
 def addresses(round: Round, team: Team, submission: Submission) -> list[str]:
-    """Every address of ours, from the list of patterns itself: a new one is walked without being added here."""
+    """Every address of ours, from the list of patterns itself: a new one is walked without being
+    added here."""
     values = {
         "slug": round.challenge.slug,
         "round_slug": round.slug,
@@ -42,7 +44,9 @@ def addresses(round: Round, team: Team, submission: Submission) -> list[str]:
         wanted = pattern.pattern.converters
         given = {name: values[name] for name in wanted if name != "public_id"}
         if "public_id" in wanted:
-            given["public_id"] = values["public_id"]["team" if pattern.name.startswith("team-") else "submission"]
+            given["public_id"] = values["public_id"][
+                "team" if pattern.name.startswith("team-") else "submission"
+            ]
         found.append(reverse(pattern.name, kwargs=given))
     return found
 
@@ -61,7 +65,11 @@ def test_only_organisers_are_let_in() -> None:
             if user is None:
                 allowed = {302, 405}
             elif address.endswith("/cancel/"):
-                allowed = {302, 404, 405}  # for teams too, and this one has ended; to others it does not exist
+                allowed = {
+                    302,
+                    404,
+                    405,
+                }  # for teams too, and this one has ended; to others it does not exist
             else:
                 allowed = {403, 405}
             assert {answer.status_code for answer in answers} <= allowed, (address, user, answers)
@@ -73,18 +81,32 @@ def test_only_organisers_are_let_in() -> None:
 
 def test_a_button_is_not_pressed_by_a_link(organiser: Client) -> None:
     round = open_round()
-    for name in ("round-unveil", "round-publish", "round-withhold", "round-delete", "round-re-evaluate"):
-        assert organiser.get(reverse(name, args=[round.challenge.slug, round.slug])).status_code == 405
+    for name in (
+        "round-unveil",
+        "round-publish",
+        "round-withhold",
+        "round-delete",
+        "round-re-evaluate",
+    ):
+        assert (
+            organiser.get(reverse(name, args=[round.challenge.slug, round.slug])).status_code == 405
+        )
 
 
-# --- setting up -----------------------------------------------------------------------------------------------
+# --- setting up -----------------------------------------------------------------------------------
 
 
 def test_a_challenge_from_the_plan(organiser: Client) -> None:
     version = small_version()
     answer = organiser.post(
         reverse("challenge-new"),
-        {"name": "CPD", "largest_team": "5", "use_plan": "on", "practice": version.pk, "test": version.pk},
+        {
+            "name": "CPD",
+            "largest_team": "5",
+            "use_plan": "on",
+            "practice": version.pk,
+            "test": version.pk,
+        },
     )
     assert answer.headers["Location"] == reverse("challenge-settings", args=["cpd"])
     page = page_of(organiser, "challenge-settings", "cpd")
@@ -103,7 +125,9 @@ def test_a_challenge_without_the_plan_says_what_is_missing(organiser: Client) ->
 
 def test_a_site_without_corpora_still_makes_challenges(organiser: Client) -> None:
     assert "needs a corpus with references" in page_of(organiser, "challenge-new")
-    answer = organiser.post(reverse("challenge-new"), {"name": "Own", "largest_team": "5", "use_plan": "on"})
+    answer = organiser.post(
+        reverse("challenge-new"), {"name": "Own", "largest_team": "5", "use_plan": "on"}
+    )
     assert answer.status_code == 422
     assert "The plan needs a corpus" in answer.content.decode()
     assert not Challenge.objects.exists()
@@ -125,10 +149,19 @@ def test_a_site_without_corpora_still_makes_challenges(organiser: Client) -> Non
         {"practice": "one"},
     ],
 )
-def test_a_form_that_is_wrong_stores_nothing_and_says_so(organiser: Client, bad: dict[str, str]) -> None:
+def test_a_form_that_is_wrong_stores_nothing_and_says_so(
+    organiser: Client, bad: dict[str, str]
+) -> None:
     open_challenge("talk")
     version = small_version()
-    data = {"name": "T", "largest_team": "5", "use_plan": "on", "practice": version.pk, "test": version.pk, **bad}
+    data = {
+        "name": "T",
+        "largest_team": "5",
+        "use_plan": "on",
+        "practice": version.pk,
+        "test": version.pk,
+        **bad,
+    }
     answer = organiser.post(reverse("challenge-new"), data)
     assert answer.status_code == 422
     assert "Nothing was stored" in answer.content.decode()
@@ -137,9 +170,17 @@ def test_a_form_that_is_wrong_stores_nothing_and_says_so(organiser: Client, bad:
 
 def test_hostile_texts_are_shown_as_text(organiser: Client) -> None:
     markup = "<script>alert(1)</script>"
-    organiser.post(reverse("challenge-new"), {"name": markup, "summary": markup, "slug": "h", "largest_team": "5"})
+    organiser.post(
+        reverse("challenge-new"),
+        {"name": markup, "summary": markup, "slug": "h", "largest_team": "5"},
+    )
     said(organiser, "challenge-rules-edit", "h", text=f"# Hello\n\n{markup}")
-    for name in ("challenge-settings", "challenge-rules-edit", "challenge-teams", "challenge-submissions"):
+    for name in (
+        "challenge-settings",
+        "challenge-rules-edit",
+        "challenge-teams",
+        "challenge-submissions",
+    ):
         page = page_of(organiser, name, "h")
         assert markup not in page
         assert "&lt;script&gt;" in page
@@ -148,12 +189,14 @@ def test_hostile_texts_are_shown_as_text(organiser: Client) -> None:
 def test_the_rules_are_shown_while_they_are_written_and_not_stored(organiser: Client) -> None:
     challenge = open_challenge(rules="Old.")
     address = reverse("challenge-rules-edit", args=[challenge.slug])
-    answer = organiser.post(address, {"text": "# New", "preview": "1"}, headers={"HX-Request": "true"})
+    answer = organiser.post(
+        address, {"text": "# New", "preview": "1"}, headers={"HX-Request": "true"}
+    )
     assert "<h2>New</h2>" in answer.content.decode()
     assert Challenge.objects.get().rules == "Old."
 
 
-# --- rounds ---------------------------------------------------------------------------------------------------
+# --- rounds ---------------------------------------------------------------------------------------
 
 
 def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) -> None:
@@ -171,7 +214,10 @@ def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) ->
     answer = organiser.post(reverse("round-new", args=[challenge.slug]), data)
     assert answer.status_code == 302, answer.content.decode()
     round = Round.objects.get()
-    assert (round.opens_at, round.closes_at) == (datetime(2027, 1, 1, tzinfo=UTC), datetime(2027, 2, 1, tzinfo=UTC))
+    assert (round.opens_at, round.closes_at) == (
+        datetime(2027, 1, 1, tzinfo=UTC),
+        datetime(2027, 2, 1, tzinfo=UTC),
+    )
     assert (round.slug, round.public_share) == ("round-9", 0.4)
     assert round.metrics == ["word_f1", "bleu_4", "bleu_4[normalize=false]"]
     assert round.private_metrics == ["rouge_l"]
@@ -197,7 +243,10 @@ def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) ->
         ({"more_metrics": "word_f1[colour=red]"}, "Line 1"),
         ({"more_metrics": "word_f1\n\nnothing"}, "Line 3"),
         ({"opens_at": "yesterday"}, "Write it as"),
-        ({"opens_at": "2027-01-02T00:00", "closes_at": "2027-01-01T00:00"}, "must close after it opens"),
+        (
+            {"opens_at": "2027-01-02T00:00", "closes_at": "2027-01-01T00:00"},
+            "must close after it opens",
+        ),
         ({"zone": "Mars/Olympus"}, "valid choice"),
         ({"zone": "Europe/Zurich", "opens_at": "2027-03-28T02:30"}, "never show this time"),
         ({"public_share": "101"}, "less than or equal to 100"),
@@ -208,19 +257,27 @@ def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) ->
         ({"endpoint": "12345"}, "valid choice"),
     ],
 )
-def test_a_round_that_is_wrong_is_not_stored(organiser: Client, bad: dict[str, Any], words: str) -> None:
+def test_a_round_that_is_wrong_is_not_stored(
+    organiser: Client, bad: dict[str, Any], words: str
+) -> None:
     challenge = open_challenge()
-    answer = organiser.post(reverse("round-new", args=[challenge.slug]), round_form(small_version(), **bad))
+    answer = organiser.post(
+        reverse("round-new", args=[challenge.slug]), round_form(small_version(), **bad)
+    )
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert not Round.objects.exists()
 
 
-def test_a_metric_that_cannot_be_computed_says_why(organiser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_that_cannot_be_computed_says_why(
+    organiser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from leaderboard.challenges.queries import organising as reads
 
     monkeypatch.setattr(
-        reads, "why_not_offered", lambda one, _v: "needs a moon" if one.metric.name == "word_recall" else ""
+        reads,
+        "why_not_offered",
+        lambda one, _v: "needs a moon" if one.metric.name == "word_recall" else "",
     )
     small_version()
     page = page_of(organiser, "round-new", open_challenge().slug)
@@ -247,7 +304,10 @@ def test_hiding_a_public_corpus_warns(organiser: Client) -> None:
     version.corpus.save()
     address = reverse("round-new", args=[challenge.slug])
     hidden = {**round_form(version, references="hidden"), "refresh": "1"}
-    assert "Who has read or downloaded them knows them" in organiser.post(address, hidden).content.decode()
+    assert (
+        "Who has read or downloaded them knows them"
+        in organiser.post(address, hidden).content.decode()
+    )
     shown = {**round_form(version), "refresh": "1"}
     assert "Who has read or downloaded" not in organiser.post(address, shown).content.decode()
 
@@ -273,7 +333,13 @@ def test_the_page_says_what_submissions_have_settled_and_keeps_it(organiser: Cli
     data = {k: v for k, v in round_form(round.version, daily_limit="7").items() if k not in settled}
     assert said(organiser, "round-settings", *arguments, **data) == "The settings are stored."
     stored = Round.objects.get()
-    kept = (stored.version_id, stored.slug, stored.references, stored.public_share, stored.split_seed)
+    kept = (
+        stored.version_id,
+        stored.slug,
+        stored.references,
+        stored.public_share,
+        stored.split_seed,
+    )
     assert kept == (round.version_id, round.slug, "public", 0.333, 11)
     assert stored.daily_limit == 7
 
@@ -297,7 +363,7 @@ def test_a_metric_added_later_offers_to_score_all_anew(organiser: Client) -> Non
     assert said(organiser, "round-re-evaluate", *arguments) == "1 submission is scored anew."
 
 
-# --- the moments of a round -----------------------------------------------------------------------------------
+# --- the moments of a round -----------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -319,18 +385,25 @@ def test_references_are_opened_by_one_button(organiser: Client) -> None:
     Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=True)
     arguments = [round.challenge.slug, round.slug]
     assert "Open the references" in page_of(organiser, "round-settings", *arguments)
-    assert said(organiser, "round-open-references", *arguments) == "The references are public from now on."
+    assert (
+        said(organiser, "round-open-references", *arguments)
+        == "The references are public from now on."
+    )
     settled = page_of(organiser, "round-settings", *arguments)
     assert "Open the references" not in settled
     assert "own pages" not in settled
 
 
-def test_whose_corpus_is_kept_to_organisers_learns_that_open_references_do_not_show_it(organiser: Client) -> None:
+def test_whose_corpus_is_kept_to_organisers_learns_that_open_references_do_not_show_it(
+    organiser: Client,
+) -> None:
     round = open_round(references="hidden")
     Corpus.objects.filter(pk=round.version.corpus_id).update(is_public=False)
     arguments = [round.challenge.slug, round.slug]
     assert "own pages stay with organisers" in said(organiser, "round-open-references", *arguments)
-    assert f'href="/corpora/{round.version.corpus.slug}/#seen-by"' in page_of(organiser, "round-settings", *arguments)
+    assert f'href="/corpora/{round.version.corpus.slug}/#seen-by"' in page_of(
+        organiser, "round-settings", *arguments
+    )
 
 
 def test_another_round_that_hides_the_references_keeps_the_corpus_hidden(organiser: Client) -> None:

@@ -1,4 +1,5 @@
-"""The organiser's pages of teams and submissions over HTTP: what they show, what their buttons do."""
+"""The organiser's pages of teams and submissions over HTTP: what they show, what their buttons
+do."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from tests.challenges.sets import (
 pytestmark = pytest.mark.django_db
 
 
-# --- teams ----------------------------------------------------------------------------------------------------
+# --- teams ----------------------------------------------------------------------------------------
 
 
 def test_the_page_of_teams_says_who_they_are_and_what_they_took(organiser: Client) -> None:
@@ -47,22 +48,29 @@ def test_the_page_of_teams_says_who_they_are_and_what_they_took(organiser: Clien
 def test_a_team_is_disqualified_with_a_reason_and_reinstated(organiser: Client) -> None:
     team, _user = team_with_member(open_challenge(), name="Owls")
     assert "required" in said(organiser, "team-disqualify", team.public_id, reason=" ")
-    assert "Owls is disqualified" in said(organiser, "team-disqualify", team.public_id, reason="Two accounts.")
-    assert "Two accounts." in page_of(organiser, "challenge-teams", team.challenge.slug, team=team.public_id)
+    assert "Owls is disqualified" in said(
+        organiser, "team-disqualify", team.public_id, reason="Two accounts."
+    )
+    assert "Two accounts." in page_of(
+        organiser, "challenge-teams", team.challenge.slug, team=team.public_id
+    )
     assert "takes part again" in said(organiser, "team-reinstate", team.public_id)
     assert AuditEntry.objects.filter(action__startswith="team.").count() == 2
 
 
 def test_a_team_that_nobody_knows_is_not_found(organiser: Client) -> None:
     challenge = open_challenge()
-    assert organiser.get(reverse("challenge-teams", args=[challenge.slug]), {"team": "x"}).status_code == 404
+    assert (
+        organiser.get(reverse("challenge-teams", args=[challenge.slug]), {"team": "x"}).status_code
+        == 404
+    )
     for public_id in ("x", "%00", "x%00"):
         for button in (f"/teams/{public_id}/disqualify/", f"/submissions/{public_id}/baseline/"):
             assert organiser.post(button, {"reason": "No."}).status_code == 404
         assert organiser.get(f"/submissions/{public_id}/").status_code == 404
 
 
-# --- submissions ----------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
 def test_submissions_are_filtered(organiser: Client) -> None:
@@ -149,12 +157,19 @@ def test_a_button_leads_back_to_where_it_was_and_nowhere_else(organiser: Client)
     address = reverse("submission-baseline", args=[one])
     here = f"/challenges/{round.challenge.slug}/submissions/?chosen={one}"
     assert organiser.post(address, {"is_baseline": "yes", "back": here}).headers["Location"] == here
-    for elsewhere in ("https://example.org/", "//example.org/", "/\\example.org", "javascript:alert(1)"):
+    for elsewhere in (
+        "https://example.org/",
+        "//example.org/",
+        "/\\example.org",
+        "javascript:alert(1)",
+    ):
         answer = organiser.post(address, {"is_baseline": "no", "back": elsewhere})
         assert answer.headers["Location"] == reverse("submission", args=[one])
 
 
-def test_deleting_a_challenge_with_submissions_is_refused_with_the_reason(organiser: Client) -> None:
+def test_deleting_a_challenge_with_submissions_is_refused_with_the_reason(
+    organiser: Client,
+) -> None:
     round = open_round()
     submit(round, team_with_member(round.challenge)[0])
     assert "kept with their scores" in said(organiser, "challenge-delete", round.challenge.slug)
@@ -163,7 +178,9 @@ def test_deleting_a_challenge_with_submissions_is_refused_with_the_reason(organi
     assert list(Challenge.objects.values_list("pk", flat=True)) == [round.challenge_id]
 
 
-def test_an_invalid_submission_says_its_first_problem_and_where_the_report_is(organiser: Client) -> None:
+def test_an_invalid_submission_says_its_first_problem_and_where_the_report_is(
+    organiser: Client,
+) -> None:
     """An empty list answers none of three dialogues."""
     round = open_round()
     one = taken_in(submit(round, team_with_member(round.challenge)[0], data=b"[]"))

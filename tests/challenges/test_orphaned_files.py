@@ -1,4 +1,5 @@
-"""Files that no row names: into quarantine, back, away in the end; too many at once are a mistake of ours."""
+"""Files that no row names: into quarantine, back, away in the end; too many at once are a mistake
+of ours."""
 
 from __future__ import annotations
 
@@ -61,7 +62,11 @@ def later(days: float) -> float:
 
 
 def counts() -> dict[str, int]:
-    return OrphanCount.objects.filter(kind="uploads").values("quarantined", "returned", "removed", "refused").get()
+    return (
+        OrphanCount.objects.filter(kind="uploads")
+        .values("quarantined", "returned", "removed", "refused")
+        .get()
+    )
 
 
 def test_a_file_without_a_row_lies_in_quarantine_for_a_week_before_it_is_removed(
@@ -82,12 +87,17 @@ def test_a_file_without_a_row_lies_in_quarantine_for_a_week_before_it_is_removed
     assert quarantined() == [there]
     orphans.collect(later(9.1))
     assert quarantined() == []
-    assert f"removed uploads/{orphan.name}: no row named it for 7 days ({len(data)} bytes" in caplog.text
+    assert (
+        f"removed uploads/{orphan.name}: no row named it for 7 days ({len(data)} bytes"
+        in caplog.text
+    )
     assert counts() == {"quarantined": 1, "returned": 0, "removed": 1, "refused": 0}
     assert all(stored_path(submission).exists() for submission in stored)
 
 
-def test_a_file_in_quarantine_comes_back_by_itself_when_a_row_names_it(stored: list[Submission]) -> None:
+def test_a_file_in_quarantine_comes_back_by_itself_when_a_row_names_it(
+    stored: list[Submission],
+) -> None:
     """As when a database is restored to a later moment."""
     lost = stored[3]
     kept = stored_path(lost).read_bytes()
@@ -122,7 +132,9 @@ def test_where_more_than_a_small_share_has_no_row_nothing_is_moved_and_it_is_sai
         orphans.collect(later(1))
     assert sum(path.exists() for path in lost) == stay
     assert len(quarantined()) == count - stay
-    assert ("11 of 31 files of uploads have no row in this database: too many" in caplog.text) == bool(stay)
+    assert (
+        "11 of 31 files of uploads have no row in this database: too many" in caplog.text
+    ) == bool(stay)
     assert counts()["refused"] == stay
 
 
@@ -141,7 +153,9 @@ def test_an_operator_who_has_looked_moves_them_all_the_same(
 ) -> None:
     for path in orphans_of(15):
         os.utime(path, (0, 0))
-    with pytest.raises(CommandError, match="15 files without a row stay where they are: too many to be right"):
+    with pytest.raises(
+        CommandError, match="15 files without a row stay where they are: too many to be right"
+    ):
         call_command("quarantine_orphans")
     call_command("quarantine_orphans", force=True)
     assert "uploads: 15 into quarantine, 0 back, 0 removed" in capsys.readouterr().out
@@ -157,10 +171,14 @@ def test_readiness_and_monitoring_say_that_files_have_no_row(
     orphans.collect(later(1))
     assert readiness._files() == "15 files of uploads have no row, too many to be right"
     settings.MONITORING_TOKEN = "let-me-read"
-    told = client.get(reverse("monitoring"), headers={"Authorization": "Bearer let-me-read"}).content.decode()
+    told = client.get(
+        reverse("monitoring"), headers={"Authorization": "Bearer let-me-read"}
+    ).content.decode()
     assert 'dialeval_orphaned_files_refused{kind="uploads"} 15.0' in told
     OrphanCount.objects.filter(kind="uploads").update(quarantined=3, removed=2, removed_bytes=2048)
-    told = client.get(reverse("monitoring"), headers={"Authorization": "Bearer let-me-read"}).content.decode()
+    told = client.get(
+        reverse("monitoring"), headers={"Authorization": "Bearer let-me-read"}
+    ).content.decode()
     assert 'dialeval_orphaned_files_total{kind="uploads",outcome="quarantined"} 3.0' in told
     assert 'dialeval_removed_bytes_total{kind="uploads"} 2048.0' in told
 
@@ -184,7 +202,7 @@ def test_exports_with_raters_names_that_an_older_dialeval_left_go_after_a_day() 
     assert list((HOME / "exports").iterdir()) == []
 
 
-# --- files of another database -----------------------------------------------------------------------------------
+# --- files of another database --------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -239,7 +257,8 @@ def test_an_operator_says_that_the_files_belong_to_this_database_now(
 
 
 def test_a_copy_of_a_database_becomes_a_site_of_its_own(stored: list[Submission]) -> None:
-    """As one that was made by pg_dump and pg_restore, and would take itself for the site that it is a copy of."""
+    """As one that was made by pg_dump and pg_restore, and would take itself for the site that it is
+    a copy of."""
     own = site_identity.identity()
     site_identity.check()
     with pytest.raises(CommandError, match="belongs to another database"):
@@ -258,7 +277,9 @@ def test_files_of_an_older_dialeval_are_claimed_by_the_database_that_knows_nearl
         site_identity.check()
         assert marker.read_text().startswith(site_identity.identity())
         return
-    with pytest.raises(ForeignFiles, match="the storage of files holds 23 files, of which this database knows 20"):
+    with pytest.raises(
+        ForeignFiles, match="the storage of files holds 23 files, of which this database knows 20"
+    ):
         site_identity.check()
     assert not marker.exists()
 

@@ -1,4 +1,5 @@
-"""The page on which prompts are written: what it shows to whom, what it refuses, and that nothing hidden is on it."""
+"""The page on which prompts are written: what it shows to whom, what it refuses, and that nothing
+hidden is on it."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def files_left() -> list[str]:
     return [path.name for path in uploads.incoming_folder().iterdir()]
 
 
-# --- who sees it -----------------------------------------------------------------------------------------------
+# --- who sees it ----------------------------------------------------------------------------------
 
 
 def test_who_is_not_logged_in_is_led_to_the_log_in_page_and_back() -> None:
@@ -51,7 +52,10 @@ def test_who_is_not_logged_in_is_led_to_the_log_in_page_and_back() -> None:
     response = Client().get(address(round))
     assert response.url == f"/accounts/login/?next={address(round)}"
     assert Client().post(address(round), WRITTEN).url == f"/accounts/login/?next={address(round)}"
-    assert Client().post(address(round, "try/"), WRITTEN).url == f"/accounts/login/?next={address(round)}"
+    assert (
+        Client().post(address(round, "try/"), WRITTEN).url
+        == f"/accounts/login/?next={address(round)}"
+    )
 
 
 def test_a_round_without_the_track_has_no_such_page() -> None:
@@ -87,13 +91,19 @@ def test_the_page_shows_limits_and_what_was_used() -> None:
     assert '4 <span class="of">of 5' in page
 
 
-# --- handing in ------------------------------------------------------------------------------------------------
+# --- handing in -----------------------------------------------------------------------------------
 
 
 def test_what_is_written_becomes_a_submission_with_canonical_bytes() -> None:
     round = open_round()
     client = member_of(round)
-    settings = {"temperature": "0.2", "top_p": "1", "max_tokens": "50", "seed": "7", "stop": "\\n\r\nA:"}
+    settings = {
+        "temperature": "0.2",
+        "top_p": "1",
+        "max_tokens": "50",
+        "seed": "7",
+        "stop": "\\n\r\nA:",
+    }
     response = client.post(address(round), {**WRITTEN, **settings, "description": "first try"})
     submission = Submission.objects.get()
     assert response.url == f"/submissions/{submission.public_id}/"
@@ -102,18 +112,30 @@ def test_what_is_written_becomes_a_submission_with_canonical_bytes() -> None:
     wanted = {
         "system": "You are: {persona}",
         "user": "{history}\nB:",
-        "settings": {"temperature": 0.2, "top_p": 1.0, "max_tokens": 50, "stop": ["\n", "A:"], "seed": 7},
+        "settings": {
+            "temperature": 0.2,
+            "top_p": 1.0,
+            "max_tokens": 50,
+            "stop": ["\n", "A:"],
+            "seed": 7,
+        },
     }
     assert json.loads(stored_path(submission).read_bytes()) == wanted
-    assert stored_path(submission).read_bytes() == canonical(read_prompt(json.dumps(wanted).encode()))
+    assert stored_path(submission).read_bytes() == canonical(
+        read_prompt(json.dumps(wanted).encode())
+    )
 
 
 def test_a_file_and_the_form_give_the_same_bytes_so_the_second_is_recognised() -> None:
     round = open_round()
     client = member_of(round)
     client.post(address(round), WRITTEN)
-    file = SimpleUploadedFile("mine.json", b'{"user":"{history}\\nB:","system":"You are: {persona}"}')
-    response = client.post(address(round), {"from_file": "1", "file-name": "again", "file-file": file}, follow=True)
+    file = SimpleUploadedFile(
+        "mine.json", b'{"user":"{history}\\nB:","system":"You are: {persona}"}'
+    )
+    response = client.post(
+        address(round), {"from_file": "1", "file-name": "again", "file-file": file}, follow=True
+    )
     assert Submission.objects.count() == 1
     assert "the very same prompt before, as my prompt" in response.content.decode()
     assert files_left() == []
@@ -152,7 +174,9 @@ def test_a_round_of_one_call_has_no_fields_for_a_second_and_takes_none() -> None
         ({"name": "‮evil"}, "The name holds characters that cannot be seen."),
     ],
 )
-def test_what_is_wrong_stands_at_its_field_and_nothing_is_stored(changes: dict[str, str], words: str) -> None:
+def test_what_is_wrong_stands_at_its_field_and_nothing_is_stored(
+    changes: dict[str, str], words: str
+) -> None:
     round = open_round()
     response = member_of(round).post(address(round), {**WRITTEN, **changes})
     assert response.status_code == 422
@@ -172,7 +196,9 @@ def test_what_was_written_stays_where_it_is_wrong_and_is_only_text() -> None:
 def test_a_file_s_problems_are_told_all_at_once() -> None:
     round = open_round()
     file = SimpleUploadedFile("mine.json", b'{"uzer": "<b>", "settings": {"seed": 1.5}}')
-    response = member_of(round).post(address(round), {"from_file": "1", "file-name": "x", "file-file": file})
+    response = member_of(round).post(
+        address(round), {"from_file": "1", "file-name": "x", "file-file": file}
+    )
     page = response.content.decode()
     assert response.status_code == 422
     assert "<code>$.uzer</code> is not a field of this format" in page
@@ -194,7 +220,9 @@ def test_a_file_s_problems_are_told_all_at_once() -> None:
 def test_a_file_that_is_no_prompt_is_refused(data: bytes, words: str) -> None:
     round = open_round()
     file = SimpleUploadedFile("mine.json", data)
-    response = member_of(round).post(address(round), {"from_file": "1", "file-name": "x", "file-file": file})
+    response = member_of(round).post(
+        address(round), {"from_file": "1", "file-name": "x", "file-file": file}
+    )
     assert response.status_code == 422
     assert words in response.content.decode()
     assert Submission.objects.count() == 0
@@ -225,12 +253,16 @@ def test_a_closed_round_takes_none_and_shows_why() -> None:
     assert client.post(address(round), WRITTEN).status_code == 409
 
 
-# --- looking at it ---------------------------------------------------------------------------------------------
+# --- looking at it --------------------------------------------------------------------------------
 
 
 def test_the_preview_is_the_first_turn_of_a_public_round() -> None:
     round = open_round(small_version(2, 2))
-    page = member_of(round).post(address(round, "try/"), WRITTEN, headers={"HX-Request": "true"}).content.decode()
+    page = (
+        member_of(round)
+        .post(address(round, "try/"), WRITTEN, headers={"HX-Request": "true"})
+        .content.decode()
+    )
     first = round.version.dialogues.get(position=0).turns.get(number=0)
     assert "You are: I have 2 bicycles.\nI live by a lake." in page
     assert f"A: {first.context[0][1]}\nB:" in page
@@ -256,7 +288,11 @@ def test_the_preview_before_the_opening_is_made_up_too() -> None:
 def test_the_preview_of_two_calls_shows_both() -> None:
     round = open_round(references="hidden")
     sent = {**WRITTEN, "second_user": "Better: {first_answer}"}
-    page = member_of(round).post(address(round, "try/"), sent, headers={"HX-Request": "true"}).content.decode()
+    page = (
+        member_of(round)
+        .post(address(round, "try/"), sent, headers={"HX-Request": "true"})
+        .content.decode()
+    )
     assert "Call 2" in page
     assert "Better: [the first answer]" in page
 
@@ -265,7 +301,9 @@ def test_the_preview_says_what_is_wrong_and_needs_no_name() -> None:
     round = open_round()
     client = member_of(round)
     sent = {"user": "{name}"}
-    page = client.post(address(round, "try/"), sent, headers={"HX-Request": "true"}).content.decode()
+    page = client.post(
+        address(round, "try/"), sent, headers={"HX-Request": "true"}
+    ).content.decode()
     assert "There is no placeholder {name}" in page
     assert "required" not in page
 

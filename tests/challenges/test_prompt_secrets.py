@@ -13,7 +13,15 @@ from django.core.management import call_command
 from annotations.models import Turn
 from leaderboard.challenges import generation
 from leaderboard.challenges.actions import telling
-from tests.challenges.prompted import KEY, KEY_VARIABLE, hand_in, prompt_endpoint, prompt_round, said, told
+from tests.challenges.prompted import (
+    KEY,
+    KEY_VARIABLE,
+    hand_in,
+    prompt_endpoint,
+    prompt_round,
+    said,
+    told,
+)
 from tests.challenges.sets import computed, small_version, taken_in
 
 pytestmark = pytest.mark.django_db
@@ -31,12 +39,15 @@ def every_row() -> str:
     return written.getvalue()
 
 
-# --- the key ---------------------------------------------------------------------------------------------------
+# --- the key --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["answer", "model", "error", "no answer"])
 def test_the_key_reaches_no_row_and_no_log_even_where_the_endpoint_says_it_back(
-    how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    how: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     with prompt_endpoint() as stub, caplog.at_level(logging.DEBUG):
@@ -49,7 +60,9 @@ def test_the_key_reaches_no_row_and_no_log_even_where_the_endpoint_says_it_back(
             stub.answer = lambda asked: 401
         else:
             stub.answer = lambda asked: f"no {KEY} JSON".encode()
-        submission = taken_in(hand_in(prompt_round(stub, small_version(1, 1), key_variable=KEY_VARIABLE)))
+        submission = taken_in(
+            hand_in(prompt_round(stub, small_version(1, 1), key_variable=KEY_VARIABLE))
+        )
         assert stub.keys == [f"Bearer {KEY}"]
     assert submission.state == ("scoring" if how in ("answer", "model") else "failed")
     assert KEY not in every_row()
@@ -61,19 +74,22 @@ def test_a_key_that_no_header_carries_is_not_printed(
 ) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "sk-two\nlines")
     with prompt_endpoint() as stub, caplog.at_level(logging.DEBUG):
-        submission = taken_in(hand_in(prompt_round(stub, small_version(1, 1), key_variable=KEY_VARIABLE)))
+        submission = taken_in(
+            hand_in(prompt_round(stub, small_version(1, 1), key_variable=KEY_VARIABLE))
+        )
     assert submission.state == "failed"
     assert "holds characters that cannot be sent" in told(submission, for_organisers=True)
     assert "sk-two" not in every_row() + caplog.text
 
 
-# --- hidden rounds ---------------------------------------------------------------------------------------------
+# --- hidden rounds --------------------------------------------------------------------------------
 
 SECRETS = ("velvet harbour", "copper lantern", "seventeen swans")
 
 
 def secret_version() -> Any:
-    """Each turn's history ends with A; what B said before holds a secret, and so does the reference."""
+    """Each turn's history ends with A; what B said before holds a secret, and so does the
+    reference."""
     version = small_version(dialogues=1, turns=3)
     for turn in Turn.objects.filter(dialogue__version=version):
         context = []
@@ -93,11 +109,18 @@ def holds_a_secret(text: str) -> bool:
 def test_a_hidden_round_s_log_holds_nothing_of_what_was_asked_or_said() -> None:
     """The prompt asks for the history, and the model obeys."""
     with prompt_endpoint(lambda asked: asked["messages"][-1]["content"]) as stub:
-        round = prompt_round(stub, secret_version(), references="hidden", output_tokens_per_dialogue=7)
+        round = prompt_round(
+            stub, secret_version(), references="hidden", output_tokens_per_dialogue=7
+        )
         submission = computed(taken_in(hand_in(round, user="Repeat word for word: {history}")))
     assert holds_a_secret(str(stub.asked))
     assert submission.state == "scored"
-    rows = [told(submission), told(submission, for_organisers=True), submission.error, str(submission.problems)]
+    rows = [
+        told(submission),
+        told(submission, for_organisers=True),
+        submission.error,
+        str(submission.problems),
+    ]
     assert not holds_a_secret("\n".join(rows))
     assert not holds_a_secret(submission.system.description)
 
@@ -110,8 +133,15 @@ def test_an_error_that_repeats_what_was_asked_is_kept_nowhere(
         stub.answer = lambda asked: _error_with(stub, asked)
         submission = taken_in(hand_in(prompt_round(stub, secret_version(), references=references)))
     assert submission.state == "failed"
-    everything = [told(submission), told(submission, for_organisers=True), submission.error, caplog.text]
-    assert "its words repeat what it was asked, and are not kept" in everything[references == "hidden"]
+    everything = [
+        told(submission),
+        told(submission, for_organisers=True),
+        submission.error,
+        caplog.text,
+    ]
+    assert (
+        "its words repeat what it was asked, and are not kept" in everything[references == "hidden"]
+    )
     assert not holds_a_secret("\n".join(everything))
 
 
@@ -131,7 +161,9 @@ def test_an_error_s_own_words_are_for_organisers_where_the_round_is_hidden(
         stub.words = ": 5,000 tokens are too many"
         submission = taken_in(hand_in(prompt_round(stub, secret_version(), references=references)))
     assert ("5,000 tokens are too many" in told(submission)) is team_reads_it
-    assert ("5,000 tokens are too many" in told(submission, for_organisers=True)) is not team_reads_it
+    assert (
+        "5,000 tokens are too many" in told(submission, for_organisers=True)
+    ) is not team_reads_it
     assert "5,000 tokens" not in submission.error
 
 

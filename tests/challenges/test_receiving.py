@@ -22,7 +22,14 @@ from leaderboard.challenges.actions.teams import found, join
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.prompts.spec import canonical, read_prompt
 from tests.campaigns.sets import made_campaign, made_raters, made_user
-from tests.challenges.sets import good_file, open_challenge, open_round, submit, team_with_member, upload_of
+from tests.challenges.sets import (
+    good_file,
+    open_challenge,
+    open_round,
+    submit,
+    team_with_member,
+    upload_of,
+)
 from tests.stored_uploads import files_below, stored_path
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +56,9 @@ def files_left() -> list[str]:
     return sorted(str(path.parent.name) for path in files if path.name != MARKER)
 
 
-def refusal(round: Round, team: Team, user=None, data: bytes = b"one line\n", **details: str) -> str:
+def refusal(
+    round: Round, team: Team, user=None, data: bytes = b"one line\n", **details: str
+) -> str:
     """The code of the refusal, once it is sure that nothing was stored."""
     before = Submission.objects.count()
     files_before = files_left()
@@ -61,12 +70,21 @@ def refusal(round: Round, team: Team, user=None, data: bytes = b"one line\n", **
     return refused.value.code
 
 
-def test_an_upload_becomes_a_submission_with_its_file_its_place_and_its_log(round: Round, team: Team) -> None:
+def test_an_upload_becomes_a_submission_with_its_file_its_place_and_its_log(
+    round: Round, team: Team
+) -> None:
     data = good_file(round.version)
-    received = receive(round, team, member(team), upload=upload_of(data, "answers.jsonl"), **DETAILS)
+    received = receive(
+        round, team, member(team), upload=upload_of(data, "answers.jsonl"), **DETAILS
+    )
     stored = Submission.objects.get(pk=received.submission.pk)
     assert received.is_new
-    assert (stored.state, stored.kind, stored.track, stored.version) == ("received", "responses", "gpu", round.version)
+    assert (stored.state, stored.kind, stored.track, stored.version) == (
+        "received",
+        "responses",
+        "gpu",
+        round.version,
+    )
     assert (stored.file_name, stored.size, stored.sha256) == (
         "answers.jsonl",
         len(data),
@@ -99,7 +117,10 @@ def test_a_prompt_is_a_submission_of_another_kind(round: Round, team: Team) -> N
 )
 def test_a_round_takes_only_what_is_open(round: Round, team: Team, fields: dict, code: str) -> None:
     now = timezone.now()
-    given = {name: now + value if isinstance(value, timedelta) else value for name, value in fields.items()}
+    given = {
+        name: now + value if isinstance(value, timedelta) else value
+        for name, value in fields.items()
+    }
     Round.objects.filter(pk=round.pk).update(**given)
     assert refusal(round, team) == code
 
@@ -125,7 +146,9 @@ def test_who_rates_a_corpus_that_a_later_round_hides_hands_in_no_more(
 
 
 @pytest.mark.parametrize(("state", "code"), [("draft", "upcoming"), ("closed", "closed")])
-def test_a_challenge_that_is_not_open_takes_nothing(round: Round, team: Team, state: str, code: str) -> None:
+def test_a_challenge_that_is_not_open_takes_nothing(
+    round: Round, team: Team, state: str, code: str
+) -> None:
     round.challenge.state = state
     round.challenge.save()
     assert refusal(round, team) == code
@@ -146,7 +169,9 @@ def test_a_team_of_another_challenge_hands_in_nothing(round: Round) -> None:
 
 
 def test_a_disqualified_team_reads_why(round: Round, team: Team) -> None:
-    Team.objects.filter(pk=team.pk).update(disqualified_at=timezone.now(), disqualification="trained on the test set")
+    Team.objects.filter(pk=team.pk).update(
+        disqualified_at=timezone.now(), disqualification="trained on the test set"
+    )
     with pytest.raises(NotTaken, match="trained on the test set") as refused:
         submit(round, team)
     assert refused.value.code == "disqualified"
@@ -166,7 +191,9 @@ def test_a_disqualified_team_reads_why(round: Round, team: Team) -> None:
         ("dialog_id".encode("utf-16"), "not_text"),
     ],
 )
-def test_what_is_no_text_is_refused_by_its_first_bytes(round: Round, team: Team, data: bytes, code: str) -> None:
+def test_what_is_no_text_is_refused_by_its_first_bytes(
+    round: Round, team: Team, data: bytes, code: str
+) -> None:
     assert refusal(round, team, data=data) == code
 
 
@@ -186,7 +213,9 @@ def test_a_name_that_cannot_be_read_is_refused(round: Round, team: Team, name: s
 
 
 @pytest.mark.parametrize("description", ["x" * 2001, "a\0b", "\ud800"])
-def test_a_description_that_cannot_be_stored_is_refused(round: Round, team: Team, description: str) -> None:
+def test_a_description_that_cannot_be_stored_is_refused(
+    round: Round, team: Team, description: str
+) -> None:
     assert refusal(round, team, description=description) == "description"
 
 
@@ -206,7 +235,7 @@ def test_a_file_name_is_for_reading_only(given: str | None, read: str) -> None:
     assert uploads.readable_name(given) == read
 
 
-# --- the same bytes --------------------------------------------------------------------------------------------
+# --- the same bytes -------------------------------------------------------------------------------
 
 
 def test_the_same_bytes_again_are_the_submission_that_is_known(round: Round, team: Team) -> None:
@@ -225,7 +254,9 @@ def test_the_same_bytes_are_recognised_after_the_round_has_closed(round: Round, 
 
 def test_the_same_prompt_is_known_however_its_file_is_laid_out(round: Round, team: Team) -> None:
     first = submit(round, team, data=b'{"user": "{history}", "system": ""}', track="prompt")
-    again = submit(round, team, data=b'{\n "settings": {"seed": 0},\r\n "user": "{history}"}\n', track="prompt")
+    again = submit(
+        round, team, data=b'{\n "settings": {"seed": 0},\r\n "user": "{history}"}\n', track="prompt"
+    )
     assert again == first
     stored = stored_path(first).read_bytes()
     assert (stored, first.size) == (canonical(read_prompt(b'{"user": "{history}"}')), len(stored))
@@ -239,13 +270,17 @@ def test_a_prompt_that_cannot_be_read_stays_as_it_came(round: Round, team: Team)
 
 
 def test_the_same_bytes_in_another_track_are_another_submission(round: Round, team: Team) -> None:
-    assert submit(round, team, data=b"the same") != submit(round, team, data=b"the same", track="prompt")
+    assert submit(round, team, data=b"the same") != submit(
+        round, team, data=b"the same", track="prompt"
+    )
 
 
 def test_what_ended_without_a_score_may_be_handed_in_again(round: Round, team: Team) -> None:
     first = submit(round, team, data=b"the same")
     places = {"day_place": None, "total_place": None}
-    Submission.objects.filter(pk=first.pk).update(state="invalid", ended_at=timezone.now(), **places)
+    Submission.objects.filter(pk=first.pk).update(
+        state="invalid", ended_at=timezone.now(), **places
+    )
     again = submit(round, team, data=b"the same")
     assert again != first
     assert again.twin is None  # a twin is another team's
@@ -259,7 +294,7 @@ def test_the_same_bytes_of_another_team_are_noted(round: Round, team: Team) -> N
     assert first.twin is None
 
 
-# --- files -----------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def test_a_file_that_django_kept_in_memory_is_hashed_too() -> None:
@@ -283,12 +318,16 @@ def test_files_without_a_row_are_taken_away_after_an_hour(round: Round, team: Te
     assert files_left() == ["uploads"]
 
 
-def test_a_round_that_is_deleted_while_the_file_comes_takes_nothing(round: Round, team: Team) -> None:
+def test_a_round_that_is_deleted_while_the_file_comes_takes_nothing(
+    round: Round, team: Team
+) -> None:
     Round.objects.filter(pk=round.pk).delete()
     assert refusal(round, team) == "round"
 
 
-def test_a_team_that_is_gone_when_the_file_is_there_hands_in_nothing(round: Round, team: Team) -> None:
+def test_a_team_that_is_gone_when_the_file_is_there_hands_in_nothing(
+    round: Round, team: Team
+) -> None:
     user = member(team)
     Team.objects.filter(pk=team.pk).delete()
     assert refusal(round, team, user) == "not_member"

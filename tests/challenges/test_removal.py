@@ -55,7 +55,9 @@ def team(round, ada, mallory) -> Team:
 
 
 def members(team: Team) -> list[str]:
-    return list(Member.objects.filter(team=team).order_by("pk").values_list("user__username", flat=True))
+    return list(
+        Member.objects.filter(team=team).order_by("pk").values_list("user__username", flat=True)
+    )
 
 
 def page_of(user: Any, name: str, *args: str) -> Any:
@@ -64,23 +66,29 @@ def page_of(user: Any, name: str, *args: str) -> Any:
     return client.get(reverse(name, args=args))
 
 
-# --- who may ----------------------------------------------------------------------------------------------------
+# --- who may --------------------------------------------------------------------------------------
 
 
-def test_the_leader_removes_a_member_and_the_log_says_so(team: Team, ada: Any, mallory: Any) -> None:
+def test_the_leader_removes_a_member_and_the_log_says_so(
+    team: Team, ada: Any, mallory: Any
+) -> None:
     teams.remove_member(team, mallory, ada)
     assert members(team) == ["ada"]
     entry = AuditEntry.objects.get(action="team.member_removed")
     assert (entry.actor, entry.subject, entry.details["member"]) == ("ada", "Lake House", "mallory")
 
 
-def test_whoever_joined_last_cannot_push_out_those_who_were_there(team: Team, ada: Any, mallory: Any) -> None:
+def test_whoever_joined_last_cannot_push_out_those_who_were_there(
+    team: Team, ada: Any, mallory: Any
+) -> None:
     with pytest.raises(CannotJoin, match="leader"):
         teams.remove_member(team, ada, mallory)
     assert members(team) == ["ada", "mallory"]
 
 
-def test_the_oldest_member_leads_once_the_founder_has_left_or_is_disabled(team: Team, ada: Any, mallory: Any) -> None:
+def test_the_oldest_member_leads_once_the_founder_has_left_or_is_disabled(
+    team: Team, ada: Any, mallory: Any
+) -> None:
     newest = made_user("nora")
     teams.join(team.invitation, newest)
     type(ada).objects.filter(pk=ada.pk).update(is_active=False)
@@ -107,13 +115,15 @@ def test_a_team_without_members_that_submitted_nothing_is_gone(
     assert not Team.objects.filter(pk=team.pk).exists()
 
 
-def test_nobody_is_removed_from_a_disqualified_team_by_its_leader(team: Team, ada: Any, mallory: Any) -> None:
+def test_nobody_is_removed_from_a_disqualified_team_by_its_leader(
+    team: Team, ada: Any, mallory: Any
+) -> None:
     disqualify_team(team, "read the answers")
     with pytest.raises(CannotJoin, match="disqualified"):
         teams.remove_member(team, mallory, ada)
 
 
-# --- what a removed member loses ----------------------------------------------------------------------------------
+# --- what a removed member loses ------------------------------------------------------------------
 
 
 def test_a_removed_member_has_no_access_at_once(round, team: Team, ada: Any, mallory: Any) -> None:
@@ -132,7 +142,9 @@ def test_a_removed_member_has_no_access_at_once(round, team: Team, ada: Any, mal
     assert Submission.objects.get(pk=sent.pk).user == mallory, "it stays attributed"
 
 
-def test_a_removed_member_s_webhook_hears_nothing_more(round, team: Team, ada: Any, mallory: Any, settings) -> None:
+def test_a_removed_member_s_webhook_hears_nothing_more(
+    round, team: Team, ada: Any, mallory: Any, settings
+) -> None:
     settings.WEBHOOK_PRIVATE = True
     notices.add_webhook(mallory, "http://127.0.0.1:9/hook")
     scored(round, team, user=ada)
@@ -140,12 +152,17 @@ def test_a_removed_member_s_webhook_hears_nothing_more(round, team: Team, ada: A
     teams.remove_member(team, mallory, ada)
     assert delivery.deliver(waiting.pk) is False
     waiting.refresh_from_db()
-    assert (waiting.state, waiting.answer) == ("failed", "the account is no longer a member of the team")
+    assert (waiting.state, waiting.answer) == (
+        "failed",
+        "the account is no longer a member of the team",
+    )
     scored(round, team, user=ada)
     assert Notice.objects.filter(user=mallory).count() == 1
 
 
-def test_a_removed_member_does_not_come_back_by_the_same_link(team: Team, ada: Any, mallory: Any) -> None:
+def test_a_removed_member_does_not_come_back_by_the_same_link(
+    team: Team, ada: Any, mallory: Any
+) -> None:
     link = team.invitation
     teams.remove_member(team, mallory, ada)
     for user in (mallory, made_user("friend")):
@@ -165,7 +182,7 @@ def test_a_removed_member_who_submitted_gets_no_second_team_s_attempts(
     assert members(team) == ["ada", "mallory"]
 
 
-# --- bans -------------------------------------------------------------------------------------------------------
+# --- bans -----------------------------------------------------------------------------------------
 
 
 def test_a_banned_person_gets_into_no_team_until_the_ban_is_lifted(
@@ -189,12 +206,14 @@ def test_a_ban_is_of_one_challenge(round, mallory: Any, organiser: Any) -> None:
     assert teams.found(open_challenge(), mallory, "Elsewhere").members.count() == 1
 
 
-# --- links ------------------------------------------------------------------------------------------------------
+# --- links ----------------------------------------------------------------------------------------
 
 
 def test_a_link_expires_after_fourteen_days(team: Team) -> None:
     assert timedelta(days=13) < team.invitation_expires_at - timezone.now() <= timedelta(days=14)
-    Team.objects.filter(pk=team.pk).update(invitation_expires_at=timezone.now() - timedelta(seconds=1))
+    Team.objects.filter(pk=team.pk).update(
+        invitation_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     with pytest.raises(CannotJoin, match="not valid"):
         teams.join(team.invitation, made_user())
 
@@ -208,7 +227,9 @@ def test_a_revoked_link_lets_nobody_in_until_there_is_a_new_one(team: Team, ada:
     assert AuditEntry.objects.filter(action="team.invitation_revoked").count() == 1
 
 
-def test_a_link_that_a_disabled_member_knows_lets_nobody_in(team: Team, ada: Any, mallory: Any, organiser: Any) -> None:
+def test_a_link_that_a_disabled_member_knows_lets_nobody_in(
+    team: Team, ada: Any, mallory: Any, organiser: Any
+) -> None:
     type(mallory).objects.filter(pk=mallory.pk).update(is_active=False)
     with pytest.raises(CannotJoin, match="not valid"):
         teams.join(team.invitation, made_user())
@@ -216,13 +237,15 @@ def test_a_link_that_a_disabled_member_knows_lets_nobody_in(team: Team, ada: Any
     teams.join(teams.renew_invitation(team, ada).invitation, made_user())
 
 
-def test_whoever_is_no_member_any_more_makes_no_new_link(team: Team, ada: Any, mallory: Any) -> None:
+def test_whoever_is_no_member_any_more_makes_no_new_link(
+    team: Team, ada: Any, mallory: Any
+) -> None:
     teams.remove_member(team, mallory, ada)
     with pytest.raises(CannotJoin, match="no member"):
         teams.renew_invitation(team, mallory)
 
 
-# --- pages and the API ------------------------------------------------------------------------------------------
+# --- pages and the API ----------------------------------------------------------------------------
 
 
 def test_the_team_page_removes_a_member_and_says_until_when_the_link_holds(
@@ -241,7 +264,9 @@ def test_the_team_page_removes_a_member_and_says_until_when_the_link_holds(
     assert members(team) == ["ada"]
 
 
-def test_an_organiser_s_page_removes_bans_and_lifts(round, team: Team, mallory: Any, organiser: Any) -> None:
+def test_an_organiser_s_page_removes_bans_and_lifts(
+    round, team: Team, mallory: Any, organiser: Any
+) -> None:
     client, slug = Client(), round.challenge.slug
     client.force_login(organiser)
     member = Member.objects.get(user=mallory)
@@ -260,7 +285,9 @@ def test_an_organiser_s_page_removes_bans_and_lifts(round, team: Team, mallory: 
     assert client.post(reverse("challenge-bans", args=[slug]), form).status_code == 422
 
 
-def test_programs_remove_members_and_renew_and_revoke_links(round, team: Team, ada: Any, mallory: Any) -> None:
+def test_programs_remove_members_and_renew_and_revoke_links(
+    round, team: Team, ada: Any, mallory: Any
+) -> None:
     program, path = program_of(ada), f"/challenges/{round.challenge.slug}/team"
     before = program.get(path).json()
     assert (before["leader"], before["invitation"]) == ("ada", team.invitation)
@@ -274,14 +301,16 @@ def test_programs_remove_members_and_renew_and_revoke_links(round, team: Team, a
     assert program.get(path).json()["invitation"] is None
 
 
-# --- at once ----------------------------------------------------------------------------------------------------
+# --- at once --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_removed_member_s_upload_at_the_same_moment_is_in_whole_or_refused(
     round, team: Team, ada: Any, mallory: Any
 ) -> None:
-    outcomes = at_once(partial(teams.remove_member, team, mallory, ada), partial(submit, round, team, mallory))
+    outcomes = at_once(
+        partial(teams.remove_member, team, mallory, ada), partial(submit, round, team, mallory)
+    )
     assert outcomes[0] is None
     assert members(team) == ["ada"]
     if isinstance(outcomes[1], Submission):
@@ -293,7 +322,9 @@ def test_a_removed_member_s_upload_at_the_same_moment_is_in_whole_or_refused(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_remove_each_other_the_team_keeps_one(round, team: Team, ada: Any, mallory: Any) -> None:
+def test_of_two_who_remove_each_other_the_team_keeps_one(
+    round, team: Team, ada: Any, mallory: Any
+) -> None:
     """The founder removes a member who, were the founder gone first, would lead the team."""
     submit(round, team, ada)
     at_once(
@@ -305,7 +336,9 @@ def test_of_two_who_remove_each_other_the_team_keeps_one(round, team: Team, ada:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_joins_while_the_link_is_revoked_is_in_before_or_refused(team: Team, ada: Any) -> None:
+def test_whoever_joins_while_the_link_is_revoked_is_in_before_or_refused(
+    team: Team, ada: Any
+) -> None:
     newcomer = made_user("nora")
     revoked, joined = at_once(
         partial(teams.revoke_invitation, team, ada), partial(teams.join, team.invitation, newcomer)

@@ -29,10 +29,17 @@ def end_runs(submission: Submission, configuration: str, state: str, **fields: o
     given = {"state": state, "finished_at": timezone.now(), **fields}
     if state == "done":
         given |= {"signature": "s", "system_score": 0.5}
-    assert MetricRun.objects.filter(system=submission.system, configuration=configuration).update(**given) == 1
+    assert (
+        MetricRun.objects.filter(system=submission.system, configuration=configuration).update(
+            **given
+        )
+        == 1
+    )
 
 
-def test_it_is_scored_when_every_metric_is_computed_and_not_before(round: Round, team: Team) -> None:
+def test_it_is_scored_when_every_metric_is_computed_and_not_before(
+    round: Round, team: Team
+) -> None:
     submission = taken_in(submit(round, team))
     end_runs(submission, "word_f1", "done")
     assert not work.settle(submission.pk)
@@ -51,7 +58,9 @@ def test_settling_twice_settles_once(round: Round, team: Team) -> None:
     assert Round.objects.get(pk=round.pk).revision == revision == 1
 
 
-def test_one_that_failed_waits_for_those_under_way_and_then_names_what_failed(round: Round, team: Team) -> None:
+def test_one_that_failed_waits_for_those_under_way_and_then_names_what_failed(
+    round: Round, team: Team
+) -> None:
     submission = taken_in(submit(round, team))
     end_runs(submission, "bleu_4", "failed", error="no memory")
     assert not work.settle(submission.pk)
@@ -60,7 +69,9 @@ def test_one_that_failed_waits_for_those_under_way_and_then_names_what_failed(ro
     failed = now(submission)
     assert (failed.state, failed.day_place) == ("failed", None)
     assert failed.error == "bleu_4 could not be computed (no memory)"
-    assert failed.system.metric_runs.get(configuration="word_f1").system_score == 0.5  # what exists stays
+    assert (
+        failed.system.metric_runs.get(configuration="word_f1").system_score == 0.5
+    )  # what exists stays
 
 
 def test_of_a_private_metric_the_team_reads_that_one_failed_and_not_which(team: Team) -> None:
@@ -94,12 +105,16 @@ def test_a_metric_that_is_added_while_it_is_scored_is_waited_for(round: Round, t
         end_runs(submission, configuration, "done")
     Round.objects.filter(pk=round.pk).update(metrics=["word_f1", "bleu_4", "rouge_l"])
     assert not work.settle(submission.pk)
-    assert MetricRun.objects.get(system=submission.system, configuration="rouge_l").state == "pending"
+    assert (
+        MetricRun.objects.get(system=submission.system, configuration="rouge_l").state == "pending"
+    )
     end_runs(submission, "rouge_l", "done")
     assert work.settle(submission.pk)
 
 
-def test_a_run_that_was_taken_back_is_asked_for_again_by_the_sweep(round: Round, team: Team) -> None:
+def test_a_run_that_was_taken_back_is_asked_for_again_by_the_sweep(
+    round: Round, team: Team
+) -> None:
     submission = taken_in(submit(round, team))
     runs.withdraw_waiting(round.version)
     MetricRun.objects.filter(system=submission.system).delete()
@@ -107,7 +122,9 @@ def test_a_run_that_was_taken_back_is_asked_for_again_by_the_sweep(round: Round,
     assert MetricRun.objects.filter(system=submission.system, state="pending").count() == 2
 
 
-def test_the_sweep_settles_what_a_worker_left_that_died_after_its_last_run(round: Round, team: Team) -> None:
+def test_the_sweep_settles_what_a_worker_left_that_died_after_its_last_run(
+    round: Round, team: Team
+) -> None:
     submission = taken_in(submit(round, team))
     for configuration in ("word_f1", "bleu_4"):
         end_runs(submission, configuration, "done")
@@ -119,8 +136,13 @@ def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
     round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many were there before it."""
-    waiting, ended = (taken_in(submit(round, team, data=good_file(round.version, text))) for text in ("Hm.", "Oh."))
-    MetricRun.objects.filter(system=ended.system).update(state=MetricRun.State.FAILED, error="no such model")
+    waiting, ended = (
+        taken_in(submit(round, team, data=good_file(round.version, text)))
+        for text in ("Hm.", "Oh.")
+    )
+    MetricRun.objects.filter(system=ended.system).update(
+        state=MetricRun.State.FAILED, error="no such model"
+    )
     monkeypatch.setattr(sweeping, "HINTS_A_SWEEP", 1)
     work.sweep()
     assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
@@ -137,10 +159,12 @@ def test_members_with_a_webhook_are_told_once(round: Round, team: Team) -> None:
     member = team.members.get().user
     member.webhooks.create(url="https://example.org/hook")
     submission = scored(round, team)
-    assert list(Notice.objects.filter(submission=submission).values_list("event", flat=True)) == ["scored"]
+    assert list(Notice.objects.filter(submission=submission).values_list("event", flat=True)) == [
+        "scored"
+    ]
 
 
-# --- the signal ------------------------------------------------------------------------------------------------
+# --- the signal -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,5 @@
-"""From a draft to an open challenge, a round before and after the first submission: what is stored and refused."""
+"""From a draft to an open challenge, a round before and after the first submission: what is stored
+and refused."""
 
 from __future__ import annotations
 
@@ -20,14 +21,26 @@ from leaderboard.challenges.forms.zones import NoSuchTime, in_utc
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import as_asked, open_challenge, open_round, small_version, submit, team_with_member
+from tests.challenges.sets import (
+    as_asked,
+    open_challenge,
+    open_round,
+    small_version,
+    submit,
+    team_with_member,
+)
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
 
 
 def asked(version: CorpusVersion | None = None, **fields: Any) -> RoundAsked:
-    given = {"name": "Round 1", "metrics": ["word_f1", "bleu_4"], "ranking_metric": "word_f1", **fields}
+    given = {
+        "name": "Round 1",
+        "metrics": ["word_f1", "bleu_4"],
+        "ranking_metric": "word_f1",
+        **fields,
+    }
     return RoundAsked(version=version or small_version(), **given)
 
 
@@ -36,7 +49,7 @@ def handed_in(round: Round) -> Submission:
     return submit(round, team)
 
 
-# --- challenges ------------------------------------------------------------------------------------------------
+# --- challenges -----------------------------------------------------------------------------------
 
 
 def test_the_address_is_made_from_the_name_and_made_once() -> None:
@@ -85,7 +98,9 @@ def test_the_audit_log_keeps_the_rules_before_and_after() -> None:
     assert AuditEntry.objects.get().details == {"before": "Old.", "after": "New."}
 
 
-@pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 50_001], ids=["NUL", "half a pair", "too long"])
+@pytest.mark.parametrize(
+    "text", ["a\0b", "\ud800", "x" * 50_001], ids=["NUL", "half a pair", "too long"]
+)
 def test_rules_that_no_database_takes_are_refused(text: str) -> None:
     challenge = open_challenge(rules="Old.")
     with pytest.raises(Refused):
@@ -100,7 +115,10 @@ def test_a_challenge_opens_with_rules_and_a_round_and_says_what_is_missing() -> 
     setup.write_rules(challenge, "Be kind.")
     rounds.create_round(challenge, asked())
     assert setup.step(challenge, "open").state == "open"
-    assert AuditEntry.objects.get(action="challenge.open").details == {"before": "draft", "after": "open"}
+    assert AuditEntry.objects.get(action="challenge.open").details == {
+        "before": "draft",
+        "after": "open",
+    }
 
 
 def test_the_second_who_presses_is_told_and_nothing_changes() -> None:
@@ -145,7 +163,7 @@ def test_a_challenge_with_teams_is_deleted_only_by_its_name() -> None:
     assert AuditEntry.objects.get(action="challenge.deleted").details["teams"] == ["Owls"]
 
 
-# --- the plan --------------------------------------------------------------------------------------------------
+# --- the plan -------------------------------------------------------------------------------------
 
 
 def test_the_plan_makes_three_rounds_one_after_the_other() -> None:
@@ -155,9 +173,19 @@ def test_the_plan_makes_three_rounds_one_after_the_other() -> None:
     challenge = create_from_plan(ChallengeAsked("CPD"), version, version, now=now)
     warm_up, first, second = challenge.rounds.order_by("position")
     assert (warm_up.opens_at, warm_up.closes_at) == (None, datetime(2026, 12, 20, tzinfo=UTC))
-    assert (first.opens_at, first.closes_at) == (warm_up.closes_at, datetime(2027, 1, 17, tzinfo=UTC))
-    assert (second.opens_at, second.closes_at) == (first.closes_at, datetime(2027, 2, 14, tzinfo=UTC))
-    assert [one.unveil_at for one in (warm_up, first, second)] == [None, first.closes_at, second.closes_at]
+    assert (first.opens_at, first.closes_at) == (
+        warm_up.closes_at,
+        datetime(2027, 1, 17, tzinfo=UTC),
+    )
+    assert (second.opens_at, second.closes_at) == (
+        first.closes_at,
+        datetime(2027, 2, 14, tzinfo=UTC),
+    )
+    assert [one.unveil_at for one in (warm_up, first, second)] == [
+        None,
+        first.closes_at,
+        second.closes_at,
+    ]
     assert challenge.state == "draft"
     assert setup.what_is_missing(challenge) == []
 
@@ -166,17 +194,29 @@ def test_the_plan_has_the_limits_of_the_cpd_challenge() -> None:
     version = small_version()
     challenge = create_from_plan(ChallengeAsked("CPD"), version, version)
     for round in challenge.rounds.all():
-        limits = (round.calls_per_utterance, round.input_tokens_per_dialogue, round.output_tokens_per_dialogue)
+        limits = (
+            round.calls_per_utterance,
+            round.input_tokens_per_dialogue,
+            round.output_tokens_per_dialogue,
+        )
         assert limits == (2, 10_000, 1_000)
         assert (round.ranking_metric, round.tracks) == ("word_f1", ["gpu", "prompt"])
         assert (round.daily_limit, round.total_limit) == (5, 100)
 
 
 @pytest.mark.parametrize(("same", "references"), [(True, "public"), (False, "hidden")])
-def test_the_plan_hides_references_only_of_a_corpus_that_the_warm_up_does_not_show(same: bool, references: str) -> None:
+def test_the_plan_hides_references_only_of_a_corpus_that_the_warm_up_does_not_show(
+    same: bool, references: str
+) -> None:
     practice = small_version()
-    challenge = create_from_plan(ChallengeAsked("CPD"), practice, practice if same else small_version())
-    assert [one.references for one in challenge.rounds.order_by("position")] == ["public", references, references]
+    challenge = create_from_plan(
+        ChallengeAsked("CPD"), practice, practice if same else small_version()
+    )
+    assert [one.references for one in challenge.rounds.order_by("position")] == [
+        "public",
+        references,
+        references,
+    ]
 
 
 def test_a_plan_that_cannot_be_made_leaves_nothing() -> None:
@@ -188,20 +228,28 @@ def test_a_plan_that_cannot_be_made_leaves_nothing() -> None:
     assert not AuditEntry.objects.exists()
 
 
-# --- rounds ----------------------------------------------------------------------------------------------------
+# --- rounds ---------------------------------------------------------------------------------------
 
 
 def test_rounds_stand_in_the_order_they_were_made_with_addresses_of_their_own() -> None:
     challenge, version = open_challenge(), small_version()
     made = [rounds.create_round(challenge, asked(version)) for _ in range(3)]
-    assert [(one.slug, one.position) for one in made] == [("round-1", 0), ("round-1-2", 1), ("round-1-3", 2)]
+    assert [(one.slug, one.position) for one in made] == [
+        ("round-1", 0),
+        ("round-1-2", 1),
+        ("round-1-3", 2),
+    ]
 
 
 def test_the_corpus_s_baselines_are_scored_by_what_the_round_asks_for() -> None:
     version = small_version()
-    baseline = System.objects.create(version=version, position=0, name="echo", kind=System.Kind.BASELINE)
+    baseline = System.objects.create(
+        version=version, position=0, name="echo", kind=System.Kind.BASELINE
+    )
     System.objects.create(version=version, position=1, name="an agent")
-    round = rounds.create_round(open_challenge("first"), asked(version, private_metrics=["rouge_l"]))
+    round = rounds.create_round(
+        open_challenge("first"), asked(version, private_metrics=["rouge_l"])
+    )
     wanted = MetricRun.objects.filter(system__version=version)
     assert sorted(wanted.values_list("system_id", "configuration")) == [
         (baseline.pk, "bleu_4"),
@@ -213,7 +261,8 @@ def test_the_corpus_s_baselines_are_scored_by_what_the_round_asks_for() -> None:
 
 
 def test_baselines_that_are_not_shown_yet_name_no_private_metric() -> None:
-    """On a corpus that everybody sees; shown after the unveiling, they are scored by what is missing."""
+    """On a corpus that everybody sees; shown after the unveiling, they are scored by what is
+    missing."""
     version = small_version()
     System.objects.create(version=version, position=0, name="echo", kind=System.Kind.BASELINE)
     wish = asked(version, private_metrics=["rouge_l"], shows_corpus_baselines=False)
@@ -245,7 +294,10 @@ def test_metrics_are_stored_in_their_one_spelling_and_once() -> None:
         ({"tracks": []}, "tracks"),
         ({"tracks": ["gpu", "quantum"]}, "tracks"),
         (
-            {"opens_at": datetime(2027, 1, 2, tzinfo=UTC), "closes_at": datetime(2027, 1, 1, tzinfo=UTC)},
+            {
+                "opens_at": datetime(2027, 1, 2, tzinfo=UTC),
+                "closes_at": datetime(2027, 1, 1, tzinfo=UTC),
+            },
             "closes_at",
         ),
     ],
@@ -267,9 +319,22 @@ def test_a_corpus_without_references_takes_no_round() -> None:
 def test_before_the_first_submission_all_of_a_round_may_change() -> None:
     round, other = open_round(), small_version()
     changed = rounds.edit_round(
-        round, replace(as_asked(round), version=other, references="hidden", public_share=0.5, split_seed=1, slug="x")
+        round,
+        replace(
+            as_asked(round),
+            version=other,
+            references="hidden",
+            public_share=0.5,
+            split_seed=1,
+            slug="x",
+        ),
     )
-    assert (changed.version, changed.references, changed.public_share, changed.slug) == (other, "hidden", 0.5, "x")
+    assert (changed.version, changed.references, changed.public_share, changed.slug) == (
+        other,
+        "hidden",
+        0.5,
+        "x",
+    )
     assert changed.revision == round.revision + 1
     entry = AuditEntry.objects.get(action="round.changed")
     assert entry.details["changes"]["references"] == ["public", "hidden"]
@@ -278,7 +343,13 @@ def test_before_the_first_submission_all_of_a_round_may_change() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("references", "hidden"), ("public_share", 0.5), ("split_seed", 8), ("slug", "other"), ("version", None)],
+    [
+        ("references", "hidden"),
+        ("public_share", 0.5),
+        ("split_seed", 8),
+        ("slug", "other"),
+        ("version", None),
+    ],
 )
 def test_what_submissions_were_made_for_stays(name: str, value: Any) -> None:
     round = open_round()
@@ -302,7 +373,11 @@ def test_what_submissions_were_not_made_for_may_change() -> None:
         tracks=["gpu"],
     )
     changed = rounds.edit_round(round, wish)
-    assert (changed.references, changed.metrics, changed.daily_limit) == ("public", ["word_f1", "rouge_l"], 1)
+    assert (changed.references, changed.metrics, changed.daily_limit) == (
+        "public",
+        ["word_f1", "rouge_l"],
+        1,
+    )
 
 
 def test_what_was_unveiled_is_not_veiled_again() -> None:
@@ -312,13 +387,25 @@ def test_what_was_unveiled_is_not_veiled_again() -> None:
     for wish in (None, past + timedelta(days=2)):
         with pytest.raises(Refused, match="cannot be veiled again"):
             rounds.edit_round(round, replace(as_asked(round), unveil_at=wish))
-    rounds.edit_round(round, replace(as_asked(round), unveil_at=past.replace(second=0, microsecond=0), daily_limit=9))
+    rounds.edit_round(
+        round,
+        replace(as_asked(round), unveil_at=past.replace(second=0, microsecond=0), daily_limit=9),
+    )
 
 
-def test_a_metric_that_became_impossible_here_does_not_lock_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_that_became_impossible_here_does_not_lock_the_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     round = open_round()
-    monkeypatch.setattr(rounds, "why_not_offered", lambda one, _version: "gone" if one.metric.name == "bleu_4" else "")
-    assert rounds.edit_round(round, replace(as_asked(round), daily_limit=2)).metrics == ["word_f1", "bleu_4"]
+    monkeypatch.setattr(
+        rounds,
+        "why_not_offered",
+        lambda one, _version: "gone" if one.metric.name == "bleu_4" else "",
+    )
+    assert rounds.edit_round(round, replace(as_asked(round), daily_limit=2)).metrics == [
+        "word_f1",
+        "bleu_4",
+    ]
     with pytest.raises(Refused, match="bleu_4: gone"):
         rounds.create_round(round.challenge, asked())
 
@@ -349,7 +436,7 @@ def test_prices_that_are_the_same_are_no_change() -> None:
     assert not AuditEntry.objects.exists()
 
 
-# --- at once ---------------------------------------------------------------------------------------------------
+# --- at once --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -373,7 +460,7 @@ def test_a_submission_and_a_change_of_the_corpus_never_both_happen() -> None:
         assert submission.version_id == submission.round.version_id
 
 
-# --- time zones ------------------------------------------------------------------------------------------------
+# --- time zones -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -386,7 +473,9 @@ def test_a_submission_and_a_change_of_the_corpus_never_both_happen() -> None:
     ],
 )
 def test_dates_are_stored_in_utc(zone: str, local: str, utc: str) -> None:
-    assert in_utc(datetime.fromisoformat(local), zone) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
+    assert in_utc(datetime.fromisoformat(local), zone) == datetime.fromisoformat(utc).replace(
+        tzinfo=UTC
+    )
 
 
 def test_a_time_that_clocks_jump_over_is_refused() -> None:

@@ -1,4 +1,5 @@
-"""What is withdrawn from view is in no stored answer from that moment on, not even in one marked as older."""
+"""What is withdrawn from view is in no stored answer from that moment on, not even in one marked as
+older."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def all_computed(round: Round) -> None:
 WITHDRAWALS: dict[str, Callable[[Round, Submission], Any]] = {
     "withheld": lambda round, _submission: judging.withhold_systems(round),
     "disqualified": lambda _round, submission: judging.disqualify(submission, "copied"),
-    "team disqualified": lambda _round, submission: judging.disqualify_team(submission.team, "copied"),
+    "team disqualified": lambda _round, submission: judging.disqualify_team(
+        submission.team, "copied"
+    ),
 }
 
 
@@ -75,16 +78,22 @@ def test_a_system_that_leaves_the_corpus_leaves_its_stored_answers(
     assert name == "withheld" or entries == []
 
 
-def test_a_published_system_that_is_cancelled_leaves_them(round: Round, submission: Submission) -> None:
+def test_a_published_system_that_is_cancelled_leaves_them(
+    round: Round, submission: Submission
+) -> None:
     all_computed(round)
     Submission.objects.filter(pk=submission.pk).update(state="scoring")
     cancel(submission, made_user("boss", "organiser"))
     assert shown(round)[0] is None
 
 
-def test_a_round_that_is_edited_shows_no_board_of_before(round: Round, submission: Submission) -> None:
+def test_a_round_that_is_edited_shows_no_board_of_before(
+    round: Round, submission: Submission
+) -> None:
     all_computed(round)
-    asked = rounds.RoundAsked(**{one.name: getattr(round, one.name) for one in fields(rounds.RoundAsked)})
+    asked = rounds.RoundAsked(
+        **{one.name: getattr(round, one.name) for one in fields(rounds.RoundAsked)}
+    )
     rounds.edit_round(round, replace(asked, name="Another name"))
     assert shown(round)[1] == []
 
@@ -92,7 +101,9 @@ def test_a_round_that_is_edited_shows_no_board_of_before(round: Round, submissio
 def test_a_metric_that_is_withdrawn_leaves_them(round: Round, submission: Submission) -> None:
     version = fresh(round.version)
     system = version.systems.get(withheld=False, name=submission.system.name)
-    metric = store_submitted_metric(version, None, Described("mine", "system"), "0" * 64, {system.pk: [0.5]})
+    metric = store_submitted_metric(
+        version, None, Described("mine", "system"), "0" * 64, {system.pk: [0.5]}
+    )
     all_computed(round)
     look(fresh(version), "correlations", **METRICS)
     compute_waiting()
@@ -101,7 +112,9 @@ def test_a_metric_that_is_withdrawn_leaves_them(round: Round, submission: Submis
     assert look(fresh(version), "correlations", **METRICS).answer is None
 
 
-def test_a_new_result_leaves_the_older_board_to_be_read(round: Round, submission: Submission) -> None:
+def test_a_new_result_leaves_the_older_board_to_be_read(
+    round: Round, submission: Submission
+) -> None:
     all_computed(round)
     scored_with(round, team_of_one(round, "Leviathan"), [0.4] * 8)
     Round.objects.filter(pk=round.pk).update(revision=99)
@@ -114,7 +127,9 @@ def test_what_is_cancelled_while_it_is_evaluated_anew_leaves_the_older_board(
     judging.withhold_systems(round)  # only the board has it then
     all_computed(round)
     organiser = made_user("olga", "organiser")
-    Round.objects.filter(pk=round.pk).update(metrics=[*round.metrics, "rouge_2"])  # so that it is not scored at once
+    Round.objects.filter(pk=round.pk).update(
+        metrics=[*round.metrics, "rouge_2"]
+    )  # so that it is not scored at once
     re_evaluate(submission, organiser)
     cancel(submission, organiser)
     assert not shown(round)[1]

@@ -1,4 +1,5 @@
-"""The page of one submission, from its arrival to its rank: who sees it, what it says, and what it never says."""
+"""The page of one submission, from its arrival to its rank: who sees it, what it says, and what it
+never says."""
 
 from __future__ import annotations
 
@@ -51,38 +52,65 @@ def marks(submission: Submission) -> list[tuple[str, str]]:
     return [(stage.state, stage.mark) for stage in stages_of(submission)]
 
 
-# --- what metrics read ------------------------------------------------------------------------------------------
+# --- what metrics read ----------------------------------------------------------------------------
 
 
-def test_the_page_says_which_characters_metrics_read_as_others(round: Round, team: Team, member: Client) -> None:
-    one = taken_in(submit(round, team, data=good_file(round.version, "I don’t know, turn {turn}\u200b.")))
+def test_the_page_says_which_characters_metrics_read_as_others(
+    round: Round, team: Team, member: Client
+) -> None:
+    one = taken_in(
+        submit(round, team, data=good_file(round.version, "I don’t know, turn {turn}\u200b."))
+    )
     said = text_of(page_of(member, one))
     assert "Curly quotes in 6 responses are read as straight ones by the metrics." in said
     assert "Invisible characters in 6 responses are passed over by the metrics." in said
     assert "Long dashes" not in said
 
 
-# --- the stages -------------------------------------------------------------------------------------------------
+# --- the stages -----------------------------------------------------------------------------------
 
 
 def test_the_stages_of_a_file_from_its_arrival_to_its_score(round: Round, team: Team) -> None:
     one = submit(round, team)
-    assert marks(one) == [("received", "now"), ("validating", "later"), ("scoring", "later"), ("scored", "later")]
+    assert marks(one) == [
+        ("received", "now"),
+        ("validating", "later"),
+        ("scoring", "later"),
+        ("scored", "later"),
+    ]
     one = taken_in(one)
-    assert marks(one) == [("received", "done"), ("validating", "done"), ("scoring", "now"), ("scored", "later")]
+    assert marks(one) == [
+        ("received", "done"),
+        ("validating", "done"),
+        ("scoring", "now"),
+        ("scored", "later"),
+    ]
     one = computed(one)
-    assert marks(one) == [("received", "done"), ("validating", "done"), ("scoring", "done"), ("scored", "done")]
+    assert marks(one) == [
+        ("received", "done"),
+        ("validating", "done"),
+        ("scoring", "done"),
+        ("scored", "done"),
+    ]
 
 
 def test_the_stages_of_an_invalid_file_stop_at_the_check(round: Round, team: Team) -> None:
-    one = taken_in(submit(round, team, data=b'{"dialog_id": "nobody", "turn": 0, "response": "x"}\n'))
+    one = taken_in(
+        submit(round, team, data=b'{"dialog_id": "nobody", "turn": 0, "response": "x"}\n')
+    )
     assert marks(one) == [("received", "done"), ("validating", "done"), ("invalid", "stopped")]
     assert [str(stage.label) for stage in stages_of(one)] == ["received", "checked", "invalid"]
 
 
 def test_a_prompt_has_a_stage_of_being_run(round: Round, team: Team) -> None:
     one = submit(round, team, track="prompt", data=b'{"user": "{history}"}')
-    assert [state for state, _ in marks(one)] == ["received", "validating", "generating", "scoring", "scored"]
+    assert [state for state, _ in marks(one)] == [
+        "received",
+        "validating",
+        "generating",
+        "scoring",
+        "scored",
+    ]
 
 
 def test_one_cancelled_before_a_worker_came_was_only_received(round: Round, team: Team) -> None:
@@ -92,10 +120,12 @@ def test_one_cancelled_before_a_worker_came_was_only_received(round: Round, team
     assert marks(one) == [("received", "done"), ("cancelled", "stopped")]
 
 
-# --- what the page says -----------------------------------------------------------------------------------------
+# --- what the page says ---------------------------------------------------------------------------
 
 
-def test_while_it_is_at_work_the_page_asks_again_and_then_no_more(member: Client, round: Round, team: Team) -> None:
+def test_while_it_is_at_work_the_page_asks_again_and_then_no_more(
+    member: Client, round: Round, team: Team
+) -> None:
     one = submit(round, team)
     again = f'hx-get="{reverse("submission-progress", args=[one.public_id])}"'
     assert again in text_of(page_of(member, one))
@@ -103,9 +133,13 @@ def test_while_it_is_at_work_the_page_asks_again_and_then_no_more(member: Client
     assert again not in text_of(page_of(member, computed(taken_in(one)), "submission-progress"))
 
 
-def test_nothing_is_sent_while_nothing_has_changed(member: Client, round: Round, team: Team) -> None:
+def test_nothing_is_sent_while_nothing_has_changed(
+    member: Client, round: Round, team: Team
+) -> None:
     one = submit(round, team)
-    (stamp,) = re.findall(r"X-Seen&quot;: &quot;([^&]+)|\"X-Seen\": \"([^\"]+)\"", text_of(page_of(member, one)))
+    (stamp,) = re.findall(
+        r"X-Seen&quot;: &quot;([^&]+)|\"X-Seen\": \"([^\"]+)\"", text_of(page_of(member, one))
+    )
     headers = {"X-Seen": "".join(stamp)}
     assert page_of(member, one, "submission-progress", headers=headers).status_code == 204
     taken_in(one)
@@ -123,7 +157,9 @@ def test_each_finished_metric_is_news(member: Client, round: Round, team: Team) 
     assert "1 of 2" in text_of(page_of(member, one, "submission-progress"))
 
 
-def test_the_open_page_hears_that_the_attempt_is_given_back(member: Client, round: Round, team: Team) -> None:
+def test_the_open_page_hears_that_the_attempt_is_given_back(
+    member: Client, round: Round, team: Team
+) -> None:
     one = submit(round, team)
     assert "place 1 of" in text_of(page_of(member, one))
     work.cancel(one, team.members.get().user)
@@ -151,7 +187,9 @@ def test_one_that_is_right_throughout_has_its_scores_and_in_a_few_dialogues_no_r
     assert "No rank: no interval: the dialogues agree to the digit" in page
 
 
-def test_a_metric_that_is_begun_or_fails_is_news_to_the_page(member: Client, round: Round, team: Team) -> None:
+def test_a_metric_that_is_begun_or_fails_is_news_to_the_page(
+    member: Client, round: Round, team: Team
+) -> None:
     """Though no metric more is done than before."""
     one = taken_in(submit(round, team))
     run = MetricRun.objects.filter(system=one.system).earliest("pk")
@@ -198,8 +236,12 @@ def test_a_board_that_is_computed_while_the_page_is_written_is_news_to_that_page
     assert "Rank 1" in text_of(page_of(member, one, "submission-progress", headers=seen))
 
 
-def test_the_second_best_of_a_team_points_to_its_best(member: Client, round: Round, team: Team) -> None:
-    data = good_file(round.version, "I went out by bicycle number {turn} in talk {dialogue}.").replace(b"file-", b"")
+def test_the_second_best_of_a_team_points_to_its_best(
+    member: Client, round: Round, team: Team
+) -> None:
+    data = good_file(
+        round.version, "I went out by bicycle number {turn} in talk {dialogue}."
+    ).replace(b"file-", b"")
     data = data.replace(b'"dialog_id": "', b'"dialog_id": "file-')
     best = scored(round, team, data=data)
     worse = scored(round, team, data=good_file(round.version, "Hm."))
@@ -209,17 +251,26 @@ def test_the_second_best_of_a_team_points_to_its_best(member: Client, round: Rou
 
 
 @pytest.mark.parametrize(("share", "word"), [(1.0, "best"), (0.0, "latest")])
-def test_what_stands_for_the_team_is_called_what_it_is(client: Client, share: float, word: str) -> None:
-    """A board that counts nothing shows each team's latest; a baseline or a disqualified one stands for nobody."""
+def test_what_stands_for_the_team_is_called_what_it_is(
+    client: Client, share: float, word: str
+) -> None:
+    """A board that counts nothing shows each team's latest; a baseline or a disqualified one stands
+    for nobody."""
     round = board_round(public_share=share)
     team = team_of_one(round, "Lake")
     baseline = scored_with(round, team, around(0.9), is_baseline=True)
-    cheated = scored_with(round, team, around(0.8), 1, disqualified_at=timezone.now(), disqualification="Copied.")
-    low, high = (scored_with(round, team, around(score), hours) for score, hours in ((0.3, 2), (0.5, 3)))
+    cheated = scored_with(
+        round, team, around(0.8), 1, disqualified_at=timezone.now(), disqualification="Copied."
+    )
+    low, high = (
+        scored_with(round, team, around(score), hours) for score, hours in ((0.3, 2), (0.5, 3))
+    )
     client.force_login(team.members.get().user)
     page = text_of(page_of(client, low))
     assert f"Another submission of your team stands on the board: its {word}." in page
-    linked = [reverse("submission", args=[one.public_id]) in page for one in (baseline, cheated, high)]
+    linked = [
+        reverse("submission", args=[one.public_id]) in page for one in (baseline, cheated, high)
+    ]
     assert linked == [False, False, True]
 
 
@@ -255,7 +306,9 @@ def test_a_round_that_shows_nothing_before_the_unveiling_says_when(client: Clien
     assert "/ 6" not in page
 
 
-def test_an_invalid_one_has_a_report_to_read_and_to_download(member: Client, round: Round, team: Team) -> None:
+def test_an_invalid_one_has_a_report_to_read_and_to_download(
+    member: Client, round: Round, team: Team
+) -> None:
     data = good_file(round.version).replace(b'"dialog_id": "file-0"', b'"dialog_id": "=cmd()"')
     one = taken_in(submit(round, team, data=data))
     page = text_of(page_of(member, one))
@@ -264,7 +317,9 @@ def test_an_invalid_one_has_a_report_to_read_and_to_download(member: Client, rou
     assert "5 attempts left today" in page, "an invalid one is not counted"
     csv = text_of(page_of(member, one, data={"download": "problems.csv"}))
     assert csv.splitlines()[0] == '\ufeff"where","field","message"'
-    assert not any(cell.strip('"').startswith("=") for line in csv.splitlines() for cell in line.split(","))
+    assert not any(
+        cell.strip('"').startswith("=") for line in csv.splitlines() for cell in line.split(",")
+    )
 
 
 def test_a_failed_one_says_why(member: Client, round: Round, team: Team) -> None:
@@ -284,8 +339,12 @@ def test_lines_for_organisers_are_for_organisers(client: Client, round: Round, t
     assert "only for you" in text_of(page_of(client, one))
 
 
-@pytest.mark.parametrize(("state", "buttons"), [("received", "cancel"), ("failed", "retry"), ("scored", "re-evaluate")])
-def test_the_buttons_follow_state_and_role(client: Client, round: Round, team: Team, state: str, buttons: str) -> None:
+@pytest.mark.parametrize(
+    ("state", "buttons"), [("received", "cancel"), ("failed", "retry"), ("scored", "re-evaluate")]
+)
+def test_the_buttons_follow_state_and_role(
+    client: Client, round: Round, team: Team, state: str, buttons: str
+) -> None:
     one = scored(round, team) if state == "scored" else submit(round, team)
     if state == "failed":
         work.fail(work.claim(one.pk), "no luck")
@@ -297,7 +356,8 @@ def test_the_buttons_follow_state_and_role(client: Client, round: Round, team: T
 
 
 @pytest.mark.parametrize(
-    ("button", "judged"), [("submission-disqualify", ("copied", False)), ("submission-baseline", ("", True))]
+    ("button", "judged"),
+    [("submission-disqualify", ("copied", False)), ("submission-baseline", ("", True))],
 )
 def test_organisers_judge_on_the_submission_itself(
     client: Client, round: Round, team: Team, button: str, judged: tuple[str, bool]
@@ -308,7 +368,10 @@ def test_organisers_judge_on_the_submission_itself(
     assert address not in text_of(page_of(client, one))
     client.force_login(made_user("", "organiser"))
     assert address in text_of(page_of(client, one))
-    answer = client.post(reverse(button, args=[one.public_id]), {"reason": "copied", "is_baseline": "yes", "back": ""})
+    answer = client.post(
+        reverse(button, args=[one.public_id]),
+        {"reason": "copied", "is_baseline": "yes", "back": ""},
+    )
     assert answer["Location"] == reverse("submission", args=[one.public_id])
     one.refresh_from_db()
     assert (one.disqualification, one.is_baseline) == judged
@@ -323,13 +386,15 @@ def test_another_prompt_begins_with_this_one(client: Client, round: Round, team:
     assert "as Ada would" in client.get(again).content.decode()
 
 
-# --- who sees it ------------------------------------------------------------------------------------------------
+# --- who sees it ----------------------------------------------------------------------------------
 
 NAMES = ("submission", "submission-progress", "submission-file")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_exists_for_its_team_and_organisers_only(client: Client, round: Round, team: Team, name: str) -> None:
+def test_it_exists_for_its_team_and_organisers_only(
+    client: Client, round: Round, team: Team, name: str
+) -> None:
     one = submit(round, team)
     other = team_with_member(round.challenge, name="Hill")[1]
     outcomes = {}
@@ -338,10 +403,18 @@ def test_it_exists_for_its_team_and_organisers_only(client: Client, round: Round
         if who is not None:
             client.force_login(who)
         outcomes[str(who)] = page_of(client, one, name).status_code
-    assert list(outcomes.values()) == [401 if name == "submission-progress" else 302, 404, 404, 200, 200]
+    assert list(outcomes.values()) == [
+        401 if name == "submission-progress" else 302,
+        404,
+        404,
+        200,
+        200,
+    ]
 
 
-def test_the_file_comes_back_as_an_attachment_and_is_never_shown(member: Client, round: Round, team: Team) -> None:
+def test_the_file_comes_back_as_an_attachment_and_is_never_shown(
+    member: Client, round: Round, team: Team
+) -> None:
     data = b"<html><script>alert(1)</script>"
     one = submit(round, team, data=data)
     Submission.objects.update(file_name='evil"\N{RIGHT-TO-LEFT OVERRIDE}.html')
@@ -352,7 +425,9 @@ def test_the_file_comes_back_as_an_attachment_and_is_never_shown(member: Client,
     assert answer["Content-Disposition"] == f'attachment; filename="{one.public_id}.txt"'
 
 
-def test_a_file_that_is_gone_is_not_an_error_of_the_site(member: Client, round: Round, team: Team) -> None:
+def test_a_file_that_is_gone_is_not_an_error_of_the_site(
+    member: Client, round: Round, team: Team
+) -> None:
     one = submit(round, team)
     from tests.stored_uploads import stored_path
 
@@ -365,7 +440,9 @@ def test_a_hidden_round_shows_no_text_of_anybody(client: Client) -> None:
     round = open_round(references="hidden")
     team, user = team_with_member(round.challenge)
     one = scored(round, team)
-    Submission.objects.filter(pk=one.pk).update(kind="prompt", track="prompt", calls=6, input_tokens=1234)
+    Submission.objects.filter(pk=one.pk).update(
+        kind="prompt", track="prompt", calls=6, input_tokens=1234
+    )
     Response.objects.filter(system=one.system).update(text="I repeat: I went out by bicycle")
     client.force_login(user)
     for name in ("submission", "submission-progress"):
@@ -394,7 +471,9 @@ def test_my_submissions_are_those_of_all_my_teams(client: Client) -> None:
 
 def test_a_long_log_shows_its_end(member: Client, round: Round, team: Team) -> None:
     one = submit(round, team)
-    LogLine.objects.bulk_create(LogLine(submission=one, text=f"line {number}.") for number in range(300))
+    LogLine.objects.bulk_create(
+        LogLine(submission=one, text=f"line {number}.") for number in range(300)
+    )
     page = text_of(page_of(member, one))
     assert "line 299." in page
     assert "line 99." not in page

@@ -1,6 +1,8 @@
-"""Metrics whose scores were handed in, beside the built-in ones: the same statistics, coverage, nothing filled in.
+"""Metrics whose scores were handed in, beside the built-in ones: the same statistics, coverage,
+nothing filled in.
 
-The corpora and their correlations are those of ``tests/leaderboard``: ``length`` counts a response's characters.
+The corpora and their correlations are those of ``tests/leaderboard``: ``length`` counts a
+response's characters.
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from django.db import IntegrityError, transaction
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from annotations.rating_queries import turn_order
-from leaderboard.actions import Described, NameTaken, store_submitted_metric, withdraw_submitted_metric
+from leaderboard.actions import (
+    Described,
+    NameTaken,
+    store_submitted_metric,
+    withdraw_submitted_metric,
+)
 from leaderboard.metric_boards.board import metric_board
 from leaderboard.metric_boards.scatter_plots import scatter_figures
 from leaderboard.models import SubmittedMetric
@@ -43,7 +50,10 @@ TWO_DIALOGUES = {
 
 
 def hand_in(
-    version: CorpusVersion, scores: dict[str, list[float | None]], level: str = "turn", **described: Any
+    version: CorpusVersion,
+    scores: dict[str, list[float | None]],
+    level: str = "turn",
+    **described: Any,
 ) -> SubmittedMetric:
     owner, _ = get_user_model().objects.get_or_create(username="ann")
     place = {system.name: system.pk for system in version.systems.all()}
@@ -60,11 +70,15 @@ def hand_in(
 
 
 def lengths(places: dict[tuple[str, int, str], tuple[float, int]]) -> dict[str, list[float | None]]:
-    """The scores of ``length`` in the order of the version's turns; None where a system gave no response."""
+    """The scores of ``length`` in the order of the version's turns; None where a system gave no
+    response."""
     turns = sorted({(dialogue, turn) for dialogue, turn, _ in places})
     systems = dict.fromkeys(system for _, _, system in places)
     return {
-        system: [float(places[(*turn, system)][1]) if (*turn, system) in places else None for turn in turns]
+        system: [
+            float(places[(*turn, system)][1]) if (*turn, system) in places else None
+            for turn in turns
+        ]
         for system in systems
     }
 
@@ -75,14 +89,18 @@ def rows_of(document: dict[str, Any], metric: str) -> dict[str, dict[str, Any]]:
 
 def statistics(row: dict[str, Any]) -> dict[str, Any]:
     """All that says how the metric agrees with people, nothing of whose it is."""
-    return {key: value for key, value in row.items() if key not in ("metric", "signature", "submitted")}
+    return {
+        key: value for key, value in row.items() if key not in ("metric", "signature", "submitted")
+    }
 
 
-# --- the same statistics -----------------------------------------------------------------------------------------
+# --- the same statistics --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("places", [FOUR_RESPONSES, TWO_DIALOGUES])
-def test_a_built_in_metrics_own_scores_give_its_own_correlations_and_intervals(rated: Rated, places) -> None:  # noqa: F811
+def test_a_built_in_metrics_own_scores_give_its_own_correlations_and_intervals(
+    rated: Rated, places
+) -> None:  # noqa: F811
     version = rated(places)
     hand_in(version, lengths(places))
     document = meta_evaluation(version, "overall", resamples=200, seed=7)
@@ -101,7 +119,9 @@ def test_system_means_are_the_built_in_ones(rated: Rated) -> None:  # noqa: F811
         assert handed_in == built_in
 
 
-def test_scores_of_dialogues_that_are_means_over_turns_give_the_correlations_of_the_turns(rated: Rated) -> None:  # noqa: F811
+def test_scores_of_dialogues_that_are_means_over_turns_give_the_correlations_of_the_turns(
+    rated: Rated,
+) -> None:  # noqa: F811
     # echo: d0 (1 + 3) / 2, d1 2; dull: d0 (4 + 8) / 2, d1 9; wild: d0 (5 + 7) / 2, d1 6.
     version = rated(TWO_DIALOGUES)
     hand_in(version, {"echo": [2, 2], "dull": [6, 9], "wild": [6, 6]}, "dialogue")
@@ -112,8 +132,9 @@ def test_scores_of_dialogues_that_are_means_over_turns_give_the_correlations_of_
 
 
 def test_the_system_score_of_dialogue_scores_is_their_mean(rated: Rated) -> None:  # noqa: F811
-    # People: echo (1 + 3 + 4) / 3 = 8/3, dull 9/3, wild 6/3. The metric: 2, 7.5, 6. Deviations of people 1/9, 4/9, −5/9
-    # (the mean is 23/9), of the metric −19/6, 14/6, 5/6 (31/6): r = (−19 + 56 − 25) / √(42 · (361 + 196 + 25)).
+    # People: echo (1 + 3 + 4) / 3 = 8/3, dull 9/3, wild 6/3. The metric: 2, 7.5, 6. Deviations of
+    # people 1/9, 4/9, −5/9 (the mean is 23/9), of the metric −19/6, 14/6, 5/6 (31/6): r = (−19 + 56
+    # − 25) / √(42 · (361 + 196 + 25)).
     version = rated(TWO_DIALOGUES)
     hand_in(version, {"echo": [2, 2], "dull": [6, 9], "wild": [6, 6]}, "dialogue")
     row = rows_of(meta_evaluation(version, "overall", ["system"], resamples=0), "mine")["system"]
@@ -130,11 +151,12 @@ def test_scores_of_systems_exist_at_system_level_alone(rated: Rated) -> None:  #
     assert "fixed" in found["system"]["note"]
 
 
-# --- coverage ----------------------------------------------------------------------------------------------------
+# --- coverage -------------------------------------------------------------------------------------
 
 
 def test_a_turn_without_a_score_is_missing_and_not_filled_in(rated: Rated) -> None:  # noqa: F811
-    # Human 1, 2, 3 beside 1, 3, 2; the fourth response, rated 4, has no score: r = 1/2 over n = 3 of 4.
+    # Human 1, 2, 3 beside 1, 3, 2; the fourth response, rated 4, has no score: r = 1/2 over n = 3
+    # of 4.
     version = rated(FOUR_RESPONSES)
     hand_in(version, {"echo": [1, 3, 2], "dull": [None, None, None]})
     row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=0), "mine")["turn"]
@@ -177,7 +199,7 @@ def test_a_withheld_system_stays_withheld(rated: Rated) -> None:  # noqa: F811
     assert row["n"] == 3
 
 
-# --- where it stands ---------------------------------------------------------------------------------------------
+# --- where it stands ------------------------------------------------------------------------------
 
 
 def test_it_stands_after_the_built_in_metrics_and_leaves_them_as_they_are(rated: Rated) -> None:  # noqa: F811
@@ -187,13 +209,18 @@ def test_it_stands_after_the_built_in_metrics_and_leaves_them_as_they_are(rated:
     hand_in(version, {"echo": [1], "dull": [2]}, "system")
     after = compared_scores(version, systems, order)
     assert after.texts == ("length", "mine")
-    assert (after.turn[0] == before.turn[0]).tolist() == [[True, True, True], [True, False, False]]  # NaN is not NaN
+    assert (after.turn[0] == before.turn[0]).tolist() == [
+        [True, True, True],
+        [True, False, False],
+    ]  # NaN is not NaN
 
 
 def test_the_signature_names_the_file_and_its_sender(rated: Rated) -> None:  # noqa: F811
     version = rated(FOUR_RESPONSES)
     hand_in(version, lengths(FOUR_RESPONSES), link="https://example.org/mine")
-    row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=10, seed=3), "mine")["turn"]
+    row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=10, seed=3), "mine")[
+        "turn"
+    ]
     assert row["signature"] == (
         f"metric:mine|submitted_by:ann|scores_of:turns|file_sha256:{'ab' * 32}|corpus:small|"
         f"corpus_version:{version.label}|aspect:overall|systems:all|design:partly-crossed|"
@@ -212,10 +239,14 @@ def test_the_board_marks_it_and_a_distance_is_read_downwards(rated: Rated) -> No
     version = rated(FOUR_RESPONSES)
     metric = hand_in(version, lengths(FOUR_RESPONSES), higher_is_better=False)
     document = meta_evaluation(version, "overall", resamples=0)
-    row = next(row for row in metric_board(document, metric.created_at).rows if row.id == "metric-mine")
+    row = next(
+        row for row in metric_board(document, metric.created_at).rows if row.id == "metric-mine"
+    )
     assert row.badges == ("submitted", "lower is better")
     assert "handed in by ann" in row.cell("metric").note
-    column = system_board(system_standing(version, "overall", resamples=10), metric.created_at).column("metric-mine")
+    column = system_board(
+        system_standing(version, "overall", resamples=10), metric.created_at
+    ).column("metric-mine")
     assert column is not None
     assert (column.label, column.higher_is_better) == ("mine (submitted)", False)
 
@@ -228,10 +259,16 @@ def test_the_board_marks_it_and_a_distance_is_read_downwards(rated: Rated) -> No
         ("system", ["scatter-system"]),
     ],
 )
-def test_its_plots_are_drawn_at_the_levels_that_it_has(rated: Rated, level: str, drawn: list[str]) -> None:  # noqa: F811
+def test_its_plots_are_drawn_at_the_levels_that_it_has(
+    rated: Rated, level: str, drawn: list[str]
+) -> None:  # noqa: F811
     version = rated(TWO_DIALOGUES)
     size = {"turn": 3, "dialogue": 2, "system": 1}[level]
-    hand_in(version, {name: [float(n + size) for n in range(size)] for name in ("echo", "dull", "wild")}, level)
+    hand_in(
+        version,
+        {name: [float(n + size) for n in range(size)] for name in ("echo", "dull", "wild")},
+        level,
+    )
     document = meta_evaluation(version, "overall", resamples=10)
     standing = system_standing(version, "overall", resamples=10)
     figures = scatter_figures(version, "overall", "mine", document, standing)
@@ -247,7 +284,7 @@ def test_the_leaderboard_shows_it(rated: Rated, client) -> None:  # noqa: F811
     assert client.get("/corpora/small/metrics/plots/?metric=mine").status_code == 200
 
 
-# --- the command -------------------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 def test_the_command_names_it_and_its_sender_in_every_format(rated: Rated, capsys) -> None:  # noqa: F811
@@ -259,7 +296,9 @@ def test_the_command_names_it_and_its_sender_in_every_format(rated: Rated, capsy
         return capsys.readouterr().out
 
     assert [row["submitted"]["by"] for row in json.loads(printed("json"))["rows"]] == ["ann"] * 3
-    assert [row["submitted_by"] for row in csv.DictReader(io.StringIO(printed("csv")))] == ["ann"] * 3
+    assert [row["submitted_by"] for row in csv.DictReader(io.StringIO(printed("csv")))] == [
+        "ann"
+    ] * 3
     assert "mine$^*$ &" in printed("latex")
     assert "mine (by ann)" in printed("table")
 
@@ -270,7 +309,7 @@ def test_the_command_refuses_a_name_that_nobody_handed_in(rated: Rated) -> None:
         call_command("correlate", corpus="small", metrics="mine")
 
 
-# --- names and withdrawal ----------------------------------------------------------------------------------------
+# --- names and withdrawal -------------------------------------------------------------------------
 
 
 def test_a_name_is_there_once_in_whatever_case(rated: Rated) -> None:  # noqa: F811
@@ -311,8 +350,12 @@ def test_the_database_refuses_a_withdrawal_without_a_reason(rated: Rated) -> Non
         metric.save()
 
 
-def test_a_metric_that_is_built_in_later_keeps_its_name_apart_from_the_submitted_one(rated: Rated) -> None:  # noqa: F811
+def test_a_metric_that_is_built_in_later_keeps_its_name_apart_from_the_submitted_one(
+    rated: Rated,
+) -> None:  # noqa: F811
     version = rated(FOUR_RESPONSES)
-    hand_in(version, lengths(FOUR_RESPONSES), name="length")  # no form lets it in; a new release may bring it
+    hand_in(
+        version, lengths(FOUR_RESPONSES), name="length"
+    )  # no form lets it in; a new release may bring it
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
     assert [row["metric"] for row in document["rows"]] == ["length", "length (submitted)"]

@@ -19,7 +19,10 @@ def test_the_task_gives_back_what_a_silent_worker_held() -> None:
     round = open_round()
     held = submit(round, team_with_member(round.challenge)[0])
     Submission.objects.filter(pk=held.pk).update(
-        state="validating", attempts=1, lease_token="gone", lease_expires_at=timezone.now() - timedelta(seconds=1)
+        state="validating",
+        attempts=1,
+        lease_token="gone",
+        lease_expires_at=timezone.now() - timedelta(seconds=1),
     )
     tasks.sweep()
     held.refresh_from_db()

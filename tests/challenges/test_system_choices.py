@@ -1,4 +1,5 @@
-"""Leaderboards of a corpus may be of the systems of one round or track: of those that are published."""
+"""Leaderboards of a corpus may be of the systems of one round or track: of those that are
+published."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from tests.challenges.boards import board_round, scored_with, team_of_one
 pytestmark = pytest.mark.django_db
 
 
-def test_published_systems_can_be_chosen_by_round_and_by_track_and_withheld_ones_by_nothing() -> None:
+def test_published_systems_can_be_chosen_by_round_and_by_track_and_withheld_ones_by_nothing() -> (
+    None
+):
     round = board_round(dialogues=1, turns=1)
     team = team_of_one(round, "Mira")
     gpu = scored_with(round, team, [0.5], withheld=False).system
@@ -22,4 +25,6 @@ def test_published_systems_can_be_chosen_by_round_and_by_track_and_withheld_ones
     assert found["all"] == {gpu.pk, prompt.pk}
     assert found["track:gpu"] == {gpu.pk}
     assert found["track:prompt"] == {prompt.pk}
-    assert not any(key.startswith("round:") for key in found)  # all that are shown are of this round
+    assert not any(
+        key.startswith("round:") for key in found
+    )  # all that are shown are of this round

@@ -1,4 +1,5 @@
-"""Pages of who takes part: the challenge, the team, the round and what one hands in there, over HTTP."""
+"""Pages of who takes part: the challenge, the team, the round and what one hands in there, over
+HTTP."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def team(round: Round) -> Team:
     return team_with_member(round.challenge, "ada", "Lake")[0]
 
 
-# --- the list and the challenge ---------------------------------------------------------------------------------
+# --- the list and the challenge -------------------------------------------------------------------
 
 
 def test_a_draft_exists_for_organisers_only(client: Client) -> None:
@@ -61,9 +62,13 @@ def test_the_next_step_of_a_member_follows_the_dates(
     assert words in text_of(client.get(reverse("challenge", args=[round.challenge.slug])))
 
 
-def test_the_next_step_of_a_visitor_is_an_account_and_then_a_team(client: Client, round: Round) -> None:
+def test_the_next_step_of_a_visitor_is_an_account_and_then_a_team(
+    client: Client, round: Round
+) -> None:
     page = reverse("challenge", args=[round.challenge.slug])
-    assert f"{reverse('sign-up')}?next={page}".replace("/", "%2F") in text_of(client.get(page)).replace("/", "%2F")
+    assert f"{reverse('sign-up')}?next={page}".replace("/", "%2F") in text_of(
+        client.get(page)
+    ).replace("/", "%2F")
     client.force_login(made_user())
     assert reverse("team-new", args=[round.challenge.slug]) in text_of(client.get(page))
 
@@ -88,14 +93,21 @@ def test_rules_are_markdown_without_code_of_ours(client: Client) -> None:
 
 @pytest.mark.parametrize("hostile", [*HOSTILE_TEXTS, "‮gnp.exe"], ids=range(len(HOSTILE_TEXTS) + 1))
 def test_hostile_names_stay_text_on_every_page(client: Client, hostile: str) -> None:
-    round = open_round(name=hostile[:100], challenge=open_challenge(name=hostile[:200], summary=hostile[:300]))
+    round = open_round(
+        name=hostile[:100], challenge=open_challenge(name=hostile[:200], summary=hostile[:300])
+    )
     team, user = team_with_member(round.challenge, name=hostile[:80])
     submission = submit(round, team, user)
-    Submission.objects.update(name=hostile[:80], description=hostile, file_name=hostile[:200], error=hostile)
+    Submission.objects.update(
+        name=hostile[:80], description=hostile, file_name=hostile[:200], error=hostile
+    )
     client.force_login(user)
     pages = [
         reverse("challenges"),
-        *(reverse(name, args=[round.challenge.slug]) for name in ("challenge", "challenge-rules", "team")),
+        *(
+            reverse(name, args=[round.challenge.slug])
+            for name in ("challenge", "challenge-rules", "team")
+        ),
         address("round", round),
         reverse("submission", args=[submission.public_id]),
         reverse("submission-progress", args=[submission.public_id]),
@@ -110,7 +122,7 @@ def test_hostile_names_stay_text_on_every_page(client: Client, hostile: str) -> 
         assert "<img src=x" not in text_of(answer), page
 
 
-# --- teams ------------------------------------------------------------------------------------------------------
+# --- teams ----------------------------------------------------------------------------------------
 
 
 def test_a_team_is_made_and_its_link_shown_to_members_only(client: Client, round: Round) -> None:
@@ -120,7 +132,11 @@ def test_a_team_is_made_and_its_link_shown_to_members_only(client: Client, round
     link = reverse("team-join", args=[Team.objects.get().invitation])
     assert link in text_of(answer)
     client.force_login(made_user("eve"))
-    for page in (reverse("team", args=[slug]), reverse("challenge", args=[slug]), address("round", round)):
+    for page in (
+        reverse("team", args=[slug]),
+        reverse("challenge", args=[slug]),
+        address("round", round),
+    ):
         assert link not in text_of(client.get(page, follow=True))
 
 
@@ -137,7 +153,11 @@ def test_the_link_leads_who_has_no_account_to_one_and_back(client: Client, team:
     page = text_of(client.get(link))
     assert "Lake" in page
     assert f"{reverse('sign-up')}?next=" in page
-    fields = {"username": "grace", "password": "a door of seven colours", "again": "a door of seven colours"}
+    fields = {
+        "username": "grace",
+        "password": "a door of seven colours",
+        "again": "a door of seven colours",
+    }
     answer = client.post(reverse("sign-up"), {**fields, "email": "", "next": link})
     assert answer["Location"] == link
     answer = client.post(link)
@@ -190,11 +210,13 @@ def test_leaving_and_the_refusal_to(client: Client, team: Team, round: Round) ->
     assert team.members.count() == 1
 
 
-# --- the round's files ------------------------------------------------------------------------------------------
+# --- the round's files ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("format", ["json", "jsonl", "csv"])
-def test_a_filled_in_template_is_a_valid_file(member: Client, round: Round, tmp_path: Any, format: str) -> None:
+def test_a_filled_in_template_is_a_valid_file(
+    member: Client, round: Round, tmp_path: Any, format: str
+) -> None:
     """3 dialogues of 2 turns: 6 places."""
     answer = member.get(address("round-template", round, format=format))
     assert answer["Content-Disposition"].startswith("attachment")
@@ -221,7 +243,9 @@ def test_dialogues_hold_the_history_and_the_references(member: Client, round: Ro
 
 
 @pytest.mark.parametrize("hidden_by", ["this round", "another round on the corpus"])
-def test_dialogues_of_a_hidden_round_hold_nothing_that_b_said(client: Client, hidden_by: str) -> None:
+def test_dialogues_of_a_hidden_round_hold_nothing_that_b_said(
+    client: Client, hidden_by: str
+) -> None:
     round = open_round(references="hidden" if hidden_by == "this round" else "public")
     if hidden_by != "this round":
         open_round(round.version, references="hidden")
@@ -252,7 +276,9 @@ def test_files_of_a_private_corpus_are_for_teams_from_the_opening_on(
         Round.objects.update(closes_at=now - hour)
     user = team_with_member(round.challenge)[1]
     if who != "nobody":
-        client.force_login({"member": user, "stranger": made_user(), "organiser": made_user("", "organiser")}[who])
+        client.force_login(
+            {"member": user, "stranger": made_user(), "organiser": made_user("", "organiser")}[who]
+        )
     for name in ("round-dialogues", "round-template"):
         assert client.get(address(name, round)).status_code == outcome
 

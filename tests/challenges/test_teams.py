@@ -1,4 +1,5 @@
-"""Teams: who makes, joins and leaves one, what they may be called, and that members never rate their own systems."""
+"""Teams: who makes, joins and leaves one, what they may be called, and that members never rate
+their own systems."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from leaderboard.challenges.actions.teams import CannotJoin, found, join, leave,
 from leaderboard.challenges.models import Challenge, Member, Submission, Team
 from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_raters, made_user
-from tests.challenges.sets import open_challenge, open_round, scored, submit, taken_in, team_with_member
+from tests.challenges.sets import (
+    open_challenge,
+    open_round,
+    scored,
+    submit,
+    taken_in,
+    team_with_member,
+)
 
 HEBREW_OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
 
@@ -26,7 +34,7 @@ def challenge() -> Challenge:
     return open_challenge()
 
 
-# --- making one -------------------------------------------------------------------------------------------------
+# --- making one -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -87,7 +95,8 @@ def test_a_name_that_could_mislead_is_refused(challenge: Challenge, name: str) -
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "name", ["β-VAE", "Команда Луна", "東京 NLP", "naïve-Bayes", "O'Neil & Søns", "R2 D2", "\N{SNOWMAN} 1"]
+    "name",
+    ["β-VAE", "Команда Луна", "東京 NLP", "naïve-Bayes", "O'Neil & Søns", "R2 D2", "\N{SNOWMAN} 1"],
 )
 def test_names_of_every_alphabet_are_taken(challenge: Challenge, name: str) -> None:
     assert found(challenge, made_user(), name).name == name
@@ -123,7 +132,7 @@ def test_the_database_knows_one_team_a_person(challenge: Challenge) -> None:
         Member.objects.create(team=second, challenge=challenge, user=user)
 
 
-# --- joining ----------------------------------------------------------------------------------------------------
+# --- joining --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -144,7 +153,9 @@ def test_a_renewed_link_makes_the_old_one_void(challenge: Challenge) -> None:
     with pytest.raises(CannotJoin, match="not valid"):
         join(team.invitation, made_user())
     assert join(new, made_user()) == team
-    assert new not in str(list(AuditEntry.objects.values())), "the log is read by all organisers, and exported"
+    assert new not in str(list(AuditEntry.objects.values())), (
+        "the log is read by all organisers, and exported"
+    )
 
 
 @pytest.mark.django_db
@@ -159,7 +170,9 @@ def test_a_full_team_takes_nobody() -> None:
 @pytest.mark.django_db
 def test_a_disqualified_team_takes_nobody(challenge: Challenge) -> None:
     team = found(challenge, made_user(), "Lake")
-    Team.objects.filter(pk=team.pk).update(disqualified_at=team.created_at, disqualification="Two accounts.")
+    Team.objects.filter(pk=team.pk).update(
+        disqualified_at=team.created_at, disqualification="Two accounts."
+    )
     with pytest.raises(CannotJoin, match="disqualified"):
         join(team.invitation, made_user())
 
@@ -181,7 +194,7 @@ def test_one_person_who_makes_five_teams_at_once_has_one(challenge: Challenge) -
     assert Team.objects.count() == Member.objects.count() == 1
 
 
-# --- hidden references ------------------------------------------------------------------------------------------
+# --- hidden references ----------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -222,11 +235,13 @@ def test_who_is_a_member_when_a_system_is_accepted_is_kept_from_rating_it() -> N
     assert set(kept) == {member.pk, newcomer.pk}
 
 
-# --- leaving ----------------------------------------------------------------------------------------------------
+# --- leaving --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
-def test_a_team_without_members_and_submissions_is_gone_and_its_name_free(challenge: Challenge) -> None:
+def test_a_team_without_members_and_submissions_is_gone_and_its_name_free(
+    challenge: Challenge,
+) -> None:
     user = made_user()
     team = found(challenge, user, "Lake")
     leave(team, user)
@@ -272,7 +287,9 @@ def test_another_member_may_leave_and_is_still_kept_from_rating() -> None:
 
 
 @pytest.mark.django_db
-def test_nobody_leaves_a_disqualified_team_to_take_part_anew(challenge: Challenge, client: Client) -> None:
+def test_nobody_leaves_a_disqualified_team_to_take_part_anew(
+    challenge: Challenge, client: Client
+) -> None:
     user = made_user()
     team = found(challenge, user, "Lake")
     join(team.invitation, other := made_user())

@@ -16,7 +16,14 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.models import Round
 from tests.campaigns.sets import made_user
 from tests.challenges.organising import page_of, round_form, said
-from tests.challenges.sets import as_asked, open_challenge, open_round, small_version, submit, team_with_member
+from tests.challenges.sets import (
+    as_asked,
+    open_challenge,
+    open_round,
+    small_version,
+    submit,
+    team_with_member,
+)
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -39,29 +46,47 @@ def days(count: int | None) -> datetime | None:
 
 
 def stored_with(organiser: Client, round: Round, **changes: Any) -> str:
-    """What the settings say once they are sent with these changes of what the round has; None sends nothing of a field,
-    as a browser of one that is settled."""
+    """What the settings say once they are sent with these changes of what the round has; None sends
+    nothing of a field, as a browser of one that is settled."""
     dates = {name: written(getattr(round, name)) for name in ("opens_at", "closes_at", "unveil_at")}
     given = {**dates, "slug": round.slug, "public_share": "50", **changes}
-    data = {name: value for name, value in round_form(round.version, **given).items() if value is not None}
-    answer = organiser.post(reverse("round-settings", args=[round.challenge.slug, round.slug]), data, follow=True)
+    data = {
+        name: value
+        for name, value in round_form(round.version, **given).items()
+        if value is not None
+    }
+    answer = organiser.post(
+        reverse("round-settings", args=[round.challenge.slug, round.slug]), data, follow=True
+    )
     return answer.content.decode()
 
 
 @pytest.mark.parametrize(
     ("closes", "unveils", "words"),
-    [(None, -1, PASSED), (-2, -1, PASSED), (3, 2, STILL_OPEN), (3, 3, ""), (3, 4, ""), (None, 1, ""), (3, None, "")],
+    [
+        (None, -1, PASSED),
+        (-2, -1, PASSED),
+        (3, 2, STILL_OPEN),
+        (3, 3, ""),
+        (3, 4, ""),
+        (None, 1, ""),
+        (3, None, ""),
+    ],
 )
 def test_a_new_round_is_unveiled_at_its_end_or_later(
     organiser: Client, closes: int | None, unveils: int | None, words: str
 ) -> None:
-    data = round_form(small_version(), closes_at=written(days(closes)), unveil_at=written(days(unveils)))
+    data = round_form(
+        small_version(), closes_at=written(days(closes)), unveil_at=written(days(unveils))
+    )
     answer = organiser.post(reverse("round-new", args=[open_challenge().slug]), data)
     assert (words in answer.content.decode(), Round.objects.exists()) == (True, not words)
 
 
 @pytest.mark.parametrize("has_submissions", [False, True])
-def test_a_date_that_is_slipped_into_the_past_unveils_nothing(organiser: Client, has_submissions: bool) -> None:
+def test_a_date_that_is_slipped_into_the_past_unveils_nothing(
+    organiser: Client, has_submissions: bool
+) -> None:
     round = open_round(public_share=0.5, unveil_at=days(3))
     if has_submissions:
         submit(round, team_with_member(round.challenge)[0])
@@ -74,7 +99,10 @@ def test_who_lets_the_round_close_later_unveils_it_later(organiser: Client) -> N
     assert STILL_OPEN in stored_with(organiser, round, closes_at=written(days(5)))
     stored_with(organiser, round, closes_at=written(days(5)), unveil_at=written(days(5)))
     stored = Round.objects.get()
-    assert (written(stored.closes_at), written(stored.unveil_at)) == (written(days(5)), written(days(5)))
+    assert (written(stored.closes_at), written(stored.unveil_at)) == (
+        written(days(5)),
+        written(days(5)),
+    )
 
 
 @pytest.mark.parametrize(("closes", "unveils"), [(None, -3), (-4, -3), (3, -3), (3, 2)])
@@ -92,12 +120,16 @@ def test_a_round_that_was_unveiled_early_may_close_later(organiser: Client) -> N
     arguments = [round.challenge.slug, round.slug]
     said(organiser, "round-unveil", *arguments)
     unveiled = Round.objects.get().unveil_at
-    assert "What was seen cannot be veiled again." in page_of(organiser, "round-settings", *arguments)
-    assert "The settings are stored." in stored_with(organiser, round, closes_at=written(days(5)), unveil_at=None)
+    assert "What was seen cannot be veiled again." in page_of(
+        organiser, "round-settings", *arguments
+    )
+    assert "The settings are stored." in stored_with(
+        organiser, round, closes_at=written(days(5)), unveil_at=None
+    )
     assert Round.objects.get().unveil_at == unveiled
 
 
-# --- whoever writes it, with whatever in hand --------------------------------------------------------------------
+# --- whoever writes it, with whatever in hand -----------------------------------------------------
 
 
 @pytest.mark.parametrize(("closes", "unveils", "words"), [(None, -1, PASSED), (3, 2, STILL_OPEN)])
@@ -112,7 +144,9 @@ def test_a_round_that_no_form_has_seen_is_unveiled_at_its_end_or_later(
     assert Round.objects.count() == 1
 
 
-def test_a_date_may_stay_that_the_round_has_now_not_one_that_it_had_when_the_form_was_opened() -> None:
+def test_a_date_may_stay_that_the_round_has_now_not_one_that_it_had_when_the_form_was_opened() -> (
+    None
+):
     opened = open_round(public_share=0.5, closes_at=days(3), unveil_at=days(2))
     asked = replace(as_asked(opened), daily_limit=9)
     Round.objects.update(unveil_at=days(4))  # by somebody else meanwhile

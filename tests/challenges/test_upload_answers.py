@@ -37,7 +37,9 @@ def test_page_and_api_answer_a_refused_upload_alike(
     client: Client, fields: dict[str, Any], data: bytes | None, status: int
 ) -> None:
     now = timezone.now()
-    round = open_round(**{key: now + one if isinstance(one, timedelta) else one for key, one in fields.items()})
+    round = open_round(
+        **{key: now + one if isinstance(one, timedelta) else one for key, one in fields.items()}
+    )
     team, user = team_with_member(round.challenge)
     if "limit" in str(fields):
         submit(round, team)  # the one attempt

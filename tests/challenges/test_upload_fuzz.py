@@ -1,4 +1,5 @@
-"""Thousands of drawn uploads by page and API: no answer is a fault of ours, and what is refused stores nothing."""
+"""Thousands of drawn uploads by page and API: no answer is a fault of ours, and what is refused
+stores nothing."""
 
 from __future__ import annotations
 
@@ -77,7 +78,12 @@ def outcome(submission: Submission) -> str:
     """What became of it in the worker, with everything that must hold of its rows."""
     assert execution.process(submission.pk), submission
     submission.refresh_from_db()
-    held = (submission.day_place, submission.total_place, submission.system_id, submission.metric_id)
+    held = (
+        submission.day_place,
+        submission.total_place,
+        submission.system_id,
+        submission.metric_id,
+    )
     if submission.state == "invalid":
         assert held == (None, None, None, None)
         assert 1 <= len(submission.problems) <= 100

@@ -40,7 +40,8 @@ def opening(name: str = "file", file_name: str = "answers.csv") -> bytes:
 
 
 class Body(io.RawIOBase):
-    """A body of ``size`` bytes between an opening and an ending, of which no more than one chunk is ever in memory."""
+    """A body of ``size`` bytes between an opening and an ending, of which no more than one chunk is
+    ever in memory."""
 
     def __init__(self, size: int, breaks_at: int | None = None) -> None:
         self.pending, self.left, self.ended = opening(), size, False
@@ -78,7 +79,11 @@ def test_a_large_file_is_hashed_on_its_way_to_disk_and_memory_does_not_grow() ->
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert (upload.size, upload.path.stat().st_size, upload.file_name) == (size, size, "answers.csv")
+    assert (upload.size, upload.path.stat().st_size, upload.file_name) == (
+        size,
+        size,
+        "answers.csv",
+    )
     assert upload.sha256 == hashlib.sha256(b"x" * size).hexdigest()
     assert peak < 5_000_000
 
@@ -118,14 +123,16 @@ def test_a_file_may_be_read_as_any_uploaded_file() -> None:
 
 def test_two_files_of_one_request_are_two_files() -> None:
     body = opening("a", "a.csv") + b"aa\r\n" + opening("b", "b.csv") + b"bbb" + ENDING
-    request = RequestFactory().generic("POST", "/", body, f"multipart/form-data; boundary={BOUNDARY}")
+    request = RequestFactory().generic(
+        "POST", "/", body, f"multipart/form-data; boundary={BOUNDARY}"
+    )
     assert {name: (file.size, file.sha256) for name, file in request.FILES.items()} == {
         "a": (2, hashlib.sha256(b"aa").hexdigest()),
         "b": (3, hashlib.sha256(b"bbb").hexdigest()),
     }
 
 
-# --- how much a request may bring ------------------------------------------------------------------------------
+# --- how much a request may bring -----------------------------------------------------------------
 
 
 class Unread(io.RawIOBase):
@@ -133,10 +140,15 @@ class Unread(io.RawIOBase):
         raise AssertionError("the body was read")
 
 
-@pytest.mark.parametrize("length", ["6000001", "9" * 19, "9" * 5000, "many"], ids=["long", "longer", "longest", "none"])
+@pytest.mark.parametrize(
+    "length", ["6000001", "9" * 19, "9" * 5000, "many"], ids=["long", "longer", "longest", "none"]
+)
 @pytest.mark.parametrize(
     ("path", "kind"),
-    [("/corpora/new/", "text/html"), ("/api/v1/challenges/a/rounds/b/submissions", "application/problem+json")],
+    [
+        ("/corpora/new/", "text/html"),
+        ("/api/v1/challenges/a/rounds/b/submissions", "application/problem+json"),
+    ],
 )
 @pytest.mark.django_db
 def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(

@@ -1,4 +1,5 @@
-"""From a file to a system of the round's corpus version, or to a report of what is wrong with the file."""
+"""From a file to a system of the round's corpus version, or to a report of what is wrong with the
+file."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import Member, Round, Submission, Team
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import good_file, open_round, small_version, submit, taken_in, team_with_member
+from tests.challenges.sets import (
+    good_file,
+    open_round,
+    small_version,
+    submit,
+    taken_in,
+    team_with_member,
+)
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -24,21 +32,35 @@ def team(round: Round) -> Team:
     return team_with_member(round.challenge, name="Northlight")[0]
 
 
-def test_accepted_responses_become_a_withheld_system_with_each_response_at_its_turn(round: Round, team: Team) -> None:
+def test_accepted_responses_become_a_withheld_system_with_each_response_at_its_turn(
+    round: Round, team: Team
+) -> None:
     data = good_file(round.version, "Answer to {turn} of {dialogue}.")
     lines = data.splitlines(keepends=True)
     submission = taken_in(submit(round, team, data=b"".join(reversed(lines)), name="bicycle"))
-    assert (submission.state, submission.scoring_at is not None, submission.lease_token) == ("scoring", True, "")
+    assert (submission.state, submission.scoring_at is not None, submission.lease_token) == (
+        "scoring",
+        True,
+        "",
+    )
     system = submission.system
     assert (system.name, system.kind, system.withheld) == ("Northlight: bicycle", "agent", True)
-    said = Response.objects.filter(system=system).values_list("turn__dialogue__external_id", "turn__number", "text")
+    said = Response.objects.filter(system=system).values_list(
+        "turn__dialogue__external_id", "turn__number", "text"
+    )
     assert sorted(said) == [
-        (f"file-{dialogue}", turn, f"Answer to {turn} of file-{dialogue}.") for dialogue in range(3) for turn in (0, 1)
+        (f"file-{dialogue}", turn, f"Answer to {turn} of file-{dialogue}.")
+        for dialogue in range(3)
+        for turn in (0, 1)
     ]
 
 
 def test_every_metric_of_the_round_is_asked_for_public_and_private(team: Team) -> None:
-    round = open_round(challenge=team.challenge, metrics=["word_f1", "bleu_4"], private_metrics=["bleu_4", "rouge_l"])
+    round = open_round(
+        challenge=team.challenge,
+        metrics=["word_f1", "bleu_4"],
+        private_metrics=["bleu_4", "rouge_l"],
+    )
     submission = taken_in(submit(round, team))
     runs = MetricRun.objects.filter(system=submission.system)
     assert sorted(runs.values_list("configuration", flat=True)) == ["bleu_4", "rouge_l", "word_f1"]
@@ -49,9 +71,9 @@ def test_members_of_the_team_must_not_rate_its_system(round: Round, team: Team) 
     second = made_user()
     Member.objects.create(team=team, challenge=round.challenge, user=second)
     submission = taken_in(submit(round, team))
-    assert set(Conflict.objects.filter(system=submission.system).values_list("user_id", flat=True)) == {
-        member.user_id for member in team.members.all()
-    }
+    assert set(
+        Conflict.objects.filter(system=submission.system).values_list("user_id", flat=True)
+    ) == {member.user_id for member in team.members.all()}
 
 
 def test_systems_stand_behind_those_of_the_corpus_and_no_two_have_one_name(team: Team) -> None:
@@ -71,7 +93,9 @@ def test_a_name_that_is_too_long_for_a_system_keeps_its_number(team: Team) -> No
     assert names == [f"{'n' * 80}: {'s' * 80}", f"{'n' * 80}: {'s' * 80} (2)"]
 
 
-def test_an_invalid_file_stores_nothing_but_its_problems_and_gives_the_attempt_back(round: Round, team: Team) -> None:
+def test_an_invalid_file_stores_nothing_but_its_problems_and_gives_the_attempt_back(
+    round: Round, team: Team
+) -> None:
     lines = good_file(round.version).splitlines()
     broken = [*lines[:-2], b'{"dialog_id": "file-9", "turn": 0, "response": "x"}', b"{"]
     submission = taken_in(submit(round, team, data=b"\n".join(broken)))
@@ -82,14 +106,23 @@ def test_an_invalid_file_stores_nothing_but_its_problems_and_gives_the_attempt_b
     assert not submission.more_problems
 
 
-def test_a_file_of_garbage_has_a_hundred_problems_and_says_that_there_are_more(round: Round, team: Team) -> None:
+def test_a_file_of_garbage_has_a_hundred_problems_and_says_that_there_are_more(
+    round: Round, team: Team
+) -> None:
     data = b'{"dialog_id": "nowhere", "turn": 0, "response": "x"}\n' * 1000
     submission = taken_in(submit(round, team, data=data))
-    assert (submission.state, len(submission.problems), submission.more_problems) == ("invalid", 100, True)
+    assert (submission.state, len(submission.problems), submission.more_problems) == (
+        "invalid",
+        100,
+        True,
+    )
 
 
 def test_the_list_of_the_challenge_is_read_too(round: Round, team: Team) -> None:
-    data = [{"dialog_id": f"file-{dialogue}", "turn_0": "Yes.", "turn_1": "No."} for dialogue in range(3)]
+    data = [
+        {"dialog_id": f"file-{dialogue}", "turn_0": "Yes.", "turn_1": "No."}
+        for dialogue in range(3)
+    ]
     assert taken_in(submit(round, team, data=json.dumps(data).encode())).state == "scoring"
 
 
@@ -145,11 +178,15 @@ def test_validation_needs_as_many_queries_for_a_large_file_as_for_a_small_one(te
     assert queries(2) == queries(60)
 
 
-def test_progress_is_told_while_a_file_is_read(round: Round, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_while_a_file_is_read(
+    round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[tuple[int, int | None]] = []
     keep = work.keep
     monkeypatch.setattr(
-        work, "keep", lambda claim, done=None, total=None: told.append((done, total)) or keep(claim, done, total)
+        work,
+        "keep",
+        lambda claim, done=None, total=None: told.append((done, total)) or keep(claim, done, total),
     )
     submission = submit(round, team)
     taken_in(submission)

@@ -50,7 +50,15 @@ def hook(user: Any, url: str = "http://127.0.0.1:9/hook") -> Webhook:
 
 
 @pytest.mark.parametrize(
-    "host", ["169.254.169.254", "168.63.129.16", "192.0.0.192", "[fd00:ec2::254]", "[64:ff9b::a9fe:a9fe]", "[fec0::1]"]
+    "host",
+    [
+        "169.254.169.254",
+        "168.63.129.16",
+        "192.0.0.192",
+        "[fd00:ec2::254]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[fec0::1]",
+    ],
 )
 @pytest.mark.parametrize("private_allowed", [False, True])
 def test_a_webhook_leads_to_no_credentials_even_where_private_addresses_are_allowed(
@@ -81,7 +89,9 @@ def test_a_private_address_is_not_called_whatever_its_name(round, team, ada, set
     assert receiver.got == []
 
 
-def test_a_name_is_looked_up_once_and_what_was_checked_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_is_looked_up_once_and_what_was_checked_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A name server that says a public address first and a private one then."""
     asked: list[str] = []
     called: list[tuple[str, int]] = []
@@ -103,7 +113,9 @@ def test_a_name_is_looked_up_once_and_what_was_checked_is_called(monkeypatch: py
     assert called == [("93.184.216.34", 443)]
 
 
-def test_one_private_address_among_public_ones_is_enough_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_private_address_among_public_ones_is_enough_to_refuse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def lookup(_host: str, port: int, **_: object) -> list[Any]:
         found = ("93.184.216.34", "10.0.0.1")
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
@@ -130,9 +142,10 @@ def test_nobody_there() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "", "ftp://example.org/", "file:///etc/passwd", "http://example.org/", "https://", "https://user:pw@example.org/",
-        "https://example.org:99999/", "https://[::1/", "https://example.org/\r\nX: y", "https://example.org/a b",
-        "javascript:alert(1)", "https://example.org/" + "a" * 300, "https://example.org/\0",
+        "", "ftp://example.org/", "file:///etc/passwd", "http://example.org/", "https://",
+        "https://user:pw@example.org/", "https://example.org:99999/", "https://[::1/",
+        "https://example.org/\r\nX: y", "https://example.org/a b", "javascript:alert(1)",
+        "https://example.org/" + "a" * 300, "https://example.org/\0",
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_webhook(ada, settings, url: str) -> None:

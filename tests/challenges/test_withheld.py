@@ -1,5 +1,5 @@
-"""A system that was handed in to a round stands on no page, table, count, figure or file of its corpus until it is
-published."""
+"""A system that was handed in to a round stands on no page, table, count, figure or file of its
+corpus until it is published."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ from annotations.record_stream import records_of
 from annotations.records import RaterRecord, RatingRecord, ResponseRecord, SystemRecord
 from leaderboard.queries import meta_evaluation, system_standing
 from tests.campaigns.sets import made_user
-from tests.challenges.boards import board_round, finished_run, responses_of, scored_with, team_of_one
+from tests.challenges.boards import (
+    board_round,
+    finished_run,
+    responses_of,
+    scored_with,
+    team_of_one,
+)
 from tests.leaderboard.judged import asked, judged_run
 from workers import runs
 from workers.metrics.judge_trace import JudgeTrace
@@ -37,7 +43,8 @@ METRIC = "word_f1"
 
 @pytest.fixture
 def version() -> CorpusVersion:
-    """A public corpus of three systems that is rated and scored, and a withheld fourth with a rater of its own."""
+    """A public corpus of three systems that is rated and scored, and a withheld fourth with a rater
+    of its own."""
     round = board_round()
     version = round.version
     for name in ("north", "south", "west"):
@@ -54,7 +61,10 @@ def version() -> CorpusVersion:
 
 
 def _rate(version: CorpusVersion) -> None:
-    known = [Rater.objects.create(version=version, position=place, name=f"rater {place}") for place in range(2)]
+    known = [
+        Rater.objects.create(version=version, position=place, name=f"rater {place}")
+        for place in range(2)
+    ]
     only = Rater.objects.create(version=version, position=2, name="rater of the withheld one")
     for system in version.systems.all():
         for number, response in enumerate(system.responses.order_by("pk")):
@@ -63,7 +73,11 @@ def _rate(version: CorpusVersion) -> None:
                 Rating.objects.create(rater=rater, aspect="overall", response=response, score=score)
         if system.withheld:
             Rating.objects.create(
-                rater=only, aspect="overall", system=system, dialogue=version.dialogues.first(), score=1
+                rater=only,
+                aspect="overall",
+                system=system,
+                dialogue=version.dialogues.first(),
+                score=1,
             )
 
 
@@ -77,7 +91,7 @@ def published(version: CorpusVersion) -> CorpusVersion:
     return CorpusVersion.objects.select_related("corpus").get(pk=version.pk)
 
 
-# --- pages and files -------------------------------------------------------------------------------------------
+# --- pages and files ------------------------------------------------------------------------------
 
 PAGES = (
     "/",
@@ -135,7 +149,11 @@ def test_no_page_of_a_judge_names_it_or_says_what_it_said(version, role) -> None
     for system in version.systems.all():
         said = SAID if system.withheld else "rate this 5"
         key = asked(f"{system.name} said: {said}", [f"{said} - Humanness: 4"] * 3)
-        judged_run(system, [4.0] * 8, {0: JudgeTrace(key, (4.0,) * 3, injections=(said,), kept=4.0, removed=3.0)})
+        judged_run(
+            system,
+            [4.0] * 8,
+            {0: JudgeTrace(key, (4.0,) * 3, injections=(said,), kept=4.0, removed=3.0)},
+        )
     client, judges = Client(), f"/corpora/{version.corpus.slug}/judges"
     if role:
         client.force_login(made_user("robin", role))
@@ -164,16 +182,21 @@ def test_once_published_it_stands_where_the_others_do(version) -> None:
     assert SAID in Client().get(f"/corpora/{version.corpus.slug}/dialogues/0/").content.decode()
 
 
-# --- statistics ------------------------------------------------------------------------------------------------
+# --- statistics -----------------------------------------------------------------------------------
 
 
 def test_counts_leave_it_out(version) -> None:
-    """3 systems × 8 turns; two raters judged each response: the withheld one's 8 responses and 25 ratings are left
-    out, and so is the rater who judged nothing else."""
+    """3 systems × 8 turns; two raters judged each response: the withheld one's 8 responses and 25
+    ratings are left out, and so is the rater who judged nothing else."""
     counts = counts_of(version)
     assert (counts.systems, counts.responses, counts.raters, counts.ratings) == (3, 24, 2, 48)
     counts = counts_of(published(version))
-    assert (counts.systems, counts.responses, counts.raters, counts.ratings) == (4, 32, 3, 48 + 8 * 3 + 1)
+    assert (counts.systems, counts.responses, counts.raters, counts.ratings) == (
+        4,
+        32,
+        3,
+        48 + 8 * 3 + 1,
+    )
 
 
 def test_statistics_are_those_of_a_corpus_without_it(version) -> None:
@@ -201,7 +224,9 @@ def test_a_name_that_is_withheld_cannot_be_asked_for(version) -> None:
     with pytest.raises(NotFound, match="north, south, west") as told:
         select_systems(version, [name])
     assert str(told.value).count(SECRET) == 1  # what was asked; not among those that there are
-    assert [system.name for system in select_systems(version, [name], include_withheld=True)] == [name]
+    assert [system.name for system in select_systems(version, [name], include_withheld=True)] == [
+        name
+    ]
 
 
 def test_its_result_makes_no_statistic_of_the_corpus_anew(version) -> None:
@@ -220,11 +245,15 @@ def test_its_result_makes_no_statistic_of_the_corpus_anew(version) -> None:
     assert finish(version.systems.get(name="north")) == 1
 
 
-# --- runs ------------------------------------------------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------------------------
 
 
 def test_the_runs_of_the_corpus_are_those_of_shown_systems(version) -> None:
-    assert set(runs_of(version).values_list("system__name", flat=True)) == {"north", "south", "west"}
+    assert set(runs_of(version).values_list("system__name", flat=True)) == {
+        "north",
+        "south",
+        "west",
+    }
     [shown] = versions_with_run_states()
     assert sum(shown.run_states.values()) == 3
     turn = Turn.objects.get(dialogue=Dialogue.objects.get(version=version, position=0), number=0)
@@ -238,31 +267,48 @@ def test_a_corpus_with_runs_of_withheld_systems_alone_is_not_listed(version) -> 
     assert versions_with_run_states() == []
 
 
-def test_taking_back_the_waiting_runs_of_a_corpus_leaves_those_a_submission_waits_for(version) -> None:
+def test_taking_back_the_waiting_runs_of_a_corpus_leaves_those_a_submission_waits_for(
+    version,
+) -> None:
     for system in version.systems.all():
         MetricRun.objects.create(
             system=system, metric="bleu_1", metric_version="1", configuration="bleu_1", queue="cpu"
         )
     assert runs.withdraw_waiting(version) == 3
-    assert [run.system for run in MetricRun.objects.filter(state="pending")] == [withheld_one(version)]
+    assert [run.system for run in MetricRun.objects.filter(state="pending")] == [
+        withheld_one(version)
+    ]
 
 
 def test_trying_failed_runs_again_leaves_those_of_submissions(version) -> None:
     MetricRun.objects.update(state="failed", error="no memory")
     assert runs.retry_failed(version) == 3
-    assert [run.system for run in MetricRun.objects.filter(state="failed")] == [withheld_one(version)]
+    assert [run.system for run in MetricRun.objects.filter(state="failed")] == [
+        withheld_one(version)
+    ]
 
 
-# --- exports and commands --------------------------------------------------------------------------------------
+# --- exports and commands -------------------------------------------------------------------------
 
 
 def test_an_export_leaves_out_the_system_what_it_said_and_what_was_said_of_it(version) -> None:
     name = withheld_one(version).name
     records = list(records_of(version))
     assert name not in {record.name for record in records if isinstance(record, SystemRecord)}
-    assert {record.system for record in records if isinstance(record, ResponseRecord)} == {"north", "south", "west"}
-    assert {record.system for record in records if isinstance(record, RatingRecord)} == {"north", "south", "west"}
-    assert [record.name for record in records if isinstance(record, RaterRecord)] == ["rater 0", "rater 1"]
+    assert {record.system for record in records if isinstance(record, ResponseRecord)} == {
+        "north",
+        "south",
+        "west",
+    }
+    assert {record.system for record in records if isinstance(record, RatingRecord)} == {
+        "north",
+        "south",
+        "west",
+    }
+    assert [record.name for record in records if isinstance(record, RaterRecord)] == [
+        "rater 0",
+        "rater 1",
+    ]
     assert {record.system for record in score_records_of(version)} == {"north", "south", "west"}
     everything = list(records_of(version, include_withheld=True))
     assert name in {record.name for record in everything if isinstance(record, SystemRecord)}
@@ -271,7 +317,9 @@ def test_an_export_leaves_out_the_system_what_it_said_and_what_was_said_of_it(ve
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
 def test_no_exported_file_holds_it(version, tmp_path: Path, form) -> None:
-    call_command("export_corpus", version.corpus.slug, to=tmp_path / "out", format=form, stdout=io.StringIO())
+    call_command(
+        "export_corpus", version.corpus.slug, to=tmp_path / "out", format=form, stdout=io.StringIO()
+    )
     files = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
     assert files
     for file in files:
@@ -281,7 +329,11 @@ def test_no_exported_file_holds_it(version, tmp_path: Path, form) -> None:
 
 @pytest.mark.parametrize(
     ("command", "options"),
-    [("correlate", {"resamples": 50}), ("agreement", {}), ("score", {"metrics": METRIC, "inline": True})],
+    [
+        ("correlate", {"resamples": 50}),
+        ("agreement", {}),
+        ("score", {"metrics": METRIC, "inline": True}),
+    ],
 )
 def test_no_command_counts_it_by_default(version, command, options) -> None:
     out = io.StringIO()
@@ -289,12 +341,14 @@ def test_no_command_counts_it_by_default(version, command, options) -> None:
     assert SECRET not in json.dumps(json.loads(out.getvalue()))
 
 
-# --- organisers ------------------------------------------------------------------------------------------------
+# --- organisers -----------------------------------------------------------------------------------
 
 
 def test_organisers_may_have_it_rated_and_see_that_it_is_not_published(version) -> None:
     form = CampaignForm(corpus=version.corpus.slug)
-    groups = {str(kind): [box.choice_label for box in boxes] for kind, boxes in form.systems_by_kind()}
+    groups = {
+        str(kind): [box.choice_label for box in boxes] for kind, boxes in form.systems_by_kind()
+    }
     assert groups["handed in to a round, not published"] == [withheld_one(version).name]
     assert withheld_one(version) not in form.initial["systems"]
     assert len(form.initial["systems"]) == 3
@@ -308,7 +362,9 @@ def test_a_corpus_is_kept_by_what_was_handed_in_to_it(version) -> None:
     assert Corpus.objects.filter(pk=version.corpus_id).exists()
 
 
-def test_a_system_that_comes_while_an_export_is_written_is_not_in_it(version: CorpusVersion) -> None:
+def test_a_system_that_comes_while_an_export_is_written_is_not_in_it(
+    version: CorpusVersion,
+) -> None:
     """Around a deadline systems come while archives are written, which takes seconds."""
     records = records_of(version)
     names = set()

@@ -13,7 +13,15 @@ from leaderboard.challenges import execution, validation
 from leaderboard.challenges.actions import judging, sweeping, work
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import computed, good_file, open_round, scored, submit, taken_in, team_with_member
+from tests.challenges.sets import (
+    computed,
+    good_file,
+    open_round,
+    scored,
+    submit,
+    taken_in,
+    team_with_member,
+)
 from tests.stored_uploads import stored_path
 from workers.models import MetricRun
 
@@ -35,18 +43,25 @@ def now(submission: Submission) -> Submission:
 
 
 def fall_silent(submission: Submission) -> None:
-    Submission.objects.filter(pk=submission.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    Submission.objects.filter(pk=submission.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
 
 
 def answers(round: Round) -> list[tuple[int, str]]:
-    return [(turn.pk, f"answer {turn.number}") for turn in Turn.objects.filter(dialogue__version=round.version)]
+    return [
+        (turn.pk, f"answer {turn.number}")
+        for turn in Turn.objects.filter(dialogue__version=round.version)
+    ]
 
 
 def log_of(submission: Submission, for_organisers: bool = False) -> str:
-    return "\n".join(submission.log.filter(for_organisers=for_organisers).values_list("text", flat=True))
+    return "\n".join(
+        submission.log.filter(for_organisers=for_organisers).values_list("text", flat=True)
+    )
 
 
-# --- one worker at a time --------------------------------------------------------------------------------------
+# --- one worker at a time -------------------------------------------------------------------------
 
 
 def test_a_submission_is_claimed_once(round: Round, team: Team) -> None:
@@ -54,10 +69,16 @@ def test_a_submission_is_claimed_once(round: Round, team: Team) -> None:
     assert work.claim(submission.pk) is not None
     assert work.claim(submission.pk) is None
     present = now(submission)
-    assert (present.state, present.attempts, present.validating_at is not None) == ("validating", 1, True)
+    assert (present.state, present.attempts, present.validating_at is not None) == (
+        "validating",
+        1,
+        True,
+    )
 
 
-def test_the_submission_of_a_silent_worker_is_taken_over_and_the_first_writes_no_more(round: Round, team: Team) -> None:
+def test_the_submission_of_a_silent_worker_is_taken_over_and_the_first_writes_no_more(
+    round: Round, team: Team
+) -> None:
     submission = submit(round, team)
     first = work.claim(submission.pk)
     fall_silent(submission)
@@ -78,7 +99,9 @@ def test_the_submission_of_a_silent_worker_is_taken_over_and_the_first_writes_no
 @pytest.mark.parametrize("state", ["scoring", "scored", "invalid", "failed", "cancelled"])
 def test_what_has_been_worked_on_is_not_claimed_again(round: Round, team: Team, state: str) -> None:
     submission = taken_in(submit(round, team))
-    Submission.objects.filter(pk=submission.pk).update(state=state, ended_at=timezone.now(), error="x")
+    Submission.objects.filter(pk=submission.pk).update(
+        state=state, ended_at=timezone.now(), error="x"
+    )
     assert work.claim(submission.pk) is None
 
 
@@ -114,7 +137,9 @@ def test_who_kills_every_worker_is_given_up_with_a_reason_and_gets_the_place_bac
     assert work.claim(submission.pk) is None
 
 
-def test_a_submission_that_has_no_attempt_left_does_not_wait_for_ever(round: Round, team: Team, settings) -> None:
+def test_a_submission_that_has_no_attempt_left_does_not_wait_for_ever(
+    round: Round, team: Team, settings
+) -> None:
     submission = submit(round, team)
     Submission.objects.filter(pk=submission.pk).update(attempts=2)
     settings.MAX_ATTEMPTS = 2  # lowered since
@@ -136,7 +161,9 @@ def test_what_goes_wrong_here_is_tried_again_and_the_team_reads_no_paths(
     assert str(settings.UPLOAD_FOLDER) not in team_reads
 
 
-def test_a_lost_hint_is_sent_again_by_the_sweep(round: Round, team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_hint_is_sent_again_by_the_sweep(
+    round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     submission = submit(round, team)
     told = []
     monkeypatch.setattr(sweeping, "send_hints", lambda rows: told.extend(rows) or len(told))
@@ -144,7 +171,9 @@ def test_a_lost_hint_is_sent_again_by_the_sweep(round: Round, team: Team, monkey
     assert (submission.pk, "cpu") in told
 
 
-def test_a_file_of_responses_is_for_the_queue_cpu_and_a_prompt_for_llm(round: Round, team: Team, monkeypatch) -> None:
+def test_a_file_of_responses_is_for_the_queue_cpu_and_a_prompt_for_llm(
+    round: Round, team: Team, monkeypatch
+) -> None:
     file, prompt = submit(round, team), submit(round, team, data=b"{}", track="prompt")
     told = []
     monkeypatch.setattr(sweeping, "send_hints", lambda rows: told.extend(rows) or len(told))
@@ -152,7 +181,7 @@ def test_a_file_of_responses_is_for_the_queue_cpu_and_a_prompt_for_llm(round: Ro
     assert set(told) >= {(file.pk, "cpu"), (prompt.pk, "llm")}
 
 
-# --- cancelling ------------------------------------------------------------------------------------------------
+# --- cancelling -----------------------------------------------------------------------------------
 
 
 def test_a_cancelled_submission_gives_its_place_back_and_takes_back_waiting_runs(
@@ -169,7 +198,9 @@ def test_a_cancelled_submission_gives_its_place_back_and_takes_back_waiting_runs
     assert (entry.actor, entry.details["before"]) == (organiser.username, "scoring")
 
 
-def test_a_published_system_leaves_the_corpus_when_it_is_cancelled(round: Round, team: Team, organiser) -> None:
+def test_a_published_system_leaves_the_corpus_when_it_is_cancelled(
+    round: Round, team: Team, organiser
+) -> None:
     submission = scored(round, team)
     System.objects.filter(pk=submission.system_id).update(withheld=False)
     Round.objects.filter(pk=round.pk).update(metrics=["word_f1", "rouge_l"])
@@ -179,7 +210,9 @@ def test_a_published_system_leaves_the_corpus_when_it_is_cancelled(round: Round,
     assert CorpusVersion.objects.get(pk=round.version_id).revision == 1
 
 
-def test_a_run_that_ends_after_the_cancelling_changes_nothing(round: Round, team: Team, organiser) -> None:
+def test_a_run_that_ends_after_the_cancelling_changes_nothing(
+    round: Round, team: Team, organiser
+) -> None:
     submission = taken_in(submit(round, team))
     MetricRun.objects.filter(system=submission.system).update(
         state="running", lease_token="x", lease_expires_at=timezone.now() + timedelta(hours=1)
@@ -191,7 +224,9 @@ def test_a_run_that_ends_after_the_cancelling_changes_nothing(round: Round, team
     assert now(submission).state == "cancelled"
 
 
-def test_a_worker_whose_submission_is_cancelled_stores_nothing(round: Round, team: Team, organiser) -> None:
+def test_a_worker_whose_submission_is_cancelled_stores_nothing(
+    round: Round, team: Team, organiser
+) -> None:
     submission = submit(round, team)
     claim = work.claim(submission.pk)
     work.cancel(submission, organiser)
@@ -241,7 +276,9 @@ def test_a_team_cancels_nothing_that_is_disqualified(round: Round, team: Team, o
     assert now(submission).state == "cancelled"
 
 
-def test_nobody_cancels_for_another_team_or_what_has_ended(round: Round, team: Team, organiser) -> None:
+def test_nobody_cancels_for_another_team_or_what_has_ended(
+    round: Round, team: Team, organiser
+) -> None:
     submission = submit(round, team)
     _, stranger = team_with_member(round.challenge)
     assert not work.may_cancel(submission, stranger)
@@ -251,7 +288,7 @@ def test_nobody_cancels_for_another_team_or_what_has_ended(round: Round, team: T
         work.cancel(done, organiser)
 
 
-# --- trying again ----------------------------------------------------------------------------------------------
+# --- trying again ---------------------------------------------------------------------------------
 
 
 def test_a_failed_file_is_read_again(round: Round, team: Team, organiser) -> None:
@@ -260,7 +297,12 @@ def test_a_failed_file_is_read_again(round: Round, team: Team, organiser) -> Non
     assert now(submission).total_place is None
     work.retry(submission, organiser)
     present = now(submission)
-    assert (present.state, present.attempts, present.error, present.day_place) == ("received", 0, "", 1)
+    assert (present.state, present.attempts, present.error, present.day_place) == (
+        "received",
+        0,
+        "",
+        1,
+    )
     assert computed(taken_in(submission)).state == "scored"
 
 
@@ -279,7 +321,9 @@ def test_a_submission_whose_metric_failed_is_scored_again_without_reading_its_fi
     assert (done.state, done.error, done.system) == ("scored", "", submission.system)
 
 
-def test_an_organiser_takes_a_submission_up_again_above_the_limit_and_the_row_says_so(team: Team, organiser) -> None:
+def test_an_organiser_takes_a_submission_up_again_above_the_limit_and_the_row_says_so(
+    team: Team, organiser
+) -> None:
     round = open_round(challenge=team.challenge, daily_limit=1, total_limit=1)
     submission = submit(round, team)
     work.fail(work.claim(submission.pk), "for the test")
@@ -291,7 +335,9 @@ def test_an_organiser_takes_a_submission_up_again_above_the_limit_and_the_row_sa
     assert round.daily_limit == 1
 
 
-def test_a_file_that_counts_as_another_submission_is_not_taken_up_again(round: Round, team: Team, organiser) -> None:
+def test_a_file_that_counts_as_another_submission_is_not_taken_up_again(
+    round: Round, team: Team, organiser
+) -> None:
     submission = submit(round, team, data=b"the same")
     work.refuse(work.claim(submission.pk), [Problem("f", 1, "", "wrong")])
     submit(round, team, data=b"the same")
@@ -310,7 +356,9 @@ def test_there_is_nothing_to_retry_while_it_is_at_work_or_scored(
         work.retry(submission, organiser)
 
 
-def test_evaluated_anew_it_gets_the_metrics_that_the_round_names_now(round: Round, team: Team, organiser) -> None:
+def test_evaluated_anew_it_gets_the_metrics_that_the_round_names_now(
+    round: Round, team: Team, organiser
+) -> None:
     submission = scored(round, team)
     first = dict(submission.system.metric_runs.values_list("configuration", "finished_at"))
     Round.objects.filter(pk=round.pk).update(metrics=["word_f1", "rouge_l"])
@@ -322,10 +370,14 @@ def test_evaluated_anew_it_gets_the_metrics_that_the_round_names_now(round: Roun
     runs = dict(done.system.metric_runs.values_list("configuration", "finished_at"))
     assert done.state == "scored"
     assert set(runs) == {"word_f1", "bleu_4", "rouge_l"}
-    assert runs["word_f1"] == first["word_f1"]  # the same metric in the same version: the result that is there
+    assert (
+        runs["word_f1"] == first["word_f1"]
+    )  # the same metric in the same version: the result that is there
 
 
-def test_evaluated_anew_with_nothing_new_it_is_scored_at_once(round: Round, team: Team, organiser) -> None:
+def test_evaluated_anew_with_nothing_new_it_is_scored_at_once(
+    round: Round, team: Team, organiser
+) -> None:
     submission = scored(round, team)
     before = Round.objects.get(pk=round.pk).revision
     work.re_evaluate(submission, organiser)
@@ -333,7 +385,9 @@ def test_evaluated_anew_with_nothing_new_it_is_scored_at_once(round: Round, team
     assert Round.objects.get(pk=round.pk).revision > before
 
 
-def test_what_was_never_accepted_cannot_be_evaluated_anew(round: Round, team: Team, organiser) -> None:
+def test_what_was_never_accepted_cannot_be_evaluated_anew(
+    round: Round, team: Team, organiser
+) -> None:
     submission = submit(round, team)
     with pytest.raises(work.CannotDo):
         work.re_evaluate(submission, organiser)

@@ -33,10 +33,13 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def dialeval(
-    server: StandIn, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: StandIn,
+    config: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Callable[..., Any]:
-    """Runs the command, logged in to the stand-in: status, standard output, standard error. It never sleeps; who would
-    have slept a thousand times waits without end."""
+    """Runs the command, logged in to the stand-in: status, standard output, standard error. It
+    never sleeps; who would have slept a thousand times waits without end."""
     pauses = count(1)
 
     def sleep(_seconds: float) -> None:

@@ -38,7 +38,8 @@ class Answer:
 
 
 class StandIn:
-    """``answers[path]`` is a queue; its last answer is given again and again. Unknown paths are 404 problems."""
+    """``answers[path]`` is a queue; its last answer is given again and again. Unknown paths are 404
+    problems."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[Answer]] = defaultdict(list)
@@ -54,7 +55,10 @@ class StandIn:
 
     def refuses(self, path: str, status: int, detail: str, times: int = 1, **headers: str) -> None:
         problem = {"type": "about:blank", "title": "No", "status": status, "detail": detail}
-        kind = {"Content-Type": "application/problem+json", **{k.replace("_", "-"): v for k, v in headers.items()}}
+        kind = {
+            "Content-Type": "application/problem+json",
+            **{k.replace("_", "-"): v for k, v in headers.items()},
+        }
         for _ in range(times):
             self.gives(path, Answer(json.dumps(problem).encode(), status, kind))
 
@@ -77,7 +81,9 @@ def stand_in() -> Iterator[StandIn]:
             if self.headers.get("Transfer-Encoding") == "chunked":
                 body = b"".join(self.chunks())
             parts = urlsplit(self.path)
-            asked = Asked(self.command, parts.path, dict(parse_qsl(parts.query)), dict(self.headers), body)
+            asked = Asked(
+                self.command, parts.path, dict(parse_qsl(parts.query)), dict(self.headers), body
+            )
             answer = server.answer(asked)
             server.ended.wait(answer.after)
             with suppress(ConnectionError):  # whoever asked may have gone
@@ -87,7 +93,10 @@ def stand_in() -> Iterator[StandIn]:
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body) if answer.announced is None else answer.announced))
+            self.send_header(
+                "Content-Length",
+                str(len(answer.body) if answer.announced is None else answer.announced),
+            )
             self.end_headers()
             self.wfile.write(answer.body)
 

@@ -26,14 +26,24 @@ TEMPLATE = "".join(json.dumps({**line, "response": None}) + "\n" for line in goo
 
 
 def submission(state: str, **fields: Any) -> dict[str, Any]:
-    return {"id": "s1", "name": "Echo", "challenge": "cup", "round": "one", "state": state, **fields}
+    return {
+        "id": "s1",
+        "name": "Echo",
+        "challenge": "cup",
+        "round": "one",
+        "state": state,
+        **fields,
+    }
 
 
-# --- look ------------------------------------------------------------------------------------------------------
+# --- look -----------------------------------------------------------------------------------------
 
 
 def test_challenges_as_a_table_and_as_json(dialeval: Run, server: StandIn) -> None:
-    server.gives("challenges", {"items": [{"slug": "cup", "name": "The\x1b[2J Cup", "state": "open"}], "next": None})
+    server.gives(
+        "challenges",
+        {"items": [{"slug": "cup", "name": "The\x1b[2J Cup", "state": "open"}], "next": None},
+    )
     status, out, _ = dialeval("challenges")
     assert status == 0
     assert out.splitlines()[2].split() == ["cup", "The\N{REPLACEMENT CHARACTER}[2J", "Cup", "open"]
@@ -43,8 +53,17 @@ def test_challenges_as_a_table_and_as_json(dialeval: Run, server: StandIn) -> No
 
 
 def test_one_challenge_shows_rules_and_rounds(dialeval: Run, server: StandIn) -> None:
-    round = {"slug": "one", "phase": "open", "tracks": ["gpu"], "daily_limit": 5, "ranking_metric": "word_f1"}
-    server.gives("challenges/cup", {"name": "Cup", "state": "open", "rules": "# Be kind\n", "rounds": [round]})
+    round = {
+        "slug": "one",
+        "phase": "open",
+        "tracks": ["gpu"],
+        "daily_limit": 5,
+        "ranking_metric": "word_f1",
+    }
+    server.gives(
+        "challenges/cup",
+        {"name": "Cup", "state": "open", "rules": "# Be kind\n", "rounds": [round]},
+    )
     status, out, _ = dialeval("challenges", "cup")
     assert status == 0
     assert "# Be kind" in out
@@ -55,10 +74,16 @@ def test_one_challenge_shows_rules_and_rounds(dialeval: Run, server: StandIn) ->
     ("arguments", "path", "document"),
     [
         (["--team", "Lovelace"], "challenges/cup/teams", {"name": "Lovelace"}),
-        (["--invitation", "https://x.example/teams/join/abc/"], "challenges/cup/teams/join", {"invitation": "abc"}),
+        (
+            ["--invitation", "https://x.example/teams/join/abc/"],
+            "challenges/cup/teams/join",
+            {"invitation": "abc"},
+        ),
     ],
 )
-def test_join(dialeval: Run, server: StandIn, arguments: list[str], path: str, document: Any) -> None:
+def test_join(
+    dialeval: Run, server: StandIn, arguments: list[str], path: str, document: Any
+) -> None:
     server.gives(path, {"name": "Lovelace"})
     assert dialeval("join", "cup", *arguments)[:2] == (0, "in team Lovelace of cup\n")
     assert server.asked[0].document == document
@@ -66,7 +91,10 @@ def test_join(dialeval: Run, server: StandIn, arguments: list[str], path: str, d
 
 def test_team_shows_members_and_removes_one(dialeval: Run, server: StandIn) -> None:
     team = {"name": "Lovelace", "members": ["ada", "mallory"], "leader": "ada"}
-    link = {"invitation_url": "https://x.example/teams/join/abc/", "invitation_expires_at": "2026-12-09T00:00:00Z"}
+    link = {
+        "invitation_url": "https://x.example/teams/join/abc/",
+        "invitation_expires_at": "2026-12-09T00:00:00Z",
+    }
     server.gives("challenges/cup/team", {**team, **link})
     status, out, _ = dialeval("team", "cup")
     assert status == 0
@@ -81,10 +109,15 @@ def test_team_shows_members_and_removes_one(dialeval: Run, server: StandIn) -> N
 def test_a_name_never_leads_to_another_address(dialeval: Run, server: StandIn) -> None:
     assert dialeval("challenges", "../me")[0] == 1
     assert dialeval("status", "..")[0] == 1
-    assert [asked.path for asked in server.asked] == ["/api/v1/challenges/..%2Fme", "/api/v1/submissions/%2E%2E"]
+    assert [asked.path for asked in server.asked] == [
+        "/api/v1/challenges/..%2Fme",
+        "/api/v1/submissions/%2E%2E",
+    ]
 
 
-def test_dialogues_template_and_export_are_written(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+def test_dialogues_template_and_export_are_written(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
     server.gives("challenges/cup/rounds/one/dialogues", Answer(b"[]"))
     server.gives("challenges/cup/rounds/one/template", Answer(TEMPLATE.encode()))
     server.gives("corpora/demo/export", Answer(b"PK"))
@@ -156,16 +189,29 @@ def test_a_leaderboard_shows_undefined_as_a_dash_and_says_why_something_has_no_r
 
 @pytest.mark.parametrize("nonsense", ["1", True, 10**400, [1], {}, None])
 @pytest.mark.parametrize("format", ["table", "csv"])
-def test_a_score_that_is_no_number_is_undefined(dialeval: Run, server: StandIn, nonsense: Any, format: str) -> None:
-    entry = {"rank": 1, "team": "t", "name": "n", "scores": [{"value": nonsense, "ci": [nonsense, 1]}, nonsense]}
+def test_a_score_that_is_no_number_is_undefined(
+    dialeval: Run, server: StandIn, nonsense: Any, format: str
+) -> None:
+    entry = {
+        "rank": 1,
+        "team": "t",
+        "name": "n",
+        "scores": [{"value": nonsense, "ci": [nonsense, 1]}, nonsense],
+    }
     server.gives("challenges/cup/rounds/one/leaderboard", {**BOARD, "entries": [entry]})
     status, out, _ = dialeval("leaderboard", "cup", "one", "--format", format)
     assert status == 0
     last = out.splitlines()[-1]
-    assert last.split() == ["1", "t", "n", "–", "–"] if format == "table" else last == '1,"t","n","",0,"",,'
+    assert (
+        last.split() == ["1", "t", "n", "–", "–"]
+        if format == "table"
+        else last == '1,"t","n","",0,"",,'
+    )
 
 
-def test_a_leaderboard_as_csv_has_empty_cells_and_no_formula(dialeval: Run, server: StandIn) -> None:
+def test_a_leaderboard_as_csv_has_empty_cells_and_no_formula(
+    dialeval: Run, server: StandIn
+) -> None:
     server.gives("challenges/cup/rounds/one/leaderboard", BOARD)
     status, out, _ = dialeval("leaderboard", "cup", "one", "--format", "csv")
     assert status == 0
@@ -190,25 +236,36 @@ def test_a_veiled_leaderboard_as_csv_says_why_it_is_empty(dialeval: Run, server:
     veiled = {"name": "R", "veiled": True, "reason": "Not yet.", "metrics": [], "entries": []}
     server.gives("challenges/cup/rounds/one/leaderboard", veiled)
     status, out, err = dialeval("leaderboard", "cup", "one", "--part", "private", "--format", "csv")
-    assert (status, out, err) == (0, '"rank","team","system","track","baseline","reason"\n', "Not yet.\n")
+    assert (status, out, err) == (
+        0,
+        '"rank","team","system","track","baseline","reason"\n',
+        "Not yet.\n",
+    )
 
 
 def test_the_private_part_is_asked_for(dialeval: Run, server: StandIn) -> None:
     server.gives(
-        "challenges/cup/rounds/one/leaderboard", {"name": "R", "veiled": True, "reason": "Not yet.", "entries": []}
+        "challenges/cup/rounds/one/leaderboard",
+        {"name": "R", "veiled": True, "reason": "Not yet.", "entries": []},
     )
     status, out, _ = dialeval("leaderboard", "cup", "one", "--part", "private")
     assert (status, out) == (0, "R\nNot yet.\n")
     assert server.asked[0].query == {"part": "private"}
 
 
-# --- check -----------------------------------------------------------------------------------------------------
+# --- check ----------------------------------------------------------------------------------------
 
 
-def test_check_against_a_template_asks_no_server(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+def test_check_against_a_template_asks_no_server(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
     template = written(tmp_path, TEMPLATE, "template.jsonl")
     path = written(tmp_path, good_list(), "mine.json")
-    assert dialeval("check", path, "--template", template) == (0, "valid: 4 responses in 2 dialogues\n", "")
+    assert dialeval("check", path, "--template", template) == (
+        0,
+        "valid: 4 responses in 2 dialogues\n",
+        "",
+    )
     assert server.asked == []
 
 
@@ -230,14 +287,18 @@ def test_check_says_what_metrics_read_as_other_characters(dialeval: Run, tmp_pat
     assert json.loads(out)["folded"] == {"quotes": 2, "dashes": 1, "composition": 1}
 
 
-def test_check_against_a_round_fetches_its_template(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+def test_check_against_a_round_fetches_its_template(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
     server.gives("challenges/cup/rounds/one/template", Answer(TEMPLATE.encode()))
     assert dialeval("check", written(tmp_path, good_csv()), "cup", "one")[0] == 0
 
 
 def test_check_lists_every_problem_with_its_place(dialeval: Run, tmp_path: Path) -> None:
     template = written(tmp_path, TEMPLATE, "template.jsonl")
-    path = written(tmp_path, [{"dialog_id": "d1", "turn_0": "x"}, {"dialog_id": "\x1b[2J"}], "mine.json")
+    path = written(
+        tmp_path, [{"dialog_id": "d1", "turn_0": "x"}, {"dialog_id": "\x1b[2J"}], "mine.json"
+    )
     status, out, err = dialeval("check", path, "--template", template)
     assert status == 1
     assert out.splitlines() == [
@@ -250,26 +311,41 @@ def test_check_lists_every_problem_with_its_place(dialeval: Run, tmp_path: Path)
 
 def test_check_as_json(dialeval: Run, tmp_path: Path) -> None:
     template = written(tmp_path, TEMPLATE, "template.jsonl")
-    status, out, err = dialeval("check", written(tmp_path, b"no"), "--template", template, "--format", "json")
+    status, out, err = dialeval(
+        "check", written(tmp_path, b"no"), "--template", template, "--format", "json"
+    )
     found = json.loads(out)
     assert (status, err) == (1, "dialeval: file has 1 problem\n")
-    assert (found["valid"], found["problems"][0]["where"], found["more_problems"]) == (False, "1", False)
+    assert (found["valid"], found["problems"][0]["where"], found["more_problems"]) == (
+        False,
+        "1",
+        False,
+    )
 
 
-@pytest.mark.parametrize("arguments", [["nowhere.json"], ["FILE"], ["FILE", "cup"], ["FILE", "--template", "FILE"]])
+@pytest.mark.parametrize(
+    "arguments", [["nowhere.json"], ["FILE"], ["FILE", "cup"], ["FILE", "--template", "FILE"]]
+)
 def test_check_says_what_it_lacks(dialeval: Run, tmp_path: Path, arguments: list[str]) -> None:
     path = written(tmp_path, "[]")
-    status, _, err = dialeval("check", *(path if argument == "FILE" else argument for argument in arguments))
+    status, _, err = dialeval(
+        "check", *(path if argument == "FILE" else argument for argument in arguments)
+    )
     assert status == 1
     assert err.startswith("dialeval: ")
     assert err.count("\n") == 1
 
 
-# --- hand in and watch -----------------------------------------------------------------------------------------
+# --- hand in and watch ----------------------------------------------------------------------------
 
 
-def test_submit_sends_the_file_with_its_name_and_track(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
-    server.gives("challenges/cup/rounds/one/submissions", Answer(json.dumps(submission("received")).encode(), 201))
+def test_submit_sends_the_file_with_its_name_and_track(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
+    server.gives(
+        "challenges/cup/rounds/one/submissions",
+        Answer(json.dumps(submission("received")).encode(), 201),
+    )
     path = written(tmp_path, good_list(), "mine.json")
     status, out, err = dialeval("submit", "cup", "one", path, "--name", "Écho", "--track", "prompt")
     assert status == 0
@@ -282,14 +358,21 @@ def test_submit_sends_the_file_with_its_name_and_track(dialeval: Run, server: St
     assert b'filename="mine.json"' in body
 
 
-def test_the_same_bytes_again_are_said_to_be_known(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+def test_the_same_bytes_again_are_said_to_be_known(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
     server.gives("challenges/cup/rounds/one/submissions", submission("scored"))
     _, _, err = dialeval("submit", "cup", "one", written(tmp_path, good_list()), "--name", "x")
     assert "no attempt was used" in err
 
 
-def test_watching_tells_each_state_once_and_then_the_scores(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
-    server.gives("challenges/cup/rounds/one/submissions", Answer(json.dumps(submission("received")).encode(), 201))
+def test_watching_tells_each_state_once_and_then_the_scores(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
+    server.gives(
+        "challenges/cup/rounds/one/submissions",
+        Answer(json.dumps(submission("received")).encode(), 201),
+    )
     scores = [
         {"metric": "word_f1", "part": "public", "value": 0.25, "ci": [0.2, 0.3]},
         {"metric": "meteor", "part": "public", "value": None, "reason": "no reference"},
@@ -319,8 +402,13 @@ def test_watching_goes_on_until_the_board_has_its_rank(dialeval: Run, server: St
     assert "rank: 2\n" in out
 
 
-def test_a_board_that_no_worker_computes_is_not_waited_for_without_end(dialeval: Run, server: StandIn) -> None:
-    server.gives("submissions/s1", submission("scored", rank_reason="the board is being computed", is_settling=True))
+def test_a_board_that_no_worker_computes_is_not_waited_for_without_end(
+    dialeval: Run, server: StandIn
+) -> None:
+    server.gives(
+        "submissions/s1",
+        submission("scored", rank_reason="the board is being computed", is_settling=True),
+    )
     status, out, _ = dialeval("status", "s1", "--watch")
     assert status == 0
     assert "no rank: the board is being computed\n" in out
@@ -336,12 +424,16 @@ def test_an_invalid_file_ends_with_its_report(dialeval: Run, server: StandIn) ->
 
 
 @pytest.mark.parametrize(("state", "status"), [("failed", 1), ("cancelled", 1), ("scored", 0)])
-def test_watching_ends_with_1_unless_it_is_scored(dialeval: Run, server: StandIn, state: str, status: int) -> None:
+def test_watching_ends_with_1_unless_it_is_scored(
+    dialeval: Run, server: StandIn, state: str, status: int
+) -> None:
     server.gives("submissions/s1", submission(state, error="the model did not answer"))
     assert dialeval("status", "s1", "--watch")[0] == status
     ended, out, err = dialeval("status", "s1", "--watch", "--format", "json")
     assert (ended, json.loads(out)["state"]) == (status, state)
-    assert bool([line for line in err.splitlines() if line.startswith("dialeval: ")]) == (status == 1)
+    assert bool([line for line in err.splitlines() if line.startswith("dialeval: ")]) == (
+        status == 1
+    )
 
 
 def test_the_log_is_shown_where_it_is_asked_for(dialeval: Run, server: StandIn) -> None:
@@ -352,13 +444,26 @@ def test_the_log_is_shown_where_it_is_asked_for(dialeval: Run, server: StandIn) 
 
 
 def test_metric_scores_go_to_their_corpus(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
-    server.gives("corpora/demo/metric-scores", Answer(json.dumps({"id": "s2", "state": "received"}).encode(), 201))
-    options = ["--metric-scores", "demo", "--level", "system", "--lower-is-better", "--name", "mine"]
+    server.gives(
+        "corpora/demo/metric-scores",
+        Answer(json.dumps({"id": "s2", "state": "received"}).encode(), 201),
+    )
+    options = [
+        "--metric-scores",
+        "demo",
+        "--level",
+        "system",
+        "--lower-is-better",
+        "--name",
+        "mine",
+    ]
     assert dialeval("submit", written(tmp_path, "system,score\n"), *options)[0] == 0
     body = server.asked[0].body
     assert b'name="level"\r\n\r\nsystem\r\n' in body
     assert b'name="higher_is_better"\r\n\r\nfalse\r\n' in body
-    assert set(re.findall(rb' name="(\w+)"', body)) == {name.encode() for name in FIELDS_OF_METRIC_SCORES}
+    assert set(re.findall(rb' name="(\w+)"', body)) == {
+        name.encode() for name in FIELDS_OF_METRIC_SCORES
+    }
 
 
 def test_the_fields_of_metric_scores_are_those_that_the_api_knows() -> None:
@@ -375,8 +480,14 @@ def test_the_fields_of_metric_scores_are_those_that_the_api_knows() -> None:
         (["submit", "cup", "one", "nowhere.json", "--name", "x"], "nowhere.json is no file"),
         (["submit", "cup", "one", "--name", "x"], "name CHALLENGE, ROUND and FILE"),
         (["submit", "a", "b", "--name", "x", "--metric-scores", "demo"], "name one FILE"),
-        (["submit", "a", "--name", "x", "--metric-scores", "demo", "--track", "gpu"], "are of rounds"),
-        (["submit", "a", "--name", "x", "--metric-scores", "demo", "--description", "y"], "are of rounds"),
+        (
+            ["submit", "a", "--name", "x", "--metric-scores", "demo", "--track", "gpu"],
+            "are of rounds",
+        ),
+        (
+            ["submit", "a", "--name", "x", "--metric-scores", "demo", "--description", "y"],
+            "are of rounds",
+        ),
         (["status", "--watch"], "name the submission"),
         (["submit", "cup", "one", "EMPTY", "--name", "x"], "is empty"),
         (["submit", "cup", "one", "x"], "the following arguments are required: --name"),
@@ -389,7 +500,9 @@ def test_wrong_arguments_end_with_1_and_one_line(
     dialeval: Run, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     empty = written(tmp_path, b"")
-    status, out, err = dialeval(*(empty if argument == "EMPTY" else argument for argument in arguments))
+    status, out, err = dialeval(
+        *(empty if argument == "EMPTY" else argument for argument in arguments)
+    )
     assert (status, out) == (1, "")
     assert said in err
     assert err.count("\n") == 1
@@ -400,7 +513,10 @@ def test_wrong_arguments_end_with_1_and_one_line(
     [
         (["challenges", "a\udcff"], r"challenge: 'a\udcff' is not UTF-8"),
         (["join", "cup", "--team", "a\udcff"], r"team: 'a\udcff' is not UTF-8"),
-        (["submit", "cup", "one", "bad\udcff.json", "--name", "x"], r"target: 'bad\udcff.json' is not UTF-8"),
+        (
+            ["submit", "cup", "one", "bad\udcff.json", "--name", "x"],
+            r"target: 'bad\udcff.json' is not UTF-8",
+        ),
         (["status", "a\udcff"], r"submission: 'a\udcff' is not UTF-8"),
     ],
 )
@@ -411,7 +527,9 @@ def test_an_argument_that_is_not_utf_8_is_refused(
     assert server.asked == []
 
 
-def test_a_file_whose_name_is_not_utf_8_can_be_written(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+def test_a_file_whose_name_is_not_utf_8_can_be_written(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
     server.gives("challenges/cup/rounds/one/dialogues", Answer(b"[]"))
     path = tmp_path / "bad\udcff.json"
     status, _, err = dialeval("dialogues", "cup", "one", "--to", path)
@@ -419,8 +537,12 @@ def test_a_file_whose_name_is_not_utf_8_can_be_written(dialeval: Run, server: St
     assert r"bad\udcff.json" in err
 
 
-def test_a_refusal_of_the_server_is_one_line(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
-    server.refuses("challenges/cup/rounds/one/submissions", 409, "5 of 5 attempts of today are used.")
+def test_a_refusal_of_the_server_is_one_line(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
+    server.refuses(
+        "challenges/cup/rounds/one/submissions", 409, "5 of 5 attempts of today are used."
+    )
     path = written(tmp_path, good_list())
     assert dialeval("submit", "cup", "one", path, "--name", "x") == (
         1,
@@ -429,7 +551,7 @@ def test_a_refusal_of_the_server_is_one_line(dialeval: Run, server: StandIn, tmp
     )
 
 
-# --- the command itself ----------------------------------------------------------------------------------------
+# --- the command itself ---------------------------------------------------------------------------
 
 COMMANDS = [
     "login",
@@ -460,15 +582,22 @@ def test_without_a_command_it_shows_what_there_is(dialeval: Run) -> None:
 
 
 def test_it_starts_at_once_and_without_django() -> None:
-    code = "import sys; from leaderboard.client.main import main; main(['--version']); print(*sys.modules)"
+    code = (
+        "import sys; from leaderboard.client.main import main; main(['--version']); "
+        "print(*sys.modules)"
+    )
     begun = time.perf_counter()
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert time.perf_counter() - begun < 2  # 0.1 s on an idle machine
     loaded = finished.stdout.split()
     assert not {"django", "httpx2", "numpy", "torch"} & set(loaded)
 
 
-def in_encoding(encoding: str, server: StandIn, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def in_encoding(
+    encoding: str, server: StandIn, *arguments: str
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "leaderboard.client", *arguments],
         env={**os.environ, "PYTHONIOENCODING": encoding, "DIALEVAL_SERVER": server.address},
@@ -480,8 +609,12 @@ def in_encoding(encoding: str, server: StandIn, *arguments: str) -> subprocess.C
 @pytest.mark.usefixtures("config")
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_what_an_encoding_lacks_is_written_as_an_escape(server: StandIn, encoding: str) -> None:
-    server.gives("challenges", {"items": [{"slug": "cup", "name": "評", "state": "open"}], "next": None})
-    header, rule, row = in_encoding(encoding, server, "challenges").stdout.decode(encoding).splitlines()
+    server.gives(
+        "challenges", {"items": [{"slug": "cup", "name": "評", "state": "open"}], "next": None}
+    )
+    header, rule, row = (
+        in_encoding(encoding, server, "challenges").stdout.decode(encoding).splitlines()
+    )
     assert header.split() == ["challenge", "name", "state"]
     assert set(rule) == {"-", " "}
     assert row.split() == ["cup", r"\u8a55", "open"]
@@ -499,7 +632,8 @@ def test_a_reader_that_has_enough_is_no_error(server: StandIn, config: Path) -> 
     items = [{"slug": f"c{number}", "name": "x" * 50, "state": "open"} for number in range(5_000)]
     server.gives("challenges", {"items": items, "next": None})
     finished = subprocess.run(
-        f"DIALEVAL_SERVER={server.address} {sys.executable} -m leaderboard.client challenges | head -1",
+        f"DIALEVAL_SERVER={server.address} {sys.executable} -m leaderboard.client challenges | "
+        "head -1",
         shell=True,
         capture_output=True,
         text=True,

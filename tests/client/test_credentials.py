@@ -29,7 +29,9 @@ def test_the_file_is_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_a_kept_token_goes_to_no_other_server(tmp_path: Path) -> None:
     credentials.keep(Credentials(HOME, "secret"), environ(tmp_path))
-    assert credentials.current(environ(tmp_path, DIALEVAL_SERVER="https://other.example")).token == ""
+    assert (
+        credentials.current(environ(tmp_path, DIALEVAL_SERVER="https://other.example")).token == ""
+    )
     assert credentials.current(environ(tmp_path, DIALEVAL_SERVER=f"{HOME}/")).token == "secret"
 
 
@@ -110,7 +112,9 @@ def test_what_does_not_fit_into_a_header_is_no_token(token: str) -> None:
         credentials.checked_token(token)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"server": 1}', '{"server": "http://evil.example"}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{", '{"server": 1}', '{"server": "http://evil.example"}']
+)
 def test_a_broken_file_is_an_error_and_no_token(tmp_path: Path, content: str) -> None:
     path = credentials.path_of(environ(tmp_path))
     path.parent.mkdir(parents=True)

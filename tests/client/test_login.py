@@ -1,4 +1,5 @@
-"""``login`` and ``logout``: which token is made, kept and revoked, and what is said where that fails."""
+"""``login`` and ``logout``: which token is made, kept and revoked, and what is said where that
+fails."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ def test_login_with_a_password_makes_a_token_and_keeps_it(
     monkeypatch.setattr("sys.stdin", io.StringIO("a long pass word\n"))
     server.gives("tokens", Answer(b'{"token": "dial_new"}', 201))
     server.gives("me", {"username": "ada"})
-    status, out, err = dialeval("login", server.address, "--username", "ada", "--days", "7", "--scope", "read")
+    status, out, err = dialeval(
+        "login", server.address, "--username", "ada", "--days", "7", "--scope", "read"
+    )
     assert (status, err) == (0, "")
     assert "as ada" in out
     asked = server.asked[0].document
@@ -53,7 +56,9 @@ def password(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def deeds(server: StandIn) -> list[tuple[str, str, str]]:
-    return [(asked.method, asked.path, asked.headers.get("Authorization", "")) for asked in server.asked]
+    return [
+        (asked.method, asked.path, asked.headers.get("Authorization", "")) for asked in server.asked
+    ]
 
 
 MADE = Answer(b'{"token": "dial_new"}', 201)
@@ -70,7 +75,9 @@ def test_login_always_asks_for_the_scope_read(dialeval: Run, server: StandIn) ->
 
 
 @pytest.mark.usefixtures("password")
-def test_a_made_token_that_the_site_then_refuses_is_revoked(dialeval: Run, server: StandIn, config: Path) -> None:
+def test_a_made_token_that_the_site_then_refuses_is_revoked(
+    dialeval: Run, server: StandIn, config: Path
+) -> None:
     server.gives("tokens", MADE)
     server.refuses("me", 403, "Not you.")
     server.gives("tokens/current", GONE)
@@ -85,12 +92,17 @@ def test_no_token_is_made_where_none_can_be_kept(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", "/dev/null")
     status, _, err = dialeval("login", server.address, "--username", "ada")
-    assert (status, err) == (1, "dialeval: /dev/null/dialeval/credentials.json cannot be written: Not a directory\n")
+    assert (status, err) == (
+        1,
+        "dialeval: /dev/null/dialeval/credentials.json cannot be written: Not a directory\n",
+    )
     assert server.asked == []
 
 
 @pytest.mark.usefixtures("password")
-def test_a_made_token_that_could_not_be_kept_is_revoked(dialeval: Run, server: StandIn, config: Path) -> None:
+def test_a_made_token_that_could_not_be_kept_is_revoked(
+    dialeval: Run, server: StandIn, config: Path
+) -> None:
     (config / "dialeval" / "credentials.json").mkdir(parents=True)
     server.gives("tokens", MADE)
     server.gives("me", {"username": "ada"})
@@ -101,7 +113,9 @@ def test_a_made_token_that_could_not_be_kept_is_revoked(dialeval: Run, server: S
 
 
 @pytest.mark.usefixtures("password")
-def test_a_made_token_that_could_be_neither_kept_nor_revoked_is_said(dialeval: Run, server: StandIn) -> None:
+def test_a_made_token_that_could_be_neither_kept_nor_revoked_is_said(
+    dialeval: Run, server: StandIn
+) -> None:
     server.gives("tokens", MADE)
     server.refuses("me", 403, "Not you.")
     server.refuses("tokens/current", 500, "It broke.")
@@ -122,7 +136,9 @@ def test_a_login_revokes_the_token_that_the_one_before_kept(dialeval: Run, serve
     status, _, err = dialeval("login", server.address, "--username", "ada")
     assert (status, err) == (0, "")
     assert deeds(server)[-1] == (*REVOKED, "Bearer dial_before")
-    assert credentials.kept_at_login() == credentials.Credentials(server.address, "dial_new", was_made=True)
+    assert credentials.kept_at_login() == credentials.Credentials(
+        server.address, "dial_new", was_made=True
+    )
 
 
 @pytest.mark.usefixtures("password")
@@ -139,7 +155,9 @@ def test_a_token_that_was_typed_in_stays_valid_when_another_takes_its_place(
 
 
 @pytest.mark.usefixtures("password")
-def test_a_replaced_token_that_was_not_revoked_is_said_and_no_failure(dialeval: Run, server: StandIn) -> None:
+def test_a_replaced_token_that_was_not_revoked_is_said_and_no_failure(
+    dialeval: Run, server: StandIn
+) -> None:
     credentials.keep(credentials.Credentials(server.address, "dial_before", was_made=True))
     server.gives("tokens", MADE)
     server.gives("me", {"username": "ada"})
@@ -164,7 +182,9 @@ def test_a_login_leaves_the_token_of_another_site_valid(dialeval: Run, server: S
     server.gives("tokens", MADE)
     server.gives("me", {"username": "ada"})
     with stand_in() as elsewhere:
-        credentials.keep(credentials.Credentials(elsewhere.address, "dial_elsewhere", was_made=True))
+        credentials.keep(
+            credentials.Credentials(elsewhere.address, "dial_elsewhere", was_made=True)
+        )
         assert dialeval("login", server.address, "--username", "ada")[0] == 0
         assert elsewhere.asked == []
     assert [asked.method for asked in server.asked] == ["POST", "GET"]
@@ -193,7 +213,9 @@ def test_logout_revokes_and_forgets(dialeval: Run, server: StandIn, config: Path
     credentials.keep(credentials.Credentials(server.address, "dial_test"))
     server.gives("tokens/current", Answer(b"", 204))
     assert dialeval("logout")[:2] == (0, "logged out\n")
-    assert [(asked.method, asked.path) for asked in server.asked] == [("DELETE", "/api/v1/tokens/current")]
+    assert [(asked.method, asked.path) for asked in server.asked] == [
+        ("DELETE", "/api/v1/tokens/current")
+    ]
     assert not (config / "dialeval" / "credentials.json").exists()
 
 
@@ -215,7 +237,10 @@ def test_logout_says_that_a_token_could_not_be_revoked(
     server.refuses("tokens/current", 500, "It broke.")
     status, out, err = dialeval("logout")
     assert (status, out) == (1, "logged out\n")
-    assert err == ("dialeval: the token is forgotten here but was not revoked: It broke. Revoke it on the site\n")
+    assert err == (
+        "dialeval: the token is forgotten here but was not revoked: It broke. Revoke it on the "
+        "site\n"
+    )
     assert not (config / "dialeval" / "credentials.json").exists()
 
 

@@ -27,7 +27,8 @@ class Participant:
         self.site = site
 
     def runs(self, *arguments: str | Path, typed: str = "", status: int = 0) -> str:
-        """What the command prints on standard output, or, where it fails as it should, on standard error."""
+        """What the command prints on standard output, or, where it fails as it should, on standard
+        error."""
         finished = subprocess.run(
             [sys.executable, "-m", "leaderboard.client", *map(str, arguments)],
             cwd=PROJECT,
@@ -38,7 +39,9 @@ class Participant:
             check=False,
             timeout=120,
         )
-        assert finished.returncode == status, f"{arguments}:\n{finished.stdout}\n{finished.stderr}\n{self.site.logs()}"
+        assert finished.returncode == status, (
+            f"{arguments}:\n{finished.stdout}\n{finished.stderr}\n{self.site.logs()}"
+        )
         return finished.stderr if status else finished.stdout
 
     def document(self, *arguments: str | Path, status: int = 0) -> Any:
@@ -57,14 +60,26 @@ def test_from_login_to_a_rank(site: Site) -> None:
     assert ada.runs("join", "cup", "--team", "Lovelace") == "in team Lovelace of cup\n"
 
     # The project's own baseline answers the downloaded dialogues.
-    dialogues, template, responses = (site.home / name for name in ("dialogues.json", "template.csv", "responses.json"))
+    dialogues, template, responses = (
+        site.home / name for name in ("dialogues.json", "template.csv", "responses.json")
+    )
     ada.runs("dialogues", "cup", "one", "--to", dialogues)
     ada.runs("template", "cup", "one", "--format", "csv", "--to", template)
-    baseline = [sys.executable, "-m", "workers.baselines", dialogues, "--baseline", "echo", "--to", responses]
+    baseline = [
+        sys.executable,
+        "-m",
+        "workers.baselines",
+        dialogues,
+        "--baseline",
+        "echo",
+        "--to",
+        responses,
+    ]
     subprocess.run(baseline, cwd=PROJECT, check=True, capture_output=True, timeout=60)
     assert ada.runs("check", responses, "cup", "one") == "valid: 20 responses in 10 dialogues\n"
 
-    # A file that the checker refuses is refused by the site for the same reason, and costs no attempt.
+    # A file that the checker refuses is refused by the site for the same reason, and costs no
+    # attempt.
     assert "1 problem" in ada.runs("check", template, "--template", dialogues, status=1)
     said = ada.runs("submit", "cup", "one", template, "--name", "Nothing", "--watch", status=1)
     assert said.endswith("dialeval: the file is invalid: 1 problem\n")
@@ -82,11 +97,16 @@ def test_from_login_to_a_rank(site: Site) -> None:
     assert (entry["rank"], entry["team"], entry["name"]) == (1, "Lovelace", "Echo")
     assert "Lovelace" in ada.runs("leaderboard", "cup", "one")
 
-    # A hidden round's dialogues hold nothing of speaker B, and a baseline answers them all the same.
+    # A hidden round's dialogues hold nothing of speaker B, and a baseline answers them all the
+    # same.
     ada.runs("join", "secret", "--team", "Lovelace")
     ada.runs("dialogues", "secret", "one", "--to", dialogues)
-    places = [line for turn in json.loads(dialogues.read_text())[0].values() if isinstance(turn, dict)
-              for line in turn["dialogue"]]  # fmt: skip
+    places = [
+        line
+        for turn in json.loads(dialogues.read_text())[0].values()
+        if isinstance(turn, dict)
+        for line in turn["dialogue"]
+    ]
     assert {line["text"] for line in places if line["persona_id"] == "B"} <= {None}
     assert "gold" not in dialogues.read_text()
     subprocess.run(baseline, cwd=PROJECT, check=True, capture_output=True, timeout=60)

@@ -1,4 +1,5 @@
-"""Requests: patience where the server asks for it, one line where it refuses, whole files or none."""
+"""Requests: patience where the server asks for it, one line where it refuses, whole files or
+none."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ def test_no_proxy_sees_a_token_that_goes_over_plain_http(
         assert proxy.asked == []
 
 
-def test_the_environments_certificates_hold_for_https(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environments_certificates_hold_for_https(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nowhere.pem"))
     with pytest.raises(OSError, match="No such file"):
         Server(Credentials("https://dialeval.example.org", "dial_secret"))
@@ -86,9 +89,14 @@ def test_a_path_that_is_too_long_for_an_address_is_said(connection: Server, tmp_
 
 
 def test_lists_are_read_page_by_page(server: StandIn, connection: Server) -> None:
-    server.gives("things", {"items": [{"n": 1}, {"n": 2}], "next": "c2"}, {"items": [{"n": 3}], "next": None})
+    server.gives(
+        "things", {"items": [{"n": 1}, {"n": 2}], "next": "c2"}, {"items": [{"n": 3}], "next": None}
+    )
     assert [item["n"] for item in connection.items("things", state="open")] == [1, 2, 3]
-    assert [asked.query for asked in server.asked] == [{"state": "open"}, {"cursor": "c2", "state": "open"}]
+    assert [asked.query for asked in server.asked] == [
+        {"state": "open"},
+        {"cursor": "c2", "state": "open"},
+    ]
 
 
 def test_a_cursor_that_leads_nowhere_ends_the_list(server: StandIn, connection: Server) -> None:
@@ -114,7 +122,9 @@ def test_without_a_time_the_pauses_grow(server: StandIn, connection: Server, clo
     assert clock.slept == [2.0, 4.0, 8.0, 16.0, 32.0]
 
 
-def test_a_very_long_wait_is_told_and_not_waited_for(server: StandIn, connection: Server, clock: Clock) -> None:
+def test_a_very_long_wait_is_told_and_not_waited_for(
+    server: StandIn, connection: Server, clock: Clock
+) -> None:
     server.refuses("tokens", 429, "Too many tries.", Retry_After="3600")
     with pytest.raises(Refused, match=r"^Too many tries\. \(again in 3600 seconds\)$"):
         connection.post("tokens", {})
@@ -135,7 +145,10 @@ def test_a_refusal_is_one_safe_line(server: StandIn, connection: Server) -> None
     server.refuses("me", 403, "No\n\x1b[31myou may not\u202e.")
     with pytest.raises(Refused) as refused:
         connection.get("me")
-    assert str(refused.value) == "No \N{REPLACEMENT CHARACTER}[31myou may not\N{REPLACEMENT CHARACTER}."
+    assert (
+        str(refused.value)
+        == "No \N{REPLACEMENT CHARACTER}[31myou may not\N{REPLACEMENT CHARACTER}."
+    )
     assert refused.value.status == 403
 
 
@@ -146,7 +159,9 @@ def test_wrong_fields_are_named(server: StandIn, connection: Server) -> None:
         connection.post("tokens", {})
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"[]", b"\xff", b"", b"[" * 100_000, b"[" + b"1" * 9_000 + b"]"])
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"[]", b"\xff", b"", b"[" * 100_000, b"[" + b"1" * 9_000 + b"]"]
+)
 def test_what_is_no_dialeval_site_is_said(server: StandIn, connection: Server, body: bytes) -> None:
     server.gives("me", Answer(body))
     with pytest.raises(ClientError, match="the server's answer is no JSON"):
@@ -166,13 +181,17 @@ def test_a_redirect_does_not_take_the_token_along(server: StandIn, connection: S
     assert len(server.asked) == 1
 
 
-def test_an_upload_tells_its_progress_and_keeps_its_bytes(server: StandIn, connection: Server, tmp_path: Path) -> None:
+def test_an_upload_tells_its_progress_and_keeps_its_bytes(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
     data = bytes(range(256)) * 1_000
     path = tmp_path / "responses.json"
     path.write_bytes(data)
     server.gives("to", Answer(b'{"id": "s1"}', 201))
     moved: list[tuple[int, int]] = []
-    document, is_new = connection.upload("to", path, {"name": "My system"}, lambda now, of: moved.append((now, of)))
+    document, is_new = connection.upload(
+        "to", path, {"name": "My system"}, lambda now, of: moved.append((now, of))
+    )
     assert (document, is_new) == ({"id": "s1"}, True)
     assert moved[-1] == (len(data), len(data))
     assert [now for now, _ in moved] == sorted(now for now, _ in moved)
@@ -195,14 +214,18 @@ def test_an_upload_is_sent_again_whole_when_the_server_is_busy(
 def test_a_download_is_there_whole(server: StandIn, connection: Server, tmp_path: Path) -> None:
     server.gives("file", Answer(b"y" * 300_000))
     moved: list[tuple[int, int]] = []
-    size = connection.download("file", tmp_path / "out", lambda now, of: moved.append((now, of)), format="csv")
+    size = connection.download(
+        "file", tmp_path / "out", lambda now, of: moved.append((now, of)), format="csv"
+    )
     assert size == 300_000
     assert (tmp_path / "out").read_bytes() == b"y" * 300_000
     assert moved[-1] == (300_000, 300_000)
     assert server.asked[0].query == {"format": "csv"}
 
 
-def test_half_a_download_is_fetched_again_and_never_left(server: StandIn, connection: Server, tmp_path: Path) -> None:
+def test_half_a_download_is_fetched_again_and_never_left(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
     server.gives("file", Answer(b"half", announced=100), Answer(b"whole"))
     assert connection.download("file", tmp_path / "out", nothing) == 5
     assert (tmp_path / "out").read_bytes() == b"whole"
@@ -213,7 +236,9 @@ def test_half_a_download_is_fetched_again_and_never_left(server: StandIn, connec
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_refused_download_leaves_what_was_there(server: StandIn, connection: Server, tmp_path: Path) -> None:
+def test_a_refused_download_leaves_what_was_there(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
     (tmp_path / "out").write_text("mine")
     server.refuses("file", 403, "no")
     with pytest.raises(Refused):
@@ -221,7 +246,9 @@ def test_a_refused_download_leaves_what_was_there(server: StandIn, connection: S
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_a_folder_that_is_not_there_is_said(server: StandIn, connection: Server, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_said(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
     server.gives("file", Answer(b"x"))
     with pytest.raises(ClientError, match="cannot be written"):
         connection.download("file", tmp_path / "nowhere" / "out", nothing)

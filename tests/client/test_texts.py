@@ -25,7 +25,11 @@ def test_line_breaks_become_spaces_and_no_line_is_endless() -> None:
 
 
 def test_a_longer_text_keeps_its_lines() -> None:
-    assert lines_of("# Rules\r\n\r\nOne\x1b[2J.") == ["# Rules", "", "One\N{REPLACEMENT CHARACTER}[2J."]
+    assert lines_of("# Rules\r\n\r\nOne\x1b[2J.") == [
+        "# Rules",
+        "",
+        "One\N{REPLACEMENT CHARACTER}[2J.",
+    ]
 
 
 def test_json_is_read_back_as_it_was_and_shows_no_control_character() -> None:

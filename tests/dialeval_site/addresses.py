@@ -1,4 +1,5 @@
-"""What the tests of permissions share: every address of the project, and in a word what somebody got there."""
+"""What the tests of permissions share: every address of the project, and in a word what somebody
+got there."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from tests.dialeval_site.small_corpora import person
 
 METHODS = {"POST", "GET", "PUT", "PATCH", "DELETE"}
 STATISTICS = (
-    "corpus", "metric-leaderboard", "metric-heat-map", "response-map", "scatter", "metric-comparison",
-    "system-leaderboard", "system-comparison", "agreement", "rater-effects", "fewer-ratings", "judge-hygiene",
+    "corpus", "metric-leaderboard", "metric-heat-map", "response-map", "scatter",
+    "metric-comparison", "system-leaderboard", "system-comparison", "agreement", "rater-effects",
+    "fewer-ratings", "judge-hygiene",
 )  # fmt: skip
 """Pages of a corpus that show stored answers."""
 

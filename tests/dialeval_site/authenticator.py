@@ -1,4 +1,5 @@
-"""An app for one-time codes, as a phone has one: RFC 6238 from its text, not from the library that the site uses."""
+"""An app for one-time codes, as a phone has one: RFC 6238 from its text, not from the library that
+the site uses."""
 
 from __future__ import annotations
 

@@ -9,10 +9,12 @@ from tests.dialeval_site.small_campaigns import CHATS, CLOSED, MEETINGS, TURNS
 
 @dataclass(frozen=True)
 class Address:
-    """A URL name, a method and what each role gets, in the order anonymous, participant, rater, taking part, excluded,
-    organiser, superuser. The words are those of ``addresses.outcome``; 409 and 422 say that the form came through.
+    """A URL name, a method and what each role gets, in the order anonymous, participant, rater,
+    taking part, excluded, organiser, superuser. The words are those of ``addresses.outcome``; 409
+    and 422 say that the form came through.
 
-    ``of`` is what the address names besides the campaign; rooms, chats and items are the asking rater's own.
+    ``of`` is what the address names besides the campaign; rooms, chats and items are the asking
+    rater's own.
     """
 
     name: str
@@ -24,13 +26,17 @@ class Address:
     data: tuple[tuple[str, str], ...] = ()
 
 
-def _for_raters(name: str, method: str, taking_part: str, excluded: str, *more: object, **data: str) -> Address:
+def _for_raters(
+    name: str, method: str, taking_part: str, excluded: str, *more: object, **data: str
+) -> Address:
     roles = f"login 404 404 {taking_part} {excluded} 404 404"
     campaign, of = (*more, "")[:2] if more else (TURNS, "")
     return Address(name, method, roles, "raters", str(campaign), str(of), tuple(data.items()))
 
 
-def _for_organisers(name: str, method: str, got: str, campaign: str = TURNS, of: str = "", **data: str) -> Address:
+def _for_organisers(
+    name: str, method: str, got: str, campaign: str = TURNS, of: str = "", **data: str
+) -> Address:
     roles = f"login 403 403 403 403 {got} {got}"
     return Address(name, method, roles, "organisers", campaign, of, tuple(data.items()))
 
@@ -57,7 +63,16 @@ MATRIX = [
     _for_raters("meet", "POST", "done", "200", MEETINGS),
     _for_raters("room", "GET", "200", "200", MEETINGS, "room"),
     _for_raters("room-lines", "GET", "200", "200", MEETINGS, "room"),
-    _for_raters("room-say", "POST", "done", "409", MEETINGS, "room", text="Good evening.", key="a-key-of-mine"),
+    _for_raters(
+        "room-say",
+        "POST",
+        "done",
+        "409",
+        MEETINGS,
+        "room",
+        text="Good evening.",
+        key="a-key-of-mine",
+    ),
     _for_raters("room-leave", "POST", "done", "done", MEETINGS, "room"),
     # invitations: an account can be made, and who takes part already goes on
     Address("campaign-join", "GET", "200 200 200 done done 200 200", "holders", of="token"),

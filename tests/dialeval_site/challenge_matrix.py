@@ -1,5 +1,5 @@
-"""What each role gets at each address of challenges, of accounts and of the log, and each caller at each operation of
-the API."""
+"""What each role gets at each address of challenges, of accounts and of the log, and each caller at
+each operation of the API."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.dialeval_site.small_challenges import BARE, CUP, DRAFT, HIDDEN, OPEN
 
 @dataclass(frozen=True)
 class Address:
-    """A URL name, a method and what each role gets, in the order anonymous, participant, member of another team, member
-    of the team, member of a disqualified team, rater, organiser, superuser. The words are those of
-    ``addresses.outcome``; 409 and 422 say that the form came through.
+    """A URL name, a method and what each role gets, in the order anonymous, participant, member of
+    another team, member of the team, member of a disqualified team, rater, organiser, superuser.
+    The words are those of ``addresses.outcome``; 409 and 422 say that the form came through.
 
-    ``of`` is what the address names: a submission is the team's, of a disqualified one its own; tokens and webhooks are
-    the asking person's own. ``file`` is the field that carries one.
+    ``of`` is what the address names: a submission is the team's, of a disqualified one its own;
+    tokens and webhooks are the asking person's own. ``file`` is the field that carries one.
     """
 
     name: str
@@ -60,7 +60,8 @@ MATRIX = [
     _of("round-template", "GET", EVERYBODY, "round"),
     _of("api-docs", "GET", EVERYBODY, ""),
     _of("openapi-json", "GET", EVERYBODY, ""),
-    # a round with hidden references: its files are for teams, and what is hidden in them is tested elsewhere
+    # a round with hidden references: its files are for teams, and what is hidden in them is tested
+    # elsewhere
     _of("round", "GET", EVERYBODY, "round", round=HIDDEN),
     _of("board", "GET", EVERYBODY, "round", round=HIDDEN),
     _of("round-dialogues", "GET", "login 403 200 200 200 403 200 200", "round", round=HIDDEN),
@@ -69,22 +70,52 @@ MATRIX = [
     _of("team", "GET", "login done 200 200 200 done done done", "challenge"),
     _of("team-new", "POST", "login done 422 422 422 done done done", "challenge", name="New cooks"),
     _of("team-invitation", "POST", "login 404 done done done 404 404 404", "challenge"),
-    _of("team-remove", "POST", "login 404 done done done 404 404 404", "challenge", member="nobody"),
+    _of(
+        "team-remove", "POST", "login 404 done done done 404 404 404", "challenge", member="nobody"
+    ),
     _of("team-leave", "POST", "login 404 done done done 404 404 404", "challenge"),
     _of("team-join", "GET", "200 200 200 done 200 200 200 200", "invitation"),
     _of("team-join", "POST", "login done 409 done 409 done done done", "invitation"),
     # handing in
-    _of("round-submit", "POST", "login 403 done done 403 403 403 403", "round", name="mine", file=GOOD_FILE),
     _of(
-        "round-submit", "POST", "login 403 done done 403 403 403 403", "round",
-        name="mine", file=GOOD_FILE, round=HIDDEN,
+        "round-submit",
+        "POST",
+        "login 403 done done 403 403 403 403",
+        "round",
+        name="mine",
+        file=GOOD_FILE,
+    ),
+    _of(
+        "round-submit",
+        "POST",
+        "login 403 done done 403 403 403 403",
+        "round",
+        name="mine",
+        file=GOOD_FILE,
+        round=HIDDEN,
     ),
     _of("prompt-new", "GET", LOGGED_IN, "round"),
     _of(
-        "prompt-new", "POST", "login 403 done done 403 403 403 403", "round",
-        name="mine", user="{history}", max_tokens="100", temperature="0", top_p="1",
+        "prompt-new",
+        "POST",
+        "login 403 done done 403 403 403 403",
+        "round",
+        name="mine",
+        user="{history}",
+        max_tokens="100",
+        temperature="0",
+        top_p="1",
     ),
-    _of("prompt-try", "POST", LOGGED_IN, "round", user="{history}", max_tokens="100", temperature="0", top_p="1"),
+    _of(
+        "prompt-try",
+        "POST",
+        LOGGED_IN,
+        "round",
+        user="{history}",
+        max_tokens="100",
+        temperature="0",
+        top_p="1",
+    ),
     # submissions
     _of("my-submissions", "GET", LOGGED_IN, ""),
     _of("submission", "GET", OF_THE_TEAM, "scored"),
@@ -127,20 +158,37 @@ MATRIX = [
     _organisers("audit", "GET", "200", ""),
     # metric scores: anybody may hand in; the owner is of the team
     _of("metric-scores", "GET", EVERYBODY, "corpus"),
-    _of("metric-scores", "POST", MAY_DO, "corpus", name="t", level="turn", direction="higher", file=SCORES),
+    _of(
+        "metric-scores",
+        "POST",
+        MAY_DO,
+        "corpus",
+        name="t",
+        level="turn",
+        direction="higher",
+        file=SCORES,
+    ),
     _of("metric-scores-template", "GET", EVERYBODY, "corpus"),
-    _of("metric-scores-withdraw", "POST", "login 403 403 done 403 403 done done", "metric", reason="a slip"),
+    _of(
+        "metric-scores-withdraw",
+        "POST",
+        "login 403 403 done 403 403 done done",
+        "metric",
+        reason="a slip",
+    ),
     _of("metric-scores", "GET", "404 404 404 404 404 404 200 200", "hidden corpus"),
     _of("metric-scores-template", "GET", "404 404 404 404 404 404 200 200", "hidden corpus"),
     # one's own account
     _of("account", "GET", LOGGED_IN, ""),
-    _of("account", "POST", "login 422 422 422 422 422 422 422", "", email="cook@example.org"),  # without the password
+    # without the password
+    _of("account", "POST", "login 422 422 422 422 422 422 422", "", email="cook@example.org"),
     _of("sign-up", "GET", "200 done done done done done done done", ""),
     _of("sign-up", "POST", "422 done done done done done done done", ""),
     _of("password-change", "GET", LOGGED_IN, ""),
     _of("password-change", "POST", "login 422 422 422 422 422 422 422", ""),
     _of("password-reset", "GET", EVERYBODY, ""),
-    _of("password-reset", "POST", "403 403 403 403 403 403 403 403", ""),  # the tests' site sends no e-mail
+    # the tests' site sends no e-mail
+    _of("password-reset", "POST", "403 403 403 403 403 403 403 403", ""),
     _of("password-reset-sent", "GET", EVERYBODY, ""),
     _of("password-reset-link", "GET", EVERYBODY, "reset link"),
     _of("password-reset-link", "POST", EVERYBODY, "reset link"),  # "this link opens nothing"
@@ -158,24 +206,24 @@ MATRIX = [
     _of("webhook-delete", "POST", MAY_DO, "webhook"),
     _of("webhook-try", "POST", MAY_DO, "webhook"),
     _of("mail-choice", "POST", MAY_DO, "", wanted="yes"),
-]  # fmt: skip
+]
 
 
-# --- the API ----------------------------------------------------------------------------------------------------
+# --- the API --------------------------------------------------------------------------------------
 
 CALLERS = (
-    "no token", "expired", "revoked", "deactivated", "stranger", "read", "submit", "export", "organise",
-    "rival", "disqualified", "no organiser", "organiser",
+    "no token", "expired", "revoked", "deactivated", "stranger", "read", "submit", "export",
+    "organise", "rival", "disqualified", "no organiser", "organiser",
 )  # fmt: skip
-"""Who asks. ``read``, ``submit`` and ``export`` are tokens of a member with that scope alone, ``organise`` one of an
-organiser; stranger, rival and disqualified hold all three scopes of theirs; ``no organiser`` was one when the token was
-made; the organiser's token has every scope."""
+"""Who asks. ``read``, ``submit`` and ``export`` are tokens of a member with that scope alone,
+``organise`` one of an organiser; stranger, rival and disqualified hold all three scopes of theirs;
+``no organiser`` was one when the token was made; the organiser's token has every scope."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of the API: what stands in its path, what is sent, and what each caller gets, in the order of
-    ``CALLERS``."""
+    """An operation of the API: what stands in its path, what is sent, and what each caller gets, in
+    the order of ``CALLERS``."""
 
     name: str
     method: str
@@ -195,70 +243,175 @@ ROUND, FINAL = f"/challenges/{CUP}/rounds/{OPEN}", f"/challenges/{CUP}/rounds/{H
 
 OPERATIONS = [
     # tokens: whoever knows a password makes one
-    _operation("make_token", "POST", "/tokens", "401 401 401 401   401 401 401 401 401   401 401 401 401",
-               body={"username": "the-member", "password": "not this one"}),
+    _operation(
+        "make_token",
+        "POST",
+        "/tokens",
+        "401 401 401 401   401 401 401 401 401   401 401 401 401",
+        body={"username": "the-member", "password": "not this one"},
+    ),
     _operation("get_me", "GET", "/me", "401 401 401 401   200 200 403 403 403   200 200 403 200"),
-    _operation("revoke_token", "DELETE", "/tokens/current", "401 401 401 401   204 204 403 403 403   204 204 403 204"),
+    _operation(
+        "revoke_token",
+        "DELETE",
+        "/tokens/current",
+        "401 401 401 401   204 204 403 403 403   204 204 403 204",
+    ),
     # challenges and teams
     _operation("list_challenges", "GET", "/challenges", PUBLIC_READ),
     _operation("get_challenge", "GET", f"/challenges/{CUP}", PUBLIC_READ),
     _operation("get_challenge", "GET", f"/challenges/{DRAFT}", HIDDEN_READ),
-    _operation("found_team", "POST", f"/challenges/{CUP}/teams",
-               "401 401 401 401   201 403 409 403 403   409 409 403 201", body={"name": "New cooks"}),
-    _operation("join_team", "POST", f"/challenges/{CUP}/teams/join",
-               "401 401 401 401   200 403 200 403 403   409 409 403 200", body={"invitation": "<invitation>"}),
-    _operation("get_team", "GET", f"/challenges/{CUP}/team", "401 401 401 401   404 200 403 403 403   200 200 403 404"),
-    _operation("renew_invitation", "POST", f"/challenges/{CUP}/team/invitation",
-               "401 401 401 401   404 403 200 403 403   200 200 403 404"),
-    _operation("revoke_invitation", "DELETE", f"/challenges/{CUP}/team/invitation",
-               "401 401 401 401   404 403 204 403 403   204 204 403 404"),
-    _operation("remove_member", "POST", f"/challenges/{CUP}/team/remove",
-               "401 401 401 401   404 403 422 403 403   422 422 403 404", body={"member": "nobody"}),
+    _operation(
+        "found_team",
+        "POST",
+        f"/challenges/{CUP}/teams",
+        "401 401 401 401   201 403 409 403 403   409 409 403 201",
+        body={"name": "New cooks"},
+    ),
+    _operation(
+        "join_team",
+        "POST",
+        f"/challenges/{CUP}/teams/join",
+        "401 401 401 401   200 403 200 403 403   409 409 403 200",
+        body={"invitation": "<invitation>"},
+    ),
+    _operation(
+        "get_team",
+        "GET",
+        f"/challenges/{CUP}/team",
+        "401 401 401 401   404 200 403 403 403   200 200 403 404",
+    ),
+    _operation(
+        "renew_invitation",
+        "POST",
+        f"/challenges/{CUP}/team/invitation",
+        "401 401 401 401   404 403 200 403 403   200 200 403 404",
+    ),
+    _operation(
+        "revoke_invitation",
+        "DELETE",
+        f"/challenges/{CUP}/team/invitation",
+        "401 401 401 401   404 403 204 403 403   204 204 403 404",
+    ),
+    _operation(
+        "remove_member",
+        "POST",
+        f"/challenges/{CUP}/team/remove",
+        "401 401 401 401   404 403 422 403 403   422 422 403 404",
+        body={"member": "nobody"},
+    ),
     # rounds
     _operation("get_round", "GET", ROUND, PUBLIC_READ),
     _operation("get_leaderboard", "GET", f"{ROUND}/leaderboard", PUBLIC_READ),
     _operation("get_round_dialogues", "GET", f"{ROUND}/dialogues", PUBLIC_READ),
-    _operation("get_round_dialogues", "GET", f"{FINAL}/dialogues",
-               "401 401 401 401   403 200 403 403 403   200 200 403 200"),
-    _operation("get_round_template", "GET", f"{FINAL}/template",
-               "401 401 401 401   403 200 403 403 403   200 200 403 200"),
-    _operation("list_round_submissions", "GET", f"{ROUND}/submissions",
-               "401 401 401 401   200 200 403 403 403   200 200 403 200"),
-    _operation("submit", "POST", f"{ROUND}/submissions",
-               "401 401 401 401   403 403 201 403 403   201 403 403 403", body={"name": "mine"}, file=GOOD_FILE),
+    _operation(
+        "get_round_dialogues",
+        "GET",
+        f"{FINAL}/dialogues",
+        "401 401 401 401   403 200 403 403 403   200 200 403 200",
+    ),
+    _operation(
+        "get_round_template",
+        "GET",
+        f"{FINAL}/template",
+        "401 401 401 401   403 200 403 403 403   200 200 403 200",
+    ),
+    _operation(
+        "list_round_submissions",
+        "GET",
+        f"{ROUND}/submissions",
+        "401 401 401 401   200 200 403 403 403   200 200 403 200",
+    ),
+    _operation(
+        "submit",
+        "POST",
+        f"{ROUND}/submissions",
+        "401 401 401 401   403 403 201 403 403   201 403 403 403",
+        body={"name": "mine"},
+        file=GOOD_FILE,
+    ),
     # submissions: the team's; of a disqualified team its own
-    _operation("list_submissions", "GET", "/submissions", "401 401 401 401   200 200 403 403 403   200 200 403 200"),
-    _operation("get_submission", "GET", "/submissions/<scored>",
-               "401 401 401 401   404 200 403 403 403   404 200 403 200"),
-    _operation("get_submission_log", "GET", "/submissions/<scored>/log",
-               "401 401 401 401   404 200 403 403 403   404 200 403 200"),
-    _operation("cancel_submission", "POST", "/submissions/<waiting>/cancel",
-               "401 401 401 401   404 403 200 403 403   404 200 403 200"),
-    _operation("retry_submission", "POST", "/submissions/<scored>/retry",
-               "401 401 401 401   403 403 403 403 409   403 403 403 409"),
-    _operation("re_evaluate_submission", "POST", "/submissions/<scored>/re-evaluate",
-               "401 401 401 401   403 403 403 403 200   403 403 403 200"),
+    _operation(
+        "list_submissions",
+        "GET",
+        "/submissions",
+        "401 401 401 401   200 200 403 403 403   200 200 403 200",
+    ),
+    _operation(
+        "get_submission",
+        "GET",
+        "/submissions/<scored>",
+        "401 401 401 401   404 200 403 403 403   404 200 403 200",
+    ),
+    _operation(
+        "get_submission_log",
+        "GET",
+        "/submissions/<scored>/log",
+        "401 401 401 401   404 200 403 403 403   404 200 403 200",
+    ),
+    _operation(
+        "cancel_submission",
+        "POST",
+        "/submissions/<waiting>/cancel",
+        "401 401 401 401   404 403 200 403 403   404 200 403 200",
+    ),
+    _operation(
+        "retry_submission",
+        "POST",
+        "/submissions/<scored>/retry",
+        "401 401 401 401   403 403 403 403 409   403 403 403 409",
+    ),
+    _operation(
+        "re_evaluate_submission",
+        "POST",
+        "/submissions/<scored>/re-evaluate",
+        "401 401 401 401   403 403 403 403 200   403 403 403 200",
+    ),
     # corpora: that of the final is there for organisers only
     _operation("list_corpora", "GET", "/corpora", PUBLIC_READ),
     _operation("list_metrics", "GET", "/metrics", PUBLIC_READ),
-    _operation("submit_metric_scores", "POST", "/corpora/open-kitchen/metric-scores",
-               "401 401 401 401   201 403 201 403 403   201 201 403 201",
-               body={"name": "t", "level": "turn"}, file=SCORES),
-    _operation("submit_metric_scores", "POST", "/corpora/closed-kitchen/metric-scores",
-               "401 401 401 401   404 403 404 403 403   404 404 403 409",
-               body={"name": "t", "level": "turn"}, file=SCORES),
-    _operation("export_corpus", "GET", "/corpora/open-kitchen/export",
-               "401 401 401 401   200 403 403 200 403   200 200 403 200"),
-    _operation("export_corpus", "GET", "/corpora/closed-kitchen/export",
-               "401 401 401 401   404 403 403 404 403   404 404 403 200"),
+    _operation(
+        "submit_metric_scores",
+        "POST",
+        "/corpora/open-kitchen/metric-scores",
+        "401 401 401 401   201 403 201 403 403   201 201 403 201",
+        body={"name": "t", "level": "turn"},
+        file=SCORES,
+    ),
+    _operation(
+        "submit_metric_scores",
+        "POST",
+        "/corpora/closed-kitchen/metric-scores",
+        "401 401 401 401   404 403 404 403 403   404 404 403 409",
+        body={"name": "t", "level": "turn"},
+        file=SCORES,
+    ),
+    _operation(
+        "export_corpus",
+        "GET",
+        "/corpora/open-kitchen/export",
+        "401 401 401 401   200 403 403 200 403   200 200 403 200",
+    ),
+    _operation(
+        "export_corpus",
+        "GET",
+        "/corpora/closed-kitchen/export",
+        "401 401 401 401   404 403 403 404 403   404 404 403 200",
+    ),
     *(
         _operation(name, "GET", f"/corpora/{slug}{path}", statuses)
         for name, path in (
-            ("get_corpus", ""), ("list_systems", "/systems"), ("list_dialogues", "/dialogues"),
-            ("get_dialogue", "/dialogues/0"), ("get_correlations", "/correlations"), ("get_agreement", "/agreement"),
+            ("get_corpus", ""),
+            ("list_systems", "/systems"),
+            ("list_dialogues", "/dialogues"),
+            ("get_dialogue", "/dialogues/0"),
+            ("get_correlations", "/correlations"),
+            ("get_agreement", "/agreement"),
         )
         for slug, statuses in (("open-kitchen", PUBLIC_READ), ("closed-kitchen", HIDDEN_READ))
     ),
     # the log
-    _operation("list_audit", "GET", "/audit", "401 401 401 401   403 403 403 403 200   403 403 403 200"),
-]  # fmt: skip
+    _operation(
+        "list_audit", "GET", "/audit", "401 401 401 401   403 403 403 403 200   403 403 403 200"
+    ),
+]

@@ -1,4 +1,5 @@
-"""What tests of hidden corpora and withheld systems read: every page that anybody reads, with its files."""
+"""What tests of hidden corpora and withheld systems read: every page that anybody reads, with its
+files."""
 
 from __future__ import annotations
 
@@ -16,12 +17,20 @@ from tests.dialeval_site.small_challenges import (
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC
 
 CORPUS_PAGES = (
-    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard", "system-comparison",
-    "agreement", "rater-effects", "fewer-ratings", "metric-comparison", "metric-heat-map", "response-map",
-    "corpus-runs", "corpus-runs-progress", "judge-inspector", "judge-answer", "judge-hygiene",
-    "metric-scores", "metric-scores-template",
+    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard",
+    "system-comparison", "agreement", "rater-effects", "fewer-ratings", "metric-comparison",
+    "metric-heat-map", "response-map", "corpus-runs", "corpus-runs-progress", "judge-inspector",
+    "judge-answer", "judge-hygiene", "metric-scores", "metric-scores-template",
 )  # fmt: skip
-QUERIES = ("", "?version=1", "?aspect=overall", "?level=turn", "?sort=-system", "?metric=word_f1", "?turn=1")
+QUERIES = (
+    "",
+    "?version=1",
+    "?aspect=overall",
+    "?level=turn",
+    "?sort=-system",
+    "?metric=word_f1",
+    "?turn=1",
+)
 
 
 def place_of(name: str, slug: str) -> str:
@@ -29,7 +38,10 @@ def place_of(name: str, slug: str) -> str:
 
 
 def files(client: Client, place: str) -> list[str]:
-    return [f"?download={one}" for one in sorted(set(re.findall(r"download=([\w.-]+)", text_of(client.get(place)))))]
+    return [
+        f"?download={one}"
+        for one in sorted(set(re.findall(r"download=([\w.-]+)", text_of(client.get(place)))))
+    ]
 
 
 def pages_of_all() -> list[str]:
@@ -38,7 +50,14 @@ def pages_of_all() -> list[str]:
     names = ("home", "metrics", "challenges", "my-submissions", "rate", "account", "runs")
     in_rounds = [
         reverse(name, args=[CUP, slug])
-        for name in ("round", "board", "round-dialogues", "round-template", "prompt-new", "round-settings")
+        for name in (
+            "round",
+            "board",
+            "round-dialogues",
+            "round-template",
+            "prompt-new",
+            "round-settings",
+        )
         for slug in (OPEN, HIDDEN)
     ]
     of_cup = [reverse(name, args=[CUP]) for name in ("challenge", "challenge-rules", "team")]

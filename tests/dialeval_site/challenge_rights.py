@@ -1,4 +1,5 @@
-"""How the addresses and operations of the matrices of challenges are asked, by whom, and what is compared."""
+"""How the addresses and operations of the matrices of challenges are asked, by whom, and what is
+compared."""
 
 from __future__ import annotations
 
@@ -62,7 +63,9 @@ def ask(client: Client, stage: Stage, address: Address, role: str, **headers: st
         return client.get(place, headers=headers)
     data: dict[str, Any] = dict(address.data)
     if address.file is not None:
-        data["file"] = SimpleUploadedFile("a.csv" if b"," in address.file[:10] else "a.jsonl", address.file)
+        data["file"] = SimpleUploadedFile(
+            "a.csv" if b"," in address.file[:10] else "a.jsonl", address.file
+        )
     return client.post(place, data, headers=headers)
 
 
@@ -76,7 +79,9 @@ def token_for(caller: str) -> str:
     """See ``CALLERS``."""
     if caller == "no token":
         return ""
-    who = {"stranger": PARTICIPANT, "rival": RIVAL, "disqualified": DISQUALIFIED}.get(caller, MEMBER)
+    who = {"stranger": PARTICIPANT, "rival": RIVAL, "disqualified": DISQUALIFIED}.get(
+        caller, MEMBER
+    )
     who = ORGANISER if caller in ("organise", "organiser", "no organiser") else who
     scopes: tuple[str, ...] = ("read", "submit", "export")
     if caller in ("read", "submit", "export", "organise"):
@@ -101,7 +106,9 @@ def everything_stored() -> list[object]:
     judged = ("public_id", "state", "is_baseline", "disqualified_at", "error", "system")
     return [
         list(Challenge.objects.order_by("pk").values_list("slug", "name", "state", "rules")),
-        list(Round.objects.order_by("pk").values_list("slug", "references", "unveil_at", "revision")),
+        list(
+            Round.objects.order_by("pk").values_list("slug", "references", "unveil_at", "revision")
+        ),
         list(Team.objects.order_by("pk").values_list("name", "invitation", "disqualified_at")),
         list(Member.objects.order_by("pk").values_list("team", "user")),
         list(Submission.objects.order_by("pk").values_list(*judged)),
@@ -114,7 +121,8 @@ def everything_stored() -> list[object]:
 
 
 def without(answer: Any, place: str) -> str:
-    """Page and where it leads, without what the address itself says and without the page's token."""
+    """Page and where it leads, without what the address itself says and without the page's
+    token."""
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     text = body.decode() + answer.headers.get("Location", "")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)

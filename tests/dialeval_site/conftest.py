@@ -11,11 +11,19 @@ from tests.conftest import lookers_compute
 from tests.dialeval_site.addresses import STATISTICS, client_of
 from tests.dialeval_site.challenge_pages import files, pages_of_all, pages_of_the_hidden_corpus
 from tests.dialeval_site.small_challenges import Stage, make_stage, remove_stage
-from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, make_people, remove_everything, store_corpus
+from tests.dialeval_site.small_corpora import (
+    PRIVATE,
+    PUBLIC,
+    make_people,
+    remove_everything,
+    store_corpus,
+)
 
 
 @pytest.fixture(scope="module")
-def kitchens(django_db_setup: None, django_db_blocker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def kitchens(
+    django_db_setup: None, django_db_blocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """Both small corpora and a person of each role, made once for the module's tests."""
     folder = tmp_path_factory.mktemp("corpora")
     with django_db_blocker.unblock():
@@ -29,8 +37,8 @@ def kitchens(django_db_setup: None, django_db_blocker, tmp_path_factory: pytest.
 
 @pytest.fixture(scope="module")
 def answered(kitchens: None, django_db_blocker) -> None:
-    """The statistics of both corpora are stored before the first test: what a test has computed, its rollback takes
-    back, and the next test would compute it anew."""
+    """The statistics of both corpora are stored before the first test: what a test has computed,
+    its rollback takes back, and the next test would compute it anew."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
         lookers_compute(patch)
         organiser = client_of(ORGANISER)
@@ -51,12 +59,16 @@ def stage(kitchens: None, django_db_blocker) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def offered(stage: Stage, django_db_blocker) -> dict[str, list[str]]:
-    """The downloads that a page offers to organisers, by its address. Looked for once: then the statistics of both
-    corpora are stored, too, which a test would compute anew and take back with its transaction."""
+    """The downloads that a page offers to organisers, by its address. Looked for once: then the
+    statistics of both corpora are stored, too, which a test would compute anew and take back with
+    its transaction."""
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
         lookers_compute(patch)
         organiser = client_of(ORGANISER)
-        return {place: files(organiser, place) for place in [*pages_of_all(), *pages_of_the_hidden_corpus()]}
+        return {
+            place: files(organiser, place)
+            for place in [*pages_of_all(), *pages_of_the_hidden_corpus()]
+        }
 
 
 @pytest.fixture

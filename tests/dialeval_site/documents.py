@@ -13,7 +13,8 @@ from tests.site import PROJECT
 
 
 def documents() -> list[Path]:
-    """Every Markdown file of the project: those at its top, ``docs/``, and beside benches and deployments."""
+    """Every Markdown file of the project: those at its top, ``docs/``, and beside benches and
+    deployments."""
     folders = (PROJECT, PROJECT / "docs", PROJECT / "bench", PROJECT / "deploy")
     return [document for folder in folders for document in sorted(folder.glob("*.md"))]
 
@@ -53,7 +54,8 @@ def code_words(cell: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the comment on the line above (``example: usr``), and what stands in it."""
+    """A fenced block: its language, the comment on the line above (``example: usr``), and what
+    stands in it."""
 
     document: str
     line: int

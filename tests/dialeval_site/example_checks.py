@@ -1,4 +1,5 @@
-"""What an example in a document must hold to, by the program that it starts: options and files that exist."""
+"""What an example in a document must hold to, by the program that it starts: options and files that
+exist."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def check_pip(arguments: list[str]) -> None:
 def check_make(arguments: list[str]) -> None:
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
     for target in arguments:
-        assert re.search(rf"^{re.escape(target)}:", makefile, flags=re.MULTILINE) or "=" in target, target
+        assert (
+            re.search(rf"^{re.escape(target)}:", makefile, flags=re.MULTILINE) or "=" in target
+        ), target
 
 
 def check_module(arguments: list[str]) -> None:
@@ -128,11 +131,14 @@ def check_docker(arguments: list[str]) -> None:
 
 
 def services() -> set[str]:
-    return set(yaml.safe_load((PROJECT / "deploy/compose.yaml").read_text(encoding="utf-8"))["services"])
+    return set(
+        yaml.safe_load((PROJECT / "deploy/compose.yaml").read_text(encoding="utf-8"))["services"]
+    )
 
 
 def check_compose(arguments: list[str]) -> None:
-    """``run`` beside a site starts nothing else: ``migrate`` may be of a newer image than the site that runs."""
+    """``run`` beside a site starts nothing else: ``migrate`` may be of a newer image than the site
+    that runs."""
     assert arguments[0] == "compose"
     command = arguments[arguments.index("-f") + 2 :]
     if command[0] == "run":
@@ -150,9 +156,17 @@ def check_what_comes_after_manage(arguments: list[str]) -> None:
 
 def check_systemd_run(arguments: list[str]) -> None:
     """As the services have it: their user, environment, folder and Python."""
-    service = (PROJECT / "deploy" / "systemd" / "dialeval-migrate.service").read_text(encoding="utf-8").splitlines()
-    assert {"User=" + one.removeprefix("--uid=") for one in arguments if one.startswith("--uid=")} <= set(service)
-    assert {arguments[place + 1] for place, one in enumerate(arguments) if one == "-p"} <= set(service)
+    service = (
+        (PROJECT / "deploy" / "systemd" / "dialeval-migrate.service")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    assert {
+        "User=" + one.removeprefix("--uid=") for one in arguments if one.startswith("--uid=")
+    } <= set(service)
+    assert {arguments[place + 1] for place, one in enumerate(arguments) if one == "-p"} <= set(
+        service
+    )
     program = " ".join(arguments[arguments.index("manage.py") - 1 :][:2])
     assert any(line.startswith(f"ExecStart={program} ") for line in service), program
     check_what_comes_after_manage(arguments)
@@ -160,7 +174,9 @@ def check_systemd_run(arguments: list[str]) -> None:
 
 def check_honcho(arguments: list[str]) -> None:
     procfile = (PROJECT / arguments[arguments.index("-f") + 1]).read_text(encoding="utf-8")
-    started = {one for one in arguments[arguments.index("start") + 1 :] if one not in ("-p", "8000")}
+    started = {
+        one for one in arguments[arguments.index("start") + 1 :] if one not in ("-p", "8000")
+    }
     assert started <= set(re.findall(r"^([\w-]+): ", procfile, flags=re.MULTILINE)), started
 
 

@@ -9,9 +9,9 @@ ALMOST = "name: kind\nstep: turn"
 
 @dataclass(frozen=True)
 class Address:
-    """A URL name, a method and what each role gets, in the order anonymous, participant, rater, organiser, superuser.
-    The words are those of ``addresses.outcome``; 422 says that the form came through. ``of``: what the address names
-    besides the prompt."""
+    """A URL name, a method and what each role gets, in the order anonymous, participant, rater,
+    organiser, superuser. The words are those of ``addresses.outcome``; 422 says that the form came
+    through. ``of``: what the address names besides the prompt."""
 
     name: str
     method: str

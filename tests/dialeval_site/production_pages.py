@@ -1,5 +1,6 @@
-"""Run in production mode (``python -m tests.dialeval_site.production_pages FOLDER``): makes a site with one corpus and
-prints, as JSON, the headers and the body of every page. A process of its own, because Django is set up once."""
+"""Run in production mode (``python -m tests.dialeval_site.production_pages FOLDER``): makes a site
+with one corpus and prints, as JSON, the headers and the body of every page. A process of its own,
+because Django is set up once."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def main(folder: Path) -> None:
     addresses = {
         **{name: reverse(name) for name in ("home", "metrics", "health")},
         **{
-            name or "corpus": corpus + name for name in ("", "dialogues/", "dialogues/0/", "metrics/", "metrics/plots/")
+            name or "corpus": corpus + name
+            for name in ("", "dialogues/", "dialogues/0/", "metrics/", "metrics/plots/")
         },
         **{name: corpus + name for name in ("systems/", "agreement/", "runs/", "runs/progress/")},
         "runs": reverse("runs"),
@@ -45,9 +47,13 @@ def main(folder: Path) -> None:
     found["download"] = told(anonymous.get(corpus + "?download=systems.csv", secure=True))
     found["plain http"] = told(anonymous.get(corpus))
     found["behind a proxy"] = told(anonymous.get(corpus, headers={"X-Forwarded-Proto": "https"}))
-    found["other host"] = told(Client(headers={"host": "evil.example"}, raise_request_exception=False).get(corpus))
+    found["other host"] = told(
+        Client(headers={"host": "evil.example"}, raise_request_exception=False).get(corpus)
+    )
     found["forbidden"] = told(
-        Client(headers={"host": HOST}, enforce_csrf_checks=True).post(reverse("logout"), secure=True)
+        Client(headers={"host": HOST}, enforce_csrf_checks=True).post(
+            reverse("logout"), secure=True
+        )
     )
     json.dump(found, sys.stdout)
 

@@ -1,4 +1,5 @@
-"""A small campaign of each kind on the small corpora, with people who take part, for tests of permissions."""
+"""A small campaign of each kind on the small corpora, with people who take part, for tests of
+permissions."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ from django.contrib.auth.models import Group, User
 
 from annotations.campaigns.actions import chat, collection, desk, quality, setup
 from annotations.campaigns.actions.terms import Judgement
-from annotations.campaigns.models import Campaign, ChatSystem, Conversation, Invitation, Item, Participation
+from annotations.campaigns.models import (
+    Campaign,
+    ChatSystem,
+    Conversation,
+    Invitation,
+    Item,
+    Participation,
+)
 from annotations.models import Corpus, CorpusVersion
 from annotations.roles import ORGANISER, PARTICIPANT, RATER
 from tests.campaigns.sets import made_campaign
@@ -40,7 +48,8 @@ class Stage:
 
 def make_stage() -> Stage:
     people = {
-        name: get_user_model().objects.create_user(f"the-{name}") for name in (TAKING_PART, EXCLUDED, *COLLEAGUES)
+        name: get_user_model().objects.create_user(f"the-{name}")
+        for name in (TAKING_PART, EXCLUDED, *COLLEAGUES)
     }
     for user in people.values():
         user.groups.add(Group.objects.get_or_create(name=RATER)[0])
@@ -49,7 +58,9 @@ def make_stage() -> Stage:
     check = _attention_item(turns)
     items = _items(_raters(turns, people))
     chats = _chats(_raters(_of_chats(), people))
-    rooms = _rooms(_raters(made_campaign("collection", slug=MEETINGS, dialogues_per_system=9), people))
+    rooms = _rooms(
+        _raters(made_campaign("collection", slug=MEETINGS, dialogues_per_system=9), people)
+    )
     draft = made_campaign("turn", version=version, slug=DRAFT, opened=False)
     _raters(draft, people)  # none can be there; if one is, the draft is not
     draft.groups.add(Group.objects.get(name=RATER))
@@ -75,8 +86,8 @@ def _attention_item(campaign: Campaign) -> str:
     """One that nobody is given: the campaign asks for none."""
     dialogue = campaign.version.dialogues.first()
     item = Item.objects.create(
-        campaign=campaign, role="attention", dialogue=dialogue, turn=dialogue.turns.first(), texts=["Blue seven."],
-        lowest=1, highest=1,
+        campaign=campaign, role="attention", dialogue=dialogue, turn=dialogue.turns.first(),
+        texts=["Blue seven."], lowest=1, highest=1,
     )  # fmt: skip
     return item.public_id
 
@@ -86,7 +97,10 @@ def _items(raters: dict[str, Participation]) -> dict[str, str]:
     taking_part = raters[TAKING_PART]
     first = desk.fill_desk(taking_part, 1).assignments[0]
     desk.rate(taking_part, first.item.public_id, Judgement(key="first", score=4))
-    return {name: desk.fill_desk(rater, 1).assignments[0].item.public_id for name, rater in raters.items()}
+    return {
+        name: desk.fill_desk(rater, 1).assignments[0].item.public_id
+        for name, rater in raters.items()
+    }
 
 
 def _of_chats() -> Campaign:

@@ -1,5 +1,5 @@
-"""A small challenge on the small corpora, with teams and what they handed in, for tests of permissions. Rows alone: no
-worker hears of them, and nothing is noted in the audit log."""
+"""A small challenge on the small corpora, with teams and what they handed in, for tests of
+permissions. Rows alone: no worker hears of them, and nothing is noted in the audit log."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TEAMS = (RIVAL, MEMBER, DISQUALIFIED)
 ROLE_NAMES = ("anonymous", PARTICIPANT, RIVAL, MEMBER, DISQUALIFIED, RATER, ORGANISER, "superuser")
 CUP, DRAFT = "cup", "not-yet"
 OPEN, HIDDEN, BARE = "practice", "final", "spare"
-"""Rounds: on the public corpus; with hidden references, on the corpus that ``is_public`` calls public, too; one that
-nothing was handed in to."""
+"""Rounds: on the public corpus; with hidden references, on the corpus that ``is_public`` calls
+public, too; one that nothing was handed in to."""
 UNSAID = "unveiled-one"
 """In the name of each system that is withheld, and in no name that anybody chose."""
 
@@ -48,26 +48,41 @@ class Stage:
     metric: int
 
     def mine(self, role: str) -> str:
-        """Whose things stand in the address that this role opens: its own where it has a team, else the member's."""
+        """Whose things stand in the address that this role opens: its own where it has a team, else
+        the member's."""
         return role if role == DISQUALIFIED else MEMBER
 
 
 def make_stage() -> Stage:
     people = {name: _user(name) for name in TEAMS}
-    challenge = Challenge.objects.create(slug=CUP, name="The cup", rules="Cook alone.", state="open")
+    challenge = Challenge.objects.create(
+        slug=CUP, name="The cup", rules="Cook alone.", state="open"
+    )
     Corpus.objects.filter(slug=PRIVATE).update(is_public=True)  # hidden by its round alone
     rounds = {
-        OPEN: open_round(version_of(PUBLIC), challenge, slug=OPEN, name="Practice", public_share=0.5),
-        HIDDEN: open_round(version_of(PRIVATE), challenge, slug=HIDDEN, name="Final", references="hidden"),
+        OPEN: open_round(
+            version_of(PUBLIC), challenge, slug=OPEN, name="Practice", public_share=0.5
+        ),
+        HIDDEN: open_round(
+            version_of(PRIVATE), challenge, slug=HIDDEN, name="Final", references="hidden"
+        ),
         BARE: open_round(version_of(PUBLIC), challenge, slug=BARE, name="Spare"),
     }
     teams = {name: _team(challenge, name, user) for name, user in people.items()}
     draft = Challenge.objects.create(slug=DRAFT, name="Not yet", state="draft")
     open_round(version_of(PUBLIC), draft, slug=OPEN, name="Practice")
     _team(draft, "early", people[MEMBER])
-    scored = {name: _scored(rounds[OPEN], team, place) for place, (name, team) in enumerate(teams.items())}
-    hidden = {name: _scored(rounds[HIDDEN], team, 3 + place) for place, (name, team) in enumerate(teams.items())}
-    waiting = {name: _waiting(rounds[OPEN], team, place) for place, (name, team) in enumerate(teams.items())}
+    scored = {
+        name: _scored(rounds[OPEN], team, place) for place, (name, team) in enumerate(teams.items())
+    }
+    hidden = {
+        name: _scored(rounds[HIDDEN], team, 3 + place)
+        for place, (name, team) in enumerate(teams.items())
+    }
+    waiting = {
+        name: _waiting(rounds[OPEN], team, place)
+        for place, (name, team) in enumerate(teams.items())
+    }
     Team.objects.filter(pk=teams[DISQUALIFIED].pk).update(
         disqualified_at=timezone.now(), disqualification="read the answers"
     )
@@ -102,7 +117,9 @@ def _team(challenge: Challenge, name: str, user: User) -> Team:
 
 def _scored(round: Round, team: Team, place: int) -> str:
     scores = [0.25 + place / 10] * 4
-    one = scored_with(round, team, scores, place, name=f"soup of {team.pk}", user=team.members.get().user)
+    one = scored_with(
+        round, team, scores, place, name=f"soup of {team.pk}", user=team.members.get().user
+    )
     System.objects.filter(pk=one.system_id).update(name=f"{UNSAID}-{one.system_id}")
     (uploads_folder() / one.stored_as).write_text(json.dumps([]), encoding="utf-8")
     return one.public_id

@@ -1,4 +1,5 @@
-"""Two small corpora, one public, one private, and a person of every role, for tests of pages and permissions."""
+"""Two small corpora, one public, one private, and a person of every role, for tests of pages and
+permissions."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ PUBLIC, PRIVATE = "open-kitchen", "closed-kitchen"
 
 
 def records(secret: str) -> list[dict[str, object]]:
-    """Two dialogues of two turns, two systems, two raters; ``secret`` is a word that one response holds."""
+    """Two dialogues of two turns, two systems, two raters; ``secret`` is a word that one response
+    holds."""
     lines: list[dict[str, object]] = [
         {"type": "corpus", "name": f"Cooks and a {secret}"},
         {"type": "system", "name": "cook", "kind": "human"},
@@ -34,13 +36,25 @@ def records(secret: str) -> list[dict[str, object]]:
     scores = iter([5, 4, 2, 1, 4, 4, 3, 1, 5, 5, 1, 2, 3, 4, 2, 2])
     for dialogue in ("soup", "bread"):
         question = {"speaker": "A", "text": f"What is in the {dialogue}?"}
-        turns = [{"number": n, "context": [question], "references": [f"Salt and {dialogue}."]} for n in (0, 1)]
+        turns = [
+            {"number": n, "context": [question], "references": [f"Salt and {dialogue}."]}
+            for n in (0, 1)
+        ]
         lines.append(
-            {"type": "dialogue", "id": dialogue, "persona": ["i cook."], "partner_persona": [], "turns": turns}
+            {
+                "type": "dialogue",
+                "id": dialogue,
+                "persona": ["i cook."],
+                "partner_persona": [],
+                "turns": turns,
+            }
         )
         for turn in (0, 1):
             place = {"dialogue_id": dialogue, "turn": turn}
-            for system, text in (("cook", f"Salt, {dialogue} and {secret}."), ("parrot", f"What is in the {turn}?")):
+            for system, text in (
+                ("cook", f"Salt, {dialogue} and {secret}."),
+                ("parrot", f"What is in the {turn}?"),
+            ):
                 lines.append({"type": "response", **place, "system": system, "text": text})
                 lines.extend(
                     {
@@ -57,7 +71,9 @@ def records(secret: str) -> list[dict[str, object]]:
 
 
 def write_corpus(path: Path, secret: str) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records(secret)), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(record) + "\n" for record in records(secret)), encoding="utf-8"
+    )
     return path
 
 
@@ -90,8 +106,8 @@ def remove_everything() -> None:
 
 
 def empty_the_log() -> None:
-    """What the fixtures of a module did must not be found by the tests of another. PostgreSQL refuses a DELETE; on
-    SQLite the tests' database has no such trigger (``tests/conftest.py``)."""
+    """What the fixtures of a module did must not be found by the tests of another. PostgreSQL
+    refuses a DELETE; on SQLite the tests' database has no such trigger (``tests/conftest.py``)."""
     with connection.cursor() as cursor:
         way = "TRUNCATE" if connection.vendor == "postgresql" else "DELETE FROM"
         cursor.execute(f"{way} {AuditEntry._meta.db_table}")

@@ -32,7 +32,14 @@ Users = get_user_model()
 
 
 def sign_up(client: Client, name: str = "ada", **changes: str) -> Any:
-    fields = {"username": name, "email": "", "password": PASSWORD, "again": PASSWORD, "next": "", **changes}
+    fields = {
+        "username": name,
+        "email": "",
+        "password": PASSWORD,
+        "again": PASSWORD,
+        "next": "",
+        **changes,
+    }
     return client.post(reverse("sign-up"), fields)
 
 
@@ -41,7 +48,7 @@ def ada() -> Any:
     return Users.objects.create_user("ada", password=PASSWORD)
 
 
-# --- signing up -------------------------------------------------------------------------------------------------
+# --- signing up -----------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -50,7 +57,12 @@ def test_who_signs_up_is_logged_in_without_any_role(client: Client) -> None:
     user = Users.objects.get()
     assert answer["Location"] == reverse("challenges")
     assert client.session["_auth_user_id"] == str(user.pk)
-    assert (user.email, user.is_staff, user.is_superuser, user.groups.count()) == ("ada@example.org", False, False, 0)
+    assert (user.email, user.is_staff, user.is_superuser, user.groups.count()) == (
+        "ada@example.org",
+        False,
+        False,
+        0,
+    )
 
 
 @pytest.mark.django_db
@@ -66,7 +78,10 @@ def test_who_signs_up_is_logged_in_without_any_role(client: Client) -> None:
 def test_one_returns_to_a_page_of_this_site_only(client: Client, wish: str, goes_to: str) -> None:
     assert sign_up(client, next=wish)["Location"] == goes_to
     client.logout()
-    assert wish not in client.get(reverse("sign-up"), {"next": wish}).content.decode() or goes_to == wish
+    assert (
+        wish not in client.get(reverse("sign-up"), {"next": wish}).content.decode()
+        or goes_to == wish
+    )
 
 
 @pytest.mark.django_db
@@ -88,7 +103,9 @@ def test_one_returns_to_a_page_of_this_site_only(client: Client, wish: str, goes
         ({"password": "x" * 1001, "again": "x" * 1001}, "at most 1000"),
     ],
 )
-def test_bad_input_is_told_and_makes_no_account(client: Client, changes: dict[str, str], words: str) -> None:
+def test_bad_input_is_told_and_makes_no_account(
+    client: Client, changes: dict[str, str], words: str
+) -> None:
     answer = sign_up(client, **changes)
     assert answer.status_code == 422
     assert words in answer.content.decode()
@@ -130,7 +147,10 @@ def test_a_closed_site_makes_no_accounts(client: Client, settings: Any) -> None:
     assert client.get(reverse("sign-up")).status_code == 403
     assert sign_up(client).status_code == 403
     assert not Users.objects.exists()
-    assert reverse("sign-up") + '"' not in client.get(reverse("login")).content.decode().split("<main")[1]
+    assert (
+        reverse("sign-up") + '"'
+        not in client.get(reverse("login")).content.decode().split("<main")[1]
+    )
 
 
 def test_the_setting_is_open_or_closed() -> None:
@@ -151,7 +171,7 @@ def change_email(client: Client, email: str, password: str = PASSWORD, **more: s
     return client.post(reverse("account"), {"email": email, "password": password, **more})
 
 
-# --- one's own account ------------------------------------------------------------------------------------------
+# --- one's own account ----------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -166,7 +186,9 @@ def test_the_address_can_be_changed_and_taken_away(client: Client, ada: Any) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("password", ["", "guess"])
-def test_the_address_is_not_changed_by_who_finds_the_browser_open(client: Client, ada: Any, password: str) -> None:
+def test_the_address_is_not_changed_by_who_finds_the_browser_open(
+    client: Client, ada: Any, password: str
+) -> None:
     """A link to a new password would go there: the account would be taken over."""
     client.force_login(ada)
     assert change_email(client, "eve@example.org", password).status_code == 422
@@ -175,7 +197,9 @@ def test_the_address_is_not_changed_by_who_finds_the_browser_open(client: Client
 
 
 @pytest.mark.django_db
-def test_where_two_factor_log_in_is_on_the_address_wants_a_code_too(client: Client, ada: Any) -> None:
+def test_where_two_factor_log_in_is_on_the_address_wants_a_code_too(
+    client: Client, ada: Any
+) -> None:
     TOTPDevice.objects.create(user=ada, key=KEY, name="app")
     client.force_login(ada)
     assert 'name="code"' in client.get(reverse("account")).content.decode()
@@ -187,7 +211,9 @@ def test_where_two_factor_log_in_is_on_the_address_wants_a_code_too(client: Clie
 
 
 @pytest.mark.django_db
-def test_guessing_the_password_beside_the_address_ends(client: Client, ada: Any, nothing_counted: None) -> None:
+def test_guessing_the_password_beside_the_address_ends(
+    client: Client, ada: Any, nothing_counted: None
+) -> None:
     client.force_login(ada)
     for number in range(10):
         change_email(client, "eve@example.org", f"guess {number}")
@@ -198,7 +224,9 @@ def test_guessing_the_password_beside_the_address_ends(client: Client, ada: Any,
 
 
 @pytest.fixture
-def letters_asked_for(settings: Any, monkeypatch: pytest.MonkeyPatch, nothing_counted: None) -> list[list[str]]:
+def letters_asked_for(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, nothing_counted: None
+) -> list[list[str]]:
     """What is put before the workers. The task itself is called by the test of the letter."""
     given: list[list[str]] = []
     settings.SENDS_EMAIL = True
@@ -207,11 +235,15 @@ def letters_asked_for(settings: Any, monkeypatch: pytest.MonkeyPatch, nothing_co
 
 
 @pytest.mark.django_db
-def test_the_former_address_is_told(client: Client, ada: Any, letters_asked_for: list[list[str]]) -> None:
+def test_the_former_address_is_told(
+    client: Client, ada: Any, letters_asked_for: list[list[str]]
+) -> None:
     client.force_login(ada)
     for email in ("old@example.org", "old@example.org", "new@example.org"):
         change_email(client, email)
-    assert letters_asked_for == [["ada", "old@example.org"]], "the first had no former one, the second changed nothing"
+    assert letters_asked_for == [["ada", "old@example.org"]], (
+        "the first had no former one, the second changed nothing"
+    )
     for number in range(5):
         change_email(client, f"{number}@example.org")
     assert len(letters_asked_for) == address_letter.LETTERS_AN_HOUR
@@ -230,7 +262,11 @@ def test_without_a_mail_server_nobody_is_asked_to_write(
 
 @pytest.mark.django_db
 def test_a_broker_that_is_away_keeps_no_address_from_being_changed(
-    client: Client, ada: Any, settings: Any, monkeypatch: pytest.MonkeyPatch, letters_asked_for: list[list[str]]
+    client: Client,
+    ada: Any,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    letters_asked_for: list[list[str]],
 ) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise OSError("no broker")
@@ -260,9 +296,9 @@ def test_the_password_is_changed_with_the_old_one(client: Client, ada: Any) -> N
     new = "a window of eight colours"
     wrong = {"old_password": "guess", "new_password1": new, "new_password2": new}
     assert client.post(reverse("password-change"), wrong).status_code == 422
-    assert client.post(reverse("password-change"), {**wrong, "old_password": PASSWORD})["Location"] == reverse(
-        "account"
-    )
+    assert client.post(reverse("password-change"), {**wrong, "old_password": PASSWORD})[
+        "Location"
+    ] == reverse("account")
     assert Client().login(username="ada", password=new)
 
 
@@ -270,9 +306,12 @@ def test_the_password_is_changed_with_the_old_one(client: Client, ada: Any) -> N
 def test_a_password_that_is_stored_anew_while_it_is_checked_logs_its_owner_not_out(
     client: Client, ada: Any, settings: Any, nothing_counted: None
 ) -> None:
-    """The right old password beside a new one that is refused: the hash is another, the session goes on."""
+    """The right old password beside a new one that is refused: the hash is another, the session
+    goes on."""
     settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS
-    Users.objects.filter(pk=ada.pk).update(password=PBKDF2PasswordHasher().encode(PASSWORD, "saltsaltsalt"))
+    Users.objects.filter(pk=ada.pk).update(
+        password=PBKDF2PasswordHasher().encode(PASSWORD, "saltsaltsalt")
+    )
     ada.refresh_from_db()
     client.force_login(ada)
     refused = {"old_password": PASSWORD, "new_password1": "1", "new_password2": "2"}
@@ -301,7 +340,7 @@ def test_a_log_in_that_all_visitors_of_the_demo_share_stays_as_it_is(client: Cli
     assert user.check_password(shared.password)
 
 
-# --- guessing ---------------------------------------------------------------------------------------------------
+# --- guessing -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -332,7 +371,9 @@ def test_after_ten_wrong_passwords_for_a_name_no_other_is_looked_at_from_there(
 
 
 @pytest.mark.django_db
-def test_a_log_in_that_succeeds_forgets_the_wrong_passwords(ada: Any, nothing_counted: None) -> None:
+def test_a_log_in_that_succeeds_forgets_the_wrong_passwords(
+    ada: Any, nothing_counted: None
+) -> None:
     for _ in range(3):
         client = Client()
         assert [log_in(client, "wrong").status_code for _ in range(9)] == [200] * 9
@@ -350,7 +391,9 @@ def test_guessing_at_many_names_from_one_address_ends_too(
 
 
 @pytest.mark.django_db
-def test_who_signs_up_is_logged_in_whoever_guessed_before(client: Client, nothing_counted: None) -> None:
+def test_who_signs_up_is_logged_in_whoever_guessed_before(
+    client: Client, nothing_counted: None
+) -> None:
     """At the name that is chosen now, or at any from this address."""
     for number in range(12):
         log_in(Client(), f"guess {number}", "ada")
@@ -359,7 +402,9 @@ def test_who_signs_up_is_logged_in_whoever_guessed_before(client: Client, nothin
 
 
 @pytest.mark.django_db
-def test_no_password_is_changed_to_a_demo_s(client: Client, ada: Any, nothing_counted: None) -> None:
+def test_no_password_is_changed_to_a_demo_s(
+    client: Client, ada: Any, nothing_counted: None
+) -> None:
     client.force_login(ada)
     wish = {"old_password": PASSWORD, "new_password1": "demo-rater", "new_password2": "demo-rater"}
     answer = client.post(reverse("password-change"), wish)
@@ -369,7 +414,9 @@ def test_no_password_is_changed_to_a_demo_s(client: Client, ada: Any, nothing_co
 
 
 @pytest.mark.django_db
-def test_no_program_makes_accounts_without_end(nothing_counted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_program_makes_accounts_without_end(
+    nothing_counted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(accounts, "SIGN_UPS_AN_HOUR", 2)
     answers = [sign_up(Client(), f"ada{number}") for number in range(4)]
     assert [answer.status_code for answer in answers] == [302, 302, 429, 429]

@@ -1,4 +1,5 @@
-"""What holds for every address of the API: errors in one form, rates, pages of lists, the document."""
+"""What holds for every address of the API: errors in one form, rates, pages of lists, the
+document."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def _nobody_asked_before() -> None:
     cache.clear()
 
 
-# --- errors -----------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_an_unknown_host_gets_a_problem() -> None:
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
 
 
-# --- rates ------------------------------------------------------------------------------------------------------
+# --- rates ----------------------------------------------------------------------------------------
 
 
 def test_a_minute_holds_so_many_requests_of_an_address(settings) -> None:
@@ -154,7 +155,7 @@ def test_whose_address_counts(rf, settings, proxies: int, forwarded: str, addres
     assert rates.address_of(rf.get("/", headers={"X-Forwarded-For": forwarded})) == address
 
 
-# --- lists ------------------------------------------------------------------------------------------------------
+# --- lists ----------------------------------------------------------------------------------------
 
 
 def some_entries(numbers: range) -> None:
@@ -171,7 +172,9 @@ def organiser_program():
     return program_of(user, "read", "organise")
 
 
-def test_pages_of_a_list_have_each_row_once_whatever_comes_meanwhile(organiser_program: Program) -> None:
+def test_pages_of_a_list_have_each_row_once_whatever_comes_meanwhile(
+    organiser_program: Program,
+) -> None:
     some_entries(range(5))
     first = organiser_program.get("/audit", limit=2, action="test").json()
     assert [entry["subject"] for entry in first["items"]] == ["number 4", "number 3"]
@@ -188,7 +191,7 @@ def test_a_cursor_of_another_list_is_refused(organiser_program: Program) -> None
     assert organiser_program.get("/corpora", cursor=cursor).status_code == 422
 
 
-# --- corpora ----------------------------------------------------------------------------------------------------
+# --- corpora --------------------------------------------------------------------------------------
 
 
 def plant_a_rater() -> None:
@@ -213,13 +216,19 @@ class TestCorpora:
             f"/corpora/{PRIVATE}/{part}"
             for part in ("systems", "dialogues", "dialogues/0", "correlations", "agreement")
         ]
-        reader, organiser = program_of(person("participant"), "read"), program_of(person("organiser"), "read")
+        reader, organiser = (
+            program_of(person("participant"), "read"),
+            program_of(person("organiser"), "read"),
+        )
         for path in paths:
             assert Program().get(path).status_code == 404, path
             assert reader.get(path).status_code == 404, path
             assert organiser.get(path).status_code == 200, path
         assert [one["slug"] for one in all_items(reader, "/corpora")] == [PUBLIC]
-        assert {one["slug"] for one in all_items(organiser, "/corpora", limit=1)} == {PUBLIC, PRIVATE}
+        assert {one["slug"] for one in all_items(organiser, "/corpora", limit=1)} == {
+            PUBLIC,
+            PRIVATE,
+        }
 
     def test_no_refusal_names_a_private_corpus(self) -> None:
         for path in ("/corpora/unknown", f"/corpora/{PRIVATE}", f"/corpora/{PUBLIC}?version=7"):
@@ -227,7 +236,12 @@ class TestCorpora:
 
     def test_a_corpus_with_its_dialogues(self) -> None:
         corpus = Program().get(f"/corpora/{PUBLIC}").json()
-        assert (corpus["dialogues"], corpus["turns"], corpus["systems"], corpus["ratings"]) == (2, 4, 2, 16)
+        assert (corpus["dialogues"], corpus["turns"], corpus["systems"], corpus["ratings"]) == (
+            2,
+            4,
+            2,
+            16,
+        )
         listed = all_items(Program(), f"/corpora/{PUBLIC}/dialogues", limit=1)
         assert [one["id"] for one in listed] == ["soup", "bread"]
         whole = Program().get(f"/corpora/{PUBLIC}/dialogues/0").json()
@@ -241,27 +255,36 @@ class TestCorpora:
         cursor = Program().get(path, limit=1).json()["next"]
         old = CorpusVersion.objects.get(corpus__slug=PUBLIC)
         CorpusVersion.objects.create(
-            corpus=old.corpus, number=2, digest="cd" * 32, format="jsonl", main_aspect="overall", aspects=["overall"],
-            scales={"overall": [1, 5]},
+            corpus=old.corpus, number=2, digest="cd" * 32, format="jsonl", main_aspect="overall",
+            aspects=["overall"], scales={"overall": [1, 5]},
         )  # fmt: skip
         assert Program().get(path, cursor=cursor).status_code == 422
         assert len(Program().get(path, cursor=cursor, version=1).json()["items"]) == 1
 
     @pytest.mark.parametrize(
         ("path", "query"),
-        [(f"/corpora/{PUBLIC}", "verson=1"), (f"/corpora/{PUBLIC}", "version=1&version=2"), ("/metrics", "limit=1")],
+        [
+            (f"/corpora/{PUBLIC}", "verson=1"),
+            (f"/corpora/{PUBLIC}", "version=1&version=2"),
+            ("/metrics", "limit=1"),
+        ],
     )
     def test_a_wish_that_nobody_hears_is_an_error(self, path: str, query: str) -> None:
         answer = Program().get(f"{path}?{query}")
         assert answer.status_code == 422
-        assert [one["field"] for one in answer.json()["errors"]] == [f"query.{query.partition('=')[0]}"]
+        assert [one["field"] for one in answer.json()["errors"]] == [
+            f"query.{query.partition('=')[0]}"
+        ]
 
     def test_correlations_are_those_of_the_page(self) -> None:
         document = Program().get(f"/corpora/{PUBLIC}/correlations", level="turn").json()
         (row,) = document["rows"]
         assert (row["metric"], row["level"], row["n"]) == ("word_f1", "turn", 8)
         page = Client().get(reverse("metric-leaderboard", args=[PUBLIC])).context["analysis"].answer
-        assert row["pearson"]["value"] == next(r for r in page["rows"] if r["level"] == "turn")["pearson"]["value"]
+        assert (
+            row["pearson"]["value"]
+            == next(r for r in page["rows"] if r["level"] == "turn")["pearson"]["value"]
+        )
 
     def test_agreement_names_no_rater(self) -> None:
         answer = Program().get(f"/corpora/{PUBLIC}/agreement")
@@ -297,7 +320,8 @@ class TestCorpora:
 
     @pytest.mark.parametrize("form", ["jsonl", "csv"])
     def test_an_export_tells_an_organiser_both(self, form: str) -> None:
-        """After a participant's: what one gets is not kept for the other. Means (mt-metrics-eval) have neither."""
+        """After a participant's: what one gets is not kept for the other. Means (mt-metrics-eval)
+        have neither."""
         plant_a_rater()
         exported("participant", form)
         told = exported("organiser", form)
@@ -328,12 +352,19 @@ class TestCorpora:
         assert list((settings.HOME / "tmp").glob("*")) == []
 
     @pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
-    def test_for_an_export_s_head_nothing_is_written(self, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_for_an_export_s_head_nothing_is_written(
+        self, form: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         program = program_of(person("participant"), "export")
         read = program.get(f"/corpora/{PUBLIC}/export?format={form}")
         monkeypatch.setattr(exports, "records_of", None)
-        asked = program.client.head(f"/api/v1/corpora/{PUBLIC}/export?format={form}", headers=program.headers)
-        assert (asked.status_code, asked["Content-Disposition"]) == (200, read["Content-Disposition"])
+        asked = program.client.head(
+            f"/api/v1/corpora/{PUBLIC}/export?format={form}", headers=program.headers
+        )
+        assert (asked.status_code, asked["Content-Disposition"]) == (
+            200,
+            read["Content-Disposition"],
+        )
 
 
 @pytest.mark.parametrize("path", ["/corpora", "/me", "/corpora/no-such", "/openapi.json"])
@@ -342,7 +373,9 @@ def test_head_is_answered_as_get_is_without_the_body(path: str) -> None:
     assert (asked.status_code, asked["Content-Type"]) == (read.status_code, read["Content-Type"])
 
 
-@pytest.mark.parametrize(("path", "method"), [("/api/v1/corpora/any/export", "GET"), ("/campaigns/any/export", "HEAD")])
+@pytest.mark.parametrize(
+    ("path", "method"), [("/api/v1/corpora/any/export", "GET"), ("/campaigns/any/export", "HEAD")]
+)
 def test_what_would_be_made_while_it_is_sent_is_not_begun_for_a_head(
     rf: RequestFactory, path: str, method: str
 ) -> None:
@@ -361,7 +394,9 @@ def test_what_would_be_made_while_it_is_sent_is_not_begun_for_a_head(
 
 
 def test_what_is_read_is_sent_as_it_is_made(rf: RequestFactory) -> None:
-    answer = HeadersAlone(lambda request: StreamingHttpResponse([b"a part"]))(rf.get("/campaigns/any/export"))
+    answer = HeadersAlone(lambda request: StreamingHttpResponse([b"a part"]))(
+        rf.get("/campaigns/any/export")
+    )
     assert list(answer.streaming_content) == [b"a part"]
 
 
@@ -369,7 +404,7 @@ def test_what_cannot_be_read_has_no_head() -> None:
     assert Client().head("/api/v1/tokens").status_code == 405
 
 
-# --- the document -----------------------------------------------------------------------------------------------
+# --- the document ---------------------------------------------------------------------------------
 
 
 def whole_document() -> dict:
@@ -380,7 +415,9 @@ def whole_document() -> dict:
 
 def operations() -> list[tuple[str, str, dict]]:
     paths = whole_document()["paths"]
-    return [(path, method, one) for path, methods in paths.items() for method, one in methods.items()]
+    return [
+        (path, method, one) for path, methods in paths.items() for method, one in methods.items()
+    ]
 
 
 def test_every_address_of_the_api_is_in_the_document() -> None:
@@ -428,4 +465,6 @@ def test_the_page_of_the_api_shows_every_operation_without_script() -> None:
     assert "style=" not in text
     for _, _, one in operations():
         assert f'id="{one["operationId"]}"' in text
-    assert sum(len(group.operations) for group in pages_of("http://testserver").groups) == len(operations())
+    assert sum(len(group.operations) for group in pages_of("http://testserver").groups) == len(
+        operations()
+    )

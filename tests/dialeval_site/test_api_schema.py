@@ -27,7 +27,14 @@ from schemathesis.specs.openapi.checks import (
 from annotations.models import Corpus
 from tests.api_client import ALL_SCOPES, token_of
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import open_challenge, open_round, scored, small_version, submit, team_with_member
+from tests.challenges.sets import (
+    open_challenge,
+    open_round,
+    scored,
+    small_version,
+    submit,
+    team_with_member,
+)
 from tests.rows import shared
 
 CHECKS = [
@@ -38,7 +45,8 @@ CHECKS = [
     response_schema_conformance,
 ]
 CASES = 8
-"""Of one operation for one caller: with 30 operations and 3 callers some 700 requests, in about a minute."""
+"""Of one operation for one caller: with 30 operations and 3 callers some 700 requests, in about a
+minute."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 CALLERS = ("anonymous", "participant", "organiser")
@@ -55,7 +63,9 @@ def something_of_everything() -> dict[str, dict[str, str]]:
     version = small_version(systems=("one", "two"))
     Corpus.objects.update(is_public=True)
     challenge = open_challenge("the-challenge", name="The challenge")
-    round = open_round(version, challenge, public_share=0.5, unveil_at=timezone.now() + timedelta(days=1))
+    round = open_round(
+        version, challenge, public_share=0.5, unveil_at=timezone.now() + timedelta(days=1)
+    )
     open_round(small_version(), challenge, references="hidden")
     team, _ = team_with_member(challenge, "the-participant")
     first = scored(round, team)
@@ -70,7 +80,8 @@ def something_of_everything() -> dict[str, dict[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _connections_stay(db: None) -> Iterator[None]:
-    """A web server's request closes connections that are in the middle of something, as a test's is."""
+    """A web server's request closes connections that are in the middle of something, as a test's
+    is."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -107,7 +118,9 @@ def test_every_operation_answers_as_the_document_says(
         operation = result.ok()
         answered[operation.label] = tried(operation, headers, things)
     assert len(answered) >= 30
-    good = {label for label, statuses in answered.items() if any(status < 300 for status in statuses)}
+    good = {
+        label for label, statuses in answered.items() if any(status < 300 for status in statuses)
+    }
     enough = {"anonymous": 14, "participant": 20, "organiser": 20}[caller]
     assert len(good) >= enough, sorted(set(answered) - good)
 

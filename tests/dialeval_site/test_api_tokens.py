@@ -48,13 +48,25 @@ def boss(ada):
 
 
 def test_a_password_makes_a_token_that_says_who_one_is(ada) -> None:
-    asked = {"username": "ada", "password": "a long pass word", "name": "laptop", "scopes": ["read"], "days": 7}
+    asked = {
+        "username": "ada",
+        "password": "a long pass word",
+        "name": "laptop",
+        "scopes": ["read"],
+        "days": 7,
+    }
     made = Program().post("/tokens", asked)
     assert made.status_code == 201
     assert made.json()["token"].startswith("dial_")
-    assert timedelta(days=6.9) < ApiToken.objects.get().expires_at - timezone.now() < timedelta(days=7)
+    assert (
+        timedelta(days=6.9) < ApiToken.objects.get().expires_at - timezone.now() < timedelta(days=7)
+    )
     me = Program(made.json()["token"]).get("/me").json()
-    assert (me["username"], me["token"]["name"], me["token"]["scopes"]) == ("ada", "laptop", ["read"])
+    assert (me["username"], me["token"]["name"], me["token"]["scopes"]) == (
+        "ada",
+        "laptop",
+        ["read"],
+    )
 
 
 def test_only_the_digest_is_kept(ada) -> None:
@@ -81,7 +93,9 @@ def test_only_the_digest_is_kept(ada) -> None:
         ({"scopes": ["organise"]}, "body.scopes"),
     ],
 )
-def test_a_wrong_wish_names_its_field_and_makes_nothing(ada, change: dict[str, object], field: str) -> None:
+def test_a_wrong_wish_names_its_field_and_makes_nothing(
+    ada, change: dict[str, object], field: str
+) -> None:
     asked = {"username": "ada", "password": "a long pass word", **change}
     answer = Program().post("/tokens", asked)
     assert answer.status_code == 422
@@ -96,11 +110,19 @@ def test_guessing_at_a_password_ends_after_five_times(ada) -> None:
     assert refused.status_code == 429
     assert int(refused["Retry-After"]) == 600
     other = Client(REMOTE_ADDR="192.0.2.9")
-    assert Program(client=other).post("/tokens", {"username": "ada", "password": "a long pass word"}).status_code == 201
+    assert (
+        Program(client=other)
+        .post("/tokens", {"username": "ada", "password": "a long pass word"})
+        .status_code
+        == 201
+    )
 
 
 def test_guessing_at_many_names_from_one_address_ends_too(ada) -> None:
-    answers = [Program().post("/tokens", {"username": f"u{n}", "password": "x"}).status_code for n in range(31)]
+    answers = [
+        Program().post("/tokens", {"username": f"u{n}", "password": "x"}).status_code
+        for n in range(31)
+    ]
     assert answers == [401] * 30 + [429]
 
 
@@ -129,7 +151,8 @@ def test_a_dead_token_opens_nothing_not_even_what_everybody_sees(ada, end) -> No
 
 
 @pytest.mark.parametrize(
-    "header", ["Bearer", "Bearer ", "Basic YWRhOng=", "dial_x", "Bearer dial_unknown", "Bearer \xff"]
+    "header",
+    ["Bearer", "Bearer ", "Basic YWRhOng=", "dial_x", "Bearer dial_unknown", "Bearer \xff"],
 )
 def test_what_is_no_token_is_refused(header: str) -> None:
     answer = Client().get("/api/v1/corpora", headers={"Authorization": header})
@@ -174,7 +197,9 @@ def test_a_program_needs_no_csrf_token(ada) -> None:
     assert Program(token_of(ada), strict).delete("/tokens/current").status_code == 204
 
 
-def test_where_the_database_is_away_the_answer_is_a_problem(ada, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_database_is_away_the_answer_is_a_problem(
+    ada, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = program_of(ada)
 
     def away(*_: object) -> None:
@@ -203,7 +228,7 @@ def test_a_token_can_revoke_itself(ada) -> None:
     assert program.get("/me").status_code == 401
 
 
-# --- the page ---------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -214,7 +239,13 @@ def browser(ada) -> Client:
 
 
 def ask_for_token(browser: Client, **changes: object):
-    fields = {"name": "laptop", "scopes": ["read"], "days": "30", "password": "a long pass word", **changes}
+    fields = {
+        "name": "laptop",
+        "scopes": ["read"],
+        "days": "30",
+        "password": "a long pass word",
+        **changes,
+    }
     return browser.post(reverse("tokens"), fields)
 
 
@@ -278,11 +309,15 @@ def test_guessing_the_password_on_the_page_ends(ada, browser: Client) -> None:
 
 
 @pytest.mark.parametrize(("is_production", "status"), [(False, 200), (True, 422)])
-def test_a_demo_s_password_makes_tokens_of_a_demo_alone(settings, is_production: bool, status: int) -> None:
+def test_a_demo_s_password_makes_tokens_of_a_demo_alone(
+    settings, is_production: bool, status: int
+) -> None:
     """A session that began in the demo may still be open in production."""
     shared = DEMO_ACCOUNTS[1]
     browser = Client()
-    browser.force_login(get_user_model().objects.create_user(shared.username, password=shared.password))
+    browser.force_login(
+        get_user_model().objects.create_user(shared.username, password=shared.password)
+    )
     settings.PRODUCTION = is_production
     assert ask_for_token(browser, password=shared.password).status_code == status
 
@@ -336,7 +371,9 @@ def test_nobody_has_endless_tokens(ada) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_those_made_at_once_are_not_more_than_the_most(ada, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_those_made_at_once_are_not_more_than_the_most(
+    ada, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tokens, "MOST_TOKENS", 1)
     monkeypatch.setattr(tokens, "living", counted_by_all_before_one_is_made(tokens.living, 2))
     outcomes = at_once(*[lambda: token_of(ada)] * 2)
@@ -345,8 +382,8 @@ def test_those_made_at_once_are_not_more_than_the_most(ada, monkeypatch: pytest.
 
 
 def counted_by_all_before_one_is_made(living: Callable, callers: int) -> Callable:
-    """``living`` as the most unlucky moment has it: whoever looks waits for the others to look, too, unless these wait
-    for it in turn."""
+    """``living`` as the most unlucky moment has it: whoever looks waits for the others to look,
+    too, unless these wait for it in turn."""
     all_looked = threading.Barrier(callers)
 
     class Counted:

@@ -31,7 +31,9 @@ def made(path: Path, **members: bytes) -> Path:
         file.add("tables/auth_user/000001.jsonl", b'[[1,"ada"]]\n')
         for name, content in members.items():
             file.add(f"files/uploads/{name}", content)
-        file.add_document(archive.MANIFEST, {**ABOUT, "tables": {}, "migrations": {}, "digests": file.digests})
+        file.add_document(
+            archive.MANIFEST, {**ABOUT, "tables": {}, "migrations": {}, "digests": file.digests}
+        )
     return path
 
 
@@ -74,7 +76,9 @@ def test_only_its_owner_may_read_it_and_the_one_before_gives_way(tmp_path: Path)
     assert os.listdir(tmp_path) == ["b"]
 
 
-def test_one_that_cannot_be_finished_leaves_nothing_and_the_one_before_stays(tmp_path: Path) -> None:
+def test_one_that_cannot_be_finished_leaves_nothing_and_the_one_before_stays(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "b"
     path.write_bytes(b"the one before")
 
@@ -153,19 +157,30 @@ def test_a_changed_byte_is_seen(tmp_path: Path) -> None:
     with made(tmp_path / "b").open("rb") as file:
         digests = archive.checked(file)["digests"]
     manifest = {**ABOUT, "tables": {}, "migrations": {}, "digests": digests}
-    path = packed(tmp_path / "c", document("about.json", ABOUT), rows, document("manifest.json", manifest))
+    path = packed(
+        tmp_path / "c", document("about.json", ABOUT), rows, document("manifest.json", manifest)
+    )
     assert fault_of(path).startswith("the backup is damaged: ")
 
 
-def test_a_member_that_the_manifest_does_not_name_or_that_is_missing_is_seen(tmp_path: Path) -> None:
+def test_a_member_that_the_manifest_does_not_name_or_that_is_missing_is_seen(
+    tmp_path: Path,
+) -> None:
     manifest = {**ABOUT, "tables": {}, "migrations": {}, "digests": {"files/uploads/one": "0" * 64}}
-    path = packed(tmp_path / "c", document("about.json", ABOUT), document("manifest.json", manifest))
+    path = packed(
+        tmp_path / "c", document("about.json", ABOUT), document("manifest.json", manifest)
+    )
     assert "about.json is not what was written" in fault_of(path)
     with archive.written(tmp_path / "d") as file:
         file.add_document(archive.ABOUT, ABOUT)
         file.add_document(
             archive.MANIFEST,
-            {**ABOUT, "tables": {}, "migrations": {}, "digests": {**file.digests, "files/uploads/one": "0" * 64}},
+            {
+                **ABOUT,
+                "tables": {},
+                "migrations": {},
+                "digests": {**file.digests, "files/uploads/one": "0" * 64},
+            },
         )
     assert fault_of(tmp_path / "d") == "the backup is not whole: files/uploads/one is missing"
 
@@ -192,7 +207,9 @@ def test_a_name_for_which_there_is_no_place_is_refused(tmp_path: Path, name: str
     assert "for which there is no place" in fault_of(path)
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE]
+)
 def test_what_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
     member = tarfile.TarInfo("files/uploads/one")
     member.type, member.linkname = kind, "/etc/passwd"
@@ -224,15 +241,23 @@ def test_something_else_is_no_backup(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_tar_of_something_else_is_no_backup(tmp_path: Path) -> None:
-    assert fault_of(packed(tmp_path / "b", document("files/uploads/one", {}))) == "this is no backup of dialeval"
     assert (
-        fault_of(packed(tmp_path / "c", document("about.json", {"kind": "photos"}))) == "this is no backup of dialeval"
+        fault_of(packed(tmp_path / "b", document("files/uploads/one", {})))
+        == "this is no backup of dialeval"
+    )
+    assert (
+        fault_of(packed(tmp_path / "c", document("about.json", {"kind": "photos"})))
+        == "this is no backup of dialeval"
     )
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b"[" * 100_000], ids=["half", "list", "no text", "deep"])
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b"\xff", b"[" * 100_000], ids=["half", "list", "no text", "deep"]
+)
 def test_a_document_that_cannot_be_read_is_said(tmp_path: Path, content: bytes) -> None:
-    assert "cannot be read" in fault_of(packed(tmp_path / "b", (tarfile.TarInfo("about.json"), content)))
+    assert "cannot be read" in fault_of(
+        packed(tmp_path / "b", (tarfile.TarInfo("about.json"), content))
+    )
 
 
 def test_one_that_changes_between_the_check_and_the_reading_is_seen(tmp_path: Path) -> None:

@@ -90,7 +90,9 @@ def test_a_backup_that_is_begun_while_a_restore_runs_is_of_the_restored_site_wit
     assert checkpoint_in(tmp_path / "meanwhile") == b"of then"
 
 
-def test_a_restore_that_is_begun_while_a_backup_is_written_leaves_it_as_the_site_was(tmp_path: Path) -> None:
+def test_a_restore_that_is_begun_while_a_backup_is_written_leaves_it_as_the_site_was(
+    tmp_path: Path,
+) -> None:
     get_user_model().objects.create(username="ada")
     making.make(tmp_path / "then")
     get_user_model().objects.create(username="bob")
@@ -120,7 +122,7 @@ def test_two_backups_are_written_at_once(tmp_path: Path) -> None:
     assert names_in(tmp_path / "one") == names_in(tmp_path / "two") == {"ada"}
 
 
-# --- and says so --------------------------------------------------------------------------------------------------
+# --- and says so ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -133,11 +135,15 @@ class Command(Beside):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self._said = io.StringIO()
-        super().__init__(lambda: call_command(*arguments, stdout=io.StringIO(), stderr=self._said, **options))
+        super().__init__(
+            lambda: call_command(*arguments, stdout=io.StringIO(), stderr=self._said, **options)
+        )
 
     @property
     def waits(self) -> list[str]:
-        return [line for line in self._said.getvalue().splitlines() if line.startswith("Waiting for")]
+        return [
+            line for line in self._said.getvalue().splitlines() if line.startswith("Waiting for")
+        ]
 
     def says_that_it_waits(self) -> list[str]:
         deadline = time.monotonic() + 60
@@ -171,26 +177,35 @@ def test_a_restore_says_once_that_it_waits_for_a_backup(tmp_path: Path) -> None:
 
     making.make(tmp_path / "meanwhile", told=told)
     assert restores[0].has_ended_well()
-    assert restores[0].waits == ["Waiting for a backup, or another restore, on this machine to end."]
+    assert restores[0].waits == [
+        "Waiting for a backup, or another restore, on this machine to end."
+    ]
 
 
-def test_who_waits_for_nobody_says_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_for_nobody_says_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(apart, "PATIENCE_SECONDS", 3600)
     backup = Command("backup", to=tmp_path / "one")
     assert backup.has_ended_well()
     restore = Command("restore", tmp_path / "one", replace=True)
     assert restore.has_ended_well()
     deadline = time.monotonic() + 60
-    while (left := [one for one in enumerate_threads() if isinstance(one, Timer)]) and time.monotonic() < deadline:
+    while (
+        left := [one for one in enumerate_threads() if isinstance(one, Timer)]
+    ) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert left == [], "it would still be said later"
     assert backup.waits + restore.waits == []
 
 
-# --- beside other machines ----------------------------------------------------------------------------------------
+# --- beside other machines ------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="a table of SQLite is emptied for those who come later")
+@pytest.mark.skipif(
+    connection.vendor != "postgresql",
+    reason="a table of SQLite is emptied for those who come later",
+)
 def test_a_table_that_another_machine_empties_and_fills_again_is_waited_for(tmp_path: Path) -> None:
     """As a restore there does it, whose lock of the folder this machine does not see."""
     AuditEntry.objects.create(actor="ada", action="x.y", subject="s", details={})
@@ -198,7 +213,9 @@ def test_a_table_that_another_machine_empties_and_fills_again_is_waited_for(tmp_
 
     def restore() -> None:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM annotations_auditentry")
+            cursor.execute(
+                "CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM annotations_auditentry"
+            )
             cursor.execute("TRUNCATE annotations_auditentry")
             emptied.set()
             deadline = time.monotonic() + 60
@@ -214,21 +231,30 @@ def test_a_table_that_another_machine_empties_and_fills_again_is_waited_for(tmp_
 
 
 def _somebody_waits(cursor: Any) -> bool:
-    cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'annotations_auditentry'::regclass LIMIT 1")
+    cursor.execute(
+        "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = "
+        "'annotations_auditentry'::regclass LIMIT 1"
+    )
     return cursor.fetchone() is not None
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="a database of SQLite is one machine's")
+@pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="a database of SQLite is one machine's"
+)
 def test_a_backup_says_that_it_waits_for_another_machine(tmp_path: Path) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE annotations_auditentry IN ACCESS EXCLUSIVE MODE")
         backup = Command("backup", to=tmp_path / "b")
         said = backup.says_that_it_waits()
     assert backup.has_ended_well()
-    assert said == backup.waits == ["Waiting for a restore or a migration by another machine to end."]
+    assert (
+        said == backup.waits == ["Waiting for a restore or a migration by another machine to end."]
+    )
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="a database of SQLite is one machine's")
+@pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="a database of SQLite is one machine's"
+)
 def test_a_restore_says_that_it_waits_for_another_machine(tmp_path: Path) -> None:
     making.make(tmp_path / "b")
     with transaction.atomic(), connection.cursor() as cursor:
@@ -237,4 +263,6 @@ def test_a_restore_says_that_it_waits_for_another_machine(tmp_path: Path) -> Non
         said = restore.says_that_it_waits()
     assert restore.has_ended_well()
     assert said == restore.waits
-    assert [line.partition(":")[0] for line in said] == ["Waiting for who is reading or writing this database"]
+    assert [line.partition(":")[0] for line in said] == [
+        "Waiting for who is reading or writing this database"
+    ]

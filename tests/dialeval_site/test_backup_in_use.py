@@ -16,7 +16,16 @@ from django.db import connection
 from django.db.models import Model
 from django.utils import timezone
 
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, Response, System, Turn
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+)
 from dialeval_site.backups import making, portable
 from leaderboard.challenges.actions.receiving import store
 from leaderboard.challenges.models import Submission
@@ -31,15 +40,25 @@ def version(settings: Any, tmp_path: Path) -> CorpusVersion:
     files_below(settings, tmp_path / "files")
     corpus = Corpus.objects.create(slug="small", name="Small")
     version = CorpusVersion.objects.create(
-        corpus=corpus, number=1, digest="0" * 64, format="jsonl", aspects=["overall"], main_aspect="overall", scales={}
+        corpus=corpus,
+        number=1,
+        digest="0" * 64,
+        format="jsonl",
+        aspects=["overall"],
+        main_aspect="overall",
+        scales={},
     )
     turn = Turn.objects.create(
-        dialogue=Dialogue.objects.create(version=version, position=0, external_id="d", persona=[], partner_persona=[]),
+        dialogue=Dialogue.objects.create(
+            version=version, position=0, external_id="d", persona=[], partner_persona=[]
+        ),
         number=0,
         context=[["A", "Hello."]],
         references=["Hi."],
     )
-    Response.objects.create(system=System.objects.create(version=version, position=0, name="s"), turn=turn, text="Ho.")
+    Response.objects.create(
+        system=System.objects.create(version=version, position=0, name="s"), turn=turn, text="Ho."
+    )
     rate(version, 0)
     return version
 
@@ -52,8 +71,13 @@ def rate(version: CorpusVersion, number: int) -> None:
 
 def hand_in(version: CorpusVersion, content: bytes) -> Submission:
     upload = upload_from_bytes(content, "scores.csv")
-    ended = {"state": Submission.State.CANCELLED, "ended_at": timezone.now()}  # so it holds no place of the day
-    return store(upload, kind=Submission.Kind.SCORES, version=version, name="mine", declared={}, **ended)
+    ended = {
+        "state": Submission.State.CANCELLED,
+        "ended_at": timezone.now(),
+    }  # so it holds no place of the day
+    return store(
+        upload, kind=Submission.Kind.SCORES, version=version, name="mine", declared={}, **ended
+    )
 
 
 def in_another_connection(deed: Callable[[], object]) -> None:
@@ -96,7 +120,8 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, list[list[Any]]], dict[s
 def test_ratings_that_come_while_rows_are_read_are_in_all_tables_or_in_none(
     version: CorpusVersion, tmp_path: Path
 ) -> None:
-    """One comes after the raters were read and before the ratings are: in two moments it would have no rater."""
+    """One comes after the raters were read and before the ratings are: in two moments it would have
+    no rater."""
     seen: list[str] = []
 
     def told(table: str, done: int, total: int) -> None:
@@ -161,10 +186,15 @@ def test_a_backup_without_a_file_whose_row_is_still_there_is_kept_and_ends_with_
 
 
 def test_large_rows_are_read_a_few_at_a_time(version: CorpusVersion, tmp_path: Path) -> None:
-    """120 rows of 100 kB: after the first lot of 50 a line holds about half a megabyte, four or five rows."""
+    """120 rows of 100 kB: after the first lot of 50 a line holds about half a megabyte, four or
+    five rows."""
     for number in range(1, 121):
         Dialogue.objects.create(
-            version=version, position=number, external_id=f"d{number}", persona=["x" * 100_000], partner_persona=[]
+            version=version,
+            position=number,
+            external_id=f"d{number}",
+            persona=["x" * 100_000],
+            partner_persona=[],
         )
     making.make(tmp_path / "b")
     with tarfile.open(tmp_path / "b") as tar:
@@ -179,13 +209,17 @@ def test_large_rows_are_read_a_few_at_a_time(version: CorpusVersion, tmp_path: P
     assert sum(len(json.loads(line)) for line in lines) == 121
 
 
-@pytest.mark.parametrize("model", apps.get_models(include_auto_created=True), ids=lambda model: model._meta.label)
+@pytest.mark.parametrize(
+    "model", apps.get_models(include_auto_created=True), ids=lambda model: model._meta.label
+)
 def test_every_column_of_every_table_can_be_written(model: type[Model]) -> None:
     """Whoever adds a kind of field that no backup can hold learns it here."""
     assert portable.selection(model).startswith("SELECT ")
 
 
-def test_log_ins_are_left_out_and_everything_else_is_in(version: CorpusVersion, tmp_path: Path) -> None:
+def test_log_ins_are_left_out_and_everything_else_is_in(
+    version: CorpusVersion, tmp_path: Path
+) -> None:
     making.make(tmp_path / "b")
     manifest, _, _ = read(tmp_path / "b")
     assert set(connection.introspection.table_names()) - set(manifest["tables"]) <= {

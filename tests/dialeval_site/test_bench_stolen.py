@@ -11,8 +11,11 @@ def looks(*stolen: tuple[float, ...]) -> list[Look]:
 
 
 def test_a_core_that_is_gone_for_looks_in_a_row_is_one_stretch() -> None:
-    # The second core loses nothing, 0.1 s of 0.1, 0.06 of 0.1 twice, then nothing: gone from 0.1 to 0.4.
-    assert stretches(looks((0, 0), (0, 0), (0, 0.1), (0, 0.16), (0, 0.22), (0, 0.22))) == [Stretch(0.1, 0.4)]
+    # The second core loses nothing, 0.1 s of 0.1, 0.06 of 0.1 twice, then nothing: gone from 0.1 to
+    # 0.4.
+    assert stretches(looks((0, 0), (0, 0), (0, 0.1), (0, 0.16), (0, 0.22), (0, 0.22))) == [
+        Stretch(0.1, 0.4)
+    ]
 
 
 def test_what_is_counted_when_the_core_is_back_began_before() -> None:
@@ -40,5 +43,8 @@ def test_one_that_has_not_ended_counts_as_far_as_was_looked() -> None:
 
 def test_an_answer_meets_a_stretch_that_it_waited_through_or_in() -> None:
     stretch = Stretch(1.0, 2.0)
-    met = [stretch.meets(*answer) for answer in ((0.5, 0.9), (0.5, 1.1), (1.2, 1.3), (0.5, 2.5), (2.1, 2.2))]
+    met = [
+        stretch.meets(*answer)
+        for answer in ((0.5, 0.9), (0.5, 1.1), (1.2, 1.3), (0.5, 2.5), (2.1, 2.2))
+    ]
     assert met == [False, True, True, True, False]

@@ -18,7 +18,9 @@ from django.core.checks import run_checks
         ("folder://localhost//", False),
     ],
 )
-def test_a_redis_on_the_network_without_a_password_is_warned_of(address: str, is_warned_of: bool, settings) -> None:
+def test_a_redis_on_the_network_without_a_password_is_warned_of(
+    address: str, is_warned_of: bool, settings
+) -> None:
     settings.CELERY_BROKER_URL = address
     found = run_checks(include_deployment_checks=True)
     assert ("dialeval.W001" in {one.id for one in found}) is is_warned_of

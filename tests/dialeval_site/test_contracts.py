@@ -1,4 +1,5 @@
-"""The linter's contracts name what they hold: a module that stands in no list would be held to nothing."""
+"""The linter's contracts name what they hold: a module that stands in no list would be held to
+nothing."""
 
 from __future__ import annotations
 
@@ -8,20 +9,34 @@ import pytest
 
 from tests.site import PROJECT
 
-CONTRACTS = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+CONTRACTS = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "importlinter"
+]["contracts"]
 
 
 @pytest.mark.parametrize(
     ("name", "package", "others"),
     [
-        ("Corpora and ratings do not know of campaigns", "annotations", {"campaigns", "migrations"}),
+        (
+            "Corpora and ratings do not know of campaigns",
+            "annotations",
+            {"campaigns", "migrations"},
+        ),
         # The command ``dialeval`` checks files before it sends them as a round will.
-        ("Meta-evaluation does not know of challenges", "leaderboard", {"challenges", "client", "migrations"}),
+        (
+            "Meta-evaluation does not know of challenges",
+            "leaderboard",
+            {"challenges", "client", "migrations"},
+        ),
     ],
 )
-def test_every_module_of_the_package_is_held_to_it(name: str, package: str, others: set[str]) -> None:
+def test_every_module_of_the_package_is_held_to_it(
+    name: str, package: str, others: set[str]
+) -> None:
     (contract,) = (one for one in CONTRACTS if one["name"] == name)
     there = {file.stem for file in (PROJECT / package).glob("*.py")} | {
         file.parent.name for file in (PROJECT / package).glob("*/__init__.py")
     }
-    assert set(contract["source_modules"]) == {f"{package}.{module}" for module in there - others - {"__init__"}}
+    assert set(contract["source_modules"]) == {
+        f"{package}.{module}" for module in there - others - {"__init__"}
+    }

@@ -58,7 +58,9 @@ def test_a_second_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         ("x" * 151, PASSWORD),
     ],
 )
-def test_a_wrong_name_or_password_makes_nothing(name: str, password: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_name_or_password_makes_nothing(
+    name: str, password: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(CommandError):
         create(name, monkeypatch, password)
     assert not get_user_model().objects.exists()

@@ -1,5 +1,6 @@
-"""A site that began as a demo and goes into production on the same database: there the demo's accounts open nothing,
-by whatever credential. What is tried is read from the code: addresses, operations of the API, backends, tasks."""
+"""A site that began as a demo and goes into production on the same database: there the demo's
+accounts open nothing, by whatever credential. What is tried is read from the code: addresses,
+operations of the API, backends, tasks."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def go_into_production(settings: Any) -> None:
     settings.PRODUCTION = True
 
 
-# --- what a demo account is -------------------------------------------------------------------------------------
+# --- what a demo account is -----------------------------------------------------------------------
 
 
 def test_the_demo_s_accounts_act_in_a_demo_and_not_in_production(organiser: Any, settings) -> None:
@@ -104,7 +105,7 @@ def test_a_new_password_or_name_makes_no_demo_account_somebody_s(organiser: Any,
     assert not Client().login(username="mara", password=OWN_PASSWORD)
 
 
-# --- each way in ------------------------------------------------------------------------------------------------
+# --- each way in ----------------------------------------------------------------------------------
 
 
 def test_a_session_of_the_demo_is_logged_out_at_every_address(organiser: Any, settings) -> None:
@@ -166,7 +167,9 @@ def test_no_operation_of_the_api_takes_a_token_of_the_demo(organiser: Any, setti
     assert tried > 20
 
 
-def test_the_second_step_that_began_in_the_demo_does_not_end_in_production(organiser: Any, settings) -> None:
+def test_the_second_step_that_began_in_the_demo_does_not_end_in_production(
+    organiser: Any, settings
+) -> None:
     request = RequestFactory().get("/")
     request.session = Client().session
     second_step.begin(request, organiser, "/")
@@ -193,7 +196,9 @@ def test_no_link_gives_a_demo_account_a_new_password(organiser: Any, settings) -
     assert not organiser.check_password(OWN_PASSWORD)
 
 
-def test_no_command_makes_a_demo_account_an_organiser(organiser: Any, participant: Any, settings) -> None:
+def test_no_command_makes_a_demo_account_an_organiser(
+    organiser: Any, participant: Any, settings
+) -> None:
     go_into_production(settings)
     for name in ("organiser", "participant"):
         with pytest.raises(CommandError, match="made by the demo"):
@@ -216,7 +221,7 @@ def test_links_that_the_demo_made_let_nobody_in(organiser: Any, participant: Any
         teams.join(team.invitation, newcomer)
 
 
-# --- what workers do for it -------------------------------------------------------------------------------------
+# --- what workers do for it -----------------------------------------------------------------------
 
 
 def test_every_task_is_known_to_be_asked_or_to_act_for_no_account() -> None:
@@ -282,10 +287,15 @@ def test_no_model_answers_a_chat_of_the_demo(settings) -> None:
     go_into_production(settings)
     assert answering.answer(answer.pk) is False
     answer.refresh_from_db()
-    assert (answer.state, answer.error) == ("failed", "the rater's account is disabled on this site")
+    assert (answer.state, answer.error) == (
+        "failed",
+        "the rater's account is disabled on this site",
+    )
 
 
-def test_no_judge_is_paid_for_what_the_demo_began(organiser: Any, participant: Any, settings) -> None:
+def test_no_judge_is_paid_for_what_the_demo_began(
+    organiser: Any, participant: Any, settings
+) -> None:
     round = open_round(metrics=["word_f1"])
     team = teams.found(round.challenge, participant, "Demo team")
     submission = computed(taken_in(submit(round, team)))
@@ -307,7 +317,7 @@ def test_no_judge_is_paid_for_what_the_demo_began(organiser: Any, participant: A
     assert purses.purses_of(of_run)
 
 
-# --- databases of older versions --------------------------------------------------------------------------------
+# --- databases of older versions ------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -330,14 +340,16 @@ def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> Non
         call_command("migrate", verbosity=0)
     assert set(DemoAccount.objects.values_list("user", flat=True)) == {organiser.pk, baselines.pk}
     living = ApiToken.objects.filter(revoked_at=None).values_list("user__username", flat=True)
-    assert set(living) == {"organiser", "ada"}, "a visitor's token of an account that its owner has taken over is not"
+    assert set(living) == {"organiser", "ada"}, (
+        "a visitor's token of an account that its owner has taken over is not"
+    )
     assert set(Webhook.objects.values_list("user__username", flat=True)) == {"organiser", "ada"}
     assert not is_demo_account(Users.objects.get(pk=owner.pk))
     invitation.refresh_from_db()
     assert invitation.created_by == organiser
 
 
-# --- real processes ---------------------------------------------------------------------------------------------
+# --- real processes -------------------------------------------------------------------------------
 
 PREPARED = """
 import json
@@ -396,10 +408,16 @@ def test_a_demo_that_goes_into_production_opens_nothing_by_http_and_does_nothing
         for path in ("me", "audit", "corpora/any/export", "submissions"):
             assert httpx2.get(f"{address}/api/v1/{path}", headers=headers).status_code == 401, path
         answer = httpx2.get(f"{address}/audit/", cookies={"sessionid": session})
-        assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (302, "/accounts/login/")
+        assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (
+            302,
+            "/accounts/login/",
+        )
         site.start_worker()
         wait_until(
-            lambda: json.loads(site.python(ENDED)) == [[["failed", "the account is disabled"]], ["failed"]],
+            lambda: (
+                json.loads(site.python(ENDED))
+                == [[["failed", "the account is disabled"]], ["failed"]]
+            ),
             120,
             "the worker has given both up",
         )

@@ -37,12 +37,14 @@ PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
 APPS = (*PACKAGES, "annotations.campaigns")
 
 
-# --- settings -------------------------------------------------------------------------------------------------
+# --- settings -------------------------------------------------------------------------------------
 
 
 def test_the_table_of_settings_is_the_settings() -> None:
     rows = first_table(text_of("settings.md"))
-    declared = [[f"`{one.name}`", f"`{one.default}`" if one.default else "–", one.help] for one in SETTINGS]
+    declared = [
+        [f"`{one.name}`", f"`{one.default}`" if one.default else "–", one.help] for one in SETTINGS
+    ]
     assert rows == declared
 
 
@@ -50,9 +52,12 @@ KEYS_NAMED_BY_ORGANISERS = ("DIALEVAL_CHAT_KEY_…", "workers/answering.py")
 
 
 def test_nothing_reads_a_variable_that_is_not_on_the_page() -> None:
-    """environment.py reads the settings; the page names the few modules that read another program's variables."""
+    """environment.py reads the settings; the page names the few modules that read another program's
+    variables."""
     read = {(name, module) for module in modules() for name in variables_read(module)}
-    read = {KEYS_NAMED_BY_ORGANISERS if one == ("?", "workers/answering.py") else one for one in read}
+    read = {
+        KEYS_NAMED_BY_ORGANISERS if one == ("?", "workers/answering.py") else one for one in read
+    }
     table = sections(text_of("settings.md"))["Variables of other programs"]
     documented = {
         (name, module)
@@ -70,7 +75,8 @@ def modules() -> list[str]:
 
 
 def variables_read(module: str) -> Iterator[str]:
-    """Names of variables that the module reads from the environment; ``?`` where the name is not in the code."""
+    """Names of variables that the module reads from the environment; ``?`` where the name is not in
+    the code."""
     tree = ast.parse((PROJECT / module).read_text(encoding="utf-8"))
     constants = {
         target.id: node.value.value
@@ -90,14 +96,22 @@ def variables_read(module: str) -> Iterator[str]:
     }
     for node in ast.walk(tree):
         name: ast.expr | None = None
-        if isinstance(node, ast.Subscript) and is_environ(node.value) and isinstance(node.ctx, ast.Load):
+        if (
+            isinstance(node, ast.Subscript)
+            and is_environ(node.value)
+            and isinstance(node.ctx, ast.Load)
+        ):
             name = node.slice
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             of_environ = is_environ(node.func.value) and node.func.attr in ("get", "pop")
             if of_environ or node.func.attr == "getenv":
                 name = node.args[0]
         if name is not None:
-            known = name.value if isinstance(name, ast.Constant) else constants.get(getattr(name, "id", ""), "?")
+            known = (
+                name.value
+                if isinstance(name, ast.Constant)
+                else constants.get(getattr(name, "id", ""), "?")
+            )
             yield str(known)
 
 
@@ -105,7 +119,7 @@ def is_environ(node: ast.expr) -> bool:
     return getattr(node, "attr", getattr(node, "id", "")) == "environ"
 
 
-# --- commands -------------------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
 
 
 def commands() -> list[str]:
@@ -113,11 +127,18 @@ def commands() -> list[str]:
 
 
 def arguments_of(name: str) -> dict[str, argparse.Action]:
-    """The command's own arguments as one writes them; Django's, which every command has, left out, and so are those
-    that no help names any more, because they are taken for one version only."""
+    """The command's own arguments as one writes them; Django's, which every command has, left out,
+    and so are those that no help names any more, because they are taken for one version only."""
     common = {action.dest for action in BaseCommand().create_parser("manage.py", "x")._actions}
-    own = [one for one in parser_of(name)._actions if one.dest not in common and one.help != argparse.SUPPRESS]
-    return {action.option_strings[-1] if action.option_strings else str(action.metavar): action for action in own}
+    own = [
+        one
+        for one in parser_of(name)._actions
+        if one.dest not in common and one.help != argparse.SUPPRESS
+    ]
+    return {
+        action.option_strings[-1] if action.option_strings else str(action.metavar): action
+        for action in own
+    }
 
 
 def test_every_command_has_a_section() -> None:
@@ -125,25 +146,40 @@ def test_every_command_has_a_section() -> None:
 
 
 def test_the_design_names_every_command_with_its_options() -> None:
-    section = next(text for heading, text in sections(text_of("design.md")).items() if heading.startswith("Commands"))
+    section = next(
+        text
+        for heading, text in sections(text_of("design.md")).items()
+        if heading.startswith("Commands")
+    )
     usages = re.findall(r"^manage\.py (\w+)(.*(?:\n {4,}.*)*)", section, flags=re.MULTILINE)
     named = {name: set(re.findall(r"--[a-z-]+", usage)) for name, usage in usages}
-    assert named == {name: {one for one in arguments_of(name) if one.startswith("--")} for name in commands()}
+    assert named == {
+        name: {one for one in arguments_of(name) if one.startswith("--")} for name in commands()
+    }
 
 
 @pytest.mark.parametrize("name", commands())
 def test_every_argument_is_documented(name: str) -> None:
     rows = first_table(sections(text_of("commands.md"))[name])
-    assert [code_words(argument) for argument, _ in rows] == [[argument] for argument in arguments_of(name)]
+    assert [code_words(argument) for argument, _ in rows] == [
+        [argument] for argument in arguments_of(name)
+    ]
 
 
 @pytest.mark.parametrize("name", commands())
 def test_choices_defaults_and_needs_are_documented(name: str) -> None:
-    rows = {code_words(argument)[0]: what for argument, what in first_table(sections(text_of("commands.md"))[name])}
+    rows = {
+        code_words(argument)[0]: what
+        for argument, what in first_table(sections(text_of("commands.md"))[name])
+    }
     for argument, action in arguments_of(name).items():
         said = code_words(rows[argument])
         assert {str(choice) for choice in action.choices or ()} <= set(said), argument
-        is_told = action.default is None or action.default in ("", False, {}) or str(action.default) in said
+        is_told = (
+            action.default is None
+            or action.default in ("", False, {})
+            or str(action.default) in said
+        )
         assert is_told or argument == "--concurrency", argument  # that one follows the machine
         if action.option_strings and action.required:
             assert "required" in rows[argument], argument
@@ -156,20 +192,27 @@ def test_help_names_every_argument(name: str, capsys: pytest.CaptureFixture[str]
     assert not ending.value.code
     shown = capsys.readouterr().out
     assert [argument for argument in arguments_of(name) if argument not in shown] == []
-    assert load_command_class(get_commands()[name], name).help.split(":")[0].split(".")[0][:40] in shown
+    assert (
+        load_command_class(get_commands()[name], name).help.split(":")[0].split(".")[0][:40]
+        in shown
+    )
 
 
 @pytest.mark.parametrize("name", commands())
-def test_wrong_arguments_end_a_command_with_1(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_end_a_command_with_1(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """As the page says of all of them; argparse alone would end with 2."""
     with pytest.raises(SystemExit) as ending:
-        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, "--no-such-argument"])
+        load_command_class(get_commands()[name], name).run_from_argv(
+            ["manage.py", name, "--no-such-argument"]
+        )
     shown = capsys.readouterr()
     assert (ending.value.code, shown.out) == (1, "")
     assert "Traceback" not in shown.err
 
 
-# --- examples -------------------------------------------------------------------------------------------------
+# --- examples -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("line", list(shell_lines()), ids=str)
@@ -183,7 +226,9 @@ def test_examples_name_what_exists(line: ShellLine) -> None:
 
 
 def test_the_readme_s_test_command_is_what_ci_runs() -> None:
-    assert ("make", "test") in {line.words for line in shell_lines() if line.document == "README.md"}
+    assert ("make", "test") in {
+        line.words for line in shell_lines() if line.document == "README.md"
+    }
     assert "make test" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
 
 
@@ -192,7 +237,9 @@ def test_the_readme_shows_what_run_prints() -> None:
     command = load_command_class("dialeval_site", "run")
     command.stdout = OutputWrapper(printed)
     command._greet("http://127.0.0.1:8000/", with_accounts=True)
-    shown = re.search(r"```text\n(.*?)```", (PROJECT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    shown = re.search(
+        r"```text\n(.*?)```", (PROJECT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     assert shown
     assert shown.group(1).replace("…/var", str(settings.HOME)) == printed.getvalue()
 
@@ -249,7 +296,9 @@ def test_every_document_is_on_the_readme_s_map() -> None:
 
 def test_documents_name_no_machine_s_paths() -> None:
     for document in documents():
-        assert not re.search(r"(?<![\w>])/(work|root|home|tmp)/", document.read_text(encoding="utf-8")), document.name
+        assert not re.search(
+            r"(?<![\w>])/(work|root|home|tmp)/", document.read_text(encoding="utf-8")
+        ), document.name
 
 
 def test_the_changelog_begins_with_this_version() -> None:

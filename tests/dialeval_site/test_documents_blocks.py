@@ -1,5 +1,5 @@
-"""Every fenced block of every document is run, compared with what really comes, or parsed; the few that say nothing
-which a program could check are named here, with the reason."""
+"""Every fenced block of every document is run, compared with what really comes, or parsed; the few
+that say nothing which a program could check are named here, with the reason."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from workers.judging.prompt_file import read_prompt
 from workers.metrics.base import Example
 from workers.models import MetricRun
 
-# --- which block is held to what --------------------------------------------------------------------------------
+# --- which block is held to what ------------------------------------------------------------------
 
 ELSEWHERE = {
     "shape": "test_documents_json.py: the keys of what the command prints",
@@ -58,16 +58,28 @@ ELSEWHERE = {
 
 OTHER_TESTS = {
     ("README.md", "dialeval is at"): "test_documents.py: test_the_readme_shows_what_run_prints",
-    ("docs/api.md", "X-Dialeval-Event"): "test_documents_programs.py: headers, events and the keys of the body",
-    ("docs/design.md", "manage.py create_organiser"): "test_documents.py: every command with its options",
+    (
+        "docs/api.md",
+        "X-Dialeval-Event",
+    ): "test_documents_programs.py: headers, events and the keys of the body",
+    (
+        "docs/design.md",
+        "manage.py create_organiser",
+    ): "test_documents.py: every command with its options",
     ("docs/formats.md", '{"role": "training"'): "test_documents_campaigns.py: it is read",
 }
 
 NOTHING_TO_CHECK = {
     ("docs/campaigns.md", "now + ratings left"): "a formula in words",
     ("docs/campaigns.md", "propensity = eligible slots"): "a formula in words",
-    ("docs/campaigns.md", "My name is Sabine."): "how a persona is laid out; its sentences are drawn",
-    ("docs/statistics_allocation.md", "q_s = 0.8"): "a formula; its two numbers are FLOOR, tested with the plan",
+    (
+        "docs/campaigns.md",
+        "My name is Sabine.",
+    ): "how a persona is laid out; its sentences are drawn",
+    (
+        "docs/statistics_allocation.md",
+        "q_s = 0.8",
+    ): "a formula; its two numbers are FLOOR, tested with the plan",
     ("docs/statistics_allocation.md", "system_propensity  p"): "a formula",
     ("docs/statistics_allocation.md", "mean_s    ="): "a formula",
 }
@@ -103,8 +115,11 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
 
 
 def key_of(block: Block, keys: dict[tuple[str, str], object]) -> tuple[str, str] | None:
-    """The longest beginning that fits, so that ``{`` stands for the block that no other entry names."""
-    fitting = [key for key in keys if key[0] == block.document and block.first_line.startswith(key[1])]
+    """The longest beginning that fits, so that ``{`` stands for the block that no other entry
+    names."""
+    fitting = [
+        key for key in keys if key[0] == block.document and block.first_line.startswith(key[1])
+    ]
     return max(fitting, key=lambda key: len(key[1]), default=None)
 
 
@@ -114,7 +129,8 @@ def is_shell(block: Block) -> bool:
 
 
 def by_parser_alone(block: Block) -> Callable[[Block], None] | None:
-    """For languages in which a block is right when it can be read: configurations of other programs."""
+    """For languages in which a block is right when it can be read: configurations of other
+    programs."""
     return {"toml": is_toml, "json": is_json, "python": is_python}.get(block.language)
 
 
@@ -122,19 +138,31 @@ def by_parser_alone(block: Block) -> Callable[[Block], None] | None:
 def test_every_block_is_held_to_something(block: Block) -> None:
     kind = block.mark.partition(":")[0]
     held = (
-        kind in ELSEWHERE or key_of(block, OTHER_TESTS) or key_of(block, NOTHING_TO_CHECK) or key_of(block, held_here())
+        kind in ELSEWHERE
+        or key_of(block, OTHER_TESTS)
+        or key_of(block, NOTHING_TO_CHECK)
+        or key_of(block, held_here())
     )
-    assert held, f"{block} is checked by no test: say in this module by which, or why not: {block.first_line}"
+    assert held, (
+        f"{block} is checked by no test: say in this module by which, or why not: "
+        f"{block.first_line}"
+    )
 
 
 def test_the_lists_name_no_block_that_is_gone() -> None:
     everything = {**OTHER_TESTS, **NOTHING_TO_CHECK, **held_here()}
-    found = {key_of(block, everything) for block in blocks() if block.mark.partition(":")[0] not in ELSEWHERE}
+    found = {
+        key_of(block, everything)
+        for block in blocks()
+        if block.mark.partition(":")[0] not in ELSEWHERE
+    }
     assert set(everything) - found == set()
 
 
 BLOCKS_HELD_HERE = [
-    block for block in blocks() if not is_shell(block) and block.mark.partition(":")[0] not in ELSEWHERE
+    block
+    for block in blocks()
+    if not is_shell(block) and block.mark.partition(":")[0] not in ELSEWHERE
 ]
 
 
@@ -147,7 +175,7 @@ def test_a_block_is_what_it_says(block: Block, tmp_path: Path) -> None:
         check(block, tmp_path)
 
 
-# --- languages --------------------------------------------------------------------------------------------------
+# --- languages ------------------------------------------------------------------------------------
 
 
 def is_json(block: Block, _: Path) -> None:
@@ -179,16 +207,20 @@ def client_commands() -> list[str]:
     return [name for name in actions[0].choices if name != "logout"]
 
 
-# --- design.md --------------------------------------------------------------------------------------------------
+# --- design.md ------------------------------------------------------------------------------------
 
 
 def names_what_is_there(block: Block, _: Path) -> None:
     """The house: each line begins with a folder or names files at the top."""
     places = re.findall(r"^(\S+/)(?=\s|$)", block.text, flags=re.MULTILINE)
     assert [place for place in places if not (PROJECT / place).is_dir()] == []
-    at_the_top = {path.name for path in PROJECT.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    at_the_top = {
+        path.name for path in PROJECT.iterdir() if path.is_dir() and (path / "__init__.py").exists()
+    }
     assert at_the_top <= {place.rstrip("/") for place in places} | {"bench"}
-    assert [name for name in block.text.splitlines()[0].split() if not (PROJECT / name).exists()] == []
+    assert [
+        name for name in block.text.splitlines()[0].split() if not (PROJECT / name).exists()
+    ] == []
 
 
 def has_the_fields_of_an_example(block: Block, _: Path) -> None:
@@ -208,7 +240,7 @@ def has_keys_that_commands_print(block: Block, _: Path) -> None:
     assert set(re.findall(r'"(\w+)":', block.text)) <= printed | {"reason"}
 
 
-# --- formats.md -------------------------------------------------------------------------------------------------
+# --- formats.md -----------------------------------------------------------------------------------
 
 
 def text_of_example(name: str) -> str:
@@ -216,16 +248,22 @@ def text_of_example(name: str) -> str:
 
 
 def are_said_of_such_files(block: Block, folder: Path) -> None:
-    """A score that is a text in USR's fourth context; in line 12 of our own format one that is off the scale."""
+    """A score that is a text in USR's fourth context; in line 12 of our own format one that is off
+    the scale."""
     first, second = block.text.splitlines()
     contexts = [json.loads(text_of_example("usr"))[0] for _ in range(4)]
     contexts[3]["responses"][0]["Overall"][1] = "4"
     assert first in problems("usr", file_of(folder, contexts, "ratings.json"))
     lines = text_of_example("jsonl").splitlines()
-    systems = [json.dumps({"type": "system", "name": f"system {n}"}) for n in range(12 - len(lines))]
+    systems = [
+        json.dumps({"type": "system", "name": f"system {n}"}) for n in range(12 - len(lines))
+    ]
     off_the_scale = json.dumps({**json.loads(lines[-1]), "score": 6})
     assert second in problems(
-        "jsonl", file_of(folder, "\n".join([lines[0], *systems, *lines[1:-1], off_the_scale]), "corpus.jsonl")
+        "jsonl",
+        file_of(
+            folder, "\n".join([lines[0], *systems, *lines[1:-1], off_the_scale]), "corpus.jsonl"
+        ),
     )
 
 
@@ -239,7 +277,9 @@ def is_a_dialogue_of_the_challenge(block: Block, folder: Path) -> None:
 
 def is_the_same_dialogue_as_text(block: Block, folder: Path) -> None:
     (as_text,) = surveyed("dailydialog", file_of(folder, block.text, "dialogues.txt"))
-    (as_json,) = surveyed("dailydialog", file_of(folder, text_of_example("dailydialog"), "dialogues.json"))
+    (as_json,) = surveyed(
+        "dailydialog", file_of(folder, text_of_example("dailydialog"), "dialogues.json")
+    )
     assert as_text.counts == as_json.counts
     assert as_text.counts.turns == 1
 
@@ -254,8 +294,12 @@ def exported_soup(folder: Path, format: str) -> Path:
 
 
 def is_a_line_of_exported_scores(block: Block, folder: Path) -> None:
-    lines = (exported_soup(folder, "jsonl") / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    is_but_for_what_is_left_out(block, next(one for one in map(json.loads, lines) if one["level"] == "turn"))
+    lines = (
+        (exported_soup(folder, "jsonl") / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    )
+    is_but_for_what_is_left_out(
+        block, next(one for one in map(json.loads, lines) if one["level"] == "turn")
+    )
 
 
 def is_but_for_what_is_left_out(block: Block, real: dict[str, object]) -> None:
@@ -309,15 +353,22 @@ def is_a_prompt_of_a_judge(block: Block, _: Path) -> None:
     assert prompt.labels == ("kindness", "overall")
 
 
-# --- api.md -----------------------------------------------------------------------------------------------------
+# --- api.md ---------------------------------------------------------------------------------------
 
 
 def the_receiver_knows_a_notice(block: Block, _: Path) -> None:
-    """The two lines are run against a signature of the site's; a changed body and an old one are refused."""
+    """The two lines are run against a signature of the site's; a changed body and an old one are
+    refused."""
     body, now = b'{"event": "test"}', str(int(time.time()))
 
     def receive(body: bytes, timestamp: str, signature: str) -> bool:
-        known = {"hmac": hmac, "time": time, "secret": "quiet", "body": body, "timestamp": timestamp}
+        known = {
+            "hmac": hmac,
+            "time": time,
+            "secret": "quiet",
+            "body": body,
+            "timestamp": timestamp,
+        }
         known["signature"] = signature
         exec(block.text, known)
         return bool(known["ok"])
@@ -328,7 +379,7 @@ def the_receiver_knows_a_notice(block: Block, _: Path) -> None:
     assert not receive(body, old, notices.signature("quiet", old, body))
 
 
-# --- operators.md -----------------------------------------------------------------------------------------------
+# --- operators.md ---------------------------------------------------------------------------------
 
 
 def has_the_keys_of_what_ready_answers(block: Block, _: Path) -> None:
@@ -341,7 +392,7 @@ def has_the_keys_of_what_ready_answers(block: Block, _: Path) -> None:
         }
 
 
-# --- statistics.md ----------------------------------------------------------------------------------------------
+# --- statistics.md --------------------------------------------------------------------------------
 
 
 def is_the_worked_example(block: Block, _: Path) -> None:
@@ -363,7 +414,10 @@ def is_the_worked_example(block: Block, _: Path) -> None:
     gap = compare_systems(people[[0, 2]], people[[1, 3]], np.array([0, 1])).difference
     assert gap.value is not None
     assert gap.ci is not None
-    assert f"{gap.value:.2f} ± {(gap.ci[1] - gap.ci[0]) / 2:.1f}: from −{-gap.ci[0]:.1f} to {gap.ci[1]:.1f}" in page
+    assert (
+        f"{gap.value:.2f} ± {(gap.ci[1] - gap.ci[0]) / 2:.1f}: from −{-gap.ci[0]:.1f} to "
+        f"{gap.ci[1]:.1f}" in page
+    )
 
     matrix = RatingMatrix(ratings, dialogue, ("ann", "bob", "cem"))
     alpha = krippendorff_alphas(tabulate(matrix), Jackknife.none(2))["interval"].value

@@ -1,4 +1,5 @@
-"""What the documents say of rating campaigns is what the code does: figures, fields, columns, answers."""
+"""What the documents say of rating campaigns is what the code does: figures, fields, columns,
+answers."""
 
 from __future__ import annotations
 
@@ -31,7 +32,14 @@ from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions
 from annotations.models import CorpusVersion
 from annotations.personas.contradictions import EARLIEST_START
 from annotations.personas.generator import TRIES, YEAR
-from annotations.personas.knowledge import ASPECTS, FEWEST_HEADS, LONGEST_SENTENCE, MOST_HEADS, OLDEST, YOUNGEST
+from annotations.personas.knowledge import (
+    ASPECTS,
+    FEWEST_HEADS,
+    LONGEST_SENTENCE,
+    MOST_HEADS,
+    OLDEST,
+    YOUNGEST,
+)
 from dialeval_site import demo_campaigns
 from leaderboard.queries.campaigns import WIDEST_SHOWN
 from tests.campaigns.sets import made_campaign, made_raters
@@ -44,8 +52,11 @@ FIGURES = [
     f"at most {MOST_AXES} axes",
     f"below {DEFAULT_THRESHOLD} for dialogues and chats",
     f"where there are at least {FEWEST_FOR_A_PACE},",
-    f"{ASSUMED_SECONDS['turn']:g} s a response, {ASSUMED_SECONDS['dialogue']:g} s a dialogue, "
-    f"{ASSUMED_SECONDS['interactive'] / 60:g} min a chat, {ASSUMED_SECONDS['collection'] / 60:g} min a person's part",
+    (
+        f"{ASSUMED_SECONDS['turn']:g} s a response, {ASSUMED_SECONDS['dialogue']:g} s a dialogue, "
+        f"{ASSUMED_SECONDS['interactive'] / 60:g} min a chat, "
+        f"{ASSUMED_SECONDS['collection'] / 60:g} min a person's part"
+    ),
     f"{FIRST_READ}, then twice as many, until {ENOUGH} are of items",
     f"Never more than {MOST_READ:,} at a time",
     f"the rater's last {RECENT_ITEMS} items",
@@ -86,7 +97,7 @@ def test_every_reason_of_an_undefined_figure_is_told() -> None:
     assert pace.NO_TIMES in WORDS
 
 
-# --- files ------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def fields_in(section: str) -> list[str]:
@@ -109,8 +120,14 @@ def test_every_field_of_a_check_item_is_documented() -> None:
     text = sections(text_of("formats.md"))["Check items"]
     documented = [word for row in table_rows(text) for cell in row for word in code_words(cell)]
     assert set(documented) >= check_items.KNOWN_FIELDS
-    assert set(fields_in("Check items")) == check_items.KNOWN_FIELDS - {"texts"}  # named beside ``text``
-    for figure in (check_items.LARGEST_FILE, check_items.LONGEST_FEEDBACK, check_items.MOST_PROBLEMS):
+    assert set(fields_in("Check items")) == check_items.KNOWN_FIELDS - {
+        "texts"
+    }  # named beside ``text``
+    for figure in (
+        check_items.LARGEST_FILE,
+        check_items.LONGEST_FEEDBACK,
+        check_items.MOST_PROBLEMS,
+    ):
         assert f"{figure:,}" in text
 
 
@@ -118,7 +135,9 @@ def test_the_example_of_check_items_can_be_read() -> None:
     text = sections(text_of("formats.md"))["Check items"]
     example = re.search(r"```json\n(.*?)```", text, flags=re.DOTALL)
     assert example
-    corpus = check_items.Answers({"allotment": [0, 1, 2, 3]}, {"gold": frozenset({("allotment", 1)})})
+    corpus = check_items.Answers(
+        {"allotment": [0, 1, 2, 3]}, {"gold": frozenset({("allotment", 1)})}
+    )
     items = check_items.read_check_items(example.group(1).encode(), "turn", corpus)
     assert [item.role for item in items] == ["training", "attention"]
 
@@ -126,7 +145,9 @@ def test_the_example_of_check_items_can_be_read() -> None:
 def test_every_aspect_of_persona_knowledge_is_documented() -> None:
     text = sections(text_of("formats.md"))["Persona knowledge"]
     row = next(what for field, what in table_rows(text) if field == "`attributes`")
-    assert set(code_words(row)) == {one for one in ASPECTS if "relation" not in one} | {"_relationship"}
+    assert set(code_words(row)) == {one for one in ASPECTS if "relation" not in one} | {
+        "_relationship"
+    }
     assert f"{FEWEST_HEADS} to {MOST_HEADS:,} heads" in text
     assert f"at most {LONGEST_SENTENCE} characters" in text
 
@@ -145,7 +166,7 @@ def test_every_campaign_of_the_demo_is_documented(monkeypatch: pytest.MonkeyPatc
     assert [row[0].strip("`") for row in rows] == made
 
 
-# --- what the page and the site say to each other ---------------------------------------------------------------
+# --- what the page and the site say to each other -------------------------------------------------
 
 PROTOCOL = sections(text_of("endpoints.md"))["What the rating page and the site say to each other"]
 
@@ -158,7 +179,9 @@ def documented(start: str) -> dict[str, Any]:
 
 
 def sent(client: Client, campaign: Campaign, name: str, **fields: Any) -> HttpResponse:
-    answer: HttpResponse = client.post(f"/rate/{campaign.slug}/{name}/", fields, headers={"Accept": "application/json"})
+    answer: HttpResponse = client.post(
+        f"/rate/{campaign.slug}/{name}/", fields, headers={"Accept": "application/json"}
+    )
     return answer
 
 
@@ -169,7 +192,9 @@ def test_answers_have_the_keys_that_the_document_shows() -> None:
     client = Client()
     client.force_login(rater.user)
     client.post(f"/rate/{campaign.slug}/", {"guidelines": "1"})
-    item = re.search(r'data-item="([^"]+)"', client.get(f"/rate/{campaign.slug}/item/").content.decode())
+    item = re.search(
+        r'data-item="([^"]+)"', client.get(f"/rate/{campaign.slug}/item/").content.decode()
+    )
     assert item
     stored = sent(client, campaign, "submit", item=item.group(1), key="a", score="4").json()
     shown = documented('{"stored": true, "item"')
@@ -180,7 +205,9 @@ def test_answers_have_the_keys_that_the_document_shows() -> None:
     assert skipped.keys() == shown.keys() - {"revision", "feedback"}
     refused = sent(client, campaign, "submit", item="unknown", key="b", score="4")
     assert refused.status_code == 409
-    assert refused.json().keys() == documented('{"stored": false, "reason"').keys() | skipped.keys() - {"item"}
+    assert refused.json().keys() == documented(
+        '{"stored": false, "reason"'
+    ).keys() | skipped.keys() - {"item"}
     faulty = sent(client, campaign, "submit", item=item.group(1), key="c", score="6")
     assert faulty.status_code == 422
     assert faulty.json().keys() == documented('{"stored": false, "errors"').keys()

@@ -1,4 +1,5 @@
-"""What the documents say of challenges is what the code does: figures, settings, actions, and who opens an address."""
+"""What the documents say of challenges is what the code does: figures, settings, actions, and who
+opens an address."""
 
 from __future__ import annotations
 
@@ -31,15 +32,24 @@ from leaderboard.challenges.prompts import document, spec
 from leaderboard.challenges.views import organise_teams
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round, small_version, submit, team_with_member
-from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
+from tests.dialeval_site.documents import (
+    code_words,
+    first_table,
+    flat,
+    sections,
+    table_rows,
+    text_of,
+)
 from tests.site import PROJECT
 from workers.language_fit import FOR_ENGLISH, FOR_OTHERS
 
 CHALLENGES, FORMATS_PAGE = flat(text_of("challenges.md")), flat(text_of("formats.md"))
 
-# --- figures ----------------------------------------------------------------------------------------------------
+# --- figures --------------------------------------------------------------------------------------
 
-PROMPT_LIMITS = f"{CALLS_PER_UTTERANCE}, {INPUT_TOKENS_PER_DIALOGUE:,}, {OUTPUT_TOKENS_PER_DIALOGUE:,}"
+PROMPT_LIMITS = (
+    f"{CALLS_PER_UTTERANCE}, {INPUT_TOKENS_PER_DIALOGUE:,}, {OUTPUT_TOKENS_PER_DIALOGUE:,}"
+)
 DEFAULTS = {one.name: one.default for one in (*fields(RoundAsked), *fields(ChallengeAsked))}
 OF_CHALLENGES = [
     f"a day ends at 00:00 UTC | {DEFAULTS['daily_limit']}, {DEFAULTS['total_limit']} |",
@@ -67,7 +77,11 @@ OF_FORMATS = [
 
 @pytest.mark.parametrize(
     ("words", "page"),
-    [(one, page) for page, all in ((CHALLENGES, OF_CHALLENGES), (FORMATS_PAGE, OF_FORMATS)) for one in all],
+    [
+        (one, page)
+        for page, all in ((CHALLENGES, OF_CHALLENGES), (FORMATS_PAGE, OF_FORMATS))
+        for one in all
+    ],
     ids=lambda value: value[:60],
 )
 def test_figures_are_those_of_the_code(words: str, page: str) -> None:
@@ -87,7 +101,10 @@ def test_every_state_of_a_submission_is_explained() -> None:
 
 
 def test_every_setting_of_a_round_is_in_the_table() -> None:
-    rows = {row[0] for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])}
+    rows = {
+        row[0]
+        for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])
+    }
     named = {
         "address": ["slug"],
         "corpus version": ["version"],
@@ -102,7 +119,11 @@ def test_every_setting_of_a_round_is_in_the_table() -> None:
         "unveiling": ["unveil_at"],
         "corpus's baselines": ["shows_corpus_baselines"],
         "language model": ["endpoint"],
-        "limits of prompts": ["calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue"],
+        "limits of prompts": [
+            "calls_per_utterance",
+            "input_tokens_per_dialogue",
+            "output_tokens_per_dialogue",
+        ],
         "prices": ["input_price", "output_price"],
     }
     assert rows == set(named)
@@ -113,10 +134,20 @@ def test_every_setting_of_a_round_is_in_the_table() -> None:
 def test_what_stays_once_something_was_handed_in_is_told() -> None:
     from leaderboard.challenges.actions.rounds import what_is_settled
 
-    rows = {row[0]: row[3] for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])}
+    rows = {
+        row[0]: row[3]
+        for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])
+    }
     round = open_round(unveil_at=timezone.now())
     submit(round, team_with_member(round.challenge)[0])
-    assert set(what_is_settled(round)) == {"version", "slug", "references", "public_share", "split_seed", "unveil_at"}
+    assert set(what_is_settled(round)) == {
+        "version",
+        "slug",
+        "references",
+        "public_share",
+        "split_seed",
+        "unveil_at",
+    }
     assert {name for name, later in rows.items() if later.startswith("stay")} == {
         "address",
         "corpus version",
@@ -145,7 +176,8 @@ ACTION = re.compile(r"[a-z]+\.(?!html$|jsonl?$|csv$)[a-z][a-z_-]+")
 
 
 def actions_recorded() -> Iterator[str]:
-    """What stands in the code as the action of an ``audit.record``, or as a name that is handed to one."""
+    """What stands in the code as the action of an ``audit.record``, or as a name that is handed to
+    one."""
     for package in ("annotations", "workers", "leaderboard", "dialeval_site"):
         for path in (PROJECT / package).rglob("*.py"):
             source = path.read_text(encoding="utf-8")
@@ -163,15 +195,21 @@ def test_the_demo_s_challenge_is_documented() -> None:
     assert f"seed {demo_challenge.SEED}" in section
 
 
-# --- addresses --------------------------------------------------------------------------------------------------
+# --- addresses ------------------------------------------------------------------------------------
 
 ROWS = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0] != "–"}
 OF_CHALLENGES_AND_ACCOUNTS = {
     name: row
     for name, row in ROWS.items()
-    if re.match(r"`/(challenges|teams|submissions|metric-scores|audit|accounts|corpora/<slug>/metric-scores)/", row[1])
+    if re.match(
+        r"`/(challenges|teams|submissions|metric-scores|audit|accounts|corpora/<slug>/metric-scores)/",
+        row[1],
+    )
     and name not in ("login", "logout")
-    and "<pk>" not in row[1]  # rows of one person: tests/challenges/test_metric_score_pages.py, test_api_tokens.py
+    and "<pk>"
+    not in row[
+        1
+    ]  # rows of one person: tests/challenges/test_metric_score_pages.py, test_api_tokens.py
 }
 
 
@@ -206,25 +244,32 @@ WHO = {
     "members of a team": ("login", "closed"),
     "organisers": ("login", "closed"),
 }
-"""To each word of the table: what somebody gets who is not logged in, and somebody who has nothing to do with it."""
+"""To each word of the table: what somebody gets who is not logged in, and somebody who has nothing
+to do with it."""
 
 
 @pytest.fixture
 def stage(db: None) -> dict[str, Any]:
-    """An open round on a private corpus, so that its files are for its teams; and a public corpus."""
+    """An open round on a private corpus, so that its files are for its teams; and a public
+    corpus."""
     open_version = small_version(systems=("parrot",))
     open_version.corpus.is_public = True
     open_version.corpus.save()
     round = open_round(small_version())
     team, _ = team_with_member(round.challenge)
-    return {"round": round, "team": team, "submission": submit(round, team), "corpus": open_version.corpus.slug}
+    return {
+        "round": round,
+        "team": team,
+        "submission": submit(round, team),
+        "corpus": open_version.corpus.slug,
+    }
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", sorted(OF_CHALLENGES_AND_ACCOUNTS))
 def test_who_may_open_an_address_is_what_the_table_says(name: str, stage: dict[str, Any]) -> None:
-    """As it is for somebody without an account, and for one who has nothing to do with the challenge. What each role
-    gets in detail is in the permission matrices."""
+    """As it is for somebody without an account, and for one who has nothing to do with the
+    challenge. What each role gets in detail is in the permission matrices."""
     _, path, methods, who, _ = OF_CHALLENGES_AND_ACCOUNTS[name]
     round, team = stage["round"], stage["team"]
     address = filled(
@@ -234,7 +279,10 @@ def test_who_may_open_an_address_is_what_the_table_says(name: str, stage: dict[s
         token=team.invitation,
         public_id=team.public_id if path.startswith("`/teams/") else stage["submission"].public_id,
     )
-    assert (_got(Client(), methods, address), _got(_logged_in("outsider"), methods, address)) == WHO[who]
+    assert (
+        _got(Client(), methods, address),
+        _got(_logged_in("outsider"), methods, address),
+    ) == WHO[who]
     organiser = _logged_in("who-organises", organises=True)
     if who == "organisers":
         assert _got(organiser, methods, address) == "open"
@@ -249,14 +297,17 @@ def _logged_in(username: str, organises: bool = False) -> Client:
 
 def _got(client: Client, methods: str, address: str) -> str:
     answer = client.get(address) if methods.startswith("GET") else client.post(address)
-    if answer.status_code == 401 or (answer.status_code == 302 and "/accounts/login/" in answer["Location"]):
+    if answer.status_code == 401 or (
+        answer.status_code == 302 and "/accounts/login/" in answer["Location"]
+    ):
         return "login"
     return "closed" if answer.status_code in (403, 404) else "open"
 
 
 def test_every_format_of_a_template_is_documented() -> None:
     rows = {
-        (row[0], row[1]): row[2] for row in table_rows(sections(text_of("endpoints.md"))["What an address may carry"])
+        (row[0], row[1]): row[2]
+        for row in table_rows(sections(text_of("endpoints.md"))["What an address may carry"])
     }
     assert set(code_words(rows["`format=csv`", "round-template"])) == set(FORMATS)
     named = set(code_words(rows["`level=dialogue`, `format=jsonl`", "metric-scores-template"]))

@@ -27,11 +27,21 @@ SHAPES = {
 SHAPES_WITH_A_MODEL = {
     "tables": ["tables", "fbd", "--resamples", "100"],
     "normality": ["normality", "--corpus", "personam"],
-    "adversarial": ["adversarial", "--metrics", "context_similarity", "--corpus", "personam", "--pairs", "40"],
+    "adversarial": [
+        "adversarial",
+        "--metrics",
+        "context_similarity",
+        "--corpus",
+        "personam",
+        "--pairs",
+        "40",
+    ],
 }
 
 
-DOCUMENTED = dict(re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text_of("commands.md"), flags=re.DOTALL))
+DOCUMENTED = dict(
+    re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text_of("commands.md"), flags=re.DOTALL)
+)
 
 
 def test_every_documented_json_is_compared() -> None:
@@ -39,15 +49,26 @@ def test_every_documented_json_is_compared() -> None:
 
 
 @pytest.mark.django_db
-def test_the_documented_json_has_the_keys_of_the_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("import_corpus", "jsonl", str(write_corpus(tmp_path / "cooks.jsonl", "secret")), "--slug", "cooks")
+def test_the_documented_json_has_the_keys_of_the_real_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command(
+        "import_corpus",
+        "jsonl",
+        str(write_corpus(tmp_path / "cooks.jsonl", "secret")),
+        "--slug",
+        "cooks",
+    )
     compare_shapes(SHAPES, capsys)
 
 
 @pytest.mark.django_db
 @pytest.mark.slow
-def test_the_documented_json_of_models_has_the_keys_of_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
-    """One of the paper's corpora is there, with eight systems, scored without a model and with one."""
+def test_the_documented_json_of_models_has_the_keys_of_the_real_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One of the paper's corpora is there, with eight systems, scored without a model and with
+    one."""
     call_command("import_corpus", "jsonl", str(DEMO_CORPUS), "--slug", "personam")
     call_command(
         "score",
@@ -71,8 +92,14 @@ def compare_shapes(commands: dict[str, list[str]], capsys: pytest.CaptureFixture
 def shape(value: Any, path: str = "$") -> set[str]:
     """Where which kind of value stands; of a list, what any of its elements has."""
     if isinstance(value, dict):
-        return {f"{path}: object"}.union(*(shape(inner, f"{path}.{key}") for key, inner in value.items()))
+        return {f"{path}: object"}.union(
+            *(shape(inner, f"{path}.{key}") for key, inner in value.items())
+        )
     if isinstance(value, list):
         return {f"{path}: list"}.union(*(shape(inner, f"{path}[]") for inner in value))
-    kind = "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+    kind = (
+        "number"
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else type(value).__name__
+    )
     return {f"{path}: {kind}"}

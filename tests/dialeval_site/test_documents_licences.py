@@ -25,7 +25,9 @@ def required(*files: str) -> list[str]:
 
 
 def licence_table() -> dict[str, set[str]]:
-    rows = table_rows((PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Licence")[2])
+    rows = table_rows(
+        (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Licence")[2]
+    )
     return {licence: set(code_words(packages)) for licence, packages in rows}
 
 
@@ -33,11 +35,14 @@ def declared(package: str) -> str:
     """All that a package says of its licence in its metadata."""
     found = metadata(package)
     classifiers = [one for one in found.get_all("Classifier", []) if one.startswith("License")]
-    return " ".join([found.get("License-Expression") or "", (found.get("License") or "")[:100], *classifiers])
+    return " ".join(
+        [found.get("License-Expression") or "", (found.get("License") or "")[:100], *classifiers]
+    )
 
 
 def test_the_citation_has_what_version_1_2_of_the_format_requires() -> None:
-    """Authors, cff-version, message and title; a person has given or family names, a group has ``name``."""
+    """Authors, cff-version, message and title; a person has given or family names, a group has
+    ``name``."""
     assert CITATION["cff-version"] == "1.2.0"
     assert CITATION["message"]
     assert CITATION["title"].startswith("dialeval")
@@ -64,10 +69,13 @@ def test_the_table_has_every_requirement_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("licence", "says"), [("MIT", "MIT"), ("BSD", "BSD"), ("Apache-2.0", "Apache"), ("GPL-3.0", "GPL")]
+    ("licence", "says"),
+    [("MIT", "MIT"), ("BSD", "BSD"), ("Apache-2.0", "Apache"), ("GPL-3.0", "GPL")],
 )
 def test_a_package_says_of_itself_what_the_table_says(licence: str, says: str) -> None:
-    for package in licence_table()[licence] - {"axe-playwright-python"}:  # its metadata are silent, its LICENSE is MIT
+    for package in licence_table()[licence] - {
+        "axe-playwright-python"
+    }:  # its metadata are silent, its LICENSE is MIT
         assert says in declared(package), package
 
 

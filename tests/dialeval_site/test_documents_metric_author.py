@@ -1,4 +1,5 @@
-"""docs/metric_author.md followed to the letter: its files become a package, which is installed beside a real site."""
+"""docs/metric_author.md followed to the letter: its files become a package, which is installed
+beside a real site."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ PACKAGE = ("pyproject.toml", "echo_share.py", "nearness.py", "variety.py", "test
 
 @dataclass
 class Author:
-    """A site with the demo corpus, and an interpreter of its own that has what ours has, and then the package."""
+    """A site with the demo corpus, and an interpreter of its own that has what ours has, and then
+    the package."""
 
     site: Site
     folder: Path
@@ -54,19 +56,28 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
     with made_site(folder) as site:
         site.interpreter = interpreter
         site.manage("import_corpus", "jsonl", DEMO_CORPUS, "--slug", "demo")
-        site.manage("import_corpus", "jsonl", write_corpus(folder / "cooks.jsonl", "secret"), "--slug", "cooks")
+        site.manage(
+            "import_corpus",
+            "jsonl",
+            write_corpus(folder / "cooks.jsonl", "secret"),
+            "--slug",
+            "cooks",
+        )
         made = Author(site, folder)
         install(made)
         yield made
 
 
 def made_interpreter(folder: Path) -> str:
-    """A virtual environment that sees all that this one has; what is installed in it stays in it."""
+    """A virtual environment that sees all that this one has; what is installed in it stays in
+    it."""
     venv.create(folder, symlinks=True, with_pip=False)
     python = folder / "bin" / "python"
     (place,) = (folder / "lib").glob("python*/site-packages")
     ours = [path for path in python_site.getsitepackages() if Path(path).is_dir()]
-    (place / "ours.pth").write_text("import site; " + "; ".join(f"site.addsitedir({path!r})" for path in ours) + "\n")
+    (place / "ours.pth").write_text(
+        "import site; " + "; ".join(f"site.addsitedir({path!r})" for path in ours) + "\n"
+    )
     return str(python)
 
 
@@ -74,7 +85,15 @@ def install(author: Author) -> None:
     """By the page's own line; pip works for the other interpreter."""
     (line,) = [one for one in commands_in("As a package of your own") if one[0].endswith("pip")]
     finished = subprocess.run(
-        [sys.executable, "-m", "pip", "--python", author.python, "--disable-pip-version-check", *line[1:]],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            author.python,
+            "--disable-pip-version-check",
+            *line[1:],
+        ],
         cwd=author.folder,
         capture_output=True,
         text=True,
@@ -90,7 +109,8 @@ def commands_in(section: str) -> list[list[str]]:
 
 
 def run(author: Author, section: str) -> dict[str, str]:
-    """The section's commands of ``manage.py``, in their order; by command, what the last one printed."""
+    """The section's commands of ``manage.py``, in their order; by command, what the last one
+    printed."""
     said = {}
     for program, *arguments in commands_in(section):
         if not program.endswith("pip"):
@@ -106,7 +126,9 @@ def test_the_package_is_listed_scored_and_correlated(author: Author) -> None:
     assert "echo_share" in said["correlate"]
     listed = {one["name"]: one for one in author.site.document("metrics")}
     assert listed["echo_share"]["higher_is_better"] is False
-    runs = author.site.document("score", "--corpus", "demo", "--metrics", "echo_share", "--inline")["runs"]
+    runs = author.site.document("score", "--corpus", "demo", "--metrics", "echo_share", "--inline")[
+        "runs"
+    ]
     by_system = {run["system"]: run["system_score"] for run in runs}
     assert by_system["echo"] == 1.0  # it says back the utterance, and nothing else
     assert by_system["gold"] < 0.5
@@ -115,7 +137,16 @@ def test_the_package_is_listed_scored_and_correlated(author: Author) -> None:
 
 def test_the_metric_with_a_model_names_its_weights(author: Author) -> None:
     """``echo`` says the utterance back, and the cosine of a vector with itself is 1."""
-    asked = ["score", "--corpus", "demo", "--systems", "echo,dull", "--metrics", "nearness", "--inline"]
+    asked = [
+        "score",
+        "--corpus",
+        "demo",
+        "--systems",
+        "echo,dull",
+        "--metrics",
+        "nearness",
+        "--inline",
+    ]
     by_system = {run["system"]: run for run in author.site.document(*asked)["runs"]}
     assert by_system["echo"]["system_score"] == pytest.approx(1, abs=1e-5)
     assert by_system["dull"]["system_score"] < 0.9
@@ -124,10 +155,23 @@ def test_the_metric_with_a_model_names_its_weights(author: Author) -> None:
 
 
 def test_the_metric_of_whole_dialogues_has_a_score_a_dialogue(author: Author) -> None:
-    """``gold`` says nothing twice; ``dull`` draws from a few answers, and gives six different ones in the allotment."""
-    asked = ["score", "--corpus", "demo", "--systems", "gold,dull", "--metrics", "variety", "--inline"]
+    """``gold`` says nothing twice; ``dull`` draws from a few answers, and gives six different ones
+    in the allotment."""
+    asked = [
+        "score",
+        "--corpus",
+        "demo",
+        "--systems",
+        "gold,dull",
+        "--metrics",
+        "variety",
+        "--inline",
+    ]
     runs = {run["system"]: run for run in author.site.document(*asked)["runs"]}
-    said = {name: {one["dialogue"]: one["score"] for one in runs[name]["dialogue_scores"]} for name in runs}
+    said = {
+        name: {one["dialogue"]: one["score"] for one in runs[name]["dialogue_scores"]}
+        for name in runs
+    }
     assert set(said["gold"].values()) == {1.0}
     assert said["dull"]["allotment"] == pytest.approx(6 / 7)
     assert runs["dull"]["system_score"] < 0.8
@@ -166,13 +210,20 @@ def test_the_author_s_tests_pass(author: Author) -> None:
     assert f"{FILES['test_echo_share.py'].count('def test_')} passed" in finished.stdout
 
 
-def test_one_file_and_one_line_make_it_a_metric_of_the_project(author: Author, tmp_path: Path) -> None:
-    """In a copy of the project: the file goes where the page says, its module's name into the list."""
+def test_one_file_and_one_line_make_it_a_metric_of_the_project(
+    author: Author, tmp_path: Path
+) -> None:
+    """In a copy of the project: the file goes where the page says, its module's name into the
+    list."""
     copy = tmp_path / "project"
     for package in ("annotations", "workers", "leaderboard", "dialeval_site", "templates"):
-        shutil.copytree(PROJECT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            PROJECT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
     shutil.copy(PROJECT / "manage.py", copy)
-    (copy / "workers" / "metrics" / "echo_share.py").write_text(FILES["echo_share.py"], encoding="utf-8")
+    (copy / "workers" / "metrics" / "echo_share.py").write_text(
+        FILES["echo_share.py"], encoding="utf-8"
+    )
     opening, entry, _, closing = FILES["registry.py"].splitlines()
     registry = copy / "workers" / "metrics" / "registry.py"
     text = registry.read_text(encoding="utf-8")
@@ -192,7 +243,8 @@ def test_one_file_and_one_line_make_it_a_metric_of_the_project(author: Author, t
 
 
 def test_the_judge_s_prompt_is_whole_and_scores(author: Author) -> None:
-    """By the packaged model, of two cooks' eight responses; what it says of them does not matter here."""
+    """By the packaged model, of two cooks' eight responses; what it says of them does not matter
+    here."""
     (author.folder / "answers.txt").write_text(FILES["answers.txt"], encoding="utf-8")
     prompt = str(author.folder / "answers.txt")
     checked, scored = (line[2:] for line in commands_in("A judge by prompt"))

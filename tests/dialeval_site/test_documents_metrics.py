@@ -1,5 +1,5 @@
-"""What the documents say of metrics is what these declare: options and defaults, equations, sources, signatures;
-and what a run keeps beside its scores."""
+"""What the documents say of metrics is what these declare: options and defaults, equations,
+sources, signatures; and what a run keeps beside its scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ import pytest
 
 from dialeval_site.demo import WITH_A_MODEL
 from leaderboard.one_metric import pages as metric_pages
-from tests.dialeval_site.documents import code_words, first_table, flat, sections, table_rows, text_of
+from tests.dialeval_site.documents import (
+    code_words,
+    first_table,
+    flat,
+    sections,
+    table_rows,
+    text_of,
+)
 from tests.site import PROJECT
 from workers.api import MetricOut, OptionOut
 from workers.encoders.feature_file import FILE_NAME
@@ -42,7 +49,7 @@ def section_of_each() -> dict[str, str]:
 SECTIONS = section_of_each()
 SHARED = "\n".join(text for heading, text in sections(PAGE).items() if " share" in heading)
 
-# --- sections ---------------------------------------------------------------------------------------------------
+# --- sections -------------------------------------------------------------------------------------
 
 
 def test_every_metric_has_a_section_and_no_other_has() -> None:
@@ -50,7 +57,9 @@ def test_every_metric_has_a_section_and_no_other_has() -> None:
 
 
 def options_line(name: str) -> str:
-    lines = re.findall(r"^Options: ((?:`\w+` \([^)]*\)(?:,\s)?)+)", SECTIONS[name], flags=re.MULTILINE)
+    lines = re.findall(
+        r"^Options: ((?:`\w+` \([^)]*\)(?:,\s)?)+)", SECTIONS[name], flags=re.MULTILINE
+    )
     assert len(lines) == 1, f"{name}: one line, Options: `a` (`default of a`), `b` (…)"
     return str(lines[0])
 
@@ -64,12 +73,14 @@ def test_a_section_names_every_option_with_its_default(name: str) -> None:
 def default_of(option: Option) -> str:
     if option.default == "":
         return "empty"
-    return f"`{str(option.default).lower() if isinstance(option.default, bool) else option.default}`"
+    return (
+        f"`{str(option.default).lower() if isinstance(option.default, bool) else option.default}`"
+    )
 
 
 def explained_for(name: str) -> set[str]:
-    """Words in code in its section (but for the line that lists its options), where its family's options are explained,
-    and in the section that it refers to. ``option=choice`` is both."""
+    """Words in code in its section (but for the line that lists its options), where its family's
+    options are explained, and in the section that it refers to. ``option=choice`` is both."""
     text = SECTIONS[name].replace(options_line(name), "") + SHARED
     if referred := re.search(r"\bas\s+for\s+([a-z0-9]+_[a-z0-9_]+)", SECTIONS[name]):
         text += SECTIONS[referred.group(1)].replace(options_line(referred.group(1)), "")
@@ -109,17 +120,20 @@ def test_a_section_names_the_source_that_the_metric_declares(name: str) -> None:
     if referred:
         text = flat(SECTIONS[referred.group(1)])
     for author, year in re.findall(
-        r"([A-Z][a-z]+)(?:,? (?:et al\.|and [A-Z]\w+|[A-Z]\w+ and [A-Z]\w+))* \((\d{4})\)", METRICS[name].citation
+        r"([A-Z][a-z]+)(?:,? (?:et al\.|and [A-Z]\w+|[A-Z]\w+ and [A-Z]\w+))* \((\d{4})\)",
+        METRICS[name].citation,
     ):
         assert re.search(rf"{author}\b[^()]*\({year}\)", text), (author, year)
     assert re.search(r"\(\d{4}\)", METRICS[name].citation), name
 
 
-# --- signatures and what a run keeps ----------------------------------------------------------------------------
+# --- signatures and what a run keeps --------------------------------------------------------------
 
 
 def documented_facts() -> set[str]:
-    return {word for row in first_table(sections(PAGE)["Signatures"]) for word in code_words(row[0])}
+    return {
+        word for row in first_table(sections(PAGE)["Signatures"]) for word in code_words(row[0])
+    }
 
 
 def test_every_fact_of_a_signature_is_documented() -> None:
@@ -130,7 +144,8 @@ def test_every_fact_of_a_signature_is_documented() -> None:
 
 
 def facts_of_accounts() -> Iterator[str]:
-    """``("dtype", …)``: pairs in what is called ``facts`` or handed to an ``Account`` or ``account_of``."""
+    """``("dtype", …)``: pairs in what is called ``facts`` or handed to an ``Account`` or
+    ``account_of``."""
     for path in sorted((PROJECT / "workers" / "metrics").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not says_facts(node):
@@ -165,7 +180,9 @@ def every_detail() -> dict[str, Any]:
     """What FBD and PRD store of 30 points a side, of two points, and of pairs that were cut."""
     points = np.random.default_rng(0).standard_normal((60, 3)).astype(np.float32)
     few = np.zeros((2, 3), np.float32)
-    encoder = SimpleNamespace(files=SimpleNamespace(label="m@1"), device_label="cpu", dtype_name="f", max_tokens=9)
+    encoder = SimpleNamespace(
+        files=SimpleNamespace(label="m@1"), device_label="cpu", dtype_name="f", max_tokens=9
+    )
     found: dict[str, Any] = {}
     for name in ("fbd", "prd"):
         compare = cast(Compare, scorer_of(METRICS[name])._compare)
@@ -201,12 +218,16 @@ def test_no_other_metric_stores_details_than_those_of_the_table() -> None:
     assert saying <= {"pair_features"}
 
 
-# --- lists of all metrics ---------------------------------------------------------------------------------------
+# --- lists of all metrics -------------------------------------------------------------------------
 
 
 def test_the_table_of_all_metrics_names_every_metric() -> None:
-    named = {word for row in first_table(sections(PAGE)["All of them"]) for word in code_words(row[1])}
-    spelled = {name for word in named for name in ([word] if word != "fed_<aspect>" else fed_names())}
+    named = {
+        word for row in first_table(sections(PAGE)["All of them"]) for word in code_words(row[1])
+    }
+    spelled = {
+        name for word in named for name in ([word] if word != "fed_<aspect>" else fed_names())
+    }
     assert spelled == set(METRICS)
 
 
@@ -220,7 +241,9 @@ def fed_names() -> list[str]:
 
 
 def test_what_an_empty_response_scores_is_said_of_every_family() -> None:
-    rows = flat(" ".join(row[0] for row in first_table(sections(PAGE)["What an empty response scores"])))
+    rows = flat(
+        " ".join(row[0] for row in first_table(sections(PAGE)["What an empty response scores"]))
+    )
     for family in (
         "BLEU",
         "ROUGE",
@@ -251,7 +274,11 @@ def test_every_parameter_of_a_metric_s_page_is_documented() -> None:
     source = Path(metric_pages.__file__).read_text(encoding="utf-8")
     read = set(re.findall(r'request\.GET\.get(?:list)?\("(\w+)"', source)) | {"aspect"}
     rows = first_table(sections(text_of("endpoints.md"))["What an address may carry"])
-    documented = {row[0].strip("`").partition("=")[0] for row in rows if re.search(r"\bmetric\b(?! leader)", row[1])}
+    documented = {
+        row[0].strip("`").partition("=")[0]
+        for row in rows
+        if re.search(r"\bmetric\b(?! leader)", row[1])
+    }
     assert read <= documented
 
 

@@ -1,5 +1,5 @@
-"""The documents for organisers, raters and participants: their commands run on a real site, their labels stand on
-pages, their keys and limits are those of the code."""
+"""The documents for organisers, raters and participants: their commands run on a real site, their
+labels stand on pages, their keys and limits are those of the code."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ from tests.site import PROJECT, Site
 
 ROLES = ("organiser", "rater", "participant")
 
-# --- labels -----------------------------------------------------------------------------------------------------
+# --- labels ---------------------------------------------------------------------------------------
 
 
 def words_of_pages() -> str:
     folders = ("templates", "annotations", "workers", "leaderboard", "dialeval_site")
-    files = [path for folder in folders for path in (PROJECT / folder).rglob("*") if path.suffix in (".html", ".py")]
+    files = [
+        path
+        for folder in folders
+        for path in (PROJECT / folder).rglob("*")
+        if path.suffix in (".html", ".py")
+    ]
     return flat(" ".join(path.read_text(encoding="utf-8") for path in files))
 
 
@@ -42,7 +47,9 @@ def test_what_one_is_told_to_press_stands_on_a_page(role: str) -> None:
 
 
 def test_the_rater_s_keys_are_those_of_the_page() -> None:
-    dialog = (PROJECT / "templates" / "campaigns" / "rating" / "_dialogs.html").read_text(encoding="utf-8")
+    dialog = (PROJECT / "templates" / "campaigns" / "rating" / "_dialogs.html").read_text(
+        encoding="utf-8"
+    )
     explained = " ".join(re.findall(r"<dt>(.*?)</dt>", dialog))
     shown = set(re.findall(r"<kbd>([^<{]+)</kbd>", explained))
     told = {row[0] for row in first_table(sections(text_of("rater.md"))["Keys"])}
@@ -60,7 +67,10 @@ def test_every_kind_of_campaign_is_told_to_raters() -> None:
 def test_the_participant_s_limits_are_the_site_s() -> None:
     page = flat(text_of("participant.md"))
     largest = next(one.default for one in SETTINGS if one.name == "DIALEVAL_MAX_UPLOAD_MB")
-    assert f"{largest} MB a file unless the site says otherwise, {MAX_RESPONSE:,} characters a response" in page
+    assert (
+        f"{largest} MB a file unless the site says otherwise, {MAX_RESPONSE:,} characters a "
+        "response" in page
+    )
 
 
 @pytest.mark.parametrize("role", [*ROLES, "metric_author", "operators", "statistics"])
@@ -69,7 +79,7 @@ def test_a_role_s_document_is_on_the_readme_s_table_of_roles(role: str) -> None:
     assert any(f"(docs/{role}.md)" in row[2] for row in rows)
 
 
-# --- an organiser's commands ------------------------------------------------------------------------------------
+# --- an organiser's commands ----------------------------------------------------------------------
 
 
 def commands_in(heading: str) -> list[list[str]]:
@@ -91,9 +101,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def usr_file(folder: Path) -> Path:
-    """The name of the published file, the example of formats.md in it, three times with other words."""
+    """The name of the published file, the example of formats.md in it, three times with other
+    words."""
     (example,) = [json.loads(block.text) for block in blocks() if block.mark == "example: usr"]
-    contexts = [json.loads(json.dumps(example[0]).replace("cacti", plant)) for plant in ("cacti", "ferns", "mosses")]
+    contexts = [
+        json.loads(json.dumps(example[0]).replace("cacti", plant))
+        for plant in ("cacti", "ferns", "mosses")
+    ]
     path = folder / "pc_usr_data.json"
     path.write_text(json.dumps(contexts), encoding="utf-8")
     return path
@@ -108,7 +122,10 @@ def test_your_own_dialogues_by_commands(site: Site, tmp_path: Path) -> None:
         "all": "word_f1,rouge_l",
     }
     inside["usr-export"] = str(tmp_path / "usr-export")
-    commands = [[inside.get(word, word) for word in command] for command in commands_in("Your own dialogues")]
+    commands = [
+        [inside.get(word, word) for word in command]
+        for command in commands_in("Your own dialogues")
+    ]
     said = dict(zip((name for name, *_ in commands), site.manage_all(*commands), strict=True))
     assert "usr: stored" in said["import_corpus"]
     assert "rouge_l" in said["score"]
@@ -123,7 +140,9 @@ def test_your_own_dialogues_by_commands(site: Site, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_into_a_paper_by_commands(site: Site, tmp_path: Path) -> None:
     inside = {"reports": str(tmp_path / "reports"), "demo-export": str(tmp_path / "demo-export")}
-    commands = [[inside.get(word, word) for word in command] for command in commands_in("Into a paper")]
+    commands = [
+        [inside.get(word, word) for word in command] for command in commands_in("Into a paper")
+    ]
     latex, _, _ = site.manage_all(*commands)
     assert r"\toprule" in latex
     assert "metric:word_f1|version:2" in latex  # the signatures, as comments

@@ -1,4 +1,5 @@
-"""docs/statistics.md: it leads to every document of statistics, and every source that it names is in its references."""
+"""docs/statistics.md: it leads to every document of statistics, and every source that it names is
+in its references."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def test_every_source_is_in_the_references() -> None:
     references = flat(sections(PAGE)["References"])
     assert len(sources()) > 30
     missing = [
-        (author, year) for author, year in sources() if not re.search(rf"\b{author}\b[^()]*\({year}\)", references)
+        (author, year)
+        for author, year in sources()
+        if not re.search(rf"\b{author}\b[^()]*\({year}\)", references)
     ]
     assert missing == []
 
@@ -44,8 +47,11 @@ def test_it_leads_to_every_document_of_statistics() -> None:
 
 def test_it_is_said_from_how_many_dialogues_on_groups_are_left_out() -> None:
     said = flat(sections(text_of("statistics_correlation.md"))["Intervals"])
-    assert f"With more than {MOST_GROUPS} dialogues groups of them are left out in place of single ones" in said
     assert (
-        f"of `per_system`, whose coefficients of all systems are made anew for each, with more than {MOST_LEFT_OUT},"
-        in said
+        f"With more than {MOST_GROUPS} dialogues groups of them are left out in place of single "
+        "ones" in said
+    )
+    assert (
+        "of `per_system`, whose coefficients of all systems are made anew for each, with more "
+        f"than {MOST_LEFT_OUT}," in said
     )

@@ -27,7 +27,8 @@ def test_the_table_of_addresses_is_the_url_configuration() -> None:
 
 
 def named_addresses() -> Iterator[tuple[str, str]]:
-    """(name, path) of every address but the admin's and the API's, ``<int:position>`` written ``<position>``."""
+    """(name, path) of every address but the admin's and the API's, ``<int:position>`` written
+    ``<position>``."""
     waiting = [("/", pattern) for pattern in get_resolver().url_patterns]
     while waiting:
         start, pattern = waiting.pop()
@@ -40,7 +41,11 @@ def named_addresses() -> Iterator[tuple[str, str]]:
 
 def test_methods_and_roles_in_the_table_are_those_of_the_permission_matrices() -> None:
     named = set(MATRIX) | {address.name for address in (*campaign_matrix.MATRIX, *OF_ORGANISERS)}
-    rows = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0].strip("`") in named}
+    rows = {
+        row[0].strip("`"): row
+        for row in first_table(text_of("endpoints.md"))
+        if row[0].strip("`") in named
+    }
     assert {name: row[2] for name, row in rows.items()} == {name: methods(name) for name in rows}
     assert {name: row[3] for name, row in rows.items()} == {name: who(name) for name in rows}
 
@@ -65,7 +70,9 @@ def who(name: str) -> str:
     if name in {address.name for address in OF_ORGANISERS}:
         return "organisers"
     if name not in MATRIX:
-        return next(OF_CAMPAIGNS[address.who] for address in campaign_matrix.MATRIX if address.name == name)
+        return next(
+            OF_CAMPAIGNS[address.who] for address in campaign_matrix.MATRIX if address.name == name
+        )
     address = MATRIX[name]
     if name == "monitoring":
         return "who has the monitoring token"
@@ -95,7 +102,10 @@ def test_every_field_of_our_own_format_is_in_its_table() -> None:
 
     from annotations.importers.canonical import TYPE_NAMES
 
-    rows = {row[0].strip("`"): set(code_words(row[1])) for row in first_table(sections(text_of("formats.md"))["jsonl"])}
+    rows = {
+        row[0].strip("`"): set(code_words(row[1]))
+        for row in first_table(sections(text_of("formats.md"))["jsonl"])
+    }
     assert set(rows) == set(TYPE_NAMES.values())
     for record, type_name in TYPE_NAMES.items():
         assert {field.name for field in fields(record)} <= rows[type_name], type_name

@@ -1,5 +1,5 @@
-"""What of a fault goes to the visitor, and what to whoever collects reports. Whether reports arrive, once, from real
-processes: ``tests/faults/test_error_reports.py``."""
+"""What of a fault goes to the visitor, and what to whoever collects reports. Whether reports
+arrive, once, from real processes: ``tests/faults/test_error_reports.py``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from dialeval_site.error_reports import Scrubbed
 def test_a_report_has_the_address_and_the_method_and_nothing_else_of_the_request() -> None:
     event = {
         "request": {
-            "url": "https://site.example/join/s3cr-et_7/", "method": "GET", "query_string": "next=/", "data": "x=y",
-            "cookies": {"theme": "dark"}, "headers": {"User-Agent": "quiet visitor"}, "env": {"REMOTE_ADDR": "::1"},
+            "url": "https://site.example/join/s3cr-et_7/", "method": "GET",
+            "query_string": "next=/", "data": "x=y", "cookies": {"theme": "dark"},
+            "headers": {"User-Agent": "quiet visitor"}, "env": {"REMOTE_ADDR": "::1"},
         },
         "user": {"id": "3", "email": "ann@example.org"},
         "extra": {"celery-job": {"args": ["ann@example.org"]}},
@@ -37,7 +38,12 @@ def test_a_worker_s_report_names_its_row_and_the_request_that_asked() -> None:
         tags = Scrubbed(())({"tags": {"runtime": "3.11"}}, {})["tags"]
     finally:
         log_context.end_task()
-    assert tags == {"runtime": "3.11", "request_id": "asked-by-0001", "task_id": "t-1", "row": "run 17"}
+    assert tags == {
+        "runtime": "3.11",
+        "request_id": "asked-by-0001",
+        "task_id": "t-1",
+        "row": "run 17",
+    }
 
 
 def test_the_page_of_a_fault_has_the_request_s_number() -> None:

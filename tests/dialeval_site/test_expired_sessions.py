@@ -1,4 +1,5 @@
-"""Sessions that have run out do not gather for ever. That a worker asks: ``tests/faults/test_workers.py``."""
+"""Sessions that have run out do not gather for ever. That a worker asks:
+``tests/faults/test_workers.py``."""
 
 from __future__ import annotations
 

@@ -30,6 +30,8 @@ def test_where_get_is_allowed_so_is_head() -> None:
         refused = Client().generic("PATCH", path)
         if refused.status_code == 405:
             told[path] = {one.strip() for one in refused["Allow"].split(",")}
-    assert {path for path, methods in told.items() if "GET" in methods and "HEAD" not in methods} == set()
+    assert {
+        path for path, methods in told.items() if "GET" in methods and "HEAD" not in methods
+    } == set()
     assert len(told) > 150
     assert {"/corpora/1/", "/api/v1/corpora", "/campaigns/1/ratings/export/"} <= set(told)

@@ -1,4 +1,5 @@
-"""Liveness says that the process answers, readiness that the site can work; neither keeps anybody waiting."""
+"""Liveness says that the process answers, readiness that the site can work; neither keeps anybody
+waiting."""
 
 from __future__ import annotations
 
@@ -47,38 +48,50 @@ def test_liveness_asks_no_database(client: Client) -> None:
 def test_a_site_that_has_all_is_ready(client: Client) -> None:
     found = told(client, 200)
     assert found["status"] == "ready"
-    assert {name: (one["ok"], one["reason"]) for name, one in found["checks"].items()} == dict.fromkeys(
-        ["database", "migrations", "broker", "uploads", "files"], (True, "")
-    )
+    assert {
+        name: (one["ok"], one["reason"]) for name, one in found["checks"].items()
+    } == dict.fromkeys(["database", "migrations", "broker", "uploads", "files"], (True, ""))
     assert all(0 < one["ms"] < 2000 for one in found["checks"].values())
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_migration_that_is_not_applied_is_no_readiness(client: Client) -> None:
     """As after an update of the code before ``migrate``: what ``migrate --check`` refuses."""
-    applied = MigrationRecorder(connection).migration_qs.filter(app="workers", name="0004_queue_seen")
+    applied = MigrationRecorder(connection).migration_qs.filter(
+        app="workers", name="0004_queue_seen"
+    )
     assert applied.delete()[0] == 1
     try:
         found = told(client, 503)
     finally:
         MigrationRecorder(connection).record_applied("workers", "0004_queue_seen")
     assert found["status"] == "not ready"
-    assert found["checks"]["migrations"]["reason"] == ("1 migrations are to be applied, first workers.0004_queue_seen")
+    assert found["checks"]["migrations"]["reason"] == (
+        "1 migrations are to be applied, first workers.0004_queue_seen"
+    )
     assert found["checks"]["database"]["ok"]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_folder_that_cannot_be_written_is_no_readiness(client: Client, settings, tmp_path) -> None:
-    """A file stands where the folder should be: as a full or read-only disk it takes nothing, from root neither."""
+def test_a_folder_that_cannot_be_written_is_no_readiness(
+    client: Client, settings, tmp_path
+) -> None:
+    """A file stands where the folder should be: as a full or read-only disk it takes nothing, from
+    root neither."""
     (tmp_path / "files").write_text("in the way")
     settings.UPLOAD_FOLDER = tmp_path / "files"
     found = told(client, 503)
-    assert found["checks"]["uploads"]["reason"] == "the folder of uploads cannot be written (Not a directory)"
+    assert (
+        found["checks"]["uploads"]["reason"]
+        == "the folder of uploads cannot be written (Not a directory)"
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_check_that_does_not_answer_is_given_two_seconds_and_one_thread(client: Client, monkeypatch) -> None:
+def test_a_check_that_does_not_answer_is_given_two_seconds_and_one_thread(
+    client: Client, monkeypatch
+) -> None:
     stuck = threading.Event()
     monkeypatch.setattr(readiness, "CHECKS", {**readiness.CHECKS, "broker": stuck.wait})
     try:
@@ -107,7 +120,9 @@ def test_an_error_s_own_words_are_not_shown(client: Client, monkeypatch) -> None
 def test_who_asks_every_second_has_one_row_written_in_ten(client: Client) -> None:
     for _ in range(12):
         told(client, 200)
-    assert [one.count for one in AttemptCount.objects.filter(key__startswith="rate:readiness:")] == [1]
+    assert [
+        one.count for one in AttemptCount.objects.filter(key__startswith="rate:readiness:")
+    ] == [1]
 
 
 @pytest.mark.skipif(ON_SERVICES, reason="of many writers none keeps the others waiting")
@@ -126,14 +141,16 @@ def test_a_broker_that_is_away_is_no_readiness(client: Client, monkeypatch) -> N
     from tests.services import free_port
 
     elsewhere = Celery(set_as_current=False)
-    elsewhere.conf.broker_write_url = f"redis://127.0.0.1:{free_port()}/0"  # not ``broker``: the environment's wins
+    elsewhere.conf.broker_write_url = (
+        f"redis://127.0.0.1:{free_port()}/0"  # not ``broker``: the environment's wins
+    )
     monkeypatch.setattr(readiness, "current_app", elsewhere)
     found = told(client, 503)
     assert not found["checks"]["broker"]["ok"]
     assert found["checks"]["broker"]["reason"].startswith("it does not answer")
 
 
-# --- workers --------------------------------------------------------------------------------------------------------
+# --- workers --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
@@ -167,8 +184,8 @@ def test_a_worker_that_keeps_a_lease_is_seen_though_it_sweeps_nothing(settings, 
     settings.LEASE_SECONDS = 60
     now = timezone.now()
     MetricRun.objects.create(
-        system=System.objects.earliest("pk"), metric="pmi", metric_version="1", configuration="pmi", queue="gpu",
-        state="running", lease_token="t", lease_expires_at=now + timedelta(seconds=40),
+        system=System.objects.earliest("pk"), metric="pmi", metric_version="1", configuration="pmi",
+        queue="gpu", state="running", lease_token="t", lease_expires_at=now + timedelta(seconds=40),
     )  # fmt: skip
     seen = presence.last_seen()["gpu"]
     assert seen is not None

@@ -16,7 +16,14 @@ from leaderboard.challenges.models import Round, Submission
 from tests.api_client import Program
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.challenge_matrix import OPERATIONS
-from tests.dialeval_site.challenge_pages import CORPUS_PAGES, QUERIES, files, pages_of_all, place_of, text_of
+from tests.dialeval_site.challenge_pages import (
+    CORPUS_PAGES,
+    QUERIES,
+    files,
+    pages_of_all,
+    place_of,
+    text_of,
+)
 from tests.dialeval_site.challenge_rights import (
     HTMX,
     NO_PLACE,
@@ -37,12 +44,21 @@ from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
 STRANGERS = ("anonymous", PARTICIPANT, RIVAL, MEMBER, DISQUALIFIED, RATER)
-PARTS_OF_THE_API = ("", "/systems", "/dialogues", "/dialogues/0", "/correlations", "/agreement", "/export")
+PARTS_OF_THE_API = (
+    "",
+    "/systems",
+    "/dialogues",
+    "/dialogues/0",
+    "/correlations",
+    "/agreement",
+    "/export",
+)
 
 
 @pytest.fixture(scope="module")
 def scripted() -> dict[str, bool]:
-    """Whether a script's request for this address is answered otherwise than a browser's, as far as anybody asked."""
+    """Whether a script's request for this address is answered otherwise than a browser's, as far as
+    anybody asked."""
     return {}
 
 
@@ -52,7 +68,8 @@ def scripted() -> dict[str, bool]:
 def test_a_hidden_corpus_answers_like_one_that_does_not_exist(
     stage: Stage, offered: dict[str, list[str]], name: str, role: str
 ) -> None:
-    """For all that ``is_public`` says: neither page, file, fragment nor redirect, nor a header of theirs."""
+    """For all that ``is_public`` says: neither page, file, fragment nor redirect, nor a header of
+    theirs."""
     client, place = client_of(role), place_of(name, PRIVATE)
     for query in (*QUERIES, *offered[place]):
         for headers in ({}, HTMX):
@@ -67,10 +84,20 @@ def test_a_hidden_corpus_answers_like_one_that_does_not_exist(
 def test_problems_of_the_api_tell_nothing_of_a_hidden_corpus(stage: Stage, caller: str) -> None:
     program = Program(token_for(caller))
     for part in PARTS_OF_THE_API:
-        for query in ({}, {"version": 7}, {"aspect": "charm"}, {"level": "none"}, {"systems": UNSAID}):
-            real, none = (program.get(f"/corpora/{slug}{part}", **query) for slug in (PRIVATE, NO_PLACE))
+        for query in (
+            {},
+            {"version": 7},
+            {"aspect": "charm"},
+            {"level": "none"},
+            {"systems": UNSAID},
+        ):
+            real, none = (
+                program.get(f"/corpora/{slug}{part}", **query) for slug in (PRIVATE, NO_PLACE)
+            )
             assert real.status_code == none.status_code, part
-            assert real.content.replace(PRIVATE.encode(), b"") == none.content.replace(NO_PLACE.encode(), b""), part
+            assert real.content.replace(PRIVATE.encode(), b"") == none.content.replace(
+                NO_PLACE.encode(), b""
+            ), part
 
 
 @pytest.mark.slow
@@ -78,10 +105,18 @@ def test_problems_of_the_api_tell_nothing_of_a_hidden_corpus(stage: Stage, calle
 def test_no_page_names_a_withheld_system(
     stage: Stage, offered: dict[str, list[str]], scripted: dict[str, bool], role: str
 ) -> None:
-    """Nor a file, a fragment, a header, nor the complaint about a wrong choice. Where an address answered the first
-    who was let in as a script and as a browser alike, the others do not ask it twice."""
+    """Nor a file, a fragment, a header, nor the complaint about a wrong choice. Where an address
+    answered the first who was let in as a script and as a browser alike, the others do not ask it
+    twice."""
     client = client_of(role)
-    wrong = ("?aspect=charm", "?systems=nobody", "?system=nobody", "?metric=nothing", "?exclude=nobody", "?version=9")
+    wrong = (
+        "?aspect=charm",
+        "?systems=nobody",
+        "?system=nobody",
+        "?metric=nothing",
+        "?exclude=nobody",
+        "?version=9",
+    )
     for place in pages_of_all():
         for query in (*QUERIES, *wrong, "?part=private", *offered[place]):
             address = place + query
@@ -107,7 +142,13 @@ def test_no_answer_of_the_api_names_a_withheld_system(stage: Stage, caller: str)
     paths = [one.path for one in OPERATIONS if one.method == "GET"]
     for place in paths:
         whose = stage.scored[MEMBER]
-        for query in ({}, {"aspect": "charm"}, {"level": "turn"}, {"systems": "nobody"}, {"part": "private"}):
+        for query in (
+            {},
+            {"aspect": "charm"},
+            {"level": "turn"},
+            {"systems": "nobody"},
+            {"part": "private"},
+        ):
             answer = program.get(place.replace("<scored>", whose), **query)
             assert UNSAID not in text_of(answer), place
 
@@ -115,15 +156,25 @@ def test_no_answer_of_the_api_names_a_withheld_system(stage: Stage, caller: str)
 def seen_of_the_open_corpus() -> list[str]:
     """All that strangers read of it, in words."""
     client, program = client_of("anonymous"), Program()
-    places = [place_of(name, PUBLIC) for name in CORPUS_PAGES] + [reverse("home"), reverse("metrics")]
-    texts = [without(client.get(place + query), "") for place in places for query in ("", *files(client, place))]
-    texts += [program.get(f"/corpora/{PUBLIC}{part}").content.decode() for part in PARTS_OF_THE_API[:-1]]
+    places = [place_of(name, PUBLIC) for name in CORPUS_PAGES] + [
+        reverse("home"),
+        reverse("metrics"),
+    ]
+    texts = [
+        without(client.get(place + query), "")
+        for place in places
+        for query in ("", *files(client, place))
+    ]
+    texts += [
+        program.get(f"/corpora/{PUBLIC}{part}").content.decode() for part in PARTS_OF_THE_API[:-1]
+    ]
     return texts + [program.get(path).content.decode() for path in ("/corpora", "/metrics")]
 
 
 @pytest.mark.slow
 def test_withheld_systems_leave_no_trace_in_counts_ranks_or_colours(stage: Stage) -> None:
-    """Every page of the open corpus reads the same, to the letter, as if they had never been there."""
+    """Every page of the open corpus reads the same, to the letter, as if they had never been
+    there."""
     with_them = seen_of_the_open_corpus()
     submissions = Submission.objects.filter(round__slug=OPEN, round__challenge__slug=CUP)
     systems = list(submissions.exclude(system=None).values_list("system", flat=True))
@@ -136,7 +187,8 @@ def test_withheld_systems_leave_no_trace_in_counts_ranks_or_colours(stage: Stage
 
 
 def test_they_stand_there_once_they_are_published(stage: Stage) -> None:
-    """So the tests above look for what can be found. Published are systems of a round that is unveiled."""
+    """So the tests above look for what can be found. Published are systems of a round that is
+    unveiled."""
     Round.objects.filter(slug=OPEN).update(unveil_at=timezone.now())
     client_of(ORGANISER).post(reverse("round-publish", args=[CUP, OPEN]))
     assert UNSAID in Program().get(f"/corpora/{PUBLIC}/systems").content.decode()
@@ -144,10 +196,15 @@ def test_they_stand_there_once_they_are_published(stage: Stage) -> None:
 
 @pytest.mark.parametrize("role", STRANGERS)
 def test_the_private_board_is_veiled_from_all_but_organisers(stage: Stage, role: str) -> None:
-    Round.objects.filter(slug=OPEN).update(unveil_at=timezone.now() + timedelta(days=1), private_metrics=["rouge_1"])
+    Round.objects.filter(slug=OPEN).update(
+        unveil_at=timezone.now() + timedelta(days=1), private_metrics=["rouge_1"]
+    )
     board, client = reverse("board", args=[CUP, OPEN]), client_of(role)
     organisers = client_of(ORGANISER)
-    wishes = ["?part=private", *(f"?part=private&{one[1:]}" for one in files(organisers, f"{board}?part=private"))]
+    wishes = [
+        "?part=private",
+        *(f"?part=private&{one[1:]}" for one in files(organisers, f"{board}?part=private")),
+    ]
     assert "rouge_1" in text_of(organisers.get(board + wishes[0]))
     assert len(wishes) > 1
     for wish in wishes:

@@ -21,7 +21,9 @@ from tests.dialeval_site.documents import sections, text_of
 
 
 def record(message: str, *arguments: object, **more: object) -> logging.LogRecord:
-    line = logging.LogRecord("workers.execution", logging.WARNING, "execution.py", 1, message, arguments, None)
+    line = logging.LogRecord(
+        "workers.execution", logging.WARNING, "execution.py", 1, message, arguments, None
+    )
     line.__dict__.update(more)
     return line
 
@@ -50,8 +52,9 @@ def test_a_line_for_programs_is_one_document(a_task: None) -> None:
     found = json.loads(Json().format(record("two\nlines", route="corpus", bytes=None)))
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", found.pop("time"))
     assert found == {
-        "level": "WARNING", "logger": "workers.execution", "message": "two\nlines", "route": "corpus", "bytes": None,
-        "request_id": "asked-by-0001", "task_id": "t-1", "row": "run 17",
+        "level": "WARNING", "logger": "workers.execution", "message": "two\nlines",
+        "route": "corpus", "bytes": None, "request_id": "asked-by-0001", "task_id": "t-1",
+        "row": "run 17",
     }  # fmt: skip
 
 
@@ -72,22 +75,36 @@ RUN = {"name": "workers.tasks.run", "id": "t-1"}
     [
         ("celery.app.trace", logging.INFO, (SWEEP,), False),
         ("celery.worker.strategy", logging.INFO, (SWEEP,), False),
-        ("celery.worker.request", logging.INFO, ("workers.tasks.sweep", "s-1"), False),  # one that came too late
+        (
+            "celery.worker.request",
+            logging.INFO,
+            ("workers.tasks.sweep", "s-1"),
+            False,
+        ),  # one that came too late
         ("celery.app.trace", logging.ERROR, (SWEEP,), True),
         ("celery.app.trace", logging.INFO, (RUN,), True),
         ("celery.worker.request", logging.INFO, ("workers.tasks.run", "t-1"), True),
         ("celery.apps.worker", logging.INFO, (), True),
-        ("workers.runs", logging.INFO, ("workers.tasks.sweep",), True),  # what a sweep itself has to say
+        (
+            "workers.runs",
+            logging.INFO,
+            ("workers.tasks.sweep",),
+            True,
+        ),  # what a sweep itself has to say
     ],
 )
-def test_a_sweep_that_went_well_is_not_said(logger: str, level: int, arguments: tuple[Any, ...], is_said: bool) -> None:
+def test_a_sweep_that_went_well_is_not_said(
+    logger: str, level: int, arguments: tuple[Any, ...], is_said: bool
+) -> None:
     line = logging.LogRecord(logger, level, "x.py", 1, "a task", arguments, None)
     assert NoSweeps().filter(line) is is_said
 
 
 def test_every_sweep_is_one_that_the_log_leaves_out() -> None:
     for name in (*SWEEPS, UPKEEP):
-        line = logging.LogRecord("celery.app.trace", logging.INFO, "x.py", 1, "a task", ({"name": name},), None)
+        line = logging.LogRecord(
+            "celery.app.trace", logging.INFO, "x.py", 1, "a task", ({"name": name},), None
+        )
         assert not NoSweeps().filter(line), name
 
 
@@ -96,7 +113,9 @@ def test_debugging_hears_of_every_sweep(level: str, filters: list[str]) -> None:
     assert configuration("json", level)["handlers"]["stderr"]["filters"] == filters
 
 
-def test_a_secret_in_an_exception_s_text_is_hidden_in_both_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_in_an_exception_s_text_is_hidden_in_both_forms(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("DIALEVAL_LLM_KEY", "sk-quiet-river")
     try:
         raise ValueError("the endpoint refused sk-quiet-river")
@@ -109,7 +128,7 @@ def test_a_secret_in_an_exception_s_text_is_hidden_in_both_forms(monkeypatch: py
         assert "sk-quiet-river" not in said
 
 
-# --- requests -----------------------------------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------------
 
 
 def answered(settings: Any, proxies: int, given: str) -> str:
@@ -130,14 +149,19 @@ def answered(settings: Any, proxies: int, given: str) -> str:
 
 
 def test_a_proxy_s_id_is_taken_over(settings) -> None:
-    assert answered(settings, 1, "0af7651916cd43dd8448eb211c80319c") == "0af7651916cd43dd8448eb211c80319c"
+    assert (
+        answered(settings, 1, "0af7651916cd43dd8448eb211c80319c")
+        == "0af7651916cd43dd8448eb211c80319c"
+    )
 
 
 def test_a_visitor_s_id_is_not_believed(settings) -> None:
     assert re.fullmatch(r"[0-9a-f]{16}", answered(settings, 0, "0af7651916cd43dd8448eb211c80319c"))
 
 
-@pytest.mark.parametrize("given", ["", "short", "x" * 65, "a b c d e f", 'abcdefgh"}', "abcdefgh\x00"])
+@pytest.mark.parametrize(
+    "given", ["", "short", "x" * 65, "a b c d e f", 'abcdefgh"}', "abcdefgh\x00"]
+)
 def test_an_id_that_is_none_is_made_anew(settings, given: str) -> None:
     assert re.fullmatch(r"[0-9a-f]{16}", answered(settings, 1, given))
 
@@ -147,7 +171,9 @@ def test_two_requests_have_two_ids(settings) -> None:
 
 
 @pytest.mark.django_db
-def test_a_request_s_line_names_route_user_and_what_it_took(settings, caplog, django_user_model) -> None:
+def test_a_request_s_line_names_route_user_and_what_it_took(
+    settings, caplog, django_user_model
+) -> None:
     settings.LOG_FORMAT = "json"
     ann = django_user_model.objects.create_user("ann", password="a quiet river")
     client = Client()
@@ -163,7 +189,12 @@ def test_a_request_s_line_names_route_user_and_what_it_took(settings, caplog, dj
     finally:
         access.removeHandler(handler)
     (line,) = lines
-    assert (line["method"], line["route"], line["path"], line["status"]) == ("GET", "home", "/", 200)
+    assert (line["method"], line["route"], line["path"], line["status"]) == (
+        "GET",
+        "home",
+        "/",
+        200,
+    )
     assert line["bytes"] == len(response.content)
     assert line["ms"] > 0
     assert line["user_id"] == ann.pk
@@ -178,14 +209,16 @@ def test_people_get_no_line_for_each_request(settings) -> None:
         AccessLines(lambda request: None)  # type: ignore[arg-type, return-value]
 
 
-# --- workers ------------------------------------------------------------------------------------------------------
+# --- workers --------------------------------------------------------------------------------------
 
 
 def test_every_task_with_a_row_has_a_word_for_it() -> None:
     current_app.loader.import_default_modules()
     own = {name: task for name, task in current_app.tasks.items() if not name.startswith("celery.")}
     with_rows = {
-        name for name, task in own.items() if any(one.endswith("_id") for one in signature(task.run).parameters)
+        name
+        for name, task in own.items()
+        if any(one.endswith("_id") for one in signature(task.run).parameters)
     }
     assert with_rows == set(task_context.ROWS)
     assert task_context.row_of("workers.tasks.compute", [17]) == "run 17"
@@ -200,7 +233,7 @@ def test_the_hint_carries_the_request_s_id_and_no_other(a_task: None) -> None:
     assert task_context._tell_who_asked(headers={}) is None
 
 
-# --- the page that tells of it ------------------------------------------------------------------------------------
+# --- the page that tells of it --------------------------------------------------------------------
 
 
 def test_the_document_names_every_field() -> None:

@@ -28,7 +28,11 @@ def test_every_part_of_the_address() -> None:
 
 def test_tls_from_the_first_byte() -> None:
     found = mail_settings("smtps://mail.example.org")
-    assert (found["EMAIL_PORT"], found["EMAIL_USE_SSL"], found["EMAIL_USE_TLS"]) == (465, True, False)
+    assert (found["EMAIL_PORT"], found["EMAIL_USE_SSL"], found["EMAIL_USE_TLS"]) == (
+        465,
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""What Prometheus reads: who may, that each figure is what the database holds, that the document names all of it."""
+"""What Prometheus reads: who may, that each figure is what the database holds, that the document
+names all of it."""
 
 from __future__ import annotations
 
@@ -40,14 +41,18 @@ def read(client: Client) -> Series:
     assert response.status_code == 200, response.content
     assert response["Content-Type"].startswith("text/plain; version=")
     families = text_string_to_metric_families(response.content.decode())
-    return {(one.name, tuple(sorted(one.labels.items()))): one.value for family in families for one in family.samples}
+    return {
+        (one.name, tuple(sorted(one.labels.items()))): one.value
+        for family in families
+        for one in family.samples
+    }
 
 
 def of(series: Series, name: str, **labels: str) -> float:
     return series[(name, tuple(sorted(labels.items())))]
 
 
-# --- who may read it ----------------------------------------------------------------------------------------------
+# --- who may read it ------------------------------------------------------------------------------
 
 
 def test_without_the_setting_there_is_no_such_address(client: Client, settings) -> None:
@@ -55,15 +60,20 @@ def test_without_the_setting_there_is_no_such_address(client: Client, settings) 
     assert client.get("/monitoring/", headers={"Authorization": "Bearer "}).status_code == 404
 
 
-@pytest.mark.parametrize("sent", ["", "Bearer", "Bearer wrong", f"Basic {TOKEN}", TOKEN, "Bearer ÿ"])
+@pytest.mark.parametrize(
+    "sent", ["", "Bearer", "Bearer wrong", f"Basic {TOKEN}", TOKEN, "Bearer ÿ"]
+)
 def test_without_the_token_nothing_is_told(sent: str, client: Client, settings) -> None:
     settings.MONITORING_TOKEN = TOKEN
     response = client.get("/monitoring/", headers={"Authorization": sent} if sent else {})
-    assert (response.status_code, response["WWW-Authenticate"]) == (401, 'Bearer realm="monitoring"')
+    assert (response.status_code, response["WWW-Authenticate"]) == (
+        401,
+        'Bearer realm="monitoring"',
+    )
     assert b"dialeval_" not in response.content
 
 
-# --- figures --------------------------------------------------------------------------------------------------------
+# --- figures --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -79,7 +89,9 @@ def runs(tmp_path) -> list[MetricRun]:
     ]
     waits, _, runs, failed = made
     MetricRun.objects.filter(pk=waits.pk).update(created_at=now - timedelta(seconds=100))
-    MetricRun.objects.filter(pk=runs.pk).update(state="running", lease_token="t", lease_expires_at=now)
+    MetricRun.objects.filter(pk=runs.pk).update(
+        state="running", lease_token="t", lease_expires_at=now
+    )
     MetricRun.objects.filter(pk=failed.pk).update(state="failed", error="no", finished_at=now)
     return made
 
@@ -99,7 +111,9 @@ def test_work_is_told_by_kind_and_queue(prometheus: Client, runs: list[MetricRun
 @pytest.mark.django_db
 def test_a_failure_counts_for_a_day(prometheus: Client, runs: list[MetricRun]) -> None:
     assert of(read(prometheus), "dialeval_work_failed_last_day", kind="run") == 1
-    MetricRun.objects.filter(state="failed").update(finished_at=timezone.now() - timedelta(hours=25))
+    MetricRun.objects.filter(state="failed").update(
+        finished_at=timezone.now() - timedelta(hours=25)
+    )
     assert of(read(prometheus), "dialeval_work_failed_last_day", kind="run") == 0
 
 
@@ -168,7 +182,10 @@ def test_requests_are_counted_by_the_name_of_their_address(prometheus: Client) -
     after = read(prometheus)
 
     def more(view: str, method: str, status: str) -> float:
-        key = ("dialeval_requests_total", tuple(sorted({"view": view, "method": method, "status": status}.items())))
+        key = (
+            "dialeval_requests_total",
+            tuple(sorted({"view": view, "method": method, "status": status}.items())),
+        )
         return after[key] - before.get(key, 0)
 
     assert more("home", "GET", "2xx") == 1
@@ -179,7 +196,9 @@ def test_requests_are_counted_by_the_name_of_their_address(prometheus: Client) -
 
 
 @pytest.mark.django_db
-def test_a_database_that_does_not_answer_is_told_beside_what_requests_took(prometheus: Client, monkeypatch) -> None:
+def test_a_database_that_does_not_answer_is_told_beside_what_requests_took(
+    prometheus: Client, monkeypatch
+) -> None:
     def gone() -> None:
         raise DatabaseError("the server closed the connection")
 
@@ -191,11 +210,13 @@ def test_a_database_that_does_not_answer_is_told_beside_what_requests_took(prome
     assert not [name for name, _ in series if name.startswith("dialeval_work")]
 
 
-# --- what reading costs ---------------------------------------------------------------------------------------------
+# --- what reading costs ---------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
-def test_a_reading_is_one_query_a_figure_and_counts_no_table(prometheus: Client, runs: list[MetricRun]) -> None:
+def test_a_reading_is_one_query_a_figure_and_counts_no_table(
+    prometheus: Client, runs: list[MetricRun]
+) -> None:
     with CaptureQueriesContext(connection) as asked:
         read(prometheus)
     queries = [one["sql"] for one in asked.captured_queries]
@@ -206,7 +227,7 @@ def test_a_reading_is_one_query_a_figure_and_counts_no_table(prometheus: Client,
     assert all("MAX(" in sql for sql in of_ratings)
 
 
-# --- the document, and the alerts -----------------------------------------------------------------------------------
+# --- the document, and the alerts -----------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -227,9 +248,14 @@ def test_the_document_names_every_series_with_its_labels(prometheus: Client) -> 
 
 
 def test_alerts_name_only_documented_series() -> None:
-    rules = yaml.safe_load((PROJECT / "deploy" / "prometheus-rules.yaml").read_text(encoding="utf-8"))
+    rules = yaml.safe_load(
+        (PROJECT / "deploy" / "prometheus-rules.yaml").read_text(encoding="utf-8")
+    )
     alerts = [rule for group in rules["groups"] for rule in group["rules"]]
-    documented = {code_words(name)[0] for name, *_ in first_table(sections(text_of("operators.md"))["Monitoring"])}
+    documented = {
+        code_words(name)[0]
+        for name, *_ in first_table(sections(text_of("operators.md"))["Monitoring"])
+    }
     named = {name for rule in alerts for name in re.findall(r"\bdialeval_\w+", rule["expr"])}
     assert {re.sub(r"_bucket$", "", name) for name in named} <= documented
     assert all(rule["alert"] and rule["annotations"]["summary"] for rule in alerts)

@@ -16,4 +16,7 @@ def test_a_part_of_a_page_is_no_log_in_page(client: Client) -> None:
 @pytest.mark.django_db
 def test_a_page_still_leads_to_the_log_in_and_back(client: Client) -> None:
     answer = client.get("/campaigns/new/")
-    assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/campaigns/new/")
+    assert (answer.status_code, answer["Location"]) == (
+        302,
+        "/accounts/login/?next=/campaigns/new/",
+    )

@@ -1,4 +1,5 @@
-"""A forgotten password: a letter over real SMTP, a link for an hour and one use, and nothing learnt by who asks."""
+"""A forgotten password: a letter over real SMTP, a link for an hour and one use, and nothing learnt
+by who asks."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ def ada() -> Any:
 @pytest.fixture
 def post_office(settings: Any) -> Iterator[MailReceiver]:
     with mail_receiver() as receiver:
-        settings.SENDS_EMAIL, settings.EMAIL_HOST, settings.EMAIL_PORT = True, "127.0.0.1", receiver.port
+        settings.SENDS_EMAIL, settings.EMAIL_HOST, settings.EMAIL_PORT = (
+            True,
+            "127.0.0.1",
+            receiver.port,
+        )
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.SITE_URL = "https://dialeval.example.org"
         yield receiver
@@ -59,7 +64,9 @@ def ask(client: Client, email: str) -> Any:
 
 def link_in(letter: str) -> str:
     text = letter.replace("=\n", "").replace("=3D", "=")
-    (found,) = re.findall(r"https://dialeval\.example\.org(/\S+)", "\n".join(text.splitlines()[-8:]))
+    (found,) = re.findall(
+        r"https://dialeval\.example\.org(/\S+)", "\n".join(text.splitlines()[-8:])
+    )
     return found
 
 
@@ -75,7 +82,9 @@ def letter_to(post_office: MailReceiver, email: str) -> str:
     return post_office.letters[-1]
 
 
-def test_the_link_in_the_letter_sets_a_new_password(ada: Any, post_office: MailReceiver, client: Client) -> None:
+def test_the_link_in_the_letter_sets_a_new_password(
+    ada: Any, post_office: MailReceiver, client: Client
+) -> None:
     letter = letter_to(post_office, "ada@example.org")
     assert "To: ada@example.org" in letter
     assert choose(client, link_in(letter))["Location"] == reverse("login")
@@ -99,7 +108,9 @@ def test_a_link_is_good_once(ada: Any, post_office: MailReceiver) -> None:
     assert ada.check_password(NEW)
 
 
-def test_a_link_is_good_for_an_hour(ada: Any, post_office: MailReceiver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_good_for_an_hour(
+    ada: Any, post_office: MailReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from datetime import timedelta
 
     link, now = link_in(letter_to(post_office, "ada@example.org")), default_token_generator._now()
@@ -109,7 +120,9 @@ def test_a_link_is_good_for_an_hour(ada: Any, post_office: MailReceiver, monkeyp
     assert b"This link opens nothing" in Client().get(link).content
 
 
-def test_a_new_password_ends_all_sessions_and_begins_none(ada: Any, post_office: MailReceiver, client: Client) -> None:
+def test_a_new_password_ends_all_sessions_and_begins_none(
+    ada: Any, post_office: MailReceiver, client: Client
+) -> None:
     thief = Client()
     thief.force_login(ada)
     choose(client, link_in(letter_to(post_office, "ada@example.org")))
@@ -117,7 +130,9 @@ def test_a_new_password_ends_all_sessions_and_begins_none(ada: Any, post_office:
     assert "_auth_user_id" not in client.session
 
 
-def test_the_second_factor_is_asked_for_all_the_same(ada: Any, post_office: MailReceiver, client: Client) -> None:
+def test_the_second_factor_is_asked_for_all_the_same(
+    ada: Any, post_office: MailReceiver, client: Client
+) -> None:
     TOTPDevice.objects.create(user=ada, name="app")
     choose(client, link_in(letter_to(post_office, "ada@example.org")))
     answer = client.post(reverse("login"), {"username": "ada", "password": NEW})
@@ -125,7 +140,9 @@ def test_the_second_factor_is_asked_for_all_the_same(ada: Any, post_office: Mail
     assert "_auth_user_id" not in client.session
 
 
-def test_no_page_with_the_token_in_its_address_is_shown(ada: Any, post_office: MailReceiver, client: Client) -> None:
+def test_no_page_with_the_token_in_its_address_is_shown(
+    ada: Any, post_office: MailReceiver, client: Client
+) -> None:
     """So no Referer and no history of the browser carries it on."""
     link = link_in(letter_to(post_office, "ada@example.org"))
     onward = client.get(link)["Location"]
@@ -176,14 +193,16 @@ def test_the_demo_s_log_ins_keep_their_passwords(post_office: MailReceiver) -> N
 
 
 def test_look_alike_letters_lead_to_no_other_mailbox(ada: Any, post_office: MailReceiver) -> None:
-    """ "ı" without its dot becomes "i" in capitals: mail goes to the address of the account, or nowhere."""
+    """ "ı" without its dot becomes "i" in capitals: mail goes to the address of the account, or
+    nowhere."""
     Users.objects.create_user("mike", email="mike@example.org", password=PASSWORD)
     assert password_reset.send("m\u0131ke@example.org") == 0
 
 
 def test_a_mailbox_is_not_filled(ada: Any, post_office: MailReceiver, asked: list[str]) -> None:
     answers = [
-        ask(Client(REMOTE_ADDR=f"192.0.2.{n}"), "ADA@example.org" if n else "ada@example.org") for n in (0, 2, 4, 6, 8)
+        ask(Client(REMOTE_ADDR=f"192.0.2.{n}"), "ADA@example.org" if n else "ada@example.org")
+        for n in (0, 2, 4, 6, 8)
     ]
     assert {answer.status_code for answer in answers} == {302}
     assert len(asked) == password_reset.LETTERS_AN_HOUR

@@ -9,7 +9,12 @@ import threading
 from typing import Any
 
 import pytest
-from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher, check_password, make_password
+from django.contrib.auth.hashers import (
+    Argon2PasswordHasher,
+    PBKDF2PasswordHasher,
+    check_password,
+    make_password,
+)
 from django.test import override_settings
 
 from dialeval_site import passwords, settings
@@ -47,7 +52,9 @@ def test_a_new_password_is_stored_at_the_least_cost_that_owasp_recommends() -> N
 def test_a_hash_is_django_s_own() -> None:
     """Known by its hasher: whoever moves a site's accounts elsewhere needs nothing of ours."""
     assert Argon2PasswordHasher().verify(PASSWORD, passwords.HashedAside().encode(PASSWORD, SALT))
-    assert passwords.HashedBefore().encode(PASSWORD, SALT, FEW) == PBKDF2PasswordHasher().encode(PASSWORD, SALT, FEW)
+    assert passwords.HashedBefore().encode(PASSWORD, SALT, FEW) == PBKDF2PasswordHasher().encode(
+        PASSWORD, SALT, FEW
+    )
 
 
 @override_settings(PASSWORD_HASHERS=settings.PASSWORD_HASHERS)
@@ -70,7 +77,9 @@ def test_a_password_from_before_is_known_and_stored_anew_once() -> None:
 def test_many_at_once_are_each_their_own() -> None:
     made: dict[int, str] = {}
     threads = [
-        threading.Thread(target=lambda number=number: made.update({number: make_password(f"pass {number}")}))
+        threading.Thread(
+            target=lambda number=number: made.update({number: make_password(f"pass {number}")})
+        )
         for number in range(4)
     ]
     for thread in threads:
@@ -81,9 +90,12 @@ def test_many_at_once_are_each_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hasher", "work"), [(passwords.HashedAside, ("encode", "verify")), (passwords.HashedBefore, ("encode",))]
+    ("hasher", "work"),
+    [(passwords.HashedAside, ("encode", "verify")), (passwords.HashedBefore, ("encode",))],
 )
-def test_one_thread_hashes_and_checks(hasher: Any, work: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_thread_hashes_and_checks(
+    hasher: Any, work: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Django checks a PBKDF2 hash by encoding once more."""
     django_s = hasher.__mro__[1]
     at_work: list[str] = []
@@ -113,5 +125,7 @@ def test_the_thread_that_hashes_gives_way_and_no_other_does() -> None:
 
 
 def test_a_forked_process_hashes_too() -> None:
-    ended = subprocess.run([sys.executable, "-c", HASHES_IN_A_FORKED_PROCESS], cwd=PROJECT, timeout=60, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", HASHES_IN_A_FORKED_PROCESS], cwd=PROJECT, timeout=60, check=False
+    )
     assert ended.returncode == 0

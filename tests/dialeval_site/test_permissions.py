@@ -1,4 +1,5 @@
-"""Who may do what: every address × every role × a public and a private corpus. An address missing here fails."""
+"""Who may do what: every address × every role × a public and a private corpus. An address missing
+here fails."""
 
 from __future__ import annotations
 
@@ -27,10 +28,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
 
 @dataclass(frozen=True)
 class Address:
-    """A URL name and what each role gets, in the order anonymous, participant, rater, organiser, superuser.
+    """A URL name and what each role gets, in the order anonymous, participant, rater, organiser,
+    superuser.
 
-    A figure is a status; ``login`` is the way to the log-in page, ``done`` a form carried out (a redirect elsewhere).
-    ``private`` is the same on a corpus that is not public; "" where the address is of no corpus.
+    A figure is a status; ``login`` is the way to the log-in page, ``done`` a form carried out (a
+    redirect elsewhere). ``private`` is the same on a corpus that is not public; "" where the
+    address is of no corpus.
     """
 
     method: str
@@ -84,20 +87,33 @@ MATRIX = {
     "judge-answer": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
     "judge-hygiene": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "judge-progress": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "judge-estimate": Address("POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)),
-    "judge-start": Address("POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)),
-    "judge-stop": Address("POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)),
-    "judge-resume": Address("POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)),
-    "judge-budget": Address("POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)),
+    "judge-estimate": Address(
+        "POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)
+    ),
+    "judge-start": Address(
+        "POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)
+    ),
+    "judge-stop": Address(
+        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
+    ),
+    "judge-resume": Address(
+        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
+    ),
+    "judge-budget": Address(
+        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
+    ),
 }
 
 
 def test_no_address_is_missing_from_the_matrices() -> None:
-    """Rating campaigns, challenges, judges that organisers write and trainings have matrices of their own, and so has
-    the API: by operation, see ``test_permissions_challenges_api``."""
+    """Rating campaigns, challenges, judges that organisers write and trainings have matrices of
+    their own, and so has the API: by operation, see ``test_permissions_challenges_api``."""
     of_campaigns = {address.name for address in campaign_matrix.MATRIX}
     of_challenges = {address.name for address in challenge_matrix.MATRIX}
-    of_the_api = {one.name for one in challenge_matrix.OPERATIONS} | {"no-such-api-address", "api-root"}
+    of_the_api = {one.name for one in challenge_matrix.OPERATIONS} | {
+        "no-such-api-address",
+        "api-root",
+    }
     of_judges = {address.name for address in judge_matrix.MATRIX}
     of_trainings = {address.name for address in training_matrix.MATRIX}
     matrices = [set(MATRIX), of_campaigns, of_challenges, of_judges, of_trainings, of_the_api]
@@ -108,8 +124,14 @@ def test_no_address_is_missing_from_the_matrices() -> None:
 def cases() -> Iterator[tuple[str, str, str, str]]:
     """(URL name, corpus or "", role, what this role gets)"""
     for name, address in MATRIX.items():
-        for slug, row in ((PUBLIC if address.private else "", address.public), (PRIVATE, address.private)):
-            yield from ((name, slug, role, what) for role, what in zip(ROLE_NAMES, row.split(), strict=bool(row)))
+        for slug, row in (
+            (PUBLIC if address.private else "", address.public),
+            (PRIVATE, address.private),
+        ):
+            yield from (
+                (name, slug, role, what)
+                for role, what in zip(ROLE_NAMES, row.split(), strict=bool(row))
+            )
 
 
 @pytest.mark.parametrize(("name", "slug", "role", "what"), list(cases()))
@@ -149,7 +171,7 @@ def ask(client: Client, name: str, slug: str):
     )
 
 
-# --- what is private stays private ------------------------------------------------------------------------------
+# --- what is private stays private ----------------------------------------------------------------
 
 
 def tables_of(client: Client, name: str) -> list[str]:
@@ -157,24 +179,46 @@ def tables_of(client: Client, name: str) -> list[str]:
     return re.findall(r"download=([\w.-]+)", client.get(path(name, PUBLIC)).content.decode())
 
 
-CORPUS_PAGES = [name for name, address in MATRIX.items() if address.private and address.method == "GET"]
+CORPUS_PAGES = [
+    name for name, address in MATRIX.items() if address.private and address.method == "GET"
+]
 
 
 @pytest.mark.parametrize("name", CORPUS_PAGES)
 def test_a_private_corpus_has_no_downloads_either(name: str) -> None:
     anonymous = client_of("anonymous")
-    wishes = {f"?download={wish}" for wish in tables_of(anonymous, name)} | {"?version=1", "?aspect=overall", "?sort=a"}
+    wishes = {f"?download={wish}" for wish in tables_of(anonymous, name)} | {
+        "?version=1",
+        "?aspect=overall",
+        "?sort=a",
+    }
     for wish in wishes:
         assert anonymous.get(path(name, PUBLIC) + wish).status_code == 200, wish
         assert anonymous.get(path(name, PRIVATE) + wish).status_code == 404, wish
-        assert anonymous.get(path(name, PRIVATE) + wish, headers={"HX-Request": "true"}).status_code == 404, wish
+        assert (
+            anonymous.get(path(name, PRIVATE) + wish, headers={"HX-Request": "true"}).status_code
+            == 404
+        ), wish
 
 
 def test_pages_with_tables_offer_downloads() -> None:
     """Else the test above would look at none."""
     organiser = client_of("organiser")
-    for name in ("home", "metrics", "corpus", "dialogues", "metric-leaderboard", "system-leaderboard", "agreement"):
-        assert {wish.rpartition(".")[2] for wish in tables_of(organiser, name)} == {"csv", "json", "tex", "md"}, name
+    for name in (
+        "home",
+        "metrics",
+        "corpus",
+        "dialogues",
+        "metric-leaderboard",
+        "system-leaderboard",
+        "agreement",
+    ):
+        assert {wish.rpartition(".")[2] for wish in tables_of(organiser, name)} == {
+            "csv",
+            "json",
+            "tex",
+            "md",
+        }, name
 
 
 @pytest.mark.parametrize("role", ["anonymous", "participant", "rater"])
@@ -193,7 +237,9 @@ def test_a_private_corpus_answers_like_one_that_does_not_exist() -> None:
         private = anonymous.get(path(name, PRIVATE))
         missing = anonymous.get(path(name, PRIVATE).replace(PRIVATE, "nothing-there"))
         assert private.status_code == missing.status_code == 404, name
-        assert private.content.replace(PRIVATE.encode(), b"") == missing.content.replace(b"nothing-there", b""), name
+        assert private.content.replace(PRIVATE.encode(), b"") == missing.content.replace(
+            b"nothing-there", b""
+        ), name
 
 
 @pytest.mark.parametrize("role", ["organiser", "superuser"])
@@ -201,28 +247,44 @@ def test_organisers_see_the_private_corpus_on_the_home_page(role: str) -> None:
     assert PRIVATE.encode() in client_of(role).get(reverse("home")).content
 
 
-# --- the page of a metric ---------------------------------------------------------------------------------------
+# --- the page of a metric -------------------------------------------------------------------------
 
 LOOKING_AROUND = ["/", "/etc/hostname", "/no/such/folder", "../..", "some/model"]
 
 
 @pytest.mark.parametrize("named", LOOKING_AROUND)
-@pytest.mark.parametrize(("role", "status"), list(zip(ROLE_NAMES, (404, 404, 404, 200, 200), strict=True)))
-def test_only_who_may_compute_asks_whether_a_file_or_folder_is_there(named: str, role: str, status: int) -> None:
+@pytest.mark.parametrize(
+    ("role", "status"), list(zip(ROLE_NAMES, (404, 404, 404, 200, 200), strict=True))
+)
+def test_only_who_may_compute_asks_whether_a_file_or_folder_is_there(
+    named: str, role: str, status: int
+) -> None:
     """The reason why a metric cannot run tells a folder from a file and from nothing."""
     client = client_of(role)
-    for written in (f"bertscore_f1[model={named}]", f"greedy_matching[vectors={named}]", f"fbd[human={named}]"):
+    for written in (
+        f"bertscore_f1[model={named}]",
+        f"greedy_matching[vectors={named}]",
+        f"fbd[human={named}]",
+    ):
         address = reverse("metric", args=[written.partition("[")[0]])
         assert client.get(address, {"configuration": written}).status_code == status, written
 
 
-@pytest.mark.parametrize(("role", "status"), list(zip(ROLE_NAMES, (404, 404, 404, 200, 200), strict=True)))
+@pytest.mark.parametrize(
+    ("role", "status"), list(zip(ROLE_NAMES, (404, 404, 404, 200, 200), strict=True))
+)
 @pytest.mark.parametrize("slug", [PUBLIC, PRIVATE])
-def test_a_named_model_s_page_is_there_for_who_sees_a_corpus_on_which_it_ran(slug: str, role: str, status: int) -> None:
+def test_a_named_model_s_page_is_there_for_who_sees_a_corpus_on_which_it_ran(
+    slug: str, role: str, status: int
+) -> None:
     """A public corpus is seen by everybody."""
     written = "bertscore_f1[model=/srv/models/ours]"
     finished = MetricRun.objects.filter(system__version__corpus__slug=slug)
-    finished.update(metric="bertscore_f1", metric_version=all_metrics()["bertscore_f1"].version, configuration=written)
+    finished.update(
+        metric="bertscore_f1",
+        metric_version=all_metrics()["bertscore_f1"].version,
+        configuration=written,
+    )
     address = reverse("metric", args=["bertscore_f1"])
     for wish in ({}, {"configuration": written}):
         answer = client_of(role).get(address, wish)
@@ -234,7 +296,12 @@ def test_a_named_model_s_page_is_there_for_who_sees_a_corpus_on_which_it_ran(slu
 def test_neither_model_nor_details_of_a_private_corpus_s_runs_are_told(role: str) -> None:
     """On a page, in its downloads, in its fragment or over the API."""
     secret = "secret-of-the-closed-kitchen"
-    told = {"model": f"{secret}@0123", "device": secret, "remarks": {"0": secret}, "details": {"note": secret}}
+    told = {
+        "model": f"{secret}@0123",
+        "device": secret,
+        "remarks": {"0": secret},
+        "details": {"note": secret},
+    }
     assert MetricRun.objects.filter(system__version__corpus__slug=PRIVATE).update(**told)
     client, address = client_of(role), path("metric", "")
     wishes = [
@@ -252,20 +319,32 @@ def test_neither_model_nor_details_of_a_private_corpus_s_runs_are_told(role: str
     assert secret.encode() in client_of("organiser").get(f"{address}?corpus=closed-kitchen").content
 
 
-# --- forms ------------------------------------------------------------------------------------------------------
+# --- forms ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name, address in MATRIX.items() if address.method == "POST"] + ["login"])
+@pytest.mark.parametrize(
+    "name", [name for name, address in MATRIX.items() if address.method == "POST"] + ["login"]
+)
 def test_a_form_without_the_page_s_token_is_refused(name: str) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person("organiser"))
     assert client.post(path(name, PUBLIC), {"metrics": "word_f1"}).status_code == 403
 
 
-@pytest.mark.parametrize(("role", "what"), list(zip(ROLE_NAMES, ORGANISERS_DO.split(), strict=True)))
+@pytest.mark.parametrize(
+    ("role", "what"), list(zip(ROLE_NAMES, ORGANISERS_DO.split(), strict=True))
+)
 def test_only_organisers_send_a_new_corpus(role: str, what: str, tmp_path: Path) -> None:
-    file = SimpleUploadedFile("cooks.jsonl", write_corpus(tmp_path / "cooks.jsonl", "leek").read_bytes())
-    form = {"file": file, "format": "jsonl", "slug": "third-kitchen", "name": "", "seen_by": "organisers"}
+    file = SimpleUploadedFile(
+        "cooks.jsonl", write_corpus(tmp_path / "cooks.jsonl", "leek").read_bytes()
+    )
+    form = {
+        "file": file,
+        "format": "jsonl",
+        "slug": "third-kitchen",
+        "name": "",
+        "seen_by": "organisers",
+    }
     assert outcome(client_of(role).post(reverse("corpus-new"), form)) == what
     assert Corpus.objects.filter(slug="third-kitchen").exists() == (what == "done")
 
@@ -282,14 +361,20 @@ def test_log_in_leads_to_no_other_site() -> None:
     rater.save()
     answer = Client().post(
         reverse("login") + "?next=https://elsewhere.example/",
-        {"username": "the-rater", "password": "a long pass phrase", "next": "https://elsewhere.example/"},
+        {
+            "username": "the-rater",
+            "password": "a long pass phrase",
+            "next": "https://elsewhere.example/",
+        },
     )
     assert answer["Location"] == reverse("home")
 
 
 @pytest.mark.parametrize(("production", "is_let_in"), [(False, True), (True, False)])
 @pytest.mark.parametrize("form", ["login", "admin:login"])
-def test_a_demo_s_pass_word_opens_nothing_in_production(form: str, production: bool, is_let_in: bool, settings) -> None:
+def test_a_demo_s_pass_word_opens_nothing_in_production(
+    form: str, production: bool, is_let_in: bool, settings
+) -> None:
     """It is printed in the README, and a database may have begun as a demo."""
     settings.PRODUCTION = production
     organiser = person("organiser")
@@ -303,8 +388,17 @@ def test_a_demo_s_pass_word_opens_nothing_in_production(form: str, production: b
 
 def test_the_score_form_shows_only_to_organisers() -> None:
     action = f'action="{path("score", PUBLIC)}?version=1"'
-    shown = {role: action in client_of(role).get(path("corpus-runs", PUBLIC)).content.decode() for role in ROLE_NAMES}
-    assert shown == {"anonymous": False, "participant": False, "rater": False, "organiser": True, "superuser": True}
+    shown = {
+        role: action in client_of(role).get(path("corpus-runs", PUBLIC)).content.decode()
+        for role in ROLE_NAMES
+    }
+    assert shown == {
+        "anonymous": False,
+        "participant": False,
+        "rater": False,
+        "organiser": True,
+        "superuser": True,
+    }
 
 
 def test_a_user_who_is_no_longer_active_is_nobody() -> None:
@@ -324,11 +418,14 @@ def test_roles_are_groups_and_a_superuser_is_an_organiser() -> None:
     }
 
 
-# --- admin ------------------------------------------------------------------------------------------------------
+# --- admin ----------------------------------------------------------------------------------------
 
 
 def admin_pages() -> list[str]:
-    names = [f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry]
+    names = [
+        f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+        for model in admin.site._registry
+    ]
     return ["admin:index", *names]
 
 
@@ -354,7 +451,9 @@ ORGANISERS_TABLES = {
 
 
 @pytest.mark.parametrize(("role", "seen"), [("organiser", ORGANISERS_TABLES), ("rater", set())])
-def test_staff_sees_corpora_and_runs_in_the_admin_as_an_organiser_only(role: str, seen: set[str]) -> None:
+def test_staff_sees_corpora_and_runs_in_the_admin_as_an_organiser_only(
+    role: str, seen: set[str]
+) -> None:
     """Users and groups are for superusers."""
     staff = person(role)
     staff.is_staff = True
@@ -363,12 +462,14 @@ def test_staff_sees_corpora_and_runs_in_the_admin_as_an_organiser_only(role: str
     statuses = {name: client.get(reverse(name)).status_code for name in admin_pages()}
     assert statuses == {name: 200 if name in {"admin:index", *seen} else 403 for name in statuses}
     index = client.get(reverse("admin:index")).content.decode()
-    assert {name for name in statuses if f'href="{reverse(name)}"' in index} - {"admin:index"} == seen
+    assert {name for name in statuses if f'href="{reverse(name)}"' in index} - {
+        "admin:index"
+    } == seen
 
 
 def test_the_admin_knows_no_rating_campaigns() -> None:
-    """Who rates what is on the organiser's pages, under pseudonyms. In the admin every row would name its rater, and
-    one changed by hand would no longer be what a rater said."""
+    """Who rates what is on the organiser's pages, under pseudonyms. In the admin every row would
+    name its rater, and one changed by hand would no longer be what a rater said."""
     assert "campaigns" not in {model._meta.app_label for model in admin.site._registry}
 
 
@@ -377,15 +478,24 @@ def test_the_admin_adds_and_deletes_no_corpus_and_no_result(name: str) -> None:
     client, row = client_of("superuser"), first_row_of(name)
     change = name.replace("changelist", "change")
     assert client.post(reverse(name.replace("changelist", "add")), {}).status_code == 403
-    assert client.post(reverse(name.replace("changelist", "delete"), args=[row.pk]), {"post": "yes"}).status_code == 403
-    answer = client.post(reverse(change, args=[row.pk]), {"name": "Changed", "slug": "changed", "state": "failed"})
+    assert (
+        client.post(
+            reverse(name.replace("changelist", "delete"), args=[row.pk]), {"post": "yes"}
+        ).status_code
+        == 403
+    )
+    answer = client.post(
+        reverse(change, args=[row.pk]), {"name": "Changed", "slug": "changed", "state": "failed"}
+    )
     assert answer.status_code == (302 if "corpus_" in name else 403)
     row.refresh_from_db()
     assert getattr(row, "slug", "") != "changed"
 
 
 def first_row_of(name: str) -> Model:
-    (model,) = (model for model in admin.site._registry if f"_{model._meta.model_name}_changelist" in name)
+    (model,) = (
+        model for model in admin.site._registry if f"_{model._meta.model_name}_changelist" in name
+    )
     return model.objects.first()
 
 
@@ -395,7 +505,9 @@ def test_an_organiser_makes_a_corpus_public_in_the_admin() -> None:
     organiser.save()
     corpus = Corpus.objects.get(slug=PRIVATE)
     form = reverse("admin:annotations_corpus_change", args=[corpus.pk])
-    assert client_of("organiser").post(form, {"name": "Cooks", "is_public": "on"}).status_code == 302
+    assert (
+        client_of("organiser").post(form, {"name": "Cooks", "is_public": "on"}).status_code == 302
+    )
     corpus.refresh_from_db()
     assert corpus.is_public
     assert client_of("anonymous").get(path("corpus", PRIVATE)).status_code == 200

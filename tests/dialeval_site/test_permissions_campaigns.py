@@ -1,4 +1,5 @@
-"""Who may do what in rating campaigns: every address × every role, and what belongs to another rater.
+"""Who may do what in rating campaigns: every address × every role, and what belongs to another
+rater.
 
 That no address is missing is tested beside the matrix of the other addresses.
 """
@@ -63,7 +64,7 @@ def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replies, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
 
 
-# --- the matrix -------------------------------------------------------------------------------------------------
+# --- the matrix -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("address", "role", "what"), CASES)
-def test_each_role_gets_what_the_matrix_says(stage: Stage, address: Address, role: str, what: str) -> None:
+def test_each_role_gets_what_the_matrix_says(
+    stage: Stage, address: Address, role: str, what: str
+) -> None:
     whose = EXCLUDED if role == EXCLUDED else TAKING_PART
     assert outcome(ask(client_of(role), stage, address, Visit(whose))) == what
 
@@ -119,9 +122,13 @@ def test_other_methods_are_refused_to_everybody(stage: Stage, name: str) -> None
             assert client.generic(method, path(stage, own[0])).status_code == 405, (role, method)
 
 
-@pytest.mark.parametrize("address", [one for one in MATRIX if one.method == "POST"], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "address", [one for one in MATRIX if one.method == "POST"], ids=lambda one: one.name
+)
 @pytest.mark.parametrize("role", [TAKING_PART, ORGANISER])
-def test_a_form_without_the_page_s_token_is_refused(stage: Stage, address: Address, role: str) -> None:
+def test_a_form_without_the_page_s_token_is_refused(
+    stage: Stage, address: Address, role: str
+) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person(role))
     assert ask(client, stage, address).status_code == 403
@@ -142,15 +149,20 @@ def test_nothing_is_stored_by_those_who_may_not(stage: Stage) -> None:
 
 
 def everything_stored() -> list[object]:
-    campaigns = Campaign.objects.order_by("pk").values_list("slug", "name", "state", "published_aspect")
-    raters = Participation.objects.order_by("pk").values_list("user", "state", "guidelines_read", "offered")
+    campaigns = Campaign.objects.order_by("pk").values_list(
+        "slug", "name", "state", "published_aspect"
+    )
+    raters = Participation.objects.order_by("pk").values_list(
+        "user", "state", "guidelines_read", "offered"
+    )
     counted = [
-        model.objects.count() for model in (RatingRevision, Line, Message, Conversation, Invitation, Participation)
+        model.objects.count()
+        for model in (RatingRevision, Line, Message, Conversation, Invitation, Participation)
     ]
     return [list(campaigns), list(raters), *counted]
 
 
-# --- pages' own requests ----------------------------------------------------------------------------------------
+# --- pages' own requests --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -168,17 +180,21 @@ def test_a_page_s_own_requests_are_told_by_status(stage: Stage, name: str, statu
     (address,) = (one for one in MATRIX if one.name == name)
     for role, status in zip(ROLE_NAMES, statuses.split(), strict=True):
         whose = EXCLUDED if role == EXCLUDED else TAKING_PART
-        assert ask(client_of(role), stage, address, Visit(whose), **JSON).status_code == int(status), role
+        assert ask(client_of(role), stage, address, Visit(whose), **JSON).status_code == int(
+            status
+        ), role
 
 
-# --- what is another rater's ------------------------------------------------------------------------------------
+# --- what is another rater's ----------------------------------------------------------------------
 
 OTHERS = [address for address in MATRIX if address.of in ("chat", "room")]
 
 
 @pytest.mark.parametrize("address", OTHERS, ids=lambda one: one.name)
 @pytest.mark.parametrize("role", [TAKING_PART, EXCLUDED, ORGANISER, "superuser"])
-def test_another_rater_s_chat_and_room_do_not_exist(stage: Stage, address: Address, role: str) -> None:
+def test_another_rater_s_chat_and_room_do_not_exist(
+    stage: Stage, address: Address, role: str
+) -> None:
     """Nor do they for organisers, who read them on their own pages, under pseudonyms."""
     before = everything_stored()
     for accept in ({}, JSON):
@@ -203,36 +219,54 @@ def test_another_rater_s_item_does_not_exist(stage: Stage) -> None:
     answers = {}
     for item in (theirs, nobodys, stage.check):
         rating = client.post(
-            reverse("rating-submit", args=[TURNS]), {"item": item, "key": "one", "score": 3}, headers=JSON
+            reverse("rating-submit", args=[TURNS]),
+            {"item": item, "key": "one", "score": 3},
+            headers=JSON,
         )
-        skipping = client.post(reverse("rating-skip", args=[TURNS]), {"item": item, "reason": "no"}, headers=JSON)
+        skipping = client.post(
+            reverse("rating-skip", args=[TURNS]), {"item": item, "reason": "no"}, headers=JSON
+        )
         answers[item] = (rating.status_code, rating.json(), skipping.status_code, skipping.json())
     assert answers[theirs] == answers[nobodys] == answers[stage.check]
     assert answers[theirs][0] == answers[theirs][2] == 409
     assert everything_stored()[2:] == before[2:]
 
 
-# --- what is there for nobody ------------------------------------------------------------------------------------
+# --- what is there for nobody ---------------------------------------------------------------------
 
 RATERS_ADDRESSES = [address for address in MATRIX if address.who == "raters" and address.campaign]
-ORGANISERS_ADDRESSES = [address for address in MATRIX if address.who == "organisers" and address.campaign]
+ORGANISERS_ADDRESSES = [
+    address for address in MATRIX if address.who == "organisers" and address.campaign
+]
 
 
 @pytest.mark.parametrize("address", RATERS_ADDRESSES, ids=lambda one: f"{one.method} {one.name}")
 @pytest.mark.parametrize("role", [PARTICIPANT, RATER, ORGANISER])
-def test_a_stranger_is_not_told_that_a_campaign_is_there(stage: Stage, address: Address, role: str) -> None:
+def test_a_stranger_is_not_told_that_a_campaign_is_there(
+    stage: Stage, address: Address, role: str
+) -> None:
     """The same words as for a name that nobody uses."""
     client = client_of(role)
-    real, missing = ask(client, stage, address), ask(client, stage, address, Visit(campaign=NO_PLACE))
+    real, missing = (
+        ask(client, stage, address),
+        ask(client, stage, address, Visit(campaign=NO_PLACE)),
+    )
     assert real.status_code == missing.status_code == 404
     assert without(real, address.campaign) == without(missing, NO_PLACE)
 
 
-@pytest.mark.parametrize("address", ORGANISERS_ADDRESSES, ids=lambda one: f"{one.method} {one.name}")
+@pytest.mark.parametrize(
+    "address", ORGANISERS_ADDRESSES, ids=lambda one: f"{one.method} {one.name}"
+)
 @pytest.mark.parametrize("role", ["anonymous", RATER, TAKING_PART])
-def test_an_organiser_s_page_tells_others_nothing(stage: Stage, address: Address, role: str) -> None:
+def test_an_organiser_s_page_tells_others_nothing(
+    stage: Stage, address: Address, role: str
+) -> None:
     client = client_of(role)
-    real, missing = ask(client, stage, address), ask(client, stage, address, Visit(campaign=NO_PLACE))
+    real, missing = (
+        ask(client, stage, address),
+        ask(client, stage, address, Visit(campaign=NO_PLACE)),
+    )
     assert outcome(real) == outcome(missing) == ("login" if role == "anonymous" else "403")
     assert without(real, address.campaign) == without(missing, NO_PLACE)
 
@@ -242,7 +276,9 @@ def test_an_organiser_s_page_tells_others_nothing(stage: Stage, address: Address
 def test_a_draft_is_there_for_no_rater(stage: Stage, address: Address, role: str) -> None:
     """Not for members of its group, and not for whoever would be among its raters already."""
     client = client_of(role)
-    draft, missing = (ask(client, stage, address, Visit(campaign=slug)) for slug in (DRAFT, NO_PLACE))
+    draft, missing = (
+        ask(client, stage, address, Visit(campaign=slug)) for slug in (DRAFT, NO_PLACE)
+    )
     assert draft.status_code == missing.status_code == 404
     assert without(draft, DRAFT) == without(missing, NO_PLACE)
 
@@ -264,9 +300,15 @@ def test_no_page_mentions_a_campaign_to_strangers(stage: Stage, role: str) -> No
             assert f"/{slug}/" not in text, address
 
 
-# --- downloads, and the corpus that is rated ----------------------------------------------------------------------
+# --- downloads, and the corpus that is rated ------------------------------------------------------
 
-WITH_TABLES = ("campaigns", "campaign-raters", "campaign-ratings", "campaign-agreement", "campaign-dialogues")
+WITH_TABLES = (
+    "campaigns",
+    "campaign-raters",
+    "campaign-ratings",
+    "campaign-agreement",
+    "campaign-dialogues",
+)
 
 
 @pytest.mark.parametrize("name", WITH_TABLES)
@@ -275,7 +317,12 @@ def test_downloads_are_for_those_who_may_see_the_page(stage: Stage, name: str) -
     place = path(stage, address)
     tables = re.findall(r"download=([\w.-]+)", client_of(ORGANISER).get(place).content.decode())
     assert tables, "the page offers no downloads, so nothing was tested"
-    for role, what in (("anonymous", "login"), (RATER, "403"), (TAKING_PART, "403"), (EXCLUDED, "403")):
+    for role, what in (
+        ("anonymous", "login"),
+        (RATER, "403"),
+        (TAKING_PART, "403"),
+        (EXCLUDED, "403"),
+    ):
         client = client_of(role)
         for table in tables:
             assert outcome(client.get(f"{place}?download={table}")) == what, (role, table)
@@ -285,7 +332,9 @@ def test_downloads_are_for_those_who_may_see_the_page(stage: Stage, name: str) -
 def test_ratings_are_exported_to_organisers_only(stage: Stage, form: str) -> None:
     place = f"{reverse('campaign-export', args=[TURNS])}?format={form}&names=1&all=1"
     got = {role: outcome(client_of(role).get(place)) for role in ROLE_NAMES}
-    assert got == dict(zip(ROLE_NAMES, ["login", "403", "403", "403", "403", "200", "200"], strict=True))
+    assert got == dict(
+        zip(ROLE_NAMES, ["login", "403", "403", "403", "403", "200", "200"], strict=True)
+    )
 
 
 CORPUS_PAGES = (
@@ -310,7 +359,8 @@ CORPUS_PAGES = (
 @pytest.mark.parametrize("name", [*CORPUS_PAGES, "dialogue", "judge-answer"])
 @pytest.mark.parametrize("role", [TAKING_PART, EXCLUDED])
 def test_who_rates_a_corpus_sees_nothing_of_it(stage: Stage, name: str, role: str) -> None:
-    """Its pages name the systems: neither page nor file nor fragment, in the words of a corpus that is not there."""
+    """Its pages name the systems: neither page nor file nor fragment, in the words of a corpus that
+    is not there."""
     client = client_of(role)
     place = reverse(name, args=[PUBLIC, *([0] if name in ("dialogue", "judge-answer") else [])])
     files = re.findall(r"download=([\w.-]+)", client_of("anonymous").get(place).content.decode())
@@ -327,7 +377,13 @@ def test_lists_and_their_files_leave_out_the_corpus_one_rates(stage: Stage) -> N
     client = client_of(TAKING_PART)
     for place in ("home", "metrics"):
         page = client.get(reverse(place)).content.decode()
-        for text in (page, *(client.get(f"{reverse(place)}?download={file}").content.decode() for file in files(page))):
+        for text in (
+            page,
+            *(
+                client.get(f"{reverse(place)}?download={file}").content.decode()
+                for file in files(page)
+            ),
+        ):
             assert PUBLIC not in text
             assert "cook" not in text.casefold()  # its system, and its name
 
@@ -365,7 +421,7 @@ def test_who_is_logged_out_comes_back_to_a_page_that_opens(stage: Stage) -> None
             assert anonymous.get(back).status_code != 405, address.name
 
 
-# --- invitations --------------------------------------------------------------------------------------------------
+# --- invitations ----------------------------------------------------------------------------------
 
 DEAD_LINKS = {
     "bad": ({"token": "another-token-than-this"}, 404),
@@ -373,7 +429,11 @@ DEAD_LINKS = {
     "expired": ({"expires_at": timezone.now() - timedelta(seconds=1)}, 410),
     "used up": ({"most_uses": 1, "uses": 1}, 410),
 }
-ACCOUNT = {"username": "somebody-new", "password": "a long pass phrase", "again": "a long pass phrase"}
+ACCOUNT = {
+    "username": "somebody-new",
+    "password": "a long pass phrase",
+    "again": "a long pass phrase",
+}
 
 
 @pytest.mark.parametrize(("change", "status"), DEAD_LINKS.values(), ids=DEAD_LINKS)
@@ -404,7 +464,9 @@ def test_a_link_lets_in_whoever_holds_it(stage: Stage) -> None:
     assert client.get(answer["Location"]).status_code == 200
 
 
-@pytest.mark.parametrize("token", ["%00", "a%00b", "%F0%9F%98%80", "x" * 5000, "..%5C..", "%3Cscript%3E"])
+@pytest.mark.parametrize(
+    "token", ["%00", "a%00b", "%F0%9F%98%80", "x" * 5000, "..%5C..", "%3Cscript%3E"]
+)
 def test_a_mangled_link_is_a_link_that_does_not_work(stage: Stage, token: str) -> None:
     for method in ("GET", "POST"):
         assert client_of("anonymous").generic(method, f"/join/{token}/").status_code == 404
@@ -414,7 +476,9 @@ def test_a_mangled_link_is_a_link_that_does_not_work(stage: Stage, token: str) -
 def test_a_mangled_item_is_one_that_does_not_exist(stage: Stage, wish: str) -> None:
     client = client_of(TAKING_PART)
     for query in ("item", "feedback"):
-        assert client.get(f"{reverse('rating-work', args=[TURNS])}?{query}={wish}").status_code == 404
+        assert (
+            client.get(f"{reverse('rating-work', args=[TURNS])}?{query}={wish}").status_code == 404
+        )
     form, encoded = f"item={wish}&key=k&score=3&reason=r", "application/x-www-form-urlencoded"
     for name, headers, allowed in (
         ("rating-submit", {}, {302, 200}),
@@ -422,7 +486,9 @@ def test_a_mangled_item_is_one_that_does_not_exist(stage: Stage, wish: str) -> N
         ("rating-skip", {}, {302}),
         ("rating-skip", JSON, {409, 422}),
     ):
-        answer = client.post(reverse(name, args=[TURNS]), form, content_type=encoded, headers=headers)
+        answer = client.post(
+            reverse(name, args=[TURNS]), form, content_type=encoded, headers=headers
+        )
         assert answer.status_code in allowed, (name, headers)
 
 
@@ -430,8 +496,13 @@ def test_a_mangled_item_is_one_that_does_not_exist(stage: Stage, wish: str) -> N
 def test_a_mangled_check_or_room_is_one_that_does_not_exist(stage: Stage, wish: str) -> None:
     organiser = client_of(ORGANISER)
     assert organiser.post(f"/campaigns/{TURNS}/checks/{wish}/delete/").status_code == 404
-    assert organiser.get(f"{reverse('campaign-dialogues', args=[MEETINGS])}?room={wish}").status_code == 404
-    assert organiser.get(f"{reverse('campaign-raters', args=[TURNS])}?rater={wish}").status_code == 404
+    assert (
+        organiser.get(f"{reverse('campaign-dialogues', args=[MEETINGS])}?room={wish}").status_code
+        == 404
+    )
+    assert (
+        organiser.get(f"{reverse('campaign-raters', args=[TURNS])}?rater={wish}").status_code == 404
+    )
 
 
 def test_numbers_beyond_the_database_s_are_of_nothing(stage: Stage) -> None:
@@ -439,11 +510,25 @@ def test_numbers_beyond_the_database_s_are_of_nothing(stage: Stage) -> None:
     assert organiser.get(f"/chat-systems/{huge}/").status_code == 404
     assert organiser.post(f"/chat-systems/{huge}/try/", {"question": "Hi."}).status_code == 404
     assert organiser.post(f"/campaigns/{TURNS}/invitations/{huge}/revoke/").status_code == 404
-    assert organiser.post(f"/campaigns/{TURNS}/raters/{huge}/exclude/", {"reason": "r"}).status_code == 404
+    assert (
+        organiser.post(f"/campaigns/{TURNS}/raters/{huge}/exclude/", {"reason": "r"}).status_code
+        == 404
+    )
 
 
 def test_the_stage_is_what_the_matrix_speaks_of(stage: Stage) -> None:
     """Else a 404 would be one for want of anything there."""
     states = dict(Campaign.objects.values_list("slug", "state"))
-    assert states == {TURNS: "open", CHATS: "open", MEETINGS: "open", DRAFT: "draft", CLOSED: "closed"}
-    assert Conversation.objects.get(public_id=stage.chats[TAKING_PART]).assignment.item.chat_system.name == SYSTEM
+    assert states == {
+        TURNS: "open",
+        CHATS: "open",
+        MEETINGS: "open",
+        DRAFT: "draft",
+        CLOSED: "closed",
+    }
+    assert (
+        Conversation.objects.get(
+            public_id=stage.chats[TAKING_PART]
+        ).assignment.item.chat_system.name
+        == SYSTEM
+    )

@@ -40,7 +40,7 @@ from tests.dialeval_site.small_corpora import person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
-# --- the matrix of pages ----------------------------------------------------------------------------------------
+# --- the matrix of pages --------------------------------------------------------------------------
 
 
 CASES = [
@@ -51,7 +51,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("address", "role", "what"), CASES)
-def test_each_role_gets_what_the_matrix_says(stage: Stage, address: Address, role: str, what: str) -> None:
+def test_each_role_gets_what_the_matrix_says(
+    stage: Stage, address: Address, role: str, what: str
+) -> None:
     assert outcome(ask(client_of(role), stage, address, role)) == what
 
 
@@ -70,7 +72,9 @@ def test_other_methods_are_refused_to_everybody(stage: Stage, name: str) -> None
 
 @pytest.mark.parametrize("address", [one for one in MATRIX if one.method == "POST"], ids=name_of)
 @pytest.mark.parametrize("role", [MEMBER, ORGANISER])
-def test_a_form_without_the_page_s_token_is_refused(stage: Stage, address: Address, role: str) -> None:
+def test_a_form_without_the_page_s_token_is_refused(
+    stage: Stage, address: Address, role: str
+) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person(role))
     assert ask(client, stage, address, role).status_code == 403
@@ -88,17 +92,23 @@ def test_nothing_is_stored_by_those_who_may_not(stage: Stage, address: Address) 
                 assert everything_stored() == before, role
 
 
-# --- what is another person's -----------------------------------------------------------------------------------
+# --- what is another person's ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("address", [one for one in MATRIX if one.of in ("token", "webhook")], ids=name_of)
+@pytest.mark.parametrize(
+    "address", [one for one in MATRIX if one.of in ("token", "webhook")], ids=name_of
+)
 @pytest.mark.parametrize("role", [RIVAL, ORGANISER, "superuser"])
-def test_another_s_token_and_webhook_do_not_exist(stage: Stage, address: Address, role: str) -> None:
+def test_another_s_token_and_webhook_do_not_exist(
+    stage: Stage, address: Address, role: str
+) -> None:
     """Nor for organisers: a token is its owner."""
     before = everything_stored()
     place = path(stage, address, MEMBER)
     missing = re.sub(r"\d+", "999999", place)
-    answers = [client_of(role).post(one) for one in (place, missing, re.sub(r"\d+", "9" * 30, place))]
+    answers = [
+        client_of(role).post(one) for one in (place, missing, re.sub(r"\d+", "9" * 30, place))
+    ]
     assert [one.status_code for one in answers] == [404, 404, 404]
     assert without(answers[0], place) == without(answers[1], missing)
     assert everything_stored() == before
@@ -109,7 +119,9 @@ OF_TEAMS = [one for one in MATRIX if one.of in ("scored", "waiting", "hidden")]
 
 @pytest.mark.parametrize("address", OF_TEAMS, ids=name_of)
 @pytest.mark.parametrize("role", [PARTICIPANT, RIVAL, RATER])
-def test_another_team_s_submission_answers_like_one_that_nobody_made(stage: Stage, address: Address, role: str) -> None:
+def test_another_team_s_submission_answers_like_one_that_nobody_made(
+    stage: Stage, address: Address, role: str
+) -> None:
     client, place = client_of(role), path(stage, address, role)
     missing = re.sub(r"(/submissions/)[^/]+", r"\1AAAAAAAAAAAAAAAA", place)
     real, none = (client.generic(address.method, one) for one in (place, missing))
@@ -129,7 +141,11 @@ def test_a_draft_is_there_for_organisers_only(stage: Stage, address: Address, ro
     answers = []
     for slug in (DRAFT, NO_PLACE):
         place = path(stage, replace(address, challenge=slug, round=OPEN), role)
-        answer = client.post(place, dict(address.data)) if address.method == "POST" else client.get(place)
+        answer = (
+            client.post(place, dict(address.data))
+            if address.method == "POST"
+            else client.get(place)
+        )
         answers.append((outcome(answer), without(answer, place).replace(slug, "")))
     assert answers[0] == answers[1]
     assert answers[0][0] in ("404", "403", "login")
@@ -167,7 +183,11 @@ def test_an_old_link_of_a_team_lets_nobody_in(stage: Stage) -> None:
     client_of(MEMBER).post(reverse("team-invitation", args=[CUP]))
     stranger = client_of(PARTICIPANT)
     place = reverse("team-join", args=[stage.invitation])
-    answers = [stranger.get(place), stranger.post(place), stranger.get(reverse("team-join", args=["A" * 24]))]
+    answers = [
+        stranger.get(place),
+        stranger.post(place),
+        stranger.get(reverse("team-join", args=["A" * 24])),
+    ]
     assert [one.status_code for one in answers] == [404, 404, 404]
     assert "Team member" not in answers[0].content.decode()
     assert not Member.objects.filter(user=person(PARTICIPANT)).exists()
@@ -183,7 +203,7 @@ def test_who_is_logged_out_comes_back_to_a_page_that_opens(stage: Stage) -> None
             assert anonymous.get(back).status_code != 405, name_of(address)
 
 
-# --- mangled addresses ------------------------------------------------------------------------------------------
+# --- mangled addresses ----------------------------------------------------------------------------
 
 MANGLED = ["%00", "a%00b", "%F0%9F%98%80", "x" * 5000, "..%5C..", "%3Cscript%3E", "%ED%A0%80"]
 
@@ -202,25 +222,53 @@ def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, wish: str, role
         assert client.get(place.format(wish)).status_code == 404, place
         assert client.post(place.format(wish)).status_code in (404, 405), place
     for part in ("", "progress/", "file/"):
-        assert client.get(f"/submissions/{wish}/{part}").status_code in ({302, 401} if role == "anonymous" else {404})
+        assert client.get(f"/submissions/{wish}/{part}").status_code in (
+            {302, 401} if role == "anonymous" else {404}
+        )
     for deed in ("cancel", "retry", "baseline"):
         assert client.post(f"/submissions/{wish}/{deed}/").status_code in (302, 403, 404)
-    for place in ("/submissions/{}", "/challenges/{}", "/challenges/cup/rounds/{}/leaderboard", "/corpora/{}"):
+    for place in (
+        "/submissions/{}",
+        "/challenges/{}",
+        "/challenges/cup/rounds/{}/leaderboard",
+        "/corpora/{}",
+    ):
         assert Program().get(place.format(wish)).status_code in (401, 404)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wish", ["%00", "a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"])
+@pytest.mark.parametrize(
+    "wish", ["%00", "a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"]
+)
 @pytest.mark.usefixtures("offered")
 def test_a_mangled_query_breaks_no_page(stage: Stage, wish: str) -> None:
     organiser = client_of(ORGANISER)
-    queries = ("part", "format", "level", "version", "from", "round", "state", "team", "chosen", "page", "sort",
-               "download", "before", "after", "action", "challenge", "next", "wait")  # fmt: skip
+    queries = (
+        "part",
+        "format",
+        "level",
+        "version",
+        "from",
+        "round",
+        "state",
+        "team",
+        "chosen",
+        "page",
+        "sort",
+        "download",
+        "before",
+        "after",
+        "action",
+        "challenge",
+        "next",
+        "wait",
+    )
     for address in MATRIX:
         if address.method == "GET":
             place = path(stage, address, ORGANISER)
             one_by_one = [f"{query}={wish}" for query in queries]
-            # A NUL is what a database chokes on; the others go all at once, which is a fifth of the time.
+            # A NUL is what a database chokes on; the others go all at once, which is a fifth of the
+            # time.
             for query in one_by_one if "%00" in wish else ["&".join(one_by_one)]:
                 status = organiser.get(f"{place}?{query}").status_code
                 assert status in (200, 302, 404, 422), (place, query, status)
@@ -229,4 +277,6 @@ def test_a_mangled_query_breaks_no_page(stage: Stage, wish: str) -> None:
 @pytest.mark.parametrize("invitation", ["a\0b", "\ud800", "x" * 5000, "..\\..", "<script>"])
 def test_a_mangled_invitation_joins_no_team(stage: Stage, invitation: str) -> None:
     program = Program(token_for("stranger"))
-    assert program.post(f"/challenges/{CUP}/teams/join", {"invitation": invitation}).status_code == 422
+    assert (
+        program.post(f"/challenges/{CUP}/teams/join", {"invitation": invitation}).status_code == 422
+    )

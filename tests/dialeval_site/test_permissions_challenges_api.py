@@ -28,7 +28,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
 def call(program: Program, stage: Stage, operation: Operation, caller: str) -> Any:
     whose = DISQUALIFIED if caller == "disqualified" else MEMBER
-    place = operation.path.replace("<scored>", stage.scored[whose]).replace("<waiting>", stage.waiting[whose])
+    place = operation.path.replace("<scored>", stage.scored[whose]).replace(
+        "<waiting>", stage.waiting[whose]
+    )
     body = operation.body
     if body and body.get("invitation"):
         body = {"invitation": stage.invitation}
@@ -57,7 +59,9 @@ def test_no_operation_is_missing_from_the_matrix() -> None:
 
 
 @pytest.mark.parametrize(("operation", "caller", "status"), API_CASES)
-def test_each_caller_gets_what_the_matrix_says(stage: Stage, operation: Operation, caller: str, status: int) -> None:
+def test_each_caller_gets_what_the_matrix_says(
+    stage: Stage, operation: Operation, caller: str, status: int
+) -> None:
     program = Program(token_for(caller))
     before = everything_stored() if status >= 400 else None
     assert call(program, stage, operation, caller).status_code == status

@@ -48,7 +48,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("address", "role", "what"), CASES)
-def test_each_role_gets_what_the_matrix_says(names: Names, address: Address, role: str, what: str) -> None:
+def test_each_role_gets_what_the_matrix_says(
+    names: Names, address: Address, role: str, what: str
+) -> None:
     answer = client_of(role).generic(
         address.method,
         path(names, address),
@@ -63,10 +65,15 @@ def test_other_methods_are_refused_to_everybody(names: Names, name: str) -> None
     named = [address for address in MATRIX if address.name == name]
     for method in METHODS - {address.method for address in named}:
         for role in ("anonymous", "superuser"):
-            assert client_of(role).generic(method, path(names, named[0])).status_code == 405, (role, method)
+            assert client_of(role).generic(method, path(names, named[0])).status_code == 405, (
+                role,
+                method,
+            )
 
 
-@pytest.mark.parametrize("address", [one for one in MATRIX if one.method == "POST"], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "address", [one for one in MATRIX if one.method == "POST"], ids=lambda one: one.name
+)
 def test_a_form_without_the_page_s_token_is_refused(names: Names, address: Address) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person("organiser"))

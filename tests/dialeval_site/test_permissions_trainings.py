@@ -47,10 +47,15 @@ def test_other_methods_are_refused_to_everybody(name: str) -> None:
     named = [address for address in MATRIX if address.name == name]
     for method in METHODS - {address.method for address in named}:
         for role in ("anonymous", "superuser"):
-            assert client_of(role).generic(method, path(named[0])).status_code == 405, (role, method)
+            assert client_of(role).generic(method, path(named[0])).status_code == 405, (
+                role,
+                method,
+            )
 
 
-@pytest.mark.parametrize("address", [one for one in MATRIX if one.method == "POST"], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "address", [one for one in MATRIX if one.method == "POST"], ids=lambda one: one.name
+)
 def test_a_form_without_the_page_s_token_is_refused(address: Address) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(person("organiser"))
@@ -65,5 +70,8 @@ def test_who_may_not_train_learns_of_none(role: str) -> None:
         if address.method == "GET":
             for headers in ({}, {"HX-Request": "true"}):
                 assert NAME.encode() not in client.get(path(address), headers=headers).content
-    missing, there = client.get(reverse("training", args=["nothing"])), client.get(reverse("training", args=[NAME]))
+    missing, there = (
+        client.get(reverse("training", args=["nothing"])),
+        client.get(reverse("training", args=[NAME])),
+    )
     assert missing.status_code == there.status_code in (302, 403)

@@ -33,22 +33,29 @@ def test_a_worker_gives_way_to_the_web_server(children: tuple[Child, Child]) -> 
     assert worker == min(19, web + NICENESS_THAT_GIVES_WAY)
 
 
-def test_both_are_in_our_session_since_niceness_does_not_reach_beyond_one(children: tuple[Child, Child]) -> None:
+def test_both_are_in_our_session_since_niceness_does_not_reach_beyond_one(
+    children: tuple[Child, Child],
+) -> None:
     assert {os.getsid(child.process.pid) for child in children} == {os.getsid(0)}
 
 
 def test_each_leads_a_group_of_its_own_so_ctrl_c_in_a_terminal_reaches_us_alone(
     children: tuple[Child, Child],
 ) -> None:
-    assert [os.getpgid(child.process.pid) for child in children] == [child.process.pid for child in children]
+    assert [os.getpgid(child.process.pid) for child in children] == [
+        child.process.pid for child in children
+    ]
 
 
-def test_a_process_of_the_site_starts_without_what_only_some_of_its_work_needs(tmp_path: Path) -> None:
-    """scipy.stats alone takes half a second, and dozens of processes are started where one site is looked after."""
+def test_a_process_of_the_site_starts_without_what_only_some_of_its_work_needs(
+    tmp_path: Path,
+) -> None:
+    """scipy.stats alone takes half a second, and dozens of processes are started where one site is
+    looked after."""
     program = (
-        "import sys, dialeval_site.wsgi;"
-        "heavy = ('torch', 'transformers', 'openai', 'nltk', 'scipy.stats', 'scipy.optimize', 'scipy.cluster');"
-        "print([one for one in heavy if one in sys.modules])"
+        "import sys, dialeval_site.wsgi;heavy = ('torch', 'transformers', 'openai', 'nltk', "
+        "'scipy.stats', 'scipy.optimize', 'scipy.cluster');print([one for one in heavy if one in "
+        "sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],

@@ -1,4 +1,5 @@
-"""What every page of a production site sends: security headers, a strict content policy, nothing inline."""
+"""What every page of a production site sends: security headers, a strict content policy, nothing
+inline."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def test_django_s_own_check_of_a_deployment_finds_nothing(production: dict[str, 
 @pytest.mark.slow
 def test_every_page_answers(pages: dict[str, Any]) -> None:
     expected = {"missing": 404, "plain http": 301, "other host": 400, "forbidden": 403}
-    assert {name: page["status"] for name, page in pages.items()} == {name: expected.get(name, 200) for name in pages}
+    assert {name: page["status"] for name, page in pages.items()} == {
+        name: expected.get(name, 200) for name in pages
+    }
 
 
 def test_every_page_carries_the_security_headers(pages: dict[str, Any]) -> None:
@@ -71,7 +74,9 @@ def test_every_page_carries_the_security_headers(pages: dict[str, Any]) -> None:
         assert headers["X-Frame-Options"] == "DENY", name
         assert headers["Referrer-Policy"] == "same-origin", name
         assert headers["Cross-Origin-Opener-Policy"] == "same-origin", name
-        assert headers["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains; preload", name
+        assert (
+            headers["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains; preload"
+        ), name
 
 
 def test_every_page_has_the_strict_content_policy(pages: dict[str, Any]) -> None:
@@ -123,9 +128,13 @@ class Refused(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         is_data = values.get("type") == "application/json"  # a block of data is no script
         self.in_script = tag == "script" and "src" not in values and not is_data
-        self.found += [f"<{tag} {name}>" for name in values if name == "style" or name.startswith("on")]
+        self.found += [
+            f"<{tag} {name}>" for name in values if name == "style" or name.startswith("on")
+        ]
         loaded = [values.get("src", ""), values.get("href", "") if tag == "link" else ""]
-        self.found += [f"<{tag}> loads {address}" for address in loaded if re.match(r"(https?:)?//", address)]
+        self.found += [
+            f"<{tag}> loads {address}" for address in loaded if re.match(r"(https?:)?//", address)
+        ]
         if tag == "style":
             self.found.append("<style>")
 
@@ -161,11 +170,16 @@ def test_the_log_in_page_of_production_offers_no_demo(pages: dict[str, Any]) -> 
 
 def of_the_site(pages: dict[str, Any]) -> list[tuple[str, Any]]:
     """All but those answered before HTTPS or the host is right."""
-    return [(name, page) for name, page in pages.items() if name not in ("plain http", "other host")]
+    return [
+        (name, page) for name, page in pages.items() if name not in ("plain http", "other host")
+    ]
 
 
 def test_the_search_for_inline_code_finds_it() -> None:
-    page = '<p style="color:red" onclick="x()"><script>x()</script><script src="//elsewhere.example/a.js"></script>'
+    page = (
+        '<p style="color:red" onclick="x()"><script>x()</script><script '
+        'src="//elsewhere.example/a.js"></script>'
+    )
     assert list(Refused.in_page(page)) == [
         "<p style>",
         "<p onclick>",

@@ -1,6 +1,8 @@
-"""Campaign pages in a language that wraps every message in ⟦⟧: what stands outside the brackets cannot be translated.
+"""Campaign pages in a language that wraps every message in ⟦⟧: what stands outside the brackets
+cannot be translated.
 
-All data (names, texts, labels) is written in Greek letters, so a Latin word outside the brackets is the program's own.
+All data (names, texts, labels) is written in Greek letters, so a Latin word outside the brackets is
+the program's own.
 """
 
 from __future__ import annotations
@@ -29,10 +31,13 @@ pytestmark = pytest.mark.django_db
 WRAPPED = re.compile(r"⟦[^⟦⟧]*⟧")
 LATIN, GREEK = "abcdefghijklmnopqrstuvwxyz", "αβκδεφγηιξκλμνοπθρστυωχψζθ"
 IN_GREEK = str.maketrans(LATIN + LATIN.upper(), GREEK + GREEK.upper())
-DATA = re.compile(r"<textarea.*?</textarea>|>\s*(?:organiser|participant|rater)\s*<|rater \d+", re.DOTALL)
+DATA = re.compile(
+    r"<textarea.*?</textarea>|>\s*(?:organiser|participant|rater)\s*<|rater \d+", re.DOTALL
+)
 """What is typed in a form, groups, pseudonyms."""
 TABLES = re.compile(r"<figure class=\"data-table\".*?</figure>", re.DOTALL)
-"""Made by pure code, which knows no language: tables of statistics say their own words in English."""
+"""Made by pure code, which knows no language: tables of statistics say their own words in
+English."""
 ADDRESSES = re.compile(r"https?://[^\s<\"]+|/(?:join|rate)/[^\s<\"]*")
 
 
@@ -74,7 +79,8 @@ def in_greek(campaign: Campaign) -> Campaign:
         turn.save()
     campaign.refresh_from_db()
     campaign.axes = [
-        {"key": one["key"], "name": greek(one["name"]), "question": greek(one["question"])} for one in campaign.axes
+        {"key": one["key"], "name": greek(one["name"]), "question": greek(one["question"])}
+        for one in campaign.axes
     ]
     campaign.save()
     return campaign
@@ -117,13 +123,15 @@ def at(name: str, campaign: Campaign, *more: str) -> str:
     return reverse(name, args=[campaign.slug, *more])
 
 
-# --- raters ----------------------------------------------------------------------------------------------------
+# --- raters ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["rate", "rating-start", "rating-guidelines", "rating-work"])
 @pytest.mark.parametrize("kind", ["turn", "dialogue", "interactive", "collection"])
 def test_pages_before_and_at_work(name: str, kind: str) -> None:
-    campaign = in_greek(made_campaign(kind, k=1, training=[(1, 2)] if kind == "turn" else [], axes_below=3))
+    campaign = in_greek(
+        made_campaign(kind, k=1, training=[(1, 2)] if kind == "turn" else [], axes_below=3)
+    )
     _, browser = rater_of(campaign)
     assert shown(browser, reverse(name) if name == "rate" else at(name, campaign)) == []
 
@@ -134,7 +142,11 @@ def test_feedback_refusals_and_the_page_of_an_earlier_item() -> None:
     browser.get(at("rating-work", campaign))
     item = Item.objects.get(role="training").public_id
     submit = at("rating-submit", campaign)
-    for form in ({"item": item, "key": "a"}, {"item": item, "key": "b", "score": "1"}, {"item": "none", "key": "c"}):
+    for form in (
+        {"item": item, "key": "a"},
+        {"item": item, "key": "b", "score": "1"},
+        {"item": "none", "key": "c"},
+    ):
         assert said_in_english(browser.post(submit, form, follow=True).content.decode()) == [], form
     sent = {"item": item, "key": "d", "score": "5"}
     assert said_in_english(browser.post(submit, sent, follow=True).content.decode()) == []
@@ -143,14 +155,27 @@ def test_feedback_refusals_and_the_page_of_an_earlier_item() -> None:
 
 @pytest.mark.parametrize(
     "form",
-    [{"item": "?"}, {"key": ""}, {"score": "9"}, {"axis": "none"}, {"comment": "a\x00b"}, {"guidelines": "7"}, {}],
+    [
+        {"item": "?"},
+        {"key": ""},
+        {"score": "9"},
+        {"axis": "none"},
+        {"comment": "a\x00b"},
+        {"guidelines": "7"},
+        {},
+    ],
 )
 def test_what_scripts_are_told(form: dict[str, str]) -> None:
     campaign = in_greek(made_campaign(k=1, axes_below=3))
     _, browser = rater_of(campaign)
     given = {"item": "nobodys", "key": "k", "score": "4", **form}
-    answer = browser.post(at("rating-submit", campaign), given, headers={"accept": "application/json"}).json()
-    told = [answer.get("reason", ""), *(text for texts in answer.get("errors", {}).values() for text in texts)]
+    answer = browser.post(
+        at("rating-submit", campaign), given, headers={"accept": "application/json"}
+    ).json()
+    told = [
+        answer.get("reason", ""),
+        *(text for texts in answer.get("errors", {}).values() for text in texts),
+    ]
     assert [said_in_english(text) for text in told] == [[] for _ in told]
     assert any(told)
 
@@ -166,7 +191,9 @@ def ends() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(
-    ("why", "of_campaign", "of_rater"), list(ends()), ids=lambda one: one if isinstance(one, str) else ""
+    ("why", "of_campaign", "of_rater"),
+    list(ends()),
+    ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_pages_of_the_end(why: str, of_campaign: dict[str, Any], of_rater: dict[str, Any]) -> None:
     campaign = in_greek(made_campaign(k=1, dialogues=1, turns=1))
@@ -199,7 +226,7 @@ def test_a_room() -> None:
     assert [shown(browser, at("meet", campaign)) for browser in (first, second)] == [[], []]
 
 
-# --- organisers ------------------------------------------------------------------------------------------------
+# --- organisers -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -219,7 +246,9 @@ def test_a_room() -> None:
     ],
 )
 def test_organisers_pages(name: str) -> None:
-    campaign = made_campaign("collection" if name == "campaign-dialogues" else "turn", training=[], k=1)
+    campaign = made_campaign(
+        "collection" if name == "campaign-dialogues" else "turn", training=[], k=1
+    )
     (rater,) = made_raters(in_greek(campaign), 1)
     if campaign.kind == "turn":
         for place in range(3):
@@ -229,4 +258,6 @@ def test_organisers_pages(name: str) -> None:
     organiser = get_user_model().objects.create_user(greek("organiser"))
     organiser.groups.add(Group.objects.get_or_create(name=ORGANISER)[0])
     needs_campaign = name not in ("campaigns", "campaign-new", "chat-systems")
-    assert shown(logged_in(organiser), at(name, campaign) if needs_campaign else reverse(name)) == []
+    assert (
+        shown(logged_in(organiser), at(name, campaign) if needs_campaign else reverse(name)) == []
+    )

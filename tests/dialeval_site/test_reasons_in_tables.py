@@ -1,7 +1,8 @@
 """Commands that print tables say why where they print "–".
 
-A fixture of all tests (``a_dash_has_a_reason``) holds every table that a test prints to it; so a command is held as
-soon as it has a test. Here: that commands have no other way to print one, and what readers see.
+A fixture of all tests (``a_dash_has_a_reason``) holds every table that a test prints to it; so a
+command is held as soon as it has a test. Here: that commands have no other way to print one, and
+what readers see.
 """
 
 from __future__ import annotations
@@ -19,19 +20,34 @@ from annotations.tables.dash import Dash
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = sorted(ROOT.glob("*/management/commands/*.py")) + sorted(ROOT.glob("*/*/management/commands/*.py"))
+COMMANDS = sorted(ROOT.glob("*/management/commands/*.py")) + sorted(
+    ROOT.glob("*/*/management/commands/*.py")
+)
 
 
 def test_commands_print_tables_by_print_table_alone() -> None:
     printing = [path.stem for path in COMMANDS if "print_table(" in path.read_text()]
-    assert {"agreement", "correlate", "compare", "tables", "normality", "adversarial", "score", "train"} <= {*printing}
+    assert {
+        "agreement",
+        "correlate",
+        "compare",
+        "tables",
+        "normality",
+        "adversarial",
+        "score",
+        "train",
+    } <= {*printing}
     assert not [path.stem for path in COMMANDS if "text_table(" in path.read_text()]
 
 
-@pytest.mark.parametrize("command", [path for path in COMMANDS if "print_table(" in path.read_text()], ids=str)
+@pytest.mark.parametrize(
+    "command", [path for path in COMMANDS if "print_table(" in path.read_text()], ids=str
+)
 def test_a_command_that_prints_tables_has_tests_that_print_them(command: Path) -> None:
     """Without one, the fixture that looks for bare dashes never sees its tables."""
-    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
+    tests = "".join(
+        path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)
+    )
     called = rf"[\"']{command.stem}[\"']"
     assert re.search(called, tests), f"no test calls {command.stem}"
 
@@ -42,14 +58,20 @@ class Printing(ConsoleCommand):
     def handle(self, *args: object, **options: object) -> None:
         self.print_table(
             ["metric", "r", "p"],
-            [["one", Dash("all scores are equal"), Dash("all scores are equal")], ["two", "0.5", Dash("not tested")]],
+            [
+                ["one", Dash("all scores are equal"), Dash("all scores are equal")],
+                ["two", "0.5", Dash("not tested")],
+            ],
         )
 
 
 def test_a_reason_stands_once_beneath_the_table_with_the_cells_that_have_it() -> None:
     out = StringIO()
     call_command(Printing(stdout=out))
-    assert out.getvalue().splitlines()[4:] == ["– one, r, one, p: all scores are equal", "– two, p: not tested"]
+    assert out.getvalue().splitlines()[4:] == [
+        "– one, r, one, p: all scores are equal",
+        "– two, p: not tested",
+    ]
 
 
 class Bare(BaseCommand):

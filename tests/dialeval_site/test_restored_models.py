@@ -1,4 +1,5 @@
-"""Models of a backup take their places when the rows are there to stay: what fails then is said, and loses none."""
+"""Models of a backup take their places when the rows are there to stay: what fails then is said,
+and loses none."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def home(settings: Any, tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def backed_up(home: Path, tmp_path: Path) -> Path:
-    """Of ``ada`` and of the models ``daily`` and ``weekly`` as they were then; now there is ``bob``, too."""
+    """Of ``ada`` and of the models ``daily`` and ``weekly`` as they were then; now there is
+    ``bob``, too."""
     get_user_model().objects.create(username="ada")
     Training.objects.create(
         name="daily",
@@ -108,7 +110,9 @@ def test_a_model_that_cannot_take_its_place_leaves_the_one_before_there_and_othe
     assert models(home) == {"daily": THEN, "weekly": THEN}
 
 
-def test_where_no_model_can_be_placed_the_rows_are_said_to_be_restored(home: Path, backed_up: Path) -> None:
+def test_where_no_model_can_be_placed_the_rows_are_said_to_be_restored(
+    home: Path, backed_up: Path
+) -> None:
     (home / "trained").rename(home / "elsewhere")
     (home / "trained").write_text("no folder")
     said, told = failed(backed_up)
@@ -126,7 +130,9 @@ def test_a_storage_that_does_not_take_the_models_is_told(
     away = file_storage(storage_url(f"http://127.0.0.1:{free_port()}"), tmp_path)
     settings.STORAGES = {**settings.STORAGES, "default": away}
     said, told = failed(backed_up)
-    assert "the storage of files, where other machines fetch models, does not have them all: " in said
+    assert (
+        "the storage of files, where other machines fetch models, does not have them all: " in said
+    )
     assert_rows_are_restored(told)
     assert models(home) == {"daily": THEN, "weekly": THEN}
 
@@ -143,7 +149,9 @@ def test_a_model_that_had_given_way_when_a_restore_was_killed_comes_back_with_th
     assert sorted(path.name for path in trained.iterdir()) == ["daily", "weekly"]
 
 
-def test_a_model_that_is_a_link_gives_way_and_what_it_leads_to_stays(home: Path, backed_up: Path) -> None:
+def test_a_model_that_is_a_link_gives_way_and_what_it_leads_to_stays(
+    home: Path, backed_up: Path
+) -> None:
     daily = home / "trained" / "daily"
     daily.rename(home / "large-disk")
     daily.symlink_to(home / "large-disk")

@@ -1,4 +1,5 @@
-"""Secrets are taken out of texts: those that are known by what they are, the others by what they look like."""
+"""Secrets are taken out of texts: those that are known by what they are, the others by what they
+look like."""
 
 from __future__ import annotations
 
@@ -20,7 +21,10 @@ LOOKS_LIKE_ONE = {
     "a database's address": ("cannot reach postgres://ann:quiet@db/dialeval", "quiet"),
     "a password with an at sign": ("redis://:qui@et@broker:6379/0", "qui@et"),
     "an invitation to rate": ("GET /join/s3cr-et_7/ 200", "s3cr-et_7"),
-    "an invitation to a team": ("https://site.example/challenges/a/teams/join/s3cr-et_7/?x=1", "s3cr-et_7"),
+    "an invitation to a team": (
+        "https://site.example/challenges/a/teams/join/s3cr-et_7/?x=1",
+        "s3cr-et_7",
+    ),
     "a link to a new password": ("GET /accounts/password/new/MQ/cb2k-7f00aa/ 200", "cb2k-7f00aa"),
     "JSON in a text": ('body {\\"api_key\\": \\"abcdef\\"}', "abcdef"),
 }
@@ -54,7 +58,9 @@ def test_what_is_known_is_found_wherever_it_stands() -> None:
     scrubber = Scrubber(["sk-live/1234", "dialeval"])
     assert scrubber.text("model said: sk-live/1234 is wrong") == f"model said: {HIDDEN} is wrong"
     assert scrubber.text("?next=sk-live%2F1234") == f"?next={HIDDEN}"
-    assert scrubber.text("dialeval_site.health") == "dialeval_site.health"  # a part of a word is another word
+    assert (
+        scrubber.text("dialeval_site.health") == "dialeval_site.health"
+    )  # a part of a word is another word
 
 
 def test_a_short_secret_is_no_reason_to_spoil_every_text() -> None:
@@ -63,9 +69,15 @@ def test_a_short_secret_is_no_reason_to_spoil_every_text() -> None:
 
 def test_documents_are_scrubbed_to_their_leaves_and_by_their_names() -> None:
     found = Scrubber(["sk-live-1234"]).all_of(
-        {"request": {"headers": {"Cookie": "a=b", "Accept": "x"}}, "lines": ["sk-live-1234", 3, None]}
+        {
+            "request": {"headers": {"Cookie": "a=b", "Accept": "x"}},
+            "lines": ["sk-live-1234", 3, None],
+        }
     )
-    assert found == {"request": {"headers": {"Cookie": HIDDEN, "Accept": "x"}}, "lines": [HIDDEN, 3, None]}
+    assert found == {
+        "request": {"headers": {"Cookie": HIDDEN, "Accept": "x"}},
+        "lines": [HIDDEN, 3, None],
+    }
 
 
 def test_the_environment_s_secrets_are_known_by_their_names() -> None:

@@ -1,4 +1,5 @@
-"""Settings come from the environment only, a wrong one is told in a line, and production is strict."""
+"""Settings come from the environment only, a wrong one is told in a line, and production is
+strict."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ from django.db.utils import ConnectionHandler
 from dialeval_site import environment
 from tests.site import PROJECT
 
-PRODUCTION = {"DIALEVAL_MODE": "production", "SECRET_KEY": "k" * 60, "ALLOWED_HOSTS": "dialeval.example.org"}
+PRODUCTION = {
+    "DIALEVAL_MODE": "production",
+    "SECRET_KEY": "k" * 60,
+    "ALLOWED_HOSTS": "dialeval.example.org",
+}
 
 
 @pytest.fixture
@@ -40,7 +45,7 @@ def settings_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     return read
 
 
-# --- production -------------------------------------------------------------------------------------------------
+# --- production -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("missing", ["SECRET_KEY", "ALLOWED_HOSTS"])
@@ -50,7 +55,8 @@ def test_production_does_not_start_without(missing: str, value: str | None, sett
     if value is not None:
         variables[missing] = value
     with pytest.raises(
-        ImproperlyConfigured, match=f"^{missing} is not set. In production mode the site does not start"
+        ImproperlyConfigured,
+        match=f"^{missing} is not set. In production mode the site does not start",
     ):
         settings_with(**variables)
 
@@ -105,21 +111,45 @@ def test_development_never_asks_for_https_and_never_shows_tracebacks(settings_wi
     assert settings["DEBUG"] is False
 
 
-# --- values -----------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         ("DIALEVAL_MODE", "prod", "DIALEVAL_MODE must be development or production, not 'prod'"),
-        ("DIALEVAL_LEASE_SECONDS", "soon", "DIALEVAL_LEASE_SECONDS must be a number of seconds, not 'soon'"),
-        ("DIALEVAL_LEASE_SECONDS", "0", "DIALEVAL_LEASE_SECONDS must be a positive number of seconds, not 0.0"),
-        ("DIALEVAL_SWEEP_SECONDS", "-1", "DIALEVAL_SWEEP_SECONDS must be a positive number of seconds, not -1.0"),
-        ("DIALEVAL_TASK_SECONDS", "inf", "DIALEVAL_TASK_SECONDS must be a positive number of seconds, not inf"),
-        ("DIALEVAL_POLL_SECONDS", "nan", "DIALEVAL_POLL_SECONDS must be a positive number of seconds, not nan"),
+        (
+            "DIALEVAL_LEASE_SECONDS",
+            "soon",
+            "DIALEVAL_LEASE_SECONDS must be a number of seconds, not 'soon'",
+        ),
+        (
+            "DIALEVAL_LEASE_SECONDS",
+            "0",
+            "DIALEVAL_LEASE_SECONDS must be a positive number of seconds, not 0.0",
+        ),
+        (
+            "DIALEVAL_SWEEP_SECONDS",
+            "-1",
+            "DIALEVAL_SWEEP_SECONDS must be a positive number of seconds, not -1.0",
+        ),
+        (
+            "DIALEVAL_TASK_SECONDS",
+            "inf",
+            "DIALEVAL_TASK_SECONDS must be a positive number of seconds, not inf",
+        ),
+        (
+            "DIALEVAL_POLL_SECONDS",
+            "nan",
+            "DIALEVAL_POLL_SECONDS must be a positive number of seconds, not nan",
+        ),
         ("DIALEVAL_MAX_ATTEMPTS", "2.5", "DIALEVAL_MAX_ATTEMPTS must be a whole number, not '2.5'"),
         ("DIALEVAL_MAX_ATTEMPTS", "0", "DIALEVAL_MAX_ATTEMPTS must be at least 1, not 0"),
-        ("DIALEVAL_MAX_IMPORT_MB", "many", "DIALEVAL_MAX_IMPORT_MB must be a whole number, not 'many'"),
+        (
+            "DIALEVAL_MAX_IMPORT_MB",
+            "many",
+            "DIALEVAL_MAX_IMPORT_MB must be a whole number, not 'many'",
+        ),
         (
             "DIALEVAL_LOG_LEVEL",
             "loud",
@@ -127,7 +157,9 @@ def test_development_never_asks_for_https_and_never_shows_tracebacks(settings_wi
         ),
     ],
 )
-def test_a_value_that_makes_no_sense_is_refused(name: str, value: str, message: str, settings_with) -> None:
+def test_a_value_that_makes_no_sense_is_refused(
+    name: str, value: str, message: str, settings_with
+) -> None:
     with pytest.raises(ImproperlyConfigured, match=f"^{message}$"):
         settings_with(**{name: value})
 
@@ -148,7 +180,9 @@ def test_a_value_that_makes_no_sense_is_refused(name: str, value: str, message: 
         ("DIALEVAL_SENTRY_DSN", "https://hush@sentry.example.org:hush/1"),
     ],
 )
-def test_an_address_that_makes_no_sense_is_refused_and_not_repeated(name: str, value: str, settings_with) -> None:
+def test_an_address_that_makes_no_sense_is_refused_and_not_repeated(
+    name: str, value: str, settings_with
+) -> None:
     """A password or a key is in it."""
     with pytest.raises(ImproperlyConfigured, match=f"^{name} must be an address such as ") as told:
         settings_with(**{name: value})
@@ -160,25 +194,42 @@ def test_a_level_of_the_log_is_taken_in_small_letters_too(level: str, settings_w
     assert settings_with(DIALEVAL_LOG_LEVEL=level)["LOGGING"]["root"]["level"] == level.upper()
 
 
-SETTINGS_OF_TRUTH = [setting.name for setting in environment.SETTINGS if setting.default in ("true", "false")]
+SETTINGS_OF_TRUTH = [
+    setting.name for setting in environment.SETTINGS if setting.default in ("true", "false")
+]
 
 
 def test_these_are_so_or_not() -> None:
     """One that comes is read by ``environment.truth`` and tried below."""
-    assert SETTINGS_OF_TRUTH == ["DATABASE_PREPARED_STATEMENTS", "DIALEVAL_WEBHOOK_PRIVATE", "DIALEVAL_SECURE"]
+    assert SETTINGS_OF_TRUTH == [
+        "DATABASE_PREPARED_STATEMENTS",
+        "DIALEVAL_WEBHOOK_PRIVATE",
+        "DIALEVAL_SECURE",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("words", "truth"), [(("true", "Yes", "ON", "1"), True), (("False", "no", "OFF", "0"), False)], ids=["so", "not"]
+    ("words", "truth"),
+    [(("true", "Yes", "ON", "1"), True), (("False", "no", "OFF", "0"), False)],
+    ids=["so", "not"],
 )
-def test_every_word_of_truth_is_taken_at_its_word(words: tuple[str, ...], truth: bool, settings_with) -> None:
-    """``DIALEVAL_SECURE=0`` left HTTPS on, and ``DIALEVAL_WEBHOOK_PRIVATE=yes`` private addresses forbidden."""
+def test_every_word_of_truth_is_taken_at_its_word(
+    words: tuple[str, ...], truth: bool, settings_with
+) -> None:
+    """``DIALEVAL_SECURE=0`` left HTTPS on, and ``DIALEVAL_WEBHOOK_PRIVATE=yes`` private addresses
+    forbidden."""
     for word in words:
         settings = settings_with(
-            **PRODUCTION, DATABASE_URL="postgres://db.example/dialeval", **dict.fromkeys(SETTINGS_OF_TRUTH, word)
+            **PRODUCTION,
+            DATABASE_URL="postgres://db.example/dialeval",
+            **dict.fromkeys(SETTINGS_OF_TRUTH, word),
         )
         prepares = "prepare_threshold" in settings["DATABASES"]["default"]["OPTIONS"]
-        assert (settings["SECURE"], settings["WEBHOOK_PRIVATE"], prepares) == (truth, truth, truth), word
+        assert (settings["SECURE"], settings["WEBHOOK_PRIVATE"], prepares) == (
+            truth,
+            truth,
+            truth,
+        ), word
 
 
 @pytest.mark.parametrize("name", SETTINGS_OF_TRUTH)
@@ -190,7 +241,11 @@ def test_a_word_that_is_neither_true_nor_false_is_refused(name: str, settings_wi
 
 def test_the_page_names_every_word_of_truth() -> None:
     page = (PROJECT / "docs" / "settings.md").read_text(encoding="utf-8")
-    assert [word for word in (*environment.TRUE, *environment.FALSE) if f"`{word}`" not in page.split("|")[0]] == []
+    assert [
+        word
+        for word in (*environment.TRUE, *environment.FALSE)
+        if f"`{word}`" not in page.split("|")[0]
+    ] == []
 
 
 def test_a_blank_variable_counts_as_unset(settings_with) -> None:
@@ -223,7 +278,7 @@ def test_hosts_are_separated_by_commas() -> None:
     assert hosts == ["a.example", ".b.example"]
 
 
-# --- the development key ----------------------------------------------------------------------------------------
+# --- the development key --------------------------------------------------------------------------
 
 
 def test_the_development_key_is_kept_and_only_its_owner_reads_it(tmp_path: Path) -> None:
@@ -260,7 +315,7 @@ def test_an_empty_file_of_a_process_that_was_ended_gets_a_key(tmp_path: Path) ->
     assert file.read_text() == key
 
 
-# --- databases --------------------------------------------------------------------------------------------------
+# --- databases ------------------------------------------------------------------------------------
 
 
 def test_sqlite_writes_ahead_and_takes_the_write_lock_at_the_beginning(
@@ -284,9 +339,9 @@ def test_sqlite_writes_ahead_and_takes_the_write_lock_at_the_beginning(
 
 
 def test_postgres_gets_a_pool_of_the_size_that_is_set(settings_with) -> None:
-    database = settings_with(DATABASE_URL="postgres://ann:pass@db.example/dialeval", DATABASE_POOL_SIZE="7")[
-        "DATABASES"
-    ]
+    database = settings_with(
+        DATABASE_URL="postgres://ann:pass@db.example/dialeval", DATABASE_POOL_SIZE="7"
+    )["DATABASES"]
     assert database["default"]["ENGINE"] == "dialeval_site.postgresql"
     assert database["default"]["HOST"] == "db.example"
     assert database["default"]["OPTIONS"]["pool"] == {
@@ -309,7 +364,8 @@ def test_the_database_in_use_is_set_up_so() -> None:
 
 def test_a_database_that_is_neither_sqlite_nor_postgresql_is_refused(settings_with) -> None:
     with pytest.raises(
-        ImproperlyConfigured, match=r"^DATABASE_URL must begin with postgres:// or sqlite:///, not mysql://$"
+        ImproperlyConfigured,
+        match=r"^DATABASE_URL must begin with postgres:// or sqlite:///, not mysql://$",
     ):
         settings_with(DATABASE_URL="mysql://ann:pass@db.example/dialeval")
 
@@ -317,8 +373,8 @@ def test_a_database_that_is_neither_sqlite_nor_postgresql_is_refused(settings_wi
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no server that could end")
 def test_a_pool_of_connections_that_the_server_ended_is_made_anew_at_once() -> None:
-    """As after PostgreSQL was started again: each dead one was an answer 500, then eight of them a wait of ten seconds
-    and an answer 500."""
+    """As after PostgreSQL was started again: each dead one was an answer 500, then eight of them a
+    wait of ten seconds and an answer 500."""
     pool = connection.pool
     connection.ensure_connection()
     taken = [pool.getconn() for _ in range(5)]
@@ -344,22 +400,30 @@ def _end_all_others() -> None:
         autocommit=True,
     ) as other:
         other.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = "
+            "current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
 
 
-# --- brokers ----------------------------------------------------------------------------------------------------
+# --- brokers --------------------------------------------------------------------------------------
 
 
-def test_without_a_broker_s_address_hints_are_files_in_the_home(settings_with, tmp_path: Path) -> None:
+def test_without_a_broker_s_address_hints_are_files_in_the_home(
+    settings_with, tmp_path: Path
+) -> None:
     settings = settings_with(DIALEVAL_POLL_SECONDS="0.25")
     options = settings["CELERY_BROKER_TRANSPORT_OPTIONS"]
     assert settings["CELERY_BROKER_URL"].startswith("folder://")
-    assert options["data_folder_in"] == options["data_folder_out"] == str(tmp_path / "broker" / "queue")
+    assert (
+        options["data_folder_in"]
+        == options["data_folder_out"]
+        == str(tmp_path / "broker" / "queue")
+    )
     assert options["polling_interval"] == 0.25
 
 
 def test_a_redis_that_is_away_holds_no_request_for_long(settings_with) -> None:
-    options = settings_with(CELERY_BROKER_URL="redis://broker.example:6379/0")["CELERY_BROKER_TRANSPORT_OPTIONS"]
+    options = settings_with(CELERY_BROKER_URL="redis://broker.example:6379/0")[
+        "CELERY_BROKER_TRANSPORT_OPTIONS"
+    ]
     assert options["socket_connect_timeout"] <= 2

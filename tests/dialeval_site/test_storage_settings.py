@@ -19,17 +19,26 @@ def test_without_an_address_files_lie_on_disk() -> None:
 
 
 def test_an_address_names_bucket_prefix_endpoint_and_region() -> None:
-    found = file_storage("s3://cup/site/one?endpoint_url=https%3A%2F%2Fs3.example.org%3A9000&region_name=eu-1", HERE)
+    found = file_storage(
+        "s3://cup/site/one?endpoint_url=https%3A%2F%2Fs3.example.org%3A9000&region_name=eu-1", HERE
+    )
     options = found["OPTIONS"]
     assert found["BACKEND"] == "storages.backends.s3.S3Storage"
     assert (options["bucket_name"], options["location"]) == ("cup", "site/one")
-    assert (options["endpoint_url"], options["region_name"]) == ("https://s3.example.org:9000", "eu-1")
+    assert (options["endpoint_url"], options["region_name"]) == (
+        "https://s3.example.org:9000",
+        "eu-1",
+    )
     assert "access_key" not in options
 
 
 def test_a_bucket_alone_is_enough() -> None:
     options = file_storage("s3://cup", HERE)["OPTIONS"]
-    assert (options["bucket_name"], options["location"], options["endpoint_url"]) == ("cup", "", None)
+    assert (options["bucket_name"], options["location"], options["endpoint_url"]) == (
+        "cup",
+        "",
+        None,
+    )
 
 
 def test_files_are_asked_for_within_bounded_time_and_without_trailing_checksums() -> None:

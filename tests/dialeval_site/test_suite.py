@@ -1,4 +1,5 @@
-"""``make test``: what runs, that a failure anywhere is one of the whole, and that it ends when it is told to."""
+"""``make test``: what runs, that a failure anywhere is one of the whole, and that it ends when it
+is told to."""
 
 from __future__ import annotations
 
@@ -68,8 +69,15 @@ def test_the_report_has_the_time_and_the_last_line_of_each() -> None:
 
 
 def test_the_report_names_what_failed_where_one_sees_the_end_alone(tmp_path: Path) -> None:
-    summary = "FAILED tests/a.py::test_b - assert 1 == 2\nERROR tests/c.py - OSError\n== 1 failed, 1 error ==\n"
-    program = module(tmp_path, "fails", f"print('no test is FAILED here'); print({summary!r}); raise SystemExit(1)")
+    summary = (
+        "FAILED tests/a.py::test_b - assert 1 == 2\nERROR tests/c.py - OSError\n== 1 failed, 1 "
+        "error ==\n"
+    )
+    program = module(
+        tmp_path,
+        "fails",
+        f"print('no test is FAILED here'); print({summary!r}); raise SystemExit(1)",
+    )
     (outcome,) = Suite([[Stage("SQLite", program)]]).run()
     assert report([outcome]).splitlines()[:2] == [
         "SQLite  FAILED tests/a.py::test_b - assert 1 == 2",
@@ -80,14 +88,18 @@ def test_the_report_names_what_failed_where_one_sees_the_end_alone(tmp_path: Pat
 def test_a_stage_that_gives_way_is_nicer_by_five(tmp_path: Path) -> None:
     program = module(tmp_path, "nice_of", "import os; print(os.nice(0))")
     (first,), (second,) = (
-        [int(outcome.said) for outcome in Suite([[Stage("s", program, gives_way=way)]]).run()] for way in (False, True)
+        [int(outcome.said) for outcome in Suite([[Stage("s", program, gives_way=way)]]).run()]
+        for way in (False, True)
     )
     assert second == min(19, first + 5)
 
 
 def test_who_stops_the_suite_stops_what_it_started(tmp_path: Path) -> None:
     module(tmp_path, "sleeps", "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
-    program = "from tests.suite import *; sys.exit(main([[Stage('sleeps', ('sleeps',)), Stage('never', ('sleeps',))]]))"
+    program = (
+        "from tests.suite import *; sys.exit(main([[Stage('sleeps', ('sleeps',)), Stage('never', "
+        "('sleeps',))]]))"
+    )
     said = tmp_path / "said"
     with said.open("w") as out:
         suite = subprocess.Popen([sys.executable, "-c", program], cwd=PROJECT, stdout=out)
@@ -102,7 +114,8 @@ def test_who_stops_the_suite_stops_what_it_started(tmp_path: Path) -> None:
 def test_who_outlives_a_stage_and_has_its_output_is_not_waited_for(tmp_path: Path) -> None:
     """A worker that a killed test left behind would hold up the gate as long as it lives."""
     program = (
-        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print('done')"
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; "
+        "time.sleep(60)']); print('done')"
     )
     (outcome,) = Suite([[Stage("leaves", module(tmp_path, "leaves", program))]]).run()
     assert (outcome.status, outcome.said) == (0, "done")
@@ -130,7 +143,9 @@ def test_on_a_workstation_what_one_waits_for_while_one_works(environment: dict[s
     assert all(stage.arguments[-2:] == ("-m", "not slow") for lane in EVERYDAY for stage in lane)
 
 
-def test_what_was_left_out_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_left_out_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(Suite, "run", lambda suite: [Outcome(Stage("s", ()), 0, 1.0, "1 passed")])
     before = signal.getsignal(signal.SIGTERM)
     try:
@@ -154,12 +169,19 @@ def test_every_path_of_a_stage_is_there() -> None:
 
 
 def collected(*arguments: str, on_services: bool = False) -> set[str]:
-    """What pytest would run; for the services' stage nothing is asked of the services, so they need not be there."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    services = {"DIALEVAL_TEST_SERVICES": str(int(on_services)), "CELERY_BROKER_URL": "redis://127.0.0.1:1/0"}
+    """What pytest would run; for the services' stage nothing is asked of the services, so they need
+    not be there."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
+    services = {
+        "DIALEVAL_TEST_SERVICES": str(int(on_services)),
+        "CELERY_BROKER_URL": "redis://127.0.0.1:1/0",
+    }
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments, "-n", "0", "--collect-only", "-q"],
-        cwd=PROJECT, env={**inherited, **services, "DATABASE_URL": ""}, capture_output=True, text=True, check=True,
+        cwd=PROJECT, env={**inherited, **services, "DATABASE_URL": ""}, capture_output=True,
+        text=True, check=True,
     )  # fmt: skip
     return {line for line in finished.stdout.splitlines() if "::" in line}
 
@@ -171,8 +193,9 @@ def collected_by(stage: Stage) -> set[str]:
 
 @pytest.mark.slow
 def test_every_test_runs_in_a_stage_of_the_whole_suite() -> None:
-    """The first stage leaves nothing out but two folders, of which others have each test. Four faults ran nowhere: on
-    SQLite their files have no stage, and on the services they were taken for pure code."""
+    """The first stage leaves nothing out but two folders, of which others have each test. Four
+    faults ran nowhere: on SQLite their files have no stage, and on the services they were taken for
+    pure code."""
     (first, *_), others = WHOLE
     assert first.arguments == IN_PROCESS
     left_out = {"tests/browser", "tests/faults"}

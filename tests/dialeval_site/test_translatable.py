@@ -1,4 +1,5 @@
-"""All that a page of campaigns or challenges says can be said in another language, and nothing beside it in English."""
+"""All that a page of campaigns or challenges says can be said in another language, and nothing
+beside it in English."""
 
 from __future__ import annotations
 
@@ -7,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.dialeval_site.visible_words import is_word, sentences_of_script, untranslated, words_of_html
+from tests.dialeval_site.visible_words import (
+    is_word,
+    sentences_of_script,
+    untranslated,
+    words_of_html,
+)
 from tests.site import PROJECT
 
 TEMPLATES, SCRIPTS = PROJECT / "templates", PROJECT / "dialeval_site" / "static" / "dialeval"
@@ -28,7 +34,9 @@ PAGES = sorted(
     }
 )
 SAME_EVERYWHERE = re.compile(r"\b(?:OpenAPI|API|USD|SHA-256)\b")
-OF_PAGES = sorted(path for name in ("rating", "chat", "room", "campaign") for path in SCRIPTS.glob(f"{name}*.js"))
+OF_PAGES = sorted(
+    path for name in ("rating", "chat", "room", "campaign") for path in SCRIPTS.glob(f"{name}*.js")
+)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(TEMPLATES)))
@@ -42,7 +50,7 @@ def test_a_script_takes_its_words_from_the_page(path: Path) -> None:
     assert sentences_of_script(path.read_text(encoding="utf-8")) == []
 
 
-# --- the checks themselves can fail -------------------------------------------------------------------------------
+# --- the checks themselves can fail ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,11 @@ def test_what_counts_as_said_by_a_template(template: str, found: list[str]) -> N
         ("say(`${n} ratings wait`);", [" ratings wait"]),
         ("say('Saved.');", ["Saved."]),
         ("// one rating waits\nsay(root.dataset.waits); /* or two ratings */", []),
-        ("'use strict'; node.querySelector('form.rating input[name=score]'); node.className = 'key is-chosen';", []),
+        (
+            "'use strict'; node.querySelector('form.rating input[name=score]'); node.className = "
+            "'key is-chosen';",
+            [],
+        ),
         ("if (event.key === 'Enter') go('/rate/');", []),
         ("text.replace(/don't say it/g, '');", []),
     ],

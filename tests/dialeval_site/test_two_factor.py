@@ -1,4 +1,5 @@
-"""Two-factor log-in: a code beside the password, used once, guessed at in vain, and no way round it."""
+"""Two-factor log-in: a code beside the password, used once, guessed at in vain, and no way round
+it."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ def ada(db: None) -> Any:
 
 
 def give_password(client: Client, name: str = "ada", next_page: str = "") -> Any:
-    return client.post(reverse("login"), {"username": name, "password": PASSWORD, "next": next_page})
+    return client.post(
+        reverse("login"), {"username": name, "password": PASSWORD, "next": next_page}
+    )
 
 
 def give_code(client: Client, code: str) -> Any:
@@ -66,23 +69,27 @@ def is_in(client: Client) -> bool:
 
 def set_up(client: Client, password: str = PASSWORD, code: str = "") -> Any:
     letters = key_on(client.get(reverse("two-factor")).content.decode())
-    return client.post(reverse("two-factor"), {"password": password, "code": code or code_of(letters)})
+    return client.post(
+        reverse("two-factor"), {"password": password, "code": code or code_of(letters)}
+    )
 
 
 def sure(prefix: str, code: str, password: str = PASSWORD) -> dict[str, str]:
     return {f"{prefix}-password": password, f"{prefix}-code": code}
 
 
-# --- the app ----------------------------------------------------------------------------------------------------
+# --- the app --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("at", "code"), [(59, "287082"), (1111111109, "081804"), (2000000000, "279037")])
+@pytest.mark.parametrize(
+    ("at", "code"), [(59, "287082"), (1111111109, "081804"), (2000000000, "279037")]
+)
 def test_codes_are_those_of_rfc_6238(at: int, code: str) -> None:
     """Appendix B, SHA-1: 94287082, 07081804, 69279037; of eight figures the last six."""
     assert code_of(LETTERS, at) == code
 
 
-# --- setting it up ----------------------------------------------------------------------------------------------
+# --- setting it up --------------------------------------------------------------------------------
 
 
 def test_who_shows_a_code_of_the_key_on_the_page_has_it_on(client: Client, db: None) -> None:
@@ -103,12 +110,18 @@ def test_the_picture_holds_the_key_that_stands_below_it(client: Client, db: None
     page = client.get(reverse("two-factor")).content.decode()
     letters = key_on(page).replace(" ", "")
     address = f"otpauth://totp/dialeval%3Abob?secret={letters}&algorithm=SHA1&digits=6&period=30&issuer=dialeval"
-    drawn = segno.make(address, error="m").svg_data_uri(scale=5, border=4, light="#fff", dark="#000")
+    drawn = segno.make(address, error="m").svg_data_uri(
+        scale=5, border=4, light="#fff", dark="#000"
+    )
     assert drawn in page.replace("&#x27;", "'").replace("&amp;", "&")
 
 
-@pytest.mark.parametrize(("password", "code"), [("wrong", ""), (PASSWORD, "000000"), (PASSWORD, "no code")])
-def test_without_password_and_code_it_stays_off(client: Client, db: None, password: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("password", "code"), [("wrong", ""), (PASSWORD, "000000"), (PASSWORD, "no code")]
+)
+def test_without_password_and_code_it_stays_off(
+    client: Client, db: None, password: str, code: str
+) -> None:
     user = Users.objects.create_user("bob", password=PASSWORD)
     client.force_login(user)
     if code == "000000":  # the one code in a million that would be right
@@ -152,7 +165,7 @@ def test_recovery_codes_are_kept_as_digests(client: Client, db: None) -> None:
     assert not recovery_codes_on(client.get(reverse("two-factor")).content.decode())
 
 
-# --- logging in -------------------------------------------------------------------------------------------------
+# --- logging in -----------------------------------------------------------------------------------
 
 
 def test_the_password_alone_logs_nobody_in(ada: Any, client: Client) -> None:
@@ -168,7 +181,9 @@ def test_password_and_code_lead_to_the_page_that_was_asked_for(ada: Any, client:
     assert is_in(client)
 
 
-@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"]
+)
 def test_the_code_leads_to_no_other_site(ada: Any, client: Client, elsewhere: str) -> None:
     give_password(client, next_page=elsewhere)
     assert give_code(client, code_of(LETTERS))["Location"] == reverse("home")
@@ -218,7 +233,9 @@ def test_the_session_has_another_key_after_each_step(ada: Any, client: Client) -
         assert not is_in(thief)
 
 
-def test_the_second_step_ends_after_five_minutes(ada: Any, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_second_step_ends_after_five_minutes(
+    ada: Any, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     give_password(client)
     monkeypatch.setattr(second_step, "SECONDS", -1)
     assert give_code(client, code_of(LETTERS))["Location"] == reverse("login")
@@ -237,7 +254,7 @@ def test_without_a_password_there_is_no_second_step(ada: Any, client: Client) ->
     assert not is_in(client)
 
 
-# --- guessing ---------------------------------------------------------------------------------------------------
+# --- guessing -------------------------------------------------------------------------------------
 
 
 def test_after_a_wrong_code_the_next_one_has_to_wait(ada: Any, client: Client) -> None:
@@ -257,7 +274,9 @@ def test_a_wrong_code_before_a_clock_was_set_back_locks_nobody_out(ada: Any) -> 
     two_factor.verify(ada, code_of(LETTERS))
 
 
-def test_ten_wrong_codes_from_anywhere_are_the_last_for_ten_minutes(ada: Any, settings: Any) -> None:
+def test_ten_wrong_codes_from_anywhere_are_the_last_for_ten_minutes(
+    ada: Any, settings: Any
+) -> None:
     """Counted by person: another address or session does not help."""
     settings.OTP_TOTP_THROTTLE_FACTOR = 0
     wrong = f"{(int(code_of(LETTERS)) + 500_000) % 1_000_000:06d}"
@@ -293,7 +312,7 @@ def test_of_two_who_send_one_code_at_once_one_is_let_in() -> None:
         assert sum(pool.map(try_it, range(2))) == 1
 
 
-# --- no way round -----------------------------------------------------------------------------------------------
+# --- no way round ---------------------------------------------------------------------------------
 
 
 def test_the_admin_s_log_in_asks_for_the_code_too(ada: Any, client: Client) -> None:
@@ -339,11 +358,15 @@ def test_the_admin_shows_no_keys(ada: Any, client: Client) -> None:
     assert client.get("/admin/otp_totp/totpdevice/").status_code == 404
 
 
-# --- changing it ------------------------------------------------------------------------------------------------
+# --- changing it ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("changes", [{"password": "wrong"}, {"code": "no code"}, {"code": ""}, {"password": ""}])
-@pytest.mark.parametrize(("name", "prefix"), [("two-factor-off", "off"), ("two-factor-codes", "codes")])
+@pytest.mark.parametrize(
+    "changes", [{"password": "wrong"}, {"code": "no code"}, {"code": ""}, {"password": ""}]
+)
+@pytest.mark.parametrize(
+    ("name", "prefix"), [("two-factor-off", "off"), ("two-factor-codes", "codes")]
+)
 def test_who_finds_the_browser_open_changes_nothing(
     ada: Any, client: Client, name: str, prefix: str, changes: dict[str, str]
 ) -> None:
@@ -351,14 +374,19 @@ def test_who_finds_the_browser_open_changes_nothing(
     kept = set(StaticToken.objects.values_list("token", flat=True))
     client.force_login(ada)
     fields = {"password": PASSWORD, "code": code_of(LETTERS), **changes}
-    assert client.post(reverse(name), sure(prefix, fields["code"], fields["password"])).status_code == 422
+    assert (
+        client.post(reverse(name), sure(prefix, fields["code"], fields["password"])).status_code
+        == 422
+    )
     assert two_factor.is_on(ada)
     assert set(StaticToken.objects.values_list("token", flat=True)) == kept
 
 
 def test_password_and_code_turn_it_off(ada: Any, client: Client) -> None:
     client.force_login(ada)
-    assert client.post(reverse("two-factor-off"), sure("off", code_of(LETTERS)))["Location"] == reverse("account")
+    assert client.post(reverse("two-factor-off"), sure("off", code_of(LETTERS)))[
+        "Location"
+    ] == reverse("account")
     assert not two_factor.is_on(ada)
     assert AuditEntry.objects.get(action="two_factor.off").actor == "ada"
     assert give_password(Client())["Location"] == reverse("home")
@@ -368,7 +396,9 @@ def test_password_and_code_turn_it_off(ada: Any, client: Client) -> None:
 def test_new_recovery_codes_end_the_old_ones(ada: Any, client: Client) -> None:
     old = two_factor.renew_codes(ada)
     client.force_login(ada)
-    page = client.post(reverse("two-factor-codes"), sure("codes", code_of(LETTERS))).content.decode()
+    page = client.post(
+        reverse("two-factor-codes"), sure("codes", code_of(LETTERS))
+    ).content.decode()
     new = recovery_codes_on(page)
     assert len(new) == two_factor.CODES
     with pytest.raises(two_factor.WrongCode):
@@ -381,7 +411,9 @@ def test_the_file_of_codes_holds_them_all(ada: Any, client: Client) -> None:
     from urllib.parse import unquote
 
     client.force_login(ada)
-    page = client.post(reverse("two-factor-codes"), sure("codes", code_of(LETTERS))).content.decode()
+    page = client.post(
+        reverse("two-factor-codes"), sure("codes", code_of(LETTERS))
+    ).content.decode()
     (data,) = re.findall(r'href="data:text/plain;charset=utf-8,([^"]*)"', page)
     lines = unquote(data).splitlines()
     assert lines[1:] == recovery_codes_on(page)
@@ -397,10 +429,12 @@ def test_guessing_the_password_of_an_open_browser_ends(ada: Any, client: Client)
     assert two_factor.is_on(ada)
 
 
-# --- who lost the phone -----------------------------------------------------------------------------------------
+# --- who lost the phone ---------------------------------------------------------------------------
 
 
-def test_an_operator_takes_it_off_and_the_log_says_so(ada: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operator_takes_it_off_and_the_log_says_so(
+    ada: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("two_factor_off", "ada")
     assert capsys.readouterr().out == "ada: two-factor log-in is off; the password alone logs in\n"
     assert not two_factor.is_on(ada)
@@ -416,7 +450,7 @@ def test_the_command_names_an_account_that_is_not_there(db: None) -> None:
         call_command("two_factor_off", "eve")
 
 
-# --- organisers must --------------------------------------------------------------------------------------------
+# --- organisers must ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -427,7 +461,9 @@ def organiser(db: None, settings: Any) -> Any:
     return user
 
 
-def test_an_organiser_without_a_second_factor_is_led_to_set_it_up(organiser: Any, client: Client) -> None:
+def test_an_organiser_without_a_second_factor_is_led_to_set_it_up(
+    organiser: Any, client: Client
+) -> None:
     client.force_login(organiser)
     for name in ("campaigns", "runs", "home", "audit"):
         assert client.get(reverse(name))["Location"] == reverse("two-factor"), name
@@ -443,7 +479,9 @@ def test_an_organiser_without_a_second_factor_is_none_for_programs_either(organi
         tokens.make(organiser, "mine", ["organise"], 1)
 
 
-def test_a_token_of_before_the_rule_opens_nothing_of_organisers(organiser: Any, settings: Any) -> None:
+def test_a_token_of_before_the_rule_opens_nothing_of_organisers(
+    organiser: Any, settings: Any
+) -> None:
     settings.ORGANISERS_NEED_TWO_FACTOR = False
     _row, token = tokens.make(organiser, "mine", ["organise"], 1)
     header = {"authorization": f"Bearer {token}"}
@@ -471,5 +509,7 @@ def test_who_is_no_organiser_is_asked_for_nothing(organiser: Any, client: Client
 def test_the_setting_is_optional_or_organisers() -> None:
     assert not environment.organisers_need_two_factor({})
     assert environment.organisers_need_two_factor({"DIALEVAL_TWO_FACTOR": "organisers"})
-    with pytest.raises(ImproperlyConfigured, match="DIALEVAL_TWO_FACTOR must be optional or organisers"):
+    with pytest.raises(
+        ImproperlyConfigured, match="DIALEVAL_TWO_FACTOR must be optional or organisers"
+    ):
         environment.organisers_need_two_factor({"DIALEVAL_TWO_FACTOR": "yes"})

@@ -20,5 +20,7 @@ def test_site_and_command_name_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_package_takes_it_from_there() -> None:
     project = tomllib.loads((settings.PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "annotations.version.VERSION"
+    assert (
+        project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "annotations.version.VERSION"
+    )
     assert version("dialeval") == VERSION, "install the project anew: make"

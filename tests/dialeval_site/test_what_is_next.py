@@ -1,4 +1,5 @@
-"""The first page's links: each role's next step, nobody else's, and a bounded number of questions to the database."""
+"""The first page's links: each role's next step, nobody else's, and a bounded number of questions
+to the database."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def test_a_visitor_is_led_to_the_open_challenge_and_to_no_draft() -> None:
 
 
 def test_a_rater_reads_what_to_rate_and_how_far_it_is() -> None:
-    """2 systems × 3 dialogues × 2 turns = 12 items, 2 raters each; the only active rater's share is all 12."""
+    """2 systems × 3 dialogues × 2 turns = 12 items, 2 raters each; the only active rater's share is
+    all 12."""
     rater = made_user("ada", RATER)
     join(named("Tea talks"), rater)
     paused = named("Another one")
@@ -91,7 +93,8 @@ def test_a_team_reads_its_limits_its_deadline_and_its_latest_submission() -> Non
     (step,) = what_is_next(user, [])
     assert step.words == f"Hand in to “{round.challenge.name} · {round.name}”"
     assert step.remark == (
-        f"4 of 5 attempts left today, 99 of 100 in all. Closes {ends:%Y-%m-%d %H:%M} UTC. Latest: first try, received."
+        f"4 of 5 attempts left today, 99 of 100 in all. Closes {ends:%Y-%m-%d %H:%M} UTC. Latest: "
+        "first try, received."
     )
 
 
@@ -133,7 +136,9 @@ def test_what_one_organises_nobody_else_is_told() -> None:
     named("Later", opened=False)
     open_challenge(name="Next year", state="draft")
     for user in (AnonymousUser(), made_user("ada", RATER)):
-        assert not [step for step in what_is_next(user, []) if "Tea" in step.words or "year" in step.words]
+        assert not [
+            step for step in what_is_next(user, []) if "Tea" in step.words or "year" in step.words
+        ]
 
 
 def test_the_first_page_says_nothing_twice_above_its_parts() -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Address:
-    """A URL name, a method and what each role gets, in the order anonymous, participant, rater, organiser, superuser.
-    The words are those of ``addresses.outcome``; 422 says that the form came through."""
+    """A URL name, a method and what each role gets, in the order anonymous, participant, rater,
+    organiser, superuser. The words are those of ``addresses.outcome``; 422 says that the form came
+    through."""
 
     name: str
     method: str

@@ -9,18 +9,29 @@ from html.parser import HTMLParser
 from django.template.base import Lexer, Token, TokenType
 
 WORD = re.compile(r"[A-Za-z]{2,}")
-LABELS = {"aria-label", "aria-description", "aria-valuetext", "aria-roledescription", "title", "placeholder", "alt"}
+LABELS = {
+    "aria-label",
+    "aria-description",
+    "aria-valuetext",
+    "aria-roledescription",
+    "title",
+    "placeholder",
+    "alt",
+}
 UNSEEN = {"script", "style", "code", "pre", "kbd"}
 """No text, or what stands in files and on keys."""
 FILLED = "\ue000"
-"""Stands where the template puts a value: no letter, so a text made of values has no word of its own."""
+"""Stands where the template puts a value: no letter, so a text made of values has no word of its
+own."""
 NAMES = re.compile(r"dialeval|mt-metrics-eval|CSV|JSON|PNG|SVG|UTF-8|UTC")
 """The same in every language."""
 CLASSES = {"width", "body_attributes"}
 """Blocks of ``base.html`` that hold classes and attributes."""
 CLASS = re.compile(r"""class=("[^"]*"|'[^']*')""")
 LITERAL = re.compile(r"""(?P<marked>_\()?(?P<quote>["'])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)""")
-SHOWN_BY_FILTER = re.compile(r"""\|\s*(?:default|default_if_none|yesno|add)\s*:\s*(_\()?(["'])(.*?)\2""")
+SHOWN_BY_FILTER = re.compile(
+    r"""\|\s*(?:default|default_if_none|yesno|add)\s*:\s*(_\()?(["'])(.*?)\2"""
+)
 
 
 def is_word(text: str) -> bool:
@@ -38,7 +49,9 @@ class Texts(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self._unseen += tag in UNSEEN
         given = {name: value or "" for name, value in attributes}
-        shown = [value for name, value in given.items() if name in LABELS or _is_text_for_scripts(name)]
+        shown = [
+            value for name, value in given.items() if name in LABELS or _is_text_for_scripts(name)
+        ]
         if tag == "input" and given.get("type") in ("submit", "button", "reset"):
             shown.append(given.get("value", ""))
         if tag == "meta" and given.get("name") == "description":
@@ -66,14 +79,20 @@ def words_of_html(html: str) -> list[str]:
 
 def untranslated(template: str) -> list[str]:
     """What the template says by itself, outside ``translate`` and ``blocktranslate``."""
-    return words_of_html("".join(_html_of(template))) + list(_literals_shown(CLASS.sub("", template)))
+    return words_of_html("".join(_html_of(template))) + list(
+        _literals_shown(CLASS.sub("", template))
+    )
 
 
 def _html_of(template: str) -> Iterator[str]:
     closing = ""
     for token in Lexer(template).tokenize():
         if closing:
-            closing = "" if token.token_type is TokenType.BLOCK and token.contents.split()[0] == closing else closing
+            closing = (
+                ""
+                if token.token_type is TokenType.BLOCK and token.contents.split()[0] == closing
+                else closing
+            )
         elif token.token_type is TokenType.TEXT:
             yield token.contents
         elif token.token_type is TokenType.VAR:
@@ -81,7 +100,11 @@ def _html_of(template: str) -> Iterator[str]:
         elif token.token_type is TokenType.BLOCK:
             name = token.contents.split()[0]
             closing = _end_of_what_is_no_text(token)
-            yield FILLED if name in ("blocktranslate", "blocktrans", "translate", "trans", "url") else " "
+            yield (
+                FILLED
+                if name in ("blocktranslate", "blocktrans", "translate", "trans", "url")
+                else " "
+            )
 
 
 def _end_of_what_is_no_text(token: Token) -> str:
@@ -96,11 +119,16 @@ def _literals_shown(template: str) -> Iterator[str]:
     for token in Lexer(template).tokenize():
         if token.token_type is TokenType.VAR:
             yield from _of_filters(token)
-        elif token.token_type is TokenType.BLOCK and token.contents.split()[0] in ("include", "with"):
+        elif token.token_type is TokenType.BLOCK and token.contents.split()[0] in (
+            "include",
+            "with",
+        ):
             yield from _of_filters(token)
             arguments = token.contents.partition(" with ")[2] or token.contents
             values = (match["text"] for match in LITERAL.finditer(arguments) if not match["marked"])
-            yield from (value for value in values if is_word(value) and (" " in value or value[0].isupper()))
+            yield from (
+                value for value in values if is_word(value) and (" " in value or value[0].isupper())
+            )
 
 
 def _of_filters(token: Token) -> Iterator[str]:
@@ -109,7 +137,7 @@ def _of_filters(token: Token) -> Iterator[str]:
             yield text
 
 
-# --- scripts ----------------------------------------------------------------------------------------------------
+# --- scripts --------------------------------------------------------------------------------------
 
 SCRIPT_TOKENS = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)"""
@@ -118,7 +146,9 @@ SCRIPT_TOKENS = re.compile(
     re.DOTALL,
 )
 SENTENCE = re.compile(r"[A-Za-z]{2,}[,.:;]? +[A-Za-z]{2,}|[A-Za-z]{2,}[.?!…]$")
-NO_SENTENCE = re.compile(r"use strict|[\[\]#=<>{}()]|^\.|[\s,]\.[a-z]|^[a-z]+(?: [a-z-]+)*-[a-z-]+(?: [a-z-]+)*$")
+NO_SENTENCE = re.compile(
+    r"use strict|[\[\]#=<>{}()]|^\.|[\s,]\.[a-z]|^[a-z]+(?: [a-z-]+)*-[a-z-]+(?: [a-z-]+)*$"
+)
 """Selectors, media queries and lists of classes hold spaces, too."""
 
 

@@ -1,4 +1,5 @@
-"""Many raters at once in a campaign that spreads its ratings adaptively, and one that stops when it knows enough."""
+"""Many raters at once in a campaign that spreads its ratings adaptively, and one that stops when it
+knows enough."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ from annotations.campaigns.models import Assignment, Campaign, Look, Participati
 from annotations.campaigns.plan.evidence import LOOKS
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.conftest import ON_SERVICES
-from tests.faults.test_rating_crowd import Person, everything_acknowledged_is_there, places_of_items, request
+from tests.faults.test_rating_crowd import (
+    Person,
+    everything_acknowledged_is_there,
+    places_of_items,
+    request,
+)
 
 RATERS, DIALOGUES, K = (40, 30, 4) if ON_SERVICES else (6, 6, 2)
 SYSTEMS = ("low", "middle", "centre", "high")
@@ -32,17 +38,24 @@ def _counted_after_every_rating(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def adaptive(dialogues: int = DIALOGUES, **fields: object) -> Campaign:
-    return made_campaign(systems=SYSTEMS, dialogues=dialogues, turns=1, k=K, allocation="adaptive", **fields)
+    return made_campaign(
+        systems=SYSTEMS, dialogues=dialogues, turns=1, k=K, allocation="adaptive", **fields
+    )
 
 
 def test_a_crowd_fills_every_item_whatever_order_they_come_in() -> None:
     campaign = adaptive()
-    people = [Person(rater, Random(n), stays=n % 2 == 0) for n, rater in enumerate(made_raters(campaign, RATERS))]
+    people = [
+        Person(rater, Random(n), stays=n % 2 == 0)
+        for n, rater in enumerate(made_raters(campaign, RATERS))
+    ]
     deadline = time.monotonic() + PATIENCE
     with ThreadPoolExecutor(RATERS) as crowd:
         ends = Counter(crowd.map(lambda person: person.work(deadline), people))
     assert set(ends) <= {"finished", "gone"}, ends
-    assert places_of_items(campaign) == dict.fromkeys(campaign.items.values_list("pk", flat=True), K)
+    assert places_of_items(campaign) == dict.fromkeys(
+        campaign.items.values_list("pk", flat=True), K
+    )
     for person in people:
         everything_acknowledged_is_there(person)
     looks_stand_in_a_row(campaign)
@@ -60,17 +73,22 @@ def looks_stand_in_a_row(campaign: Campaign) -> None:
 
 
 def probabilities_are_of_the_looks(campaign: Campaign) -> None:
-    """Of each draw from all systems the stored probability is a look's weight, or a quarter before the first one."""
+    """Of each draw from all systems the stored probability is a look's weight, or a quarter before
+    the first one."""
     drawn = Assignment.objects.filter(item__campaign=campaign, system_propensity__isnull=False)
     weights = {system: {0.25} for system in campaign.systems.values_list("pk", flat=True)}
     for look in Look.objects.filter(campaign=campaign):
         for one in look.systems:
             weights[one["system"]].add(one["weight"])
     known = 0
-    for system, of_system, of_item in drawn.values_list("item__system", "system_propensity", "propensity"):
+    for system, of_system, of_item in drawn.values_list(
+        "item__system", "system_propensity", "propensity"
+    ):
         assert 0 < of_item <= of_system <= 1
         known += any(abs(of_system - weight) < 1e-9 for weight in weights[system])
-    assert known >= drawn.count() / 4  # towards the end systems are used up, and the others share their chance
+    assert (
+        known >= drawn.count() / 4
+    )  # towards the end systems are used up, and the others share their chance
 
 
 def test_a_crowd_goes_home_when_the_target_is_met() -> None:

@@ -37,11 +37,12 @@ slow = Metric(
     name="carries_a_kind", version="1", summary="Carries a slow statistic.", citation="for tests", build=lambda _: None
 )
 """
-"""It takes until the test opens the gate of the data's revision: no longer, and no less on a quick machine."""
+"""It takes until the test opens the gate of the data's revision: no longer, and no less on a quick
+machine."""
 LOOK = (
-    "from workers.metrics.registry import all_metrics; all_metrics()\n"
-    "from annotations.queries import version_of; from leaderboard.analyses import look\n"
-    "found = look(version_of('small'), 'slow'); print(found.state, (found.answer or {}).get('revision'))"
+    "from workers.metrics.registry import all_metrics; all_metrics()\nfrom annotations.queries "
+    "import version_of; from leaderboard.analyses import look\nfound = look(version_of('small'), "
+    "'slow'); print(found.state, (found.answer or {}).get('revision'))"
 )
 CHANGE = (
     "from annotations.actions import data_changed; from annotations.queries import version_of\n"
@@ -51,11 +52,13 @@ CHANGE = (
 )
 """Started beforehand: a process needs seconds to load what it takes."""
 PATIENCE = 120
-"""Seconds until something happens that must happen: a worker's start takes a minute where ten others start."""
+"""Seconds until something happens that must happen: a worker's start takes a minute where ten
+others start."""
 
 
 def ask(site: Site, query: str) -> list[tuple[Any, ...]]:
-    """The rows of an SQL query, read past the site: a command of its own would come seconds after the moment."""
+    """The rows of an SQL query, read past the site: a command of its own would come seconds after
+    the moment."""
     if address := site.settings.get("DATABASE_URL"):
         with psycopg.connect(address) as connection:
             return connection.execute(query.encode()).fetchall()
@@ -66,7 +69,8 @@ def ask(site: Site, query: str) -> list[tuple[Any, ...]]:
 def state(site: Site) -> str:
     """``running:1``: the only analysis's state, and at which attempt."""
     return " ".join(
-        f"{state}:{attempts}" for state, attempts in ask(site, "SELECT state, attempts FROM leaderboard_analysis")
+        f"{state}:{attempts}"
+        for state, attempts in ask(site, "SELECT state, attempts FROM leaderboard_analysis")
     )
 
 
@@ -90,7 +94,9 @@ def slow_site(site: Site, tmp_path: Path) -> Site:
     information = plug_in / "slow_kind-1.dist-info"
     information.mkdir(parents=True)
     (plug_in / "slow_kind.py").write_text(SLOW_KIND)
-    (information / "entry_points.txt").write_text("[dialeval.metrics]\ncarries_a_kind = slow_kind:slow\n")
+    (information / "entry_points.txt").write_text(
+        "[dialeval.metrics]\ncarries_a_kind = slow_kind:slow\n"
+    )
     (information / "METADATA").write_text(METADATA.replace("slow-metric", "slow-kind"))
     gates = tmp_path / "gates"
     gates.mkdir()
@@ -137,15 +143,24 @@ def test_the_first_look_at_a_page_waits_and_then_it_is_there(slow_site: Site) ->
     assert "wait for a worker" in first
     assert '<noscript><meta http-equiv="refresh"' in first
     slow_site.start_worker()
-    wait_until(lambda: "wait for a worker" not in shown() and "being computed" not in shown(), PATIENCE, "the board")
+    wait_until(
+        lambda: "wait for a worker" not in shown() and "being computed" not in shown(),
+        PATIENCE,
+        "the board",
+    )
 
 
-def test_the_command_computes_what_waits_where_there_is_no_worker(site: Site, tmp_path: Path) -> None:
+def test_the_command_computes_what_waits_where_there_is_no_worker(
+    site: Site, tmp_path: Path
+) -> None:
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text(small_corpus(dialogues=3))
     site.manage("import_corpus", "jsonl", corpus, "--slug", "small")
     site.manage("score", "--corpus", "small", "--metrics", "word_f1", "--inline")
     spread = LOOK.replace("'slow')", "'score-spread', text='word_f1')")
     assert site.python(spread) == "waiting None"
-    assert site.manage("analyse", "--corpus", "small").stdout.strip() == "computed 1 statistics, 0 failed"
+    assert (
+        site.manage("analyse", "--corpus", "small").stdout.strip()
+        == "computed 1 statistics, 0 failed"
+    )
     assert site.python(spread) == "present None"

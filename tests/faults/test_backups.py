@@ -1,4 +1,5 @@
-"""Whole sites, backed up and restored as processes: into the same kind of database and into the other one."""
+"""Whole sites, backed up and restored as processes: into the same kind of database and into the
+other one."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from tests.site import PROJECT, Site
 pytestmark = pytest.mark.slow
 
 ONE_KEY = {"SECRET_KEY": "k" * 50}
-"""Pages hold signed addresses: those of two sites are the same only where they sign with one key."""
+"""Pages hold signed addresses: those of two sites are the same only where they sign with one
+key."""
 FILL = """
 from dialeval_site import demo
 demo.load_demo()
@@ -107,7 +109,11 @@ def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
         return
     site = Site(
         folder,
-        {"DATABASE_URL": fresh_database("template1") if on_services else "", "CELERY_BROKER_URL": "", **ONE_KEY},
+        {
+            "DATABASE_URL": fresh_database("template1") if on_services else "",
+            "CELERY_BROKER_URL": "",
+            **ONE_KEY,
+        },
     )
     try:
         yield site
@@ -117,7 +123,8 @@ def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The demo: a corpus, ratings, campaigns, a challenge with files, some scores and the statistics of its pages."""
+    """The demo: a corpus, ratings, campaigns, a challenge with files, some scores and the
+    statistics of its pages."""
     with made_site(tmp_path_factory.mktemp("filled")) as site:
         site.settings |= ONE_KEY
         site.python(FILL)
@@ -144,9 +151,14 @@ def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_byt
     assert any(name.startswith("uploads/") for name in before)
     with other_site(tmp_path / "one", on_services=False) as one:
         said = one.manage("restore", backed_up).stdout
-        assert f"{sum(entry[0] for name, entry in before.items() if '/' not in name):,} rows of" in said
+        assert (
+            f"{sum(entry[0] for name, entry in before.items() if '/' not in name):,} rows of"
+            in said
+        )
         assert content(one) == before
-        one.manage("backup", "--to", tmp_path / "again")  # before its pages store statistics of their own
+        one.manage(
+            "backup", "--to", tmp_path / "again"
+        )  # before its pages store statistics of their own
         assert one.python(PAGES) == pages
         if ON_SERVICES:
             with other_site(tmp_path / "two", on_services=True) as two:
@@ -158,8 +170,9 @@ def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_byt
 def test_statistics_that_came_along_stand_and_only_those_are_computed_that_nobody_had_asked_for(
     backed_up: Path, tmp_path: Path
 ) -> None:
-    """Into SQLite, on the services from PostgreSQL. The parts of a page that wait for its first numbers are asked for
-    by the first look after these are there: the pages of the backup's site had been looked at once."""
+    """Into SQLite, on the services from PostgreSQL. The parts of a page that wait for its first
+    numbers are asked for by the first look after these are there: the pages of the backup's site
+    had been looked at once."""
     with other_site(tmp_path / "site", on_services=False) as site:
         site.manage("restore", backed_up)
         before = json.loads(site.python(STATISTICS))
@@ -176,7 +189,8 @@ def test_statistics_that_came_along_stand_and_only_those_are_computed_that_nobod
 def test_keys_go_on_after_the_last_one_ever_given_and_the_audit_log_is_closed_again(
     backed_up: Path, tmp_path: Path
 ) -> None:
-    """The last user that the backup's site made was deleted again; no other one ever gets that key."""
+    """The last user that the backup's site made was deleted again; no other one ever gets that
+    key."""
     new_user = """
 from django.contrib.auth import get_user_model
 print(get_user_model().objects.create(username="new").pk)
@@ -201,21 +215,29 @@ print(AuditEntry.objects.latest("pk").action)
         assert last == "site.restored"
 
 
-def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(backed_up: Path, tmp_path: Path) -> None:
+def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(
+    backed_up: Path, tmp_path: Path
+) -> None:
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        site.python("from django.contrib.auth import get_user_model as g; g().objects.create(username='mine')")
+        site.python(
+            "from django.contrib.auth import get_user_model as g; "
+            "g().objects.create(username='mine')"
+        )
         refused = site.manage("restore", backed_up, check=False)
         assert refused.returncode == 1
         assert "the database is not empty (auth_user): --replace" in refused.stderr
         site.manage("restore", backed_up, "--replace")
         names = site.python(
-            "from django.contrib.auth.models import User; print(*User.objects.values_list('username', flat=True))"
+            "from django.contrib.auth.models import User; "
+            "print(*User.objects.values_list('username', flat=True))"
         )
         assert "organiser" in names.split()
         assert "mine" not in names.split()
 
 
-def test_rows_that_the_database_refuses_leave_everything_as_it_was(backed_up: Path, tmp_path: Path) -> None:
+def test_rows_that_the_database_refuses_leave_everything_as_it_was(
+    backed_up: Path, tmp_path: Path
+) -> None:
     broken = rewritten(backed_up, tmp_path / "broken", without_the_last_turn)
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
         site.manage("restore", backed_up)
@@ -226,8 +248,11 @@ def test_rows_that_the_database_refuses_leave_everything_as_it_was(backed_up: Pa
         assert content(site) == before
 
 
-def test_a_restore_that_is_refused_leaves_keys_to_go_on_after_the_site_s_own(backed_up: Path, tmp_path: Path) -> None:
-    """PostgreSQL takes no sequence back with a transaction: the next user would get the key of one who is there."""
+def test_a_restore_that_is_refused_leaves_keys_to_go_on_after_the_site_s_own(
+    backed_up: Path, tmp_path: Path
+) -> None:
+    """PostgreSQL takes no sequence back with a transaction: the next user would get the key of one
+    who is there."""
     new_users = """
 from django.contrib.auth import get_user_model
 print(*(get_user_model().objects.create(username=name).pk for name in {names}))
@@ -248,8 +273,9 @@ def without_the_last_turn(table: str, rows: list[list[Any]]) -> list[list[Any]]:
 def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
     backed_up: Path, tmp_path: Path
 ) -> None:
-    """As before 0004 gave the audit log its triggers: whatever came with that migration or after it is not in the
-    backup: tables of trainings and judges, a challenge's purse, a campaign's allocation."""
+    """As before 0004 gave the audit log its triggers: whatever came with that migration or after it
+    is not in the backup: tables of trainings and judges, a challenge's purse, a campaign's
+    allocation."""
     now = documents(backed_up)["manifest.json"]["tables"]
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
         site.manage("restore", backed_up)
@@ -267,8 +293,12 @@ def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
         def without(manifest: dict[str, Any]) -> None:
             for app, name in then["later"]:
                 manifest["migrations"][app].remove(name)
-            manifest["migrations"] = {app: names for app, names in manifest["migrations"].items() if names}
-            manifest["tables"] = {table: said for table, said in manifest["tables"].items() if table in tables}
+            manifest["migrations"] = {
+                app: names for app, names in manifest["migrations"].items() if names
+            }
+            manifest["tables"] = {
+                table: said for table, said in manifest["tables"].items() if table in tables
+            }
             for table, said in manifest["tables"].items():
                 said["columns"] = [name for name in said["columns"] if name in tables[table]]
 
@@ -277,10 +307,12 @@ def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
         after = content(site)
         for name, found in before.items():
             if name in grown:
-                assert after[name][0] == found[0], name  # its new columns have what the migration gives them
+                assert after[name][0] == found[0], (
+                    name
+                )  # its new columns have what the migration gives them
             elif name == "annotations_demoaccount":
-                # The migration marks those with the demo's passwords, and that of the baselines where it cannot log
-                # in, as in an older demo: today's can.
+                # The migration marks those with the demo's passwords, and that of the baselines
+                # where it cannot log in, as in an older demo: today's can.
                 assert after[name][0] == found[0] - 1
             elif name in now and name not in tables:
                 assert after[name][0] == 0, name
@@ -303,32 +335,40 @@ def test_a_backup_of_a_newer_dialeval_is_refused(backed_up: Path, tmp_path: Path
         refused = site.manage("restore", future, check=False)
         assert refused.returncode == 1
         assert (
-            "newer dialeval, or of another one: it has the migration annotations.0999_from_the_future" in refused.stderr
+            "newer dialeval, or of another one: it has the migration "
+            "annotations.0999_from_the_future" in refused.stderr
         )
 
 
 def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_and_says_which(
     backed_up: Path, tmp_path: Path
 ) -> None:
-    """Back to before judges.0001 there is no challenges.0002 either, and the backup has rows of it."""
+    """Back to before judges.0001 there is no challenges.0002 either, and the backup has rows of
+    it."""
 
     def without(manifest: dict[str, Any]) -> None:
         del manifest["migrations"]["judges"]
-        manifest["tables"] = {table: said for table, said in manifest["tables"].items() if "judges_" not in table}
+        manifest["tables"] = {
+            table: said for table, said in manifest["tables"].items() if "judges_" not in table
+        }
 
     odd = rewritten(backed_up, tmp_path / "odd", change=without)
     with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
         refused = site.manage("restore", odd, check=False)
         assert refused.returncode == 1
         assert (
-            "it lacks judges.0001_judges, on which challenges.0002_judge_purse, dialeval_site.0002_mark_demo_accounts "
-            f"is built. Restore it with the dialeval that made it ({VERSION}), run `migrate` of this one there, and "
-            "make a new backup" in refused.stderr
+            "it lacks judges.0001_judges, on which challenges.0002_judge_purse, "
+            "dialeval_site.0002_mark_demo_accounts is built. Restore it with the dialeval that "
+            f"made it ({VERSION}), run `migrate` of this one there, and make a new backup"
+            in refused.stderr
         )
 
 
-def test_a_disk_that_is_full_leaves_no_backup_and_keeps_the_one_before(filled: Site, tmp_path: Path) -> None:
-    """No file may be larger than 40,000 bytes: the backup is, SQLite's shared memory (32,768) is not."""
+def test_a_disk_that_is_full_leaves_no_backup_and_keeps_the_one_before(
+    filled: Site, tmp_path: Path
+) -> None:
+    """No file may be larger than 40,000 bytes: the backup is, SQLite's shared memory (32,768) is
+    not."""
     path = tmp_path / "site.backup"
     path.write_bytes(b"the one before")
     ended = subprocess.run(
@@ -377,7 +417,7 @@ def test_models_come_along_where_they_are_asked_for(filled: Site, tmp_path: Path
         assert not list(site.home.glob(".dialeval-*"))
 
 
-# --- archives as tests read and change them, by tarfile alone ---------------------------------------------------
+# --- archives as tests read and change them, by tarfile alone -------------------------------------
 
 
 def raw(path: Path) -> dict[str, bytes]:
@@ -386,7 +426,11 @@ def raw(path: Path) -> dict[str, bytes]:
 
 
 def documents(path: Path) -> dict[str, dict[str, Any]]:
-    return {name: json.loads(data) for name, data in raw(path).items() if name.endswith(".json") and "/" not in name}
+    return {
+        name: json.loads(data)
+        for name, data in raw(path).items()
+        if name.endswith(".json") and "/" not in name
+    }
 
 
 def rewritten(
@@ -407,7 +451,9 @@ def rewritten(
         if table not in counts:
             del members[name]
             continue
-        rows = rows_of(table, [row for line in members[name].splitlines() for row in json.loads(line)])
+        rows = rows_of(
+            table, [row for line in members[name].splitlines() for row in json.loads(line)]
+        )
         counts[table] += len(rows)
         members[name] = json.dumps(rows).encode()
     for table, count in counts.items():

@@ -1,4 +1,5 @@
-"""Restores into the database of an older dialeval: one that is refused, or fails, leaves its tables as they were."""
+"""Restores into the database of an older dialeval: one that is refused, or fails, leaves its tables
+as they were."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ with connection.cursor() as cursor:
 users = sorted(User.objects.values_list("username", flat=True)) if "auth_user" in tables else []
 print(json.dumps({"migrations": sorted(recorder.applied_migrations()), "tables": tables, "users": users}))
 """
-LINES = "from annotations.models import AuditEntry; print(*AuditEntry.objects.values_list('actor', 'action'))"
+LINES = (
+    "from annotations.models import AuditEntry; print(*AuditEntry.objects.values_list('actor', "
+    "'action'))"
+)
 FORGET = "from annotations.models import AuditEntry; AuditEntry.objects.all().delete()"
 
 
@@ -65,14 +69,22 @@ def backed_up(filled: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def broken(backed_up: Path, tmp_path: Path) -> Path:
     """Somebody is in a group whom the database does not know."""
-    return rewritten(backed_up, tmp_path / "broken", lambda table, rows: [] if table == "auth_user" else rows)
+    return rewritten(
+        backed_up, tmp_path / "broken", lambda table, rows: [] if table == "auth_user" else rows
+    )
 
 
 @pytest.fixture
 def unmigrated(tmp_path: Path) -> Site:
     home = tmp_path / "site"
     home.mkdir()
-    return Site(home, {"DATABASE_URL": fresh_database("template1") if ON_SERVICES else "", "CELERY_BROKER_URL": ""})
+    return Site(
+        home,
+        {
+            "DATABASE_URL": fresh_database("template1") if ON_SERVICES else "",
+            "CELERY_BROKER_URL": "",
+        },
+    )
 
 
 @pytest.fixture
@@ -83,11 +95,15 @@ def older(unmigrated: Site) -> Site:
     return unmigrated
 
 
-def test_an_older_database_that_is_in_use_is_refused_as_it_was(older: Site, backed_up: Path) -> None:
+def test_an_older_database_that_is_in_use_is_refused_as_it_was(
+    older: Site, backed_up: Path
+) -> None:
     before = database(older)
     refused = older.manage("restore", backed_up, check=False)
     assert refused.returncode == 1
-    assert "the database is not empty (annotations_auditentry, auth_user, auth_user_" in refused.stderr
+    assert (
+        "the database is not empty (annotations_auditentry, auth_user, auth_user_" in refused.stderr
+    )
     assert database(older) == before
 
 
@@ -101,11 +117,15 @@ def test_an_older_database_whose_rows_are_not_replaced_after_all_has_its_tables_
     assert database(older) == before
 
 
-def test_an_older_database_is_migrated_and_replaced(filled: Site, older: Site, backed_up: Path) -> None:
+def test_an_older_database_is_migrated_and_replaced(
+    filled: Site, older: Site, backed_up: Path
+) -> None:
     older.manage("restore", backed_up, "--replace")
     assert database(older) == database(filled)
     assert older.python(LINES) == "('', 'site.restored')"
-    assert "append-only" in older.manage("shell", "--verbosity", "0", "-c", FORGET, check=False).stderr
+    assert (
+        "append-only" in older.manage("shell", "--verbosity", "0", "-c", FORGET, check=False).stderr
+    )
 
 
 def test_an_empty_database_that_takes_no_rows_stays_empty(unmigrated: Site, broken: Path) -> None:

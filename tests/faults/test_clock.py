@@ -1,4 +1,5 @@
-"""A clock that is wrong by a day: nothing is lost, computed twice, or kept from everybody for a day."""
+"""A clock that is wrong by a day: nothing is lost, computed twice, or kept from everybody for a
+day."""
 
 from __future__ import annotations
 
@@ -71,9 +72,18 @@ def test_a_worker_with_a_wrong_clock_takes_no_run_from_another(
     library: Path,
     difference: int,
 ) -> None:
-    """Of another queue, it computes no such run; it sweeps twice a second, and the run takes four."""
+    """Of another queue, it computes no such run; it sweeps twice a second, and the run takes
+    four."""
     celery = ["-m", "celery", "-A", "dialeval_site", "worker", "--concurrency", "1"]
-    options = ["--loglevel", "INFO", "--without-mingle", "--queues", "gpu", "--hostname", "wrong@%h"]
+    options = [
+        "--loglevel",
+        "INFO",
+        "--without-mingle",
+        "--queues",
+        "gpu",
+        "--hostname",
+        "wrong@%h",
+    ]
     wrong = slow_site.start("wrong", *celery, *options, **set_by(library, difference))
     seen = "SELECT queue FROM workers_queueseen WHERE queue = 'gpu'"
     wait_until(lambda: rows(slow_site, seen), 120, "it sweeps")

@@ -1,4 +1,5 @@
-"""The processes of deploy/Procfile, as processes: they come up, do work, restart without losing a request, and end."""
+"""The processes of deploy/Procfile, as processes: they come up, do work, restart without losing a
+request, and end."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ BIN = Path(sys.executable).parent
 
 
 class Deployed:
-    """A site in production mode, started by the Procfile's own lines as a shell would start them."""
+    """A site in production mode, started by the Procfile's own lines as a shell would start
+    them."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -59,15 +61,20 @@ class Deployed:
     def release(self) -> str:
         """What it printed."""
         done = subprocess.run(
-            ["/bin/sh", "-c", procfile()["release"]],
-            cwd=PROJECT, env=self.site.environment, check=True, timeout=240, capture_output=True, text=True,
+            ["/bin/sh", "-c", procfile()["release"]], cwd=PROJECT, env=self.site.environment,
+            check=True, timeout=240, capture_output=True, text=True,
         )  # fmt: skip
         return done.stdout
 
     def start(self, name: str, listening: socket.socket | None = None) -> subprocess.Popen[bytes]:
-        """With a socket that listens, as systemd hands it over: file 3 of the process whose number is named."""
+        """With a socket that listens, as systemd hands it over: file 3 of the process whose number
+        is named."""
         log = (self.site.home / f"{name}.log").open("ab")
-        handed_over = f"LISTEN_FDS=1 LISTEN_PID=$$ exec {procfile()[name]} 3<&{listening.fileno()}" if listening else ""
+        handed_over = (
+            f"LISTEN_FDS=1 LISTEN_PID=$$ exec {procfile()[name]} 3<&{listening.fileno()}"
+            if listening
+            else ""
+        )
         process = subprocess.Popen(
             ["/bin/bash", "-c", handed_over or f"exec {procfile()[name]}"],
             cwd=PROJECT,
@@ -82,7 +89,10 @@ class Deployed:
         return process
 
     def ask(self, path: str, seconds: float = 30, **headers: str) -> tuple[int, bytes, Any]:
-        sent = {"X-Forwarded-Proto": "https", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        sent = {
+            "X-Forwarded-Proto": "https",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
         try:
             with urllib.request.urlopen(
                 urllib.request.Request(self.address + path, headers=sent), timeout=seconds
@@ -100,12 +110,16 @@ class Deployed:
     def figures(self) -> dict[str, float]:
         status, body, _ = self.ask("/monitoring/", Authorization=f"Bearer {TOKEN}")
         assert status == 200, body
-        lines = [line.rsplit(" ", 1) for line in body.decode().splitlines() if not line.startswith("#")]
+        lines = [
+            line.rsplit(" ", 1) for line in body.decode().splitlines() if not line.startswith("#")
+        ]
         return {name: float(value) for name, value in lines}
 
     def log(self, name: str) -> list[dict[str, Any]]:
         """Its lines as documents; one that is none fails the test."""
-        return [json.loads(line) for line in (self.site.home / f"{name}.log").read_text().splitlines()]
+        return [
+            json.loads(line) for line in (self.site.home / f"{name}.log").read_text().splitlines()
+        ]
 
 
 @pytest.fixture
@@ -114,7 +128,8 @@ def deployed(site: Site) -> Deployed:
 
 
 def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) -> None:
-    """One request's id is in the web server's log and in that of the worker that did what it asked for."""
+    """One request's id is in the web server's log and in that of the worker that did what it asked
+    for."""
     deployed.release()
     names = ["web", "worker-cpu", "worker-llm"]
     processes = {name: deployed.start(name) for name in names}
@@ -132,7 +147,8 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
     )
     deployed.site.manage("score", "--corpus", "usual", "--metrics", "word_f1")
     done = (
-        "from workers.models import MetricRun as M; print(M.objects.exclude(state='done').count(), M.objects.count())"
+        "from workers.models import MetricRun as M; "
+        "print(M.objects.exclude(state='done').count(), M.objects.count())"
     )
     left, all_of_them = deployed.site.python(done).split()
     assert left == "0"
@@ -144,7 +160,9 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
 
     deployed.ask("/corpora/usual/agreement/", X_Request_ID="looks-at-agreement")
     followed = lambda: [  # noqa: E731
-        line for line in deployed.log("worker-cpu") if line.get("request_id") == "looks-at-agreement" and "row" in line
+        line
+        for line in deployed.log("worker-cpu")
+        if line.get("request_id") == "looks-at-agreement" and "row" in line
     ]
     wait_until(followed, 60, "the worker's line has the request's id")
     assert followed()[0]["row"].startswith("analysis ")
@@ -164,18 +182,24 @@ def test_processes_add_up_what_they_count(deployed: Deployed) -> None:
     for _ in range(20):
         assert deployed.ask("/metrics/")[0] == 200
     assert len(children(web.pid)) == 2
-    assert deployed.figures()['dialeval_requests_total{method="GET",status="2xx",view="metrics"}'] == 20
+    assert (
+        deployed.figures()['dialeval_requests_total{method="GET",status="2xx",view="metrics"}']
+        == 20
+    )
 
 
 def test_a_restart_behind_systemd_s_socket_loses_no_request(deployed: Deployed) -> None:
-    """While eight visitors look at pages the web server ends and another begins, as ``systemctl restart`` has it: the
-    socket stays, who comes meanwhile waits in its queue. Both servers answered some of them."""
+    """While eight visitors look at pages the web server ends and another begins, as ``systemctl
+    restart`` has it: the socket stays, who comes meanwhile waits in its queue. Both servers
+    answered some of them."""
     deployed.release()
     with socket.create_server(("127.0.0.1", deployed.port), backlog=128) as listening:
         first = deployed.start("web", listening)
         wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
         stopping, outcomes = threading.Event(), []
-        crowd = [threading.Thread(target=visit, args=(deployed, stopping, outcomes)) for _ in range(8)]
+        crowd = [
+            threading.Thread(target=visit, args=(deployed, stopping, outcomes)) for _ in range(8)
+        ]
         for visitor in crowd:
             visitor.start()
         wait_until(lambda: len(outcomes) >= 20, 60, "visitors are under way")
@@ -193,13 +217,15 @@ def test_a_restart_behind_systemd_s_socket_loses_no_request(deployed: Deployed) 
 
 
 def visit(deployed: Deployed, stopping: threading.Event, outcomes: list[int]) -> None:
-    """0 where a request had no answer. It waits while a new server loads: on a machine that does much else for long."""
+    """0 where a request had no answer. It waits while a new server loads: on a machine that does
+    much else for long."""
     while not stopping.is_set():
         outcomes.append(deployed.ask("/metrics/", seconds=240)[0])
 
 
 def test_a_request_under_way_is_answered_before_the_server_ends(deployed: Deployed) -> None:
-    """Half of a form is sent when SIGTERM comes; the other half once the server says that it ends."""
+    """Half of a form is sent when SIGTERM comes; the other half once the server says that it
+    ends."""
     deployed.release()
     web = deployed.start("web")
     wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
@@ -212,12 +238,18 @@ def test_a_request_under_way_is_answered_before_the_server_ends(deployed: Deploy
         )
         time.sleep(1)  # until a thread has begun to read it
         web.send_signal(signal.SIGTERM)
-        wait_until(lambda: "Handling signal: term" in (deployed.site.home / "web.log").read_text(), 30, "it ends")
+        wait_until(
+            lambda: "Handling signal: term" in (deployed.site.home / "web.log").read_text(),
+            30,
+            "it ends",
+        )
         time.sleep(1)  # in which a server that waits for nobody would be gone
         assert web.poll() is None
         connection.sendall(form[10:])
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
-    assert answer.startswith(b"HTTP/1.1 403 "), answer[:200]  # a form without a token: read, and refused
+    assert answer.startswith(b"HTTP/1.1 403 "), answer[
+        :200
+    ]  # a form without a token: read, and refused
     assert b"</html>" in answer
     assert web.wait(timeout=60) == 0
 
@@ -227,17 +259,22 @@ def children(pid: int) -> set[int]:
 
 
 def test_a_schema_that_waits_for_migrations_is_not_ready(deployed: Deployed) -> None:
-    """As between steps 2 and 3 of an update without a break: no visitor is sent to the new code too early."""
+    """As between steps 2 and 3 of an update without a break: no visitor is sent to the new code too
+    early."""
     deployed.release()
     deployed.site.python(
-        "from django.db.migrations.recorder import MigrationRecorder as R; from django.db import connection\n"
-        "R(connection).migration_qs.filter(app='workers', name='0004_queue_seen').delete()"
+        "from django.db.migrations.recorder import MigrationRecorder as R; from django.db import "
+        "connection\nR(connection).migration_qs.filter(app='workers', "
+        "name='0004_queue_seen').delete()"
     )
     deployed.start("web")
     wait_until(lambda: deployed.ask("/health/")[0] == 200, 120, "the process lives")
     found = deployed.ready()
     assert found["http"] == 503
-    assert found["checks"]["migrations"]["reason"] == "1 migrations are to be applied, first workers.0004_queue_seen"
+    assert (
+        found["checks"]["migrations"]["reason"]
+        == "1 migrations are to be applied, first workers.0004_queue_seen"
+    )
     assert deployed.site.manage("migrate", "--check", check=False).returncode == 1
     deployed.site.manage("migrate", "workers", "0004", "--fake")
     assert deployed.ready()["http"] == 200
@@ -250,15 +287,22 @@ def test_asking_from_within_says_it_by_the_exit_status(deployed: Deployed) -> No
     assert subprocess.run(ask, check=False, **run).returncode == 1
     deployed.release()
     deployed.start("web")
-    wait_until(lambda: subprocess.run(ask, check=False, **run).returncode == 0, 120, "it answers from within")
+    wait_until(
+        lambda: subprocess.run(ask, check=False, **run).returncode == 0,
+        120,
+        "it answers from within",
+    )
 
 
 @pytest.mark.skipif(not ON_SERVICES, reason="a database that can be away")
 def test_a_process_without_its_database_lives_and_is_not_ready(deployed: Deployed) -> None:
-    """Liveness answers at once, readiness within its two seconds, neither names the database's password."""
+    """Liveness answers at once, readiness within its two seconds, neither names the database's
+    password."""
     url = deployed.site.settings["DATABASE_URL"]
     deployed.release()
-    deployed.site.settings["DATABASE_URL"] = f"postgres://ann:quiet-river@127.0.0.1:{free_port()}/nothing"
+    deployed.site.settings["DATABASE_URL"] = (
+        f"postgres://ann:quiet-river@127.0.0.1:{free_port()}/nothing"
+    )
     deployed.start("web")
     wait_until(lambda: deployed.ask("/health/")[0] == 200, 120, "the process lives")
     begun = time.monotonic()
@@ -276,7 +320,8 @@ def test_a_process_without_its_database_lives_and_is_not_ready(deployed: Deploye
 
 
 @pytest.mark.skipif(
-    not dictionary_folder(HOME / "nltk_data").is_dir(), reason="METEOR's word list is not on this machine"
+    not dictionary_folder(HOME / "nltk_data").is_dir(),
+    reason="METEOR's word list is not on this machine",
 )
 def test_release_puts_meteor_s_word_list_where_workers_look(deployed: Deployed) -> None:
     """From the folder NLTK_DATA, as the image has it, into an empty DIALEVAL_HOME."""

@@ -1,5 +1,5 @@
-"""A fault on our side, in real processes: the visitor gets a number, the log and the report have it, and neither has a
-secret."""
+"""A fault on our side, in real processes: the visitor gets a number, the log and the report have
+it, and neither has a secret."""
 
 from __future__ import annotations
 
@@ -89,17 +89,20 @@ def sink() -> Iterator[Sink]:
 
 @pytest.fixture
 def broken(site: Site, sink: Sink) -> Site:
-    """A site whose tables of corpora, invitations and tokens are away: what needs one of them fails."""
+    """A site whose tables of corpora, invitations and tokens are away: what needs one of them
+    fails."""
     site.settings |= SETTINGS | {"DIALEVAL_LOG_FORMAT": "json", "DIALEVAL_SENTRY_DSN": sink.dsn}
     site.python(
-        "from django.db import connection\n"
-        "for name in ('annotations_corpus', 'campaigns_invitation', 'challenges_team', 'auth_user'):\n"
-        "    connection.cursor().execute(f'ALTER TABLE {name} RENAME TO {name}_away')"
+        "from django.db import connection\nfor name in ('annotations_corpus', "
+        "'campaigns_invitation', 'challenges_team', 'auth_user'):\n    "
+        "connection.cursor().execute(f'ALTER TABLE {name} RENAME TO {name}_away')"
     )
     return site
 
 
-def ask(address: str, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str, Any]:
+def ask(
+    address: str, method: str, path: str, body: str = "", **headers: str
+) -> tuple[int, str, Any]:
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body or None, sent)
@@ -111,19 +114,25 @@ def log_of(site: Site) -> str:
     return "\n".join(path.read_text() for path in Path(site.home).glob("*.log"))
 
 
-def test_a_fault_has_a_number_and_is_reported_once_without_a_secret(broken: Site, sink: Sink) -> None:
+def test_a_fault_has_a_number_and_is_reported_once_without_a_secret(
+    broken: Site, sink: Sink
+) -> None:
     address = broken.start_web()
     secret_headers = {
         "Cookie": f"sessionid={SECRETS['a session']}; csrftoken=" + SECRETS["a form's token"],
         "User_Agent": "quiet visitor",
     }
     numbers = []
-    status, page, headers = ask(address, "GET", f"/join/{SECRETS['an invitation to rate']}/", **secret_headers)
+    status, page, headers = ask(
+        address, "GET", f"/join/{SECRETS['an invitation to rate']}/", **secret_headers
+    )
     numbers.append(headers["X-Request-ID"])
     assert status == 500
     assert f"tell the organiser this number: <code>{numbers[0]}</code>" in page
 
-    status, body, headers = ask(address, "GET", f"/api/v1/corpora/{SECRETS['a token of the API']}", **secret_headers)
+    status, body, headers = ask(
+        address, "GET", f"/api/v1/corpora/{SECRETS['a token of the API']}", **secret_headers
+    )
     numbers.append(headers["X-Request-ID"])
     assert status == 500
     assert json.loads(body)["request_id"] == numbers[1]
@@ -136,14 +145,36 @@ def test_a_fault_has_a_number_and_is_reported_once_without_a_secret(broken: Site
         }
     )
     status, _, headers = ask(
-        address, "POST", "/accounts/login/", form,
-        **{**secret_headers, "Cookie": "csrftoken=" + "a" * 32, "Content_Type": "application/x-www-form-urlencoded"},
-    )  # fmt: skip
-    for name in ("the endpoint's key", "a chat system's key", "the monitoring token", "the mail server's password"):
+        address,
+        "POST",
+        "/accounts/login/",
+        form,
+        **{
+            **secret_headers,
+            "Cookie": "csrftoken=" + "a" * 32,
+            "Content_Type": "application/x-www-form-urlencoded",
+        },
+    )
+    for name in (
+        "the endpoint's key",
+        "a chat system's key",
+        "the monitoring token",
+        "the mail server's password",
+    ):
         ask(address, "GET", f"/no-such-page/{SECRETS[name]}/")
     ask(address, "GET", f"/no-such-page/{SECRETS['the key that signs sessions']}/")
-    ask(address, "GET", f"/challenges/x/teams/join/{SECRETS['an invitation to a team']}/", **secret_headers)
-    ask(address, "GET", "/api/v1/challenges", Authorization=f"Bearer {SECRETS['a token of the API']}")
+    ask(
+        address,
+        "GET",
+        f"/challenges/x/teams/join/{SECRETS['an invitation to a team']}/",
+        **secret_headers,
+    )
+    ask(
+        address,
+        "GET",
+        "/api/v1/challenges",
+        Authorization=f"Bearer {SECRETS['a token of the API']}",
+    )
 
     def reported(number: str) -> list[dict[str, Any]]:
         return [event for event in sink.events if event.get("tags", {}).get("request_id") == number]
@@ -157,12 +188,16 @@ def test_a_fault_has_a_number_and_is_reported_once_without_a_secret(broken: Site
         assert re.fullmatch(r"dialeval@\d+\.\d+\.\d+", event["release"])
         assert set(event["request"]) == {"url", "method"}
         assert "user" not in event
-        frames = [frame for one in event["exception"]["values"] for frame in one["stacktrace"]["frames"]]
+        frames = [
+            frame for one in event["exception"]["values"] for frame in one["stacktrace"]["frames"]
+        ]
         assert not any(frame.get("vars") for frame in frames)
     log = log_of(broken)
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     for number in numbers:
-        assert [line for line in lines if line.get("request_id") == number and "exception" in line], number
+        assert [
+            line for line in lines if line.get("request_id") == number and "exception" in line
+        ], number
     assert "quiet visitor" not in sink.raw.decode()
     for name, secret in SECRETS.items():
         assert secret not in log, name
@@ -176,15 +211,17 @@ def test_a_worker_s_fault_is_reported_with_its_row(site: Site, sink: Sink) -> No
     """A run of a metric that nobody has: it fails, its row says why, and so does the one report."""
     site.settings |= {"DIALEVAL_LOG_FORMAT": "json", "DIALEVAL_SENTRY_DSN": sink.dsn}
     pk = site.python(
-        "from annotations.importers.registry import importers\nfrom annotations import actions\n"
-        "from annotations.models import System\nfrom workers.models import MetricRun\n"
-        "from dialeval_site.demo import DEMO_CORPUS\n"
-        "actions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', is_public=True)\n"
-        "print(MetricRun.objects.create(system=System.objects.earliest('pk'), metric='word_f1', metric_version='99',"
-        " configuration='word_f1', queue='cpu').pk)"
+        "from annotations.importers.registry import importers\nfrom annotations import "
+        "actions\nfrom annotations.models import System\nfrom workers.models import "
+        "MetricRun\nfrom dialeval_site.demo import "
+        "DEMO_CORPUS\nactions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', "
+        "is_public=True)\nprint(MetricRun.objects.create(system=System.objects.earliest('pk'), "
+        "metric='word_f1', metric_version='99', configuration='word_f1', queue='cpu').pk)"
     )
     site.start_worker()
-    wait_until(lambda: [event for event in sink.events if "tags" in event], 90, "the fault is reported")
+    wait_until(
+        lambda: [event for event in sink.events if "tags" in event], 90, "the fault is reported"
+    )
     site.stop()
     rows = [event["tags"].get("row") for event in sink.events]
     assert rows == [f"run {pk}"]

@@ -32,7 +32,8 @@ def write(scheme: str, folder: Path, writer: int) -> None:
 
 
 def read(scheme: str, folder: Path, writing: Any, found: Any) -> None:
-    """Takes messages until the writers are done and the queue is empty; sends what it took, or what went wrong."""
+    """Takes messages until the writers are done and the queue is empty; sends what it took, or what
+    went wrong."""
     taken: list[int] = []
     with connection(scheme, folder).channel() as channel:
         try:
@@ -53,8 +54,12 @@ def exchange_messages(scheme: str, folder: Path) -> list[Any]:
     (folder / "queue").mkdir(parents=True)
     (folder / "control").mkdir()
     done, found = processes.Event(), processes.Queue()
-    readers = [processes.Process(target=read, args=(scheme, folder, done, found)) for _ in range(READERS)]
-    writers = [processes.Process(target=write, args=(scheme, folder, writer)) for writer in range(WRITERS)]
+    readers = [
+        processes.Process(target=read, args=(scheme, folder, done, found)) for _ in range(READERS)
+    ]
+    writers = [
+        processes.Process(target=write, args=(scheme, folder, writer)) for writer in range(WRITERS)
+    ]
     for process in [*readers, *writers]:
         process.start()
     for process in writers:
@@ -73,7 +78,9 @@ def test_every_message_is_read_whole_and_once(tmp_path: Path) -> None:
     assert list((tmp_path / "queue").iterdir()) == []
 
 
-def test_a_message_that_is_being_written_cannot_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_that_is_being_written_cannot_be_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_whole = Path.write_text
     looked: list[str] = []
 

@@ -1,4 +1,5 @@
-"""Processes that come to a site's files with another database: they end with a word, and touch nothing."""
+"""Processes that come to a site's files with another database: they end with a word, and touch
+nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ copies_of(submit(round, team_with_member(round.challenge)[0]), 39)
 COUNT = "from leaderboard.challenges.models import Submission; print(Submission.objects.count())"
 OLD = 1_700_000_000
 """Long ago: no grace covers it."""
-SWEEP_AN_HOUR_LATER = "import time; from annotations import orphans; orphans.collect(time.time() + 4000)"
+SWEEP_AN_HOUR_LATER = (
+    "import time; from annotations import orphans; orphans.collect(time.time() + 4000)"
+)
 
 
 @pytest.fixture
@@ -43,7 +46,8 @@ def own(site: Site) -> Site:
 
 @pytest.fixture
 def stranger(own: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The same DIALEVAL_HOME with an empty database of its own, as where DATABASE_URL was forgotten."""
+    """The same DIALEVAL_HOME with an empty database of its own, as where DATABASE_URL was
+    forgotten."""
     other = Site(own.home, {**own.settings, **empty_database(tmp_path_factory)})
     identify(other)
     yield other
@@ -60,7 +64,10 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def identify(site: Site) -> None:
     """Databases of tests are copies of one, and so would have one identity."""
-    site.python("try:\n    from annotations import site_identity; site_identity.renew()\nexcept ImportError:\n    pass")
+    site.python(
+        "try:\n    from annotations import site_identity; site_identity.renew()\nexcept "
+        "ImportError:\n    pass"
+    )
 
 
 def uploads(site: Site) -> dict[str, bytes]:
@@ -84,7 +91,9 @@ def ended(process: subprocess.Popen[bytes], left: Any) -> None:
         raise AssertionError(f"the stranger goes on; {len(left())} files are left") from None
 
 
-@pytest.mark.parametrize("before", ["the site has run here", "files of an older dialeval, which carry no identity"])
+@pytest.mark.parametrize(
+    "before", ["the site has run here", "files of an older dialeval, which carry no identity"]
+)
 def test_a_worker_with_another_database_on_a_site_s_home_takes_none_of_its_files(
     own: Site, stranger: Site, before: str
 ) -> None:
@@ -101,7 +110,9 @@ def test_a_worker_with_another_database_on_a_site_s_home_takes_none_of_its_files
     ended(worker, lambda: uploads(own))
     assert worker.returncode != 0
     assert (uploads(own), half.exists()) == (kept, True)
-    (told,) = [line for line in log_of(stranger, "worker").splitlines() if line.startswith("dialeval: ")]
+    (told,) = [
+        line for line in log_of(stranger, "worker").splitlines() if line.startswith("dialeval: ")
+    ]
     assert "check DATABASE_URL, DIALEVAL_HOME and DIALEVAL_STORAGE_URL" in told
     assert "run manage.py site_identity --claim" in told
 
@@ -110,10 +121,19 @@ def test_a_worker_with_another_database_on_a_site_s_home_takes_none_of_its_files
     assert uploads(own) == kept
 
 
-def test_a_second_site_on_one_home_is_refused_while_the_first_goes_on(own: Site, stranger: Site) -> None:
+def test_a_second_site_on_one_home_is_refused_while_the_first_goes_on(
+    own: Site, stranger: Site
+) -> None:
     address = own.start_web()
     web = stranger.start(
-        "stranger", "-m", "gunicorn", "dialeval_site.wsgi", "--bind", f"127.0.0.1:{free_port()}", "--workers", "2"
+        "stranger",
+        "-m",
+        "gunicorn",
+        "dialeval_site.wsgi",
+        "--bind",
+        f"127.0.0.1:{free_port()}",
+        "--workers",
+        "2",
     )
     ended(web, lambda: uploads(own))
     assert "dialeval: DIALEVAL_HOME belongs to another database" in log_of(stranger, "stranger")
@@ -125,7 +145,8 @@ def test_a_second_site_on_one_home_is_refused_while_the_first_goes_on(own: Site,
 def test_a_web_server_that_was_there_before_the_database_changed_says_so_and_takes_no_file(
     own: Site, stranger: Site
 ) -> None:
-    """The home was another's when the process began, and is claimed by somebody else while it runs."""
+    """The home was another's when the process began, and is claimed by somebody else while it
+    runs."""
     address = own.start_web()
     stranger.manage("site_identity", "--claim")
     with pytest.raises(AssertionError):
@@ -144,13 +165,14 @@ def test_where_the_database_is_away_the_web_server_starts_and_waits_for_it(site:
 
 
 def test_a_worker_that_starts_while_the_database_is_away_works_when_it_is_back(own: Site) -> None:
-    """Its start asks for nothing that is not there; a stranger would be refused at its first look at the files."""
+    """Its start asks for nothing that is not there; a stranger would be refused at its first look
+    at the files."""
     away = own.start_worker(DATABASE_URL=f"postgres://nobody@127.0.0.1:{free_port()}/nowhere")
     wait_until(lambda: "ready." in log_of(own, "worker"), 120, "the worker has started")
     assert away.poll() is None
 
 
-# --- S3 -----------------------------------------------------------------------------------------------------------
+# --- S3 -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +185,8 @@ def storage() -> Iterator[ObjectStorage]:
 def staging(
     site: Site, storage: ObjectStorage, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Site, Site]]:
-    """A site with forty uploads on S3, and another with its own home and database and the same prefix."""
+    """A site with forty uploads on S3, and another with its own home and database and the same
+    prefix."""
     storage.empty()
     site.settings |= storage.settings
     identify(site)
@@ -175,7 +198,9 @@ def staging(
     other.stop()
 
 
-def test_a_staging_site_on_the_production_prefix_is_refused(staging: tuple[Site, Site], storage: ObjectStorage) -> None:
+def test_a_staging_site_on_the_production_prefix_is_refused(
+    staging: tuple[Site, Site], storage: ObjectStorage
+) -> None:
     site, other = staging
     kept = storage.objects()
     assert len(kept) == UPLOADS
@@ -190,14 +215,17 @@ def test_a_staging_site_on_the_production_prefix_is_refused(staging: tuple[Site,
     assert storage.objects() == kept
 
 
-def test_on_s3_a_file_goes_into_quarantine_and_comes_back(staging: tuple[Site, Site], storage: ObjectStorage) -> None:
+def test_on_s3_a_file_goes_into_quarantine_and_comes_back(
+    staging: tuple[Site, Site], storage: ObjectStorage
+) -> None:
     site, _ = staging
     kept = storage.objects()
     site.python(
-        "import time; from leaderboard.challenges.models import Submission; from annotations import orphans\n"
-        "row = Submission.objects.get(public_id='copy-7'); there = row.stored_as\n"
-        "Submission.objects.filter(pk=row.pk).update(stored_as='elsewhere'); orphans.collect(time.time() + 4000)\n"
-        "Submission.objects.filter(pk=row.pk).update(stored_as=there)"
+        "import time; from leaderboard.challenges.models import Submission; from annotations "
+        "import orphans\nrow = Submission.objects.get(public_id='copy-7'); there = "
+        "row.stored_as\nSubmission.objects.filter(pk=row.pk).update(stored_as='elsewhere'); "
+        "orphans.collect(time.time() + "
+        "4000)\nSubmission.objects.filter(pk=row.pk).update(stored_as=there)"
     )
     (moved,) = storage.objects("quarantine/").items()
     assert len(storage.objects("uploads/")) == UPLOADS - 1
@@ -218,14 +246,25 @@ def test_a_copy_restored_on_another_machine_is_refused_at_the_production_prefix(
     assert "nothing was changed: the storage of files belongs to another database" in refused.stderr
     assert storage.objects() == kept
     assert (
-        other.python("from leaderboard.challenges.models import Submission; print(Submission.objects.count())") == "0"
+        other.python(
+            "from leaderboard.challenges.models import Submission; "
+            "print(Submission.objects.count())"
+        )
+        == "0"
     )
 
     other.settings["DIALEVAL_STORAGE_URL"] = ""  # a folder of its own
     other.manage("restore", tmp_path / "b")
     assert {f"uploads/{name}": data for name, data in uploads(other).items()} == kept
-    identities = [json.loads(one.python("import json; from annotations import site_identity; "
-                                        "print(json.dumps(site_identity.identity()))")) for one in staging]  # fmt: skip
+    identities = [
+        json.loads(
+            one.python(
+                "import json; from annotations import site_identity; "
+                "print(json.dumps(site_identity.identity()))"
+            )
+        )
+        for one in staging
+    ]
     assert identities[0] != identities[1]
     other.settings |= storage.settings  # somebody copies the production's environment
     assert "belongs to another database" in other.manage("site_identity", check=False).stderr

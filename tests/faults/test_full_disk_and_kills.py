@@ -1,5 +1,5 @@
-"""A disk that is full, and processes that are killed while they write: nothing half is stored, nothing is lost, and
-nothing is left behind."""
+"""A disk that is full, and processes that are killed while they write: nothing half is stored,
+nothing is lost, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("DIALEVAL_TEST_SEED") or random.SystemRandom().randrange(10**6))
 KILLS = 6
 COUNT = "from leaderboard.challenges.models import Submission; print(Submission.objects.count())"
-REMOVED = "from annotations.models import OrphanCount; print(OrphanCount.objects.get(kind='temporary').removed)"
+REMOVED = (
+    "from annotations.models import OrphanCount; "
+    "print(OrphanCount.objects.get(kind='temporary').removed)"
+)
 KILLED_EXPORT = """
 import os, random, signal, threading
 from annotations.models import CorpusVersion
@@ -50,7 +53,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m,nr_inodes=300", "tmpfs", folder], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=3m,nr_inodes=300", "tmpfs", folder],
+        capture_output=True,
+        check=False,
     )
     if mounted.returncode:
         pytest.skip("this user may not mount a file system")
@@ -77,16 +82,20 @@ def temporary_files(*folders: Path) -> list[Path]:
     return [path for folder in folders for path in folder.rglob(".dialeval-*")]
 
 
-# --- a full disk --------------------------------------------------------------------------------------------------
+# --- a full disk ----------------------------------------------------------------------------------
 
 
-def test_an_upload_to_a_full_disk_is_refused_and_counts_for_nothing(site: Site, small_disk: Path) -> None:
+def test_an_upload_to_a_full_disk_is_refused_and_counts_for_nothing(
+    site: Site, small_disk: Path
+) -> None:
     (site.home / "files").symlink_to(small_disk)
     sender = HttpParticipant(site.start_web(), site.python(SET_UP.format(limit=1)), "cup", "one")
     fill(small_disk)
     answer = sender.submit(good_file(1))
     assert answer.status == 503
-    assert "The site has no room for the file at the moment. Nothing was stored or counted" in str(answer.content)
+    assert "The site has no room for the file at the moment. Nothing was stored or counted" in str(
+        answer.content
+    )
     assert site.python(COUNT) == "0"
     assert not list((small_disk / "incoming").iterdir())
     assert not list((small_disk / "uploads").glob("*"))
@@ -95,12 +104,16 @@ def test_an_upload_to_a_full_disk_is_refused_and_counts_for_nothing(site: Site, 
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
-def test_an_export_to_a_full_disk_leaves_the_former_one_whole(demo: Site, small_disk: Path, form: str) -> None:
+def test_an_export_to_a_full_disk_leaves_the_former_one_whole(
+    demo: Site, small_disk: Path, form: str
+) -> None:
     target = small_disk / "export"
     demo.manage("export_corpus", "demo", "--to", target, "--format", form)
     former = {path.name: path.read_bytes() for path in target.rglob("*") if path.is_file()}
     fill(small_disk)
-    failed = demo.manage("export_corpus", "demo", "--to", target, "--format", form, "--replace", check=False)
+    failed = demo.manage(
+        "export_corpus", "demo", "--to", target, "--format", form, "--replace", check=False
+    )
     assert failed.returncode == 1
     assert "No space left on device" in failed.stderr
     assert "Traceback" not in failed.stderr
@@ -108,7 +121,9 @@ def test_an_export_to_a_full_disk_leaves_the_former_one_whole(demo: Site, small_
     assert temporary_files(small_disk, demo.home / "tmp") == []
 
 
-def test_quarantining_on_a_full_disk_leaves_every_file_where_it_is(site: Site, small_disk: Path) -> None:
+def test_quarantining_on_a_full_disk_leaves_every_file_where_it_is(
+    site: Site, small_disk: Path
+) -> None:
     (site.home / "files").symlink_to(small_disk)
     site.python("from annotations import site_identity; site_identity.check()")
     orphan = small_disk / "uploads" / "nobodys"
@@ -120,10 +135,12 @@ def test_quarantining_on_a_full_disk_leaves_every_file_where_it_is(site: Site, s
     for path in small_disk.glob("empty-*"):
         path.unlink()
     site.python(QUARANTINE)
-    assert [path.read_bytes() for path in (small_disk / "quarantine").rglob("nobodys")] == [b"what nobody may lose"]
+    assert [path.read_bytes() for path in (small_disk / "quarantine").rglob("nobodys")] == [
+        b"what nobody may lose"
+    ]
 
 
-# --- SIGKILL ------------------------------------------------------------------------------------------------------
+# --- SIGKILL --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +159,9 @@ def killed_at_work(site: Site, wait: float, *arguments: str | Path) -> None:
         cwd=PROJECT, env=site.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     deadline = time.monotonic() + 120
-    while process.poll() is None and not any((site.home / "tmp").glob("*.owner")):  # closely: some write for a moment
+    while process.poll() is None and not any(
+        (site.home / "tmp").glob("*.owner")
+    ):  # closely: some write for a moment
         assert time.monotonic() < deadline, "the command begins to write"
         time.sleep(0.001)
     time.sleep(wait)
@@ -173,7 +192,9 @@ def test_of_a_command_that_is_killed_nothing_is_left_after_a_sweep(
     assert left, "every one of them was quicker than its death"
 
 
-def test_of_exports_over_http_that_are_killed_nothing_is_left_when_the_web_server_is_back(demo: Site) -> None:
+def test_of_exports_over_http_that_are_killed_nothing_is_left_when_the_web_server_is_back(
+    demo: Site,
+) -> None:
     """The folder of an export holds what raters wrote, and their names where an organiser asks."""
     print(f"DIALEVAL_TEST_SEED={SEED}")
     left = 0
@@ -188,11 +209,15 @@ def test_of_exports_over_http_that_are_killed_nothing_is_left_when_the_web_serve
     demo.stop()
 
 
-def test_a_worker_removes_what_another_process_left(site: Site, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_worker_removes_what_another_process_left(
+    site: Site, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folder = tmp_path_factory.mktemp("backups").resolve()
     killed_at_work(site, 0.02, "backup", "--to", folder / "b")
     (left,) = temporary_files(folder)
     site.start_worker()
-    wait_until(lambda: temporary_files(folder, site.home / "tmp") == [], 120, "the worker has looked")
+    wait_until(
+        lambda: temporary_files(folder, site.home / "tmp") == [], 120, "the worker has looked"
+    )
     site.stop()
     assert f"removed {left}: the process that wrote it ended early" in site.logs()

@@ -1,4 +1,5 @@
-"""Drawn and broken uploads to a running web server: no answer is a fault of ours; what is refused leaves nothing."""
+"""Drawn and broken uploads to a running web server: no answer is a fault of ours; what is refused
+leaves nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ print(json.dumps([
 
 
 class Sender:
-    """A team's member with a session and a token; a connection for each request, for a refused one may be closed."""
+    """A team's member with a session and a token; a connection for each request, for a refused one
+    may be closed."""
 
     def __init__(self, address: str, session: str, token: str, corpus: str) -> None:
         place = urlsplit(address)
@@ -77,7 +79,12 @@ class Sender:
     def raw(self, head: list[str], body: bytes) -> int:
         """The status of what comes back, 0 where the connection is closed without a word."""
         cookies = [f"{name}: {value}" for name, value in self.headers["page"].items()]
-        lines = [f"POST {self.paths['page']} HTTP/1.1", f"Host: {self.host}:{self.port}", "Connection: close", *cookies]
+        lines = [
+            f"POST {self.paths['page']} HTTP/1.1",
+            f"Host: {self.host}:{self.port}",
+            "Connection: close",
+            *cookies,
+        ]
         with socket.create_connection((self.host, self.port), 30) as there:
             with suppress(OSError):
                 there.sendall("\r\n".join([*lines, *head, "", ""]).encode() + body)
@@ -95,7 +102,11 @@ def sender(site: Site) -> Sender:
 
 
 def outcome(site: Site) -> dict[str, int]:
-    return dict(zip(("rows", "incoming", "files_without_row"), json.loads(site.python(OUTCOME)), strict=True))
+    return dict(
+        zip(
+            ("rows", "incoming", "files_without_row"), json.loads(site.python(OUTCOME)), strict=True
+        )
+    )
 
 
 def test_drawn_uploads_over_http(site: Site, sender: Sender) -> None:
@@ -133,6 +144,8 @@ BROKEN: dict[str, tuple[list[str], bytes]] = {
 
 def test_broken_requests_are_refused(site: Site, sender: Sender) -> None:
     statuses: dict[str, Any] = {name: sender.raw(*BROKEN[name]) for name in BROKEN}
-    assert {name: status for name, status in statuses.items() if status != 0 and not 400 <= status < 500} == {}
+    assert {
+        name: status for name, status in statuses.items() if status != 0 and not 400 <= status < 500
+    } == {}
     assert outcome(site) == {"rows": 0, "incoming": 0, "files_without_row": 0}
     assert "Internal Server Error" not in site.logs()

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from annotations.records import CorpusRecord, RaterRecord, RatingRecord, Record, ResponseRecord, SystemRecord
+from annotations.records import (
+    CorpusRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
 from tests.annotations.stored import dialogue, written
 from tests.site import Site, kill, wait_until
 
@@ -58,7 +65,9 @@ def killed_when(site: Site, condition: str, *command: str) -> None:
     kill(working)
 
 
-def test_an_import_that_is_killed_leaves_nothing_to_see_and_the_next_one_succeeds(site: Site, tmp_path: Path) -> None:
+def test_an_import_that_is_killed_leaves_nothing_to_see_and_the_next_one_succeeds(
+    site: Site, tmp_path: Path
+) -> None:
     path = written(large_corpus(), tmp_path / "large.jsonl")
     import_it = ("import_corpus", "jsonl", str(path), "--slug", "large")
     killed_when(site, "Response.objects.exists()", *import_it)

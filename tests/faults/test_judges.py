@@ -1,7 +1,8 @@
-"""Judges with real workers and a real endpoint: workers that die, two at one run, storms, budgets, stop and resume.
+"""Judges with real workers and a real endpoint: workers that die, two at one run, storms, budgets,
+stop and resume.
 
-The endpoint keeps a log of every request that reached it. A call is a request with its seed; what was paid is what the
-endpoint answered whole.
+The endpoint keeps a log of every request that reached it. A call is a request with its seed; what
+was paid is what the endpoint answered whole.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ READ = (
     "}))"
 )
 TEXTS = (
-    "from workers.judges.models import StoredAnswer\n"
-    "print(sorted(StoredAnswer.objects.values_list('request__key', 'sample', 'ask', 'text', 'answered_at')))"
+    "from workers.judges.models import "
+    "StoredAnswer\nprint(sorted(StoredAnswer.objects.values_list('request__key', 'sample', 'ask', "
+    "'text', 'answered_at')))"
 )
 DIALOGUE_ANSWER = "Overall Dialogue Turn Score - 3\nDialogue Interaction Score - 3\nFinal Score - 3"
 
@@ -56,7 +58,8 @@ def server() -> Iterator[Loopback]:
 
 @pytest.fixture
 def judged(site: Site, server: Loopback, tmp_path: Path) -> Site:
-    """Three systems × 20 responses; an endpoint that takes 0.1 s for a call, four at once: 1.5 s in all."""
+    """Three systems × 20 responses; an endpoint that takes 0.1 s for a call, four at once: 1.5 s in
+    all."""
     server.reset()
     server.control(seconds=0.1)
     site.settings |= {
@@ -84,7 +87,11 @@ def act(site: Site, what: str) -> str:
 
 
 def start(site: Site, tokens: int | None = None, judge: str = JUDGE) -> None:
-    act(site, f"actions.start_judge_run(version, parse({judge!r}), select_systems(version), {tokens}, None)")
+    act(
+        site,
+        f"actions.start_judge_run(version, parse({judge!r}), select_systems(version), {tokens}, "
+        "None)",
+    )
 
 
 def found(site: Site) -> dict[str, Any]:
@@ -95,10 +102,10 @@ def found(site: Site) -> dict[str, Any]:
 def wait_for(site: Site, state: str, seconds: float = 200) -> dict[str, Any]:
     """Asked by one process: new ones would take the processor from the workers."""
     site.python(
-        "import time\nfrom workers.models import MetricRun\n"
-        f"deadline = time.monotonic() + {seconds}\n"
-        "while time.monotonic() < deadline and set(MetricRun.objects.values_list('state', flat=True)) != "
-        f"{{{state!r}}}:\n    time.sleep(0.1)"
+        "import time\nfrom workers.models import MetricRun\ndeadline = time.monotonic() + "
+        f"{seconds}\nwhile time.monotonic() < deadline and "
+        f"set(MetricRun.objects.values_list('state', flat=True)) != {{{state!r}}}:\n    "
+        "time.sleep(0.1)"
     )
     told = found(site)
     assert {one.partition(":")[0] for one in told["runs"]} == {state}, (told, site.logs())
@@ -110,7 +117,9 @@ def times_asked(server: Loopback) -> Counter[tuple[str, int]]:
     return Counter((one["request"], one["seed"]) for one in server.log() if one["paid"])
 
 
-def test_a_worker_that_is_killed_loses_only_the_calls_in_flight(judged: Site, server: Loopback) -> None:
+def test_a_worker_that_is_killed_loses_only_the_calls_in_flight(
+    judged: Site, server: Loopback
+) -> None:
     server.control(seconds=0.4)
     first = judged.start_worker()
     start(judged)
@@ -130,10 +139,12 @@ def test_a_worker_that_is_killed_loses_only_the_calls_in_flight(judged: Site, se
 
 
 def test_two_workers_that_want_the_same_calls_ask_each_once(judged: Site, server: Loopback) -> None:
-    """The first step of CPDScore-Dialogue asks what CPDScore-D asks; each worker has one of the two. The second step
-    adds a call for each of the 3 × 20 dialogues."""
+    """The first step of CPDScore-Dialogue asks what CPDScore-D asks; each worker has one of the
+    two. The second step adds a call for each of the 3 × 20 dialogues."""
     dialogues = "cpdscore_dialogue[model=judge-a,scoring=answer]"
-    server.control(rules=[{"contains": "Overall Dialogue Turn Score", "do": "answer", "text": DIALOGUE_ANSWER}])
+    server.control(
+        rules=[{"contains": "Overall Dialogue Turn Score", "do": "answer", "text": DIALOGUE_ANSWER}]
+    )
     start(judged)
     start(judged, judge=dialogues)
     judged.start_worker()
@@ -146,9 +157,14 @@ def test_two_workers_that_want_the_same_calls_ask_each_once(judged: Site, server
     assert server.stats()["most_at_once"] > AT_ONCE  # both were at it at the same time
 
 
-def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(judged: Site, server: Loopback) -> None:
-    """It falls asleep while its calls are in flight, for longer than its leases last, and puts them down afterwards."""
-    server.control(seconds=0.05, script=[{"do": "answer"}] * 6, default={"do": "answer", "seconds": 20})
+def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(
+    judged: Site, server: Loopback
+) -> None:
+    """It falls asleep while its calls are in flight, for longer than its leases last, and puts them
+    down afterwards."""
+    server.control(
+        seconds=0.05, script=[{"do": "answer"}] * 6, default={"do": "answer", "seconds": 20}
+    )
     first = judged.start_worker()
     start(judged)
     wait_until(lambda: server.stats()["requests"] >= 10, 60, "six are answered, and four in flight")
@@ -157,7 +173,11 @@ def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(jud
     server.control(default={"do": "answer"})
     judged.start_worker()
     told = wait_for(judged, "done")
-    wait_until(lambda: sum(times_asked(server).values()) > CALLS, 60, "what the sleeper asked is answered, too")
+    wait_until(
+        lambda: sum(times_asked(server).values()) > CALLS,
+        60,
+        "what the sleeper asked is answered, too",
+    )
     before = judged.python(TEXTS)
     os.killpg(first.pid, signal.SIGCONT)
     wait_until(lambda: found(judged)["held"] == 0, 60, "the first worker has put down what it had")
@@ -167,10 +187,14 @@ def test_a_worker_that_was_asleep_when_another_took_over_writes_over_nothing(jud
     assert 0 < sum(times.values()) - CALLS <= 2 * AT_ONCE  # what it had claimed
 
 
-def test_storms_of_429_and_500_lose_nothing_and_pay_nothing_twice(judged: Site, server: Loopback) -> None:
+def test_storms_of_429_and_500_lose_nothing_and_pay_nothing_twice(
+    judged: Site, server: Loopback
+) -> None:
     storm: list[dict[str, Any]] = []
     for number in range(30):
-        storm.append({"do": ("answer", "rate_limit", "error", "drop", "garbage", "answer")[number % 6]})
+        storm.append(
+            {"do": ("answer", "rate_limit", "error", "drop", "garbage", "answer")[number % 6]}
+        )
         if storm[-1]["do"] == "rate_limit":
             storm[-1]["retry_after"] = "0.1"
     server.control(script=storm, seconds=0.02)
@@ -198,7 +222,9 @@ def test_a_budget_stops_in_the_middle_and_raised_it_goes_on(judged: Site, server
     assert len(times_asked(server)) == CALLS == told["calls"]
 
 
-def test_a_judge_that_is_stopped_sends_no_more_and_resumed_asks_what_is_missing(judged: Site, server: Loopback) -> None:
+def test_a_judge_that_is_stopped_sends_no_more_and_resumed_asks_what_is_missing(
+    judged: Site, server: Loopback
+) -> None:
     server.control(script=[{"do": "answer"}] * 4, default={"do": "answer", "seconds": 3})
     judged.start_worker()
     start(judged)
@@ -217,9 +243,13 @@ def test_a_judge_that_is_stopped_sends_no_more_and_resumed_asks_what_is_missing(
     assert len(times) == CALLS == told["calls"]
 
 
-def test_an_endpoint_that_is_away_fails_the_runs_and_back_they_go_on(judged: Site, server: Loopback) -> None:
+def test_an_endpoint_that_is_away_fails_the_runs_and_back_they_go_on(
+    judged: Site, server: Loopback
+) -> None:
     judged.settings["DIALEVAL_LLM_RETRIES"] = "1"
-    server.control(script=[{"do": "answer"}] * 10, default={"do": "error", "status": 503}, seconds=0.02)
+    server.control(
+        script=[{"do": "answer"}] * 10, default={"do": "error", "status": 503}, seconds=0.02
+    )
     judged.start_worker()
     start(judged)
     told = wait_for(judged, "failed")

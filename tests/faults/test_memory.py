@@ -15,8 +15,8 @@ from tests.site import PROJECT
 
 MINUTES = os.environ.get("DIALEVAL_LOAD_MINUTES", "")
 MOST_MB, MOST_SHARE = 40, 0.10
-"""Of growth in the second half of the time (``Memory.growth``): the site itself grows meanwhile, by some
-90 systems."""
+"""Of growth in the second half of the time (``Memory.growth``): the site itself grows meanwhile, by
+some 90 systems."""
 
 
 @pytest.mark.slow
@@ -25,7 +25,9 @@ def test_the_site_s_memory_does_not_grow_under_half_an_hour_of_mixed_load(tmp_pa
     figures = tmp_path / "figures.json"
     seconds = 60 * float(MINUTES)
     command = [sys.executable, "-m", "bench.mixed_load", "--small", "--seconds", str(seconds)]
-    ended = subprocess.run([*command, "--json", str(figures)], cwd=PROJECT, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [*command, "--json", str(figures)], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
     print(ended.stdout, ended.stderr[-5_000:])
     found = json.loads(figures.read_text())
     assert not found["faults"]

@@ -1,4 +1,5 @@
-"""Metrics with a model, computed by real worker processes; and workers that die over several systems at once."""
+"""Metrics with a model, computed by real worker processes; and workers that die over several
+systems at once."""
 
 from __future__ import annotations
 
@@ -21,9 +22,15 @@ def corpus(dialogues: int) -> str:
     lines += [json.dumps({"type": "system", "name": name, "kind": "baseline"}) for name in SYSTEMS]
     for number in range(dialogues):
         context = [{"speaker": "A", "text": f"What did you do on day {number}?"}]
-        turn = {"number": 0, "context": context, "references": [f"I went for a walk of {number} miles."]}
+        turn = {
+            "number": 0,
+            "context": context,
+            "references": [f"I went for a walk of {number} miles."],
+        }
         persona = {"persona": ["I like to walk."], "partner_persona": ["I ask."]}
-        lines.append(json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]}))
+        lines.append(
+            json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]})
+        )
         for name in SYSTEMS:
             said = {
                 "dialogue_id": str(number),
@@ -37,7 +44,8 @@ def corpus(dialogues: int) -> str:
 
 @pytest.fixture
 def small_site(site: Site, tmp_path: Path) -> Site:
-    """Three systems × 12 turns, and a metric that takes 0.2 s a response and three systems at once."""
+    """Three systems × 12 turns, and a metric that takes 0.2 s a response and three systems at
+    once."""
     plug_in = tmp_path / "plug-in"
     information = plug_in / "slow_metric-1.dist-info"
     information.mkdir(parents=True)
@@ -60,16 +68,29 @@ def request(site: Site, *names: str) -> None:
     )
 
 
-def test_systems_whose_worker_is_killed_over_them_are_each_completed_alone(small_site: Site) -> None:
+def test_systems_whose_worker_is_killed_over_them_are_each_completed_alone(
+    small_site: Site,
+) -> None:
     first = small_site.start_worker()
     request(small_site, "slow_length")
-    wait_until(lambda: state_of_runs(small_site) == " ".join(["running:1"] * 3), 60, "one worker has all three")
+    wait_until(
+        lambda: state_of_runs(small_site) == " ".join(["running:1"] * 3),
+        60,
+        "one worker has all three",
+    )
     kill(first)
     small_site.start_worker()
-    wait_until(lambda: state_of_runs(small_site) == " ".join(["done:2"] * 3), 90, "each was completed once")
+    wait_until(
+        lambda: state_of_runs(small_site) == " ".join(["done:2"] * 3), 90, "each was completed once"
+    )
     found = small_site.document("score", "--corpus", "small", "--metrics", "slow_length")["runs"]
-    expected = {name: [float(len(f"I walked {n} miles, says {name}.")) for n in range(12)] for name in SYSTEMS}
-    assert {run["system"]: [turn["score"] for turn in run["turn_scores"]] for run in found} == expected
+    expected = {
+        name: [float(len(f"I walked {n} miles, says {name}.")) for n in range(12)]
+        for name in SYSTEMS
+    }
+    assert {
+        run["system"]: [turn["score"] for turn in run["turn_scores"]] for run in found
+    } == expected
 
 
 def test_a_worker_s_two_processes_share_the_systems(small_site: Site) -> None:
@@ -77,17 +98,22 @@ def test_a_worker_s_two_processes_share_the_systems(small_site: Site) -> None:
     request(small_site, "slow_length")
     wait_until(lambda: state_of_runs(small_site) == " ".join(["done:1"] * 3), 90, "all are done")
     tokens = small_site.python(
-        "from workers.models import MetricRun as M; print(M.objects.values('started_at').distinct().count())"
+        "from workers.models import MetricRun as M; "
+        "print(M.objects.values('started_at').distinct().count())"
     )
     assert tokens == "2"  # two claims: one of two systems, one of the third
 
 
-def test_real_models_score_a_corpus_on_a_worker_and_every_run_says_which_model_it_was(small_site: Site) -> None:
+def test_real_models_score_a_corpus_on_a_worker_and_every_run_says_which_model_it_was(
+    small_site: Site,
+) -> None:
     names = [name for name in ("bertscore_f1", "fbd", "pmi") if name in all_metrics()]
     small_site.start_worker()
     request(small_site, *names)
     wait_until(
-        lambda: set(state_of_runs(small_site).split()) == {"done:1"}, 240, "the worker scored all systems at once"
+        lambda: set(state_of_runs(small_site).split()) == {"done:1"},
+        240,
+        "the worker scored all systems at once",
     )
     found = small_site.document("score", "--corpus", "small", "--metrics", ",".join(names))["runs"]
     assert len(found) == 3 * len(names)

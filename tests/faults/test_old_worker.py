@@ -51,7 +51,9 @@ print(json.dumps([[one.kind, one.state, one.attempts, one.error] for one in Anal
 @pytest.fixture
 def released(tmp_path: Path) -> Path:
     """A folder with the code of 0.2.0."""
-    packed = subprocess.run(["git", "archive", RELEASED], cwd=PROJECT, capture_output=True, check=False)
+    packed = subprocess.run(
+        ["git", "archive", RELEASED], cwd=PROJECT, capture_output=True, check=False
+    )
     if packed.returncode:
         pytest.skip("the history of this checkout does not reach back to 0.2.0")
     folder = tmp_path / "released"
@@ -97,7 +99,9 @@ def test_an_old_worker_beside_new_code(site: Site, released: Path, tmp_path: Pat
     site.manage("import_corpus", "jsonl", path, "--slug", "small")
     old = start_old_worker(site, released)
     request(site, "word_f1")
-    wait_until(lambda: all_ended(site, 2, "failed"), 240, "the old worker refuses what it does not know")
+    wait_until(
+        lambda: all_ended(site, 2, "failed"), 240, "the old worker refuses what it does not know"
+    )
     assert all("this worker has version 1" in str(one[5]) for one in runs_of(site))
     site.start_web()
     new = site.start_worker()
@@ -108,14 +112,18 @@ def test_an_old_worker_beside_new_code(site: Site, released: Path, tmp_path: Pat
     wait_until(lambda: all_ended(site, 14, "done", "failed"), 240, "both end the rest")
     assert (old.poll(), new.poll()) == (None, None)
     assert {one[3] for one in runs_of(site)} == {1}  # nobody had a run that another had
-    assert all("this worker has version 1" in str(one[5]) for one in runs_of(site) if one[2] == "failed")
+    assert all(
+        "this worker has version 1" in str(one[5]) for one in runs_of(site) if one[2] == "failed"
+    )
     old.send_signal(signal.SIGTERM)
     assert old.wait(timeout=120) == 0
     log = (site.home / "old-worker.log").read_text()
     assert log.count("Traceback") == log.count("ValueError: the run asks for")
     assert log.count("Connected to") == 1  # it was not begun again and again
     request(site, *metrics)
-    wait_until(lambda: all_ended(site, 14, "done"), 240, "the new worker does what the old one refused")
+    wait_until(
+        lambda: all_ended(site, 14, "done"), 240, "the new worker does what the old one refused"
+    )
     found = runs_of(site)
     assert all(one[4] for one in found)
 
@@ -124,8 +132,14 @@ def test_an_old_worker_beside_new_code(site: Site, released: Path, tmp_path: Pat
         "[Client().get(f'/corpora/small/{page}', headers={'host': 'localhost'})"
         " for page in ('metrics/', 'systems/')]"
     )
-    wait_until(lambda: {one[1] for one in json.loads(site.python(STATISTICS))} == {"done"}, 240, "statistics")
-    site.python("from workers.models import MetricRun\nMetricRun.objects.filter(metric='word_f1').delete()")
+    wait_until(
+        lambda: {one[1] for one in json.loads(site.python(STATISTICS))} == {"done"},
+        240,
+        "statistics",
+    )
+    site.python(
+        "from workers.models import MetricRun\nMetricRun.objects.filter(metric='word_f1').delete()"
+    )
     request(site, "word_f1")
     wait_until(lambda: all_ended(site, 14, "done"), 240, "what was deleted is computed anew")
     before = {(one[0], one[1]): one[4] for one in found}

@@ -1,4 +1,5 @@
-"""Prompts with real workers: the packaged model from the form to the score, workers that die, broken endpoints."""
+"""Prompts with real workers: the packaged model from the form to the score, workers that die,
+broken endpoints."""
 
 from __future__ import annotations
 
@@ -20,24 +21,35 @@ from workers.language_models.server import local_server
 pytestmark = pytest.mark.slow
 
 SETUP = (
-    "from tests.challenges.sets import *\n"
-    "from annotations.campaigns.models import ChatSystem\n"
-    "round = open_round(small_version({dialogues}, {turns}), open_challenge('the-challenge'), slug='r', {fields})\n"
-    "url = {base_url!r}\n"
-    "round.endpoint = ChatSystem.objects.create(name='e', base_url=url, model='stub-model', key_variable={key!r},"
-    " instructions='x') if url else None\n"
-    "round.save()\n"
-    "team, user = team_with_member(round.challenge, 'rosa')\n"
-    "user.set_password('rosa'); user.save()\n"
+    "from tests.challenges.sets import *\nfrom annotations.campaigns.models import "
+    "ChatSystem\nround = open_round(small_version({dialogues}, {turns}), "
+    "open_challenge('the-challenge'), slug='r', {fields})\nurl = {base_url!r}\nround.endpoint = "
+    "ChatSystem.objects.create(name='e', base_url=url, model='stub-model', key_variable={key!r}, "
+    "instructions='x') if url else None\nround.save()\nteam, user = "
+    "team_with_member(round.challenge, 'rosa')\nuser.set_password('rosa'); user.save()\n"
 )
-SUBMIT = "from leaderboard.challenges.models import *\nround, team = Round.objects.get(), Team.objects.get()\n" + (
-    "from tests.challenges.sets import submit\nsubmit(round, team, data={data!r}, track='prompt')\n"
+SUBMIT = (
+    "from leaderboard.challenges.models import *\nround, team = Round.objects.get(), "
+    "Team.objects.get()\n"
+    + (
+        "from tests.challenges.sets import submit\nsubmit(round, team, data={data!r}, "
+        "track='prompt')\n"
+    )
 )
 SUBMISSION = "from leaderboard.challenges.models import *\ns = Submission.objects.get()\n"
 
 
-def set_up(site: Site, base_url: str = "", dialogues: int = 3, turns: int = 2, key: str = "", fields: str = "") -> None:
-    site.python(SETUP.format(base_url=base_url, dialogues=dialogues, turns=turns, key=key, fields=fields))
+def set_up(
+    site: Site,
+    base_url: str = "",
+    dialogues: int = 3,
+    turns: int = 2,
+    key: str = "",
+    fields: str = "",
+) -> None:
+    site.python(
+        SETUP.format(base_url=base_url, dialogues=dialogues, turns=turns, key=key, fields=fields)
+    )
 
 
 def hand_in(site: Site, **changes: Any) -> None:
@@ -49,15 +61,17 @@ def state(site: Site) -> str:
 
 
 def wait_for_end(site: Site, seconds: float = 120) -> None:
-    """Asked by one process, not by a new one each time: those would take the processor from the worker."""
+    """Asked by one process, not by a new one each time: those would take the processor from the
+    worker."""
     waits = (
-        "import time\n"
-        f"deadline = time.monotonic() + {seconds}\n"
-        "while s.ended_at is None and time.monotonic() < deadline:\n    time.sleep(0.1)\n    s.refresh_from_db()\n"
-        "print(s.state)"
+        f"import time\ndeadline = time.monotonic() + {seconds}\nwhile s.ended_at is None and "
+        "time.monotonic() < deadline:\n    time.sleep(0.1)\n    "
+        "s.refresh_from_db()\nprint(s.state)"
     )
     found = site.python(SUBMISSION + waits)
-    assert found in ("scored", "failed", "invalid"), f"still {found} after {seconds} s: {site.logs()}"
+    assert found in ("scored", "failed", "invalid"), (
+        f"still {found} after {seconds} s: {site.logs()}"
+    )
 
 
 class Browser:
@@ -75,7 +89,9 @@ class Browser:
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', self.get(path))
         assert token is not None
         body = urlencode({**fields, "csrfmiddlewaretoken": token.group(1)}).encode()
-        return self._read(urllib.request.Request(self.address + path, body, {"Referer": self.address + path}))
+        return self._read(
+            urllib.request.Request(self.address + path, body, {"Referer": self.address + path})
+        )
 
     def _read(self, request: urllib.request.Request) -> str:
         with self.opener.open(request, timeout=60) as response:
@@ -96,7 +112,15 @@ def test_a_prompt_goes_from_the_form_to_its_score_with_the_packaged_model(site: 
         rosa = Browser(site.start_web())
         rosa.send("/accounts/login/", {"username": "rosa", "password": "rosa"})
         page = "/challenges/the-challenge/rounds/r/prompt/"
-        rosa.send(page, {**PROMPT, "name": "first try", "max_tokens": "20", "second_user": "Kinder: {first_answer}"})
+        rosa.send(
+            page,
+            {
+                **PROMPT,
+                "name": "first try",
+                "max_tokens": "20",
+                "second_user": "Kinder: {first_answer}",
+            },
+        )
         submission = rosa.at
         assert submission.startswith("/submissions/")
         wait_for_end(site, 200)
@@ -107,8 +131,9 @@ def test_a_prompt_goes_from_the_form_to_its_score_with_the_packaged_model(site: 
     assert state(site) == "scored", site.logs()
     told = json.loads(
         site.python(
-            f"{SUBMISSION}import json\nprint(json.dumps([s.calls, s.input_tokens, s.output_tokens, float(s.cost), "
-            "s.system.description, s.system.responses.count(), s.generated.count()]))"
+            f"{SUBMISSION}import json\nprint(json.dumps([s.calls, s.input_tokens, "
+            "s.output_tokens, float(s.cost), s.system.description, s.system.responses.count(), "
+            "s.generated.count()]))"
         )
     )
     calls, input_tokens, output_tokens, cost, description, responses, generated = told
@@ -116,7 +141,9 @@ def test_a_prompt_goes_from_the_form_to_its_score_with_the_packaged_model(site: 
     assert 0 < output_tokens <= 12 * 20
     assert input_tokens > 12 * 10
     assert cost == pytest.approx((input_tokens + 2 * output_tokens) / 1e6)
-    assert description.startswith("model:smollm2-135m-instruct|reported:smollm2-135m-instruct|temperature:0.7")
+    assert description.startswith(
+        "model:smollm2-135m-instruct|reported:smollm2-135m-instruct|temperature:0.7"
+    )
     assert "12 calls" in shown
     assert endpoint.api_key not in shown + site.logs()
     assert endpoint.api_key not in site.manage("dumpdata").stdout
@@ -142,16 +169,19 @@ def test_a_run_whose_worker_is_killed_is_finished_by_the_next_and_only_turns_in_
     times = Counter(asked["messages"][-1]["content"] for asked in stub.asked)
     assert len(times) == 30
     assert len(stub.asked) <= 34
-    assert site.python(f"{SUBMISSION}print(s.generated.count(), s.system.responses.count(), s.calls)") == "30 30 30"
+    assert (
+        site.python(f"{SUBMISSION}print(s.generated.count(), s.system.responses.count(), s.calls)")
+        == "30 30 30"
+    )
 
 
 @pytest.mark.parametrize(("seconds", "turns", "asked"), [(0.5, 24, 24), (5, 3, None)])
 def test_a_run_that_outlives_a_task_is_given_back_and_finished_within_one_attempt(
     site: Site, seconds: float, turns: int, asked: int | None
 ) -> None:
-    """In the first no turn is begun after 8 s, and those of half a second have the rest of the task's 10 s to end: none
-    is asked twice. In the second the soft limit comes while a turn is in flight, on a machine that is not too slow to
-    begin it: that one is asked again."""
+    """In the first no turn is begun after 8 s, and those of half a second have the rest of the
+    task's 10 s to end: none is asked twice. In the second the soft limit comes while a turn is in
+    flight, on a machine that is not too slow to begin it: that one is asked again."""
     with prompt_endpoint() as stub:
         stub.seconds = seconds
         set_up(site, stub.base_url, dialogues=1, turns=turns)
@@ -184,24 +214,32 @@ def test_a_key_that_an_endpoint_says_back_reaches_no_page_log_or_row(site: Site)
     assert all(KEY not in log.read_text(errors="replace") for log in site.home.glob("*.log"))
 
 
-def test_the_team_of_a_hidden_round_reads_nothing_of_what_a_talkative_model_repeats(site: Site) -> None:
-    """The prompt asks for the history; the model obeys; every page, download and fragment is walked as the team."""
+def test_the_team_of_a_hidden_round_reads_nothing_of_what_a_talkative_model_repeats(
+    site: Site,
+) -> None:
+    """The prompt asks for the history; the model obeys; every page, download and fragment is walked
+    as the team."""
     with prompt_endpoint(last_line) as stub:
         stub.answer = lambda asked: asked["messages"][-1]["content"]
         set_up(site, stub.base_url, turns=3, fields="references='hidden'")
         gold = site.python(
-            "from annotations.models import Turn\n"
-            "print('\\n'.join({t for turn in Turn.objects.all() for s, t in turn.context if s == 'B'} "
-            "| {t for turn in Turn.objects.all() for t in turn.references}))"
+            "from annotations.models import Turn\nprint('\\n'.join({t for turn in "
+            "Turn.objects.all() for s, t in turn.context if s == 'B'} | {t for turn in "
+            "Turn.objects.all() for t in turn.references}))"
         ).splitlines()
         site.start_worker()
         rosa = Browser(site.start_web())
         rosa.send("/accounts/login/", {"username": "rosa", "password": "rosa"})
-        rosa.send("/challenges/the-challenge/rounds/r/prompt/", {**PROMPT, "name": "x", "user": "Repeat: {history}"})
+        rosa.send(
+            "/challenges/the-challenge/rounds/r/prompt/",
+            {**PROMPT, "name": "x", "user": "Repeat: {history}"},
+        )
         submission = rosa.at
         wait_for_end(site)
         base = "/challenges/the-challenge/"
-        round_pages = [f"{base}rounds/r/{end}" for end in ("", "prompt/", "board/", "dialogues/", "template/")]
+        round_pages = [
+            f"{base}rounds/r/{end}" for end in ("", "prompt/", "board/", "dialogues/", "template/")
+        ]
         own = [f"{submission}{end}" for end in ("", "progress/", "file/")]
         walked = {path: rosa.get(path) for path in [base, *round_pages, *own, "/submissions/"]}
     assert state(site) == "scored", site.logs()

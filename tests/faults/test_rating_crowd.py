@@ -1,6 +1,8 @@
-"""Many raters at one campaign at the same time, who crash, come back late, click twice and send again.
+"""Many raters at one campaign at the same time, who crash, come back late, click twice and send
+again.
 
-Every item ends with exactly k raters, nobody rates an item twice, and every rating that was acknowledged is there.
+Every item ends with exactly k raters, nobody rates an item twice, and every rating that was
+acknowledged is there.
 """
 
 from __future__ import annotations
@@ -126,9 +128,14 @@ def test_a_crowd_fills_every_item_with_exactly_k_raters() -> None:
     deadline = time.monotonic() + PATIENCE
     with ThreadPoolExecutor(RATERS) as crowd:
         ends = Counter(crowd.map(lambda person: person.work(deadline), people))
-    assert set(ends) <= {"finished", "gone"}, (ends, Counter(Assignment.objects.values_list("state", flat=True)))
+    assert set(ends) <= {"finished", "gone"}, (
+        ends,
+        Counter(Assignment.objects.values_list("state", flat=True)),
+    )
     assert campaign.items.count() == ITEMS
-    assert places_of_items(campaign) == dict.fromkeys(campaign.items.values_list("pk", flat=True), K)
+    assert places_of_items(campaign) == dict.fromkeys(
+        campaign.items.values_list("pk", flat=True), K
+    )
     nobody_rated_twice(campaign)
     for person in people:
         everything_acknowledged_is_there(person)
@@ -136,7 +143,9 @@ def test_a_crowd_fills_every_item_with_exactly_k_raters() -> None:
 
 def places_of_items(campaign: Campaign) -> dict[int, int]:
     """How many raters' ratings count for each item."""
-    counted = Assignment.objects.filter(state="done", slot__campaign=campaign).values_list("item", "participation")
+    counted = Assignment.objects.filter(state="done", slot__campaign=campaign).values_list(
+        "item", "participation"
+    )
     assert len(set(counted)) == len(counted)
     return Counter(item for item, _ in counted)
 
@@ -152,7 +161,9 @@ def nobody_rated_twice(campaign: Campaign) -> None:
 
 def everything_acknowledged_is_there(person: Person) -> None:
     """Once each, whatever was sent how often; and what is there was acknowledged."""
-    kept = RatingRevision.objects.filter(assignment__participation=person.participation, assignment__state="done")
+    kept = RatingRevision.objects.filter(
+        assignment__participation=person.participation, assignment__state="done"
+    )
     stored = list(kept.values_list("assignment__item__public_id", "key", "score"))
     assert sorted(stored) == sorted(set(person.acknowledged))
 
@@ -160,7 +171,8 @@ def everything_acknowledged_is_there(person: Person) -> None:
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_six_raters_who_agree_on_everything_agree_perfectly_under_partial_overlap() -> None:
-    """300 items, two raters each: every pair of raters shares some of them, and says the same of each."""
+    """300 items, two raters each: every pair of raters shares some of them, and says the same of
+    each."""
     campaign = made_campaign(systems=("a", "b"), dialogues=30, turns=5, k=2)
     raters = made_raters(campaign, 6)
     random = Random(3)

@@ -1,6 +1,8 @@
-"""A crowd of raters at a real web server: answers that are never read, double clicks, changed minds, people who vanish.
+"""A crowd of raters at a real web server: answers that are never read, double clicks, changed
+minds, people who vanish.
 
-What a rater saw acknowledged is what the database holds; every item gets its k raters and not one more.
+What a rater saw acknowledged is what the database holds; every item gets its k raters and not one
+more.
 """
 
 from __future__ import annotations
@@ -29,9 +31,17 @@ SYSTEMS, DIALOGUES, TURNS = (5, 10, 2) if ON_SERVICES else (4, 5, 2)
 ITEMS = SYSTEMS * DIALOGUES * TURNS
 LEASE_SECONDS = 5
 PATIENCE_SECONDS = 240
-LOSES_THE_ANSWER, CLICKS_TWICE, CHANGES_MIND, SKIPS, GOES_AWAY, NEVER_COMES_BACK = 0.10, 0.08, 0.06, 0.01, 0.02, 0.01
+LOSES_THE_ANSWER, CLICKS_TWICE, CHANGES_MIND, SKIPS, GOES_AWAY, NEVER_COMES_BACK = (
+    0.10,
+    0.08,
+    0.06,
+    0.01,
+    0.02,
+    0.01,
+)
 STAY = RATERS // 2
-"""So many never vanish for good, else nobody might be left to finish: more than k, as who skips is no help."""
+"""So many never vanish for good, else nobody might be left to finish: more than k, as who skips is
+no help."""
 
 SET_UP = """
 import json
@@ -71,7 +81,8 @@ print(json.dumps({
 
 @dataclass
 class Sent:
-    """What a rater sent of an item, in order: the key, the score, and whether the answer said that it is stored."""
+    """What a rater sent of an item, in order: the key, the score, and whether the answer said that
+    it is stored."""
 
     ratings: list[tuple[str, int, bool]] = field(default_factory=list)
 
@@ -153,12 +164,15 @@ class Person(threading.Thread):
         self._sends(form)
 
     def _clicks_twice(self, item: str, score: int) -> None:
-        """The same form over two connections at one moment: both are told that it is stored, or both that it is not."""
+        """The same form over two connections at one moment: both are told that it is stored, or
+        both that it is not."""
         form, other = self.client.form(score, item), self.client.second_tab()
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda client: client.send(form), (self.client, other))
         other.close()
-        if first.stored != second.stored or first.content.get("revision") != second.content.get("revision"):
+        if first.stored != second.stored or first.content.get("revision") != second.content.get(
+            "revision"
+        ):
             self.problems.append(f"one click was told {first}, the other {second}")
         self._noted(form, first)
         self.client.take(second)
@@ -226,7 +240,10 @@ def test_every_item_has_its_raters_and_no_rating_is_lost(aftermath: Aftermath) -
     assert all(len(set(of_item)) == K for of_item in raters.values())
     assert (outcome["without a place"], outcome["leased"]) == (0, 0)
 
-    stored = {(place, item): (revisions, current) for place, item, revisions, current in outcome["revisions"]}
+    stored = {
+        (place, item): (revisions, current)
+        for place, item, revisions, current in outcome["revisions"]
+    }
     assert len(stored) == ITEMS * K
     for place, person in enumerate(people):
         for item, sent in person.told.items():
@@ -236,7 +253,9 @@ def test_every_item_has_its_raters_and_no_rating_is_lost(aftermath: Aftermath) -
             revisions, current = stored[place, item]
             kept = [(key, score) for _, key, score in revisions]
             unanswered = [(key, score) for key, score, was_stored in sent.ratings if not was_stored]
-            assert [one for one in kept if one not in unanswered] == acknowledged  # each once, in the order sent
+            assert [
+                one for one in kept if one not in unanswered
+            ] == acknowledged  # each once, in the order sent
             assert [number for number, _, _ in revisions] == list(range(1, len(revisions) + 1))
             assert current == len(revisions)
 

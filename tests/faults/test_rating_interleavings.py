@@ -1,7 +1,8 @@
-"""Organisers intervene while raters work: exclusion, restoration, stakes, pauses, publication, deletion.
+"""Organisers intervene while raters work: exclusion, restoration, stakes, pauses, publication,
+deletion.
 
-Whatever happens in between, an item never has more than k raters, nothing acknowledged is lost, and no request of
-anybody ends in a deadlock or an error that is not the domain's own.
+Whatever happens in between, an item never has more than k raters, nothing acknowledged is lost, and
+no request of anybody ends in a deadlock or an error that is not the domain's own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,15 @@ from annotations.campaigns.actions.desk import (
     renew,
     skip,
 )
-from annotations.campaigns.models import Assignment, Campaign, Item, Message, Participation, RatingRevision, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Item,
+    Message,
+    Participation,
+    RatingRevision,
+    Slot,
+)
 from annotations.campaigns.queries.ratings import counted_ratings, publication_of
 from annotations.models import Rating
 from tests.campaigns.sets import made_campaign, made_raters
@@ -48,7 +57,8 @@ def request(action, *arguments, **named):
 
 
 class Crowd:
-    """Raters and an organiser at once until time is up. ``broken``: whatever was raised and is no answer."""
+    """Raters and an organiser at once until time is up. ``broken``: whatever was raised and is no
+    answer."""
 
     def __init__(self, campaign: Campaign, raters: list[Participation]) -> None:
         self.campaign, self.raters = campaign, raters
@@ -99,12 +109,18 @@ class Crowd:
 def places_hold(campaign: Campaign) -> None:
     slots = Slot.objects.filter(campaign=campaign)
     assert slots.count() == K * campaign.items.filter(role=Item.Role.REGULAR).count()
-    held = list(slots.filter(holder__isnull=False).values_list("item", "holder__item", "holder__participation"))
+    held = list(
+        slots.filter(holder__isnull=False).values_list(
+            "item", "holder__item", "holder__participation"
+        )
+    )
     assert all(item == of_holder for item, of_holder, _rater in held)
     assert len({(item, rater) for item, _, rater in held}) == len(held)
     assert not slots.filter(holder__state__in=["skipped", "returned"]).exists()
     assert not slots.filter(holder__participation__state="excluded").exists()
-    leased = Assignment.objects.filter(participation__campaign=campaign, state="leased", item__role="regular")
+    leased = Assignment.objects.filter(
+        participation__campaign=campaign, state="leased", item__role="regular"
+    )
     assert not leased.filter(slot__isnull=True).exists()
     for rater in campaign.participations.all():
         assert rater.rated == rater.assignments.filter(state="done").count()
@@ -151,7 +167,11 @@ def test_nothing_an_organiser_does_breaks_the_places_or_loses_a_rating() -> None
     assert not crowd.broken
     assert len(crowd.acknowledged) > RATERS
     places_hold(campaign)
-    kept = set(RatingRevision.objects.values_list("assignment__participation", "assignment__item__public_id", "key"))
+    kept = set(
+        RatingRevision.objects.values_list(
+            "assignment__participation", "assignment__item__public_id", "key"
+        )
+    )
     assert set(crowd.acknowledged) <= kept
     for rater in raters:
         request(quality.restore, rater)
@@ -165,11 +185,14 @@ def test_nothing_an_organiser_does_breaks_the_places_or_loses_a_rating() -> None
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("attempt", range(4) if ON_SERVICES else range(1))
 def test_deletion_waits_for_those_who_act_and_ends_them_kindly(attempt: int) -> None:
-    """A paused campaign may be deleted while raters finish what they hold and an organiser excludes somebody.
+    """A paused campaign may be deleted while raters finish what they hold and an organiser excludes
+    somebody.
 
     Locked in another order the two wait for each other: PostgreSQL then ends one of them.
     """
-    campaign = made_campaign(systems=("a", "b", "c"), dialogues=20, turns=2, k=K, slug=f"gone-{attempt}")
+    campaign = made_campaign(
+        systems=("a", "b", "c"), dialogues=20, turns=2, k=K, slug=f"gone-{attempt}"
+    )
     raters = made_raters(campaign, RATERS)
     crowd = Crowd(campaign, raters)
 
@@ -196,7 +219,9 @@ def test_deletion_waits_for_those_who_act_and_ends_them_kindly(attempt: int) -> 
 def test_deletion_waits_for_who_speaks(kind: str) -> None:
     """A line stored between the look for lines and their deletion would refer to what is gone."""
     for attempt in range(10 if ON_SERVICES else 2):
-        campaign = made_campaign(kind, dialogues=3, dialogues_per_system=9, utterances=100, slug=f"{kind}-{attempt}")
+        campaign = made_campaign(
+            kind, dialogues=3, dialogues_per_system=9, utterances=100, slug=f"{kind}-{attempt}"
+        )
         raters = made_raters(campaign, 4)
         crowd = Crowd(campaign, raters)
         if kind == "collection":
@@ -214,9 +239,15 @@ def test_deletion_waits_for_who_speaks(kind: str) -> None:
 def speak_until_gone(crowd: Crowd, speakers: dict, rater: Participation, random: Random) -> None:
     with contextlib.suppress(collection.NotYourRoom, ObjectDoesNotExist):
         while not crowd.over.is_set():
-            with contextlib.suppress(collection.OutOfTurn, chat.NotYourTurn, chat.ChatOver, collection.RoomClosed):
+            with contextlib.suppress(
+                collection.OutOfTurn, chat.NotYourTurn, chat.ChatOver, collection.RoomClosed
+            ):
                 request(speakers[rater], "A few words", f"{random.random()}")
-            request(Message.objects.filter(speaker="B", state="pending").update, state="done", text="Words")
+            request(
+                Message.objects.filter(speaker="B", state="pending").update,
+                state="done",
+                text="Words",
+            )
 
 
 def delete_soon(crowd: Crowd, random: Random) -> None:

@@ -1,4 +1,5 @@
-"""A database that takes no writes: pages serve what is stored, forms say so, and the site is not ready."""
+"""A database that takes no writes: pages serve what is stored, forms say so, and the site is not
+ready."""
 
 from __future__ import annotations
 
@@ -58,13 +59,18 @@ class ReadOnly:
 
     def reader(self, **cookies: str) -> httpx2.Client:
         return httpx2.Client(
-            base_url=self.address, timeout=120, trust_env=False, cookies=cookies, follow_redirects=False
+            base_url=self.address,
+            timeout=120,
+            trust_env=False,
+            cookies=cookies,
+            follow_redirects=False,
         )
 
 
 @pytest.fixture(scope="module")
 def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadOnly]:
-    """The demo, of whose statistics some are stored, some are of older data and some are missing."""
+    """The demo, of whose statistics some are stored, some are of older data and some are
+    missing."""
     home = tmp_path_factory.mktemp("site")
     with made_site(home) as site:
         session = site.python(SET_UP)
@@ -81,10 +87,19 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadOnly]:
 
 
 def served_read_only(site: Site) -> str:
-    """A web server whose database refuses to be written, by itself: on PostgreSQL by its default for new
-    transactions, as a standby does; on SQLite because the files are read-only, root's too."""
+    """A web server whose database refuses to be written, by itself: on PostgreSQL by its default
+    for new transactions, as a standby does; on SQLite because the files are read-only, root's
+    too."""
     port = free_port()
-    serve = ["-m", "gunicorn", "dialeval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "4"]
+    serve = [
+        "-m",
+        "gunicorn",
+        "dialeval_site.wsgi",
+        "--bind",
+        f"127.0.0.1:{port}",
+        "--threads",
+        "4",
+    ]
     if ON_SERVICES:
         import psycopg
 
@@ -151,17 +166,23 @@ def test_a_rater_reads_the_pages_of_a_read_only_site(read_only: ReadOnly) -> Non
         found = statuses(rater)
     print(Counter(found.values()), {p: s for p, s in found.items() if s >= "500"})
     assert "500" not in found.values()
-    refused = {kind[0] for path, status in found.items() if status == "503" and (kind := kind_of(path))}
+    refused = {
+        kind[0] for path, status in found.items() if status == "503" and (kind := kind_of(path))
+    }
     assert refused <= {"rating-work", "two-factor"}
 
 
 def test_programs_read_from_a_read_only_site(read_only: ReadOnly) -> None:
     with read_only.reader() as program:
         schema = program.get("/api/v1/openapi.json").json()
-        paths = [path.replace("{slug}", "demo") for path, one in schema["paths"].items() if "get" in one]
+        paths = [
+            path.replace("{slug}", "demo") for path, one in schema["paths"].items() if "get" in one
+        ]
         found = {path: program.get(path).status_code for path in paths if "{" not in path}
     assert len(found) > 5
-    assert {path: status for path, status in found.items() if status not in (200, 202, 401, 404)} == {}
+    assert {
+        path: status for path, status in found.items() if status not in (200, 202, 401, 404)
+    } == {}
 
 
 def test_a_page_says_that_new_numbers_cannot_be_asked_for(read_only: ReadOnly) -> None:

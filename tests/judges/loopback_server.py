@@ -1,4 +1,5 @@
-"""A chat-completions endpoint on loopback, real HTTP, as a process of its own, that fails on demand and keeps a log.
+"""A chat-completions endpoint on loopback, real HTTP, as a process of its own, that fails on demand
+and keeps a log.
 
     with loopback_server(seconds=0.05) as server:
         endpoint = server.endpoint("judge-a")            # Endpoint(base_url, model, api_key)
@@ -6,36 +7,44 @@
         ...
         assert len(server.log()) == 12
 
-Every request takes the first of these that is there: the next step of the ``script``; the first rule whose ``contains``
-stands in the request's texts; the ``default`` (answer). ``control`` replaces what it names (``script``, ``rules``,
-``default``, ``seconds``, ``allowed``, ``continues``, ``usage``, ``text``) and leaves the rest; ``reset`` sets
-everything back and empties the log.
+Every request takes the first of these that is there: the next step of the ``script``; the first
+rule whose ``contains`` stands in the request's texts; the ``default`` (answer). ``control``
+replaces what it names (``script``, ``rules``, ``default``, ``seconds``, ``allowed``, ``continues``,
+``usage``, ``text``) and leaves the rest; ``reset`` sets everything back and empties the log.
 
-A step is ``{"do": …}`` with ``seconds`` (it waits so long first; else the server's own ``seconds``) and
+A step is ``{"do": …}`` with ``seconds`` (it waits so long first; else the server's own ``seconds``)
+and
 
-* ``answer``: 200. ``text`` if given, else ``- Humanness: x`` with x from 1 to 5 by the request's hash (``score_of``),
-  with log-probabilities where ``logprobs`` is asked for. Where the last message is the assistant's, the server goes on
-  with it as llama.cpp does (only the number comes); with ``continues: false`` it answers anew, as OpenAI does.
+* ``answer``: 200. ``text`` if given, else ``- Humanness: x`` with x from 1 to 5 by the request's
+  hash (``score_of``), with log-probabilities where ``logprobs`` is asked for. Where the last
+  message is the assistant's, the server goes on with it as llama.cpp does (only the number comes);
+  with ``continues: false`` it answers anew, as OpenAI does.
 * ``wrong_scale`` (a 9), ``no_number``, ``empty``: 200 with such a text.
 * ``rate_limit``: 429, with ``retry_after`` (as it is written) or ``retry_after_ms`` if given.
-* ``error``: 500, or ``status``, with ``message`` (may hold ``{key}``: the key that came), ``code``, ``retry_after``.
-* ``context_length``, ``content_filter``: 400 in OpenAI's words. ``unauthorized``: 401 that repeats the key.
+* ``error``: 500, or ``status``, with ``message`` (may hold ``{key}``: the key that came), ``code``,
+  ``retry_after``.
+* ``context_length``, ``content_filter``: 400 in OpenAI's words. ``unauthorized``: 401 that repeats
+  the key.
 * ``redirect``: 307 to ``location``.
-* ``garbage`` (no JSON), ``html``, ``no_choices``, ``truncated`` (JSON cut off, Content-Length as cut).
-* ``lost`` (generates an answer and closes without a word), ``gateway`` (504 after the answer was generated).
-* ``drop`` (closes without a word), ``half`` (closes in the middle of the body), ``drip`` (a byte every 50 ms),
-  ``hang`` (never answers).
+* ``garbage`` (no JSON), ``html``, ``no_choices``, ``truncated`` (JSON cut off, Content-Length as
+  cut).
+* ``lost`` (generates an answer and closes without a word), ``gateway`` (504 after the answer was
+  generated).
+* ``drop`` (closes without a word), ``half`` (closes in the middle of the body), ``drip`` (a byte
+  every 50 ms), ``hang`` (never answers).
 
-A request with another key than ``KEY`` gets 401, one above ``allowed`` at once 429; neither takes a step.
+A request with another key than ``KEY`` gets 401, one above ``allowed`` at once 429; neither takes a
+step.
 
-``log()``: for every chat request in its order ``{"request": SHA-256 of the body without its seed, "seed", "model",
-"do", "paid": whether a whole 200 with an answer was written, "at": seconds since the start}``. ``stats()``:
-``{"requests", "paid", "most_at_once", "input_tokens", "output_tokens", "begun"}``; tokens are counted of what was
-paid, ``begun`` is the start by the machine's monotonic clock. ``billed_calls``, ``billed_input`` and
-``billed_output`` are what the endpoint would charge for: every answer that was generated, whether or not anybody was
-there to read it.
+``log()``: for every chat request in its order ``{"request": SHA-256 of the body without its seed,
+"seed", "model", "do", "paid": whether a whole 200 with an answer was written, "at": seconds since
+the start}``. ``stats()``: ``{"requests", "paid", "most_at_once", "input_tokens", "output_tokens",
+"begun"}``; tokens are counted of what was paid, ``begun`` is the start by the machine's monotonic
+clock. ``billed_calls``, ``billed_input`` and ``billed_output`` are what the endpoint would charge
+for: every answer that was generated, whether or not anybody was there to read it.
 
-By hand: ``python -m tests.judges.loopback_server [PORT] [SECONDS]``; it ends when its standard input closes.
+By hand: ``python -m tests.judges.loopback_server [PORT] [SECONDS]``; it ends when its standard
+input closes.
 """
 
 from __future__ import annotations
@@ -78,8 +87,25 @@ class Loopback:
     def reset(self) -> None:
         """As it was at its start, with an empty log."""
         fresh = State()
-        names = ("seconds", "script", "rules", "default", "allowed", "continues", "usage", "text", "log")
-        counts = ("most_at_once", "input_tokens", "output_tokens", "billed_calls", "billed_input", "billed_output")
+        names = (
+            "seconds",
+            "script",
+            "rules",
+            "default",
+            "allowed",
+            "continues",
+            "usage",
+            "text",
+            "log",
+        )
+        counts = (
+            "most_at_once",
+            "input_tokens",
+            "output_tokens",
+            "billed_calls",
+            "billed_input",
+            "billed_output",
+        )
         self.control(**dict.fromkeys(counts, 0), **{name: getattr(fresh, name) for name in names})
 
     def log(self) -> list[dict[str, Any]]:
@@ -98,7 +124,8 @@ class Loopback:
 
 @contextmanager
 def loopback_server(seconds: float = 0.0, port: int = 0, **wishes: Any) -> Iterator[Loopback]:
-    """``wishes``: as ``control`` takes them. ``port``: that of a server that was there before, for one that returns."""
+    """``wishes``: as ``control`` takes them. ``port``: that of a server that was there before, for
+    one that returns."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.judges.loopback_server", str(port), str(seconds)],
         cwd=Path(__file__).resolve().parents[2],
@@ -176,16 +203,25 @@ class Written:
     drips: bool = False
 
     def head(self) -> bytes:
-        lines = [f"HTTP/1.1 {self.status} X", "Content-Type: application/json", f"Content-Length: {len(self.body)}"]
+        lines = [
+            f"HTTP/1.1 {self.status} X",
+            "Content-Type: application/json",
+            f"Content-Length: {len(self.body)}",
+        ]
         lines += [f"{name}: {value}" for name, value in self.headers]
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-async def serve_connection(state: State, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def serve_connection(
+    state: State, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     try:
         while head := await reader.readuntil(b"\r\n\r\n"):
             lines = head.decode("latin-1").split("\r\n")
-            headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+            headers = {
+                name.lower(): value.strip()
+                for name, _, value in (line.partition(":") for line in lines[1:])
+            }
             body = await reader.readexactly(int(headers.get("content-length") or 0))
             if not await serve_request(state, lines[0].split()[1], headers, body, (reader, writer)):
                 break
@@ -215,7 +251,13 @@ async def serve_request(
     state.most_at_once = max(state.most_at_once, state.at_once)
     try:
         step = step_for(state, asked, key)
-        entry = {"request": digest, "seed": seed, "model": asked.get("model"), "do": step["do"], "paid": False}
+        entry = {
+            "request": digest,
+            "seed": seed,
+            "model": asked.get("model"),
+            "do": step["do"],
+            "paid": False,
+        }
         entry["at"] = round(time.monotonic() - state.begun, 4)
         state.log.append(entry)
         if step["do"] == "hang":
@@ -257,7 +299,9 @@ def step_for(state: State, asked: dict[str, Any], key: str) -> dict[str, Any]:
     return state.default
 
 
-def reply_to(state: State, step: dict[str, Any], asked: dict[str, Any], digest: str, key: str) -> Written | None:
+def reply_to(
+    state: State, step: dict[str, Any], asked: dict[str, Any], digest: str, key: str
+) -> Written | None:
     """None: the connection is closed without a word."""
     do = step["do"]
     wish = (("Retry-After", step["retry_after"]),) if "retry_after" in step else ()
@@ -266,15 +310,25 @@ def reply_to(state: State, step: dict[str, Any], asked: dict[str, Any], digest: 
     if do == "drop":
         return None
     if do == "rate_limit":
-        return error(429, step.get("message", "Rate limit reached"), step.get("code", "rate_limit_exceeded"), wish)
+        return error(
+            429,
+            step.get("message", "Rate limit reached"),
+            step.get("code", "rate_limit_exceeded"),
+            wish,
+        )
     if do == "error":
         message = step.get("message", "the server had an error").replace("{key}", key)
         return error(step.get("status", 500), message, step.get("code", "server_error"), wish)
     if do == "context_length":
-        words = "This model's maximum context length is 2048 tokens. Please reduce the length of the messages."
+        words = (
+            "This model's maximum context length is 2048 tokens. Please reduce the length of the "
+            "messages."
+        )
         return error(400, words, "context_length_exceeded")
     if do == "content_filter":
-        return error(400, "The response was filtered by the content management policy.", "content_filter")
+        return error(
+            400, "The response was filtered by the content management policy.", "content_filter"
+        )
     if do == "unauthorized":
         return error(401, f"Incorrect API key provided: {key}", "invalid_api_key")
     if do == "redirect":
@@ -301,8 +355,14 @@ def reply_to(state: State, step: dict[str, Any], asked: dict[str, Any], digest: 
     return Written(200, whole, paid=True, drips=do == "drip")
 
 
-def error(status: int, message: str, code: str, headers: tuple[tuple[str, str], ...] = ()) -> Written:
-    return Written(status, json.dumps({"error": {"message": message, "type": code, "code": code}}).encode(), headers)
+def error(
+    status: int, message: str, code: str, headers: tuple[tuple[str, str], ...] = ()
+) -> Written:
+    return Written(
+        status,
+        json.dumps({"error": {"message": message, "type": code, "code": code}}).encode(),
+        headers,
+    )
 
 
 def text_of(state: State, step: dict[str, Any], asked: dict[str, Any], digest: str) -> str:
@@ -336,21 +396,37 @@ def completion(state: State, text: str, asked: dict[str, Any], digest: str) -> b
     if state.usage:
         entered = sum(len(message["content"]) for message in asked["messages"]) // 4 + 1
         left = max(1, len(text) // 4)
-        made["usage"] = {"prompt_tokens": entered, "completion_tokens": left, "total_tokens": entered + left}
+        made["usage"] = {
+            "prompt_tokens": entered,
+            "completion_tokens": left,
+            "total_tokens": entered + left,
+        }
     return json.dumps(made).encode()
 
 
 def place(token: str, digest: str) -> dict[str, Any]:
-    """At a number's place the numbers 1 to 5 have the shares 1 / (1 + distance from the score), as they are counted
-    together, of 90 %; a word has the rest. Elsewhere the token itself is certain."""
+    """At a number's place the numbers 1 to 5 have the shares 1 / (1 + distance from the score), as
+    they are counted together, of 90 %; a word has the rest. Elsewhere the token itself is
+    certain."""
     top = [(token, 0.0)]
     if token.strip().isdigit():
         shares = [1 / (1 + abs(number - score_of(digest))) for number in range(1, 6)]
         blank = token[: len(token) - len(token.lstrip())]
-        top = [(f"{blank}{number}", math.log(0.9 * share / sum(shares))) for number, share in enumerate(shares, 1)]
+        top = [
+            (f"{blank}{number}", math.log(0.9 * share / sum(shares)))
+            for number, share in enumerate(shares, 1)
+        ]
         top = sorted([*top, (" a", math.log(0.1))], key=lambda one: -one[1])
-    listed = [{"token": text, "logprob": logarithm, "bytes": list(text.encode())} for text, logarithm in top]
-    return {"token": token, "logprob": listed[0]["logprob"], "bytes": list(token.encode()), "top_logprobs": listed}
+    listed = [
+        {"token": text, "logprob": logarithm, "bytes": list(text.encode())}
+        for text, logarithm in top
+    ]
+    return {
+        "token": token,
+        "logprob": listed[0]["logprob"],
+        "bytes": list(token.encode()),
+        "top_logprobs": listed,
+    }
 
 
 def count(state: State, entry: dict[str, Any], made: Written) -> None:
@@ -377,9 +453,15 @@ async def write(writer: asyncio.StreamWriter, made: Written) -> bool:
 async def main(port: int, seconds: float) -> None:
     state = State(seconds)
     server = await asyncio.start_server(
-        lambda reader, writer: serve_connection(state, reader, writer), "127.0.0.1", port, limit=2**24, backlog=512
+        lambda reader, writer: serve_connection(state, reader, writer),
+        "127.0.0.1",
+        port,
+        limit=2**24,
+        backlog=512,
     )
-    sys.stdout.write(json.dumps({"base_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"}) + "\n")
+    sys.stdout.write(
+        json.dumps({"base_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"}) + "\n"
+    )
     sys.stdout.flush()
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     server.close()

@@ -6,17 +6,27 @@ from annotations.records import Utterance
 from workers.judging.prompt_file import JudgePromptFile, read_prompt
 from workers.metrics.base import Example
 
-HEADER = {"name": "one", "step": "turn", "labels": "Humanness", "scale": "1-5", "form": '"- {label}: "'}
+HEADER = {
+    "name": "one",
+    "step": "turn",
+    "labels": "Humanness",
+    "scale": "1-5",
+    "form": '"- {label}: "',
+}
 
 
-def written(user: str = "{history}\nB: {response}", system: str | None = None, **header: str | None) -> str:
+def written(
+    user: str = "{history}\nB: {response}", system: str | None = None, **header: str | None
+) -> str:
     """A prompt file; a key whose value is None is left out."""
     lines = [f"{key}: {value}" for key, value in {**HEADER, **header}.items() if value is not None]
     told = ["=== system", system] if system is not None else []
     return "\n".join([*lines, *told, "=== user", user])
 
 
-def prompt(user: str = "{history}\nB: {response}", system: str | None = None, **header: str | None) -> JudgePromptFile:
+def prompt(
+    user: str = "{history}\nB: {response}", system: str | None = None, **header: str | None
+) -> JudgePromptFile:
     return read_prompt(written(user, system, **header))
 
 
@@ -34,7 +44,9 @@ def example(response: str = "Hello", **more) -> Example:
 
 DETAIL = prompt()
 SIMPLE = prompt(
-    labels="humanness, fluency, coherency, consistency, engagingness, overall", score="overall", form='"{label} - "'
+    labels="humanness, fluency, coherency, consistency, engagingness, overall",
+    score="overall",
+    form='"{label} - "',
 )
 DIALOGUE = prompt(
     "{responses}",

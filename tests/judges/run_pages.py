@@ -58,7 +58,9 @@ def press(client: Client, button: str, metric: str = DETAIL, **data: Any):
     return client.post(reverse(button, args=["talks"]), {"metric": metric, **data})
 
 
-def started(version: CorpusVersion, written: str = DETAIL, tokens: int | None = None, usd: Any = None) -> JudgeRun:
+def started(
+    version: CorpusVersion, written: str = DETAIL, tokens: int | None = None, usd: Any = None
+) -> JudgeRun:
     return actions.start_judge_run(version, parse(written), select_systems(version), tokens, usd)
 
 
@@ -69,13 +71,16 @@ def runs_of(written: str = DETAIL) -> QuerySet[MetricRun]:
 def finish(written: str, systems: list[str], scores: list[float | None]) -> None:
     undefined = {str(place): "no number" for place, score in enumerate(scores) if score is None}
     runs_of(written).filter(system__name__in=systems).update(
-        state="done", finished_at=timezone.now(), signature="s", system_score=3.0, turn_scores=scores,
-        undefined=undefined, examples_total=len(scores), examples_done=len(scores), model="some-model@1",
+        state="done", finished_at=timezone.now(), signature="s", system_score=3.0,
+        turn_scores=scores, undefined=undefined, examples_total=len(scores),
+        examples_done=len(scores), model="some-model@1",
     )  # fmt: skip
 
 
 def fail(written: str, error: str) -> None:
-    runs_of(written).exclude(state="done").update(state="failed", finished_at=timezone.now(), error=error)
+    runs_of(written).exclude(state="done").update(
+        state="failed", finished_at=timezone.now(), error=error
+    )
 
 
 def text_of(html: str) -> str:

@@ -3,8 +3,9 @@
     with speaking(takes_max_tokens=False, reasons=400) as server:
         ... server.url, server.asked
 
-What it judges is the length of the response in words, 1 to 5 (``score_of``), so a test knows which number belongs to
-which response. ``asked`` has for every request its body, its status, and what was generated of it.
+What it judges is the length of the response in words, 1 to 5 (``score_of``), so a test knows which
+number belongs to which response. ``asked`` has for every request its body, its status, and what was
+generated of it.
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ class Speech:
     takes_max_tokens: bool = True
     takes_max_completion_tokens: bool = True
     refuses: dict[str, int] = field(default_factory=dict)
-    """Parameters that are not taken, with the status: 400 names the first of them in ``param``, 403 in words alone,
-    422 in a path."""
+    """Parameters that are not taken, with the status: 400 names the first of them in ``param``, 403
+    in words alone, 422 in a path."""
     errors_in_a_list: bool = False
     """All refused names in one message, inside a list."""
     begun: str = "anew"
-    """A begun answer is answered ``anew``, goes ``on``, goes on if ``asked`` to, or is ``refused``."""
+    """A begun answer is answered ``anew``, goes ``on``, goes on if ``asked`` to, or is
+    ``refused``."""
     knows_all_names: bool = True
     """Else ``continue_final_message`` is an unknown name (400)."""
     chances: bool = True
     reasons: int = 0
-    """Tokens that it thinks before it answers; they count against the limit, and so do their chances."""
+    """Tokens that it thinks before it answers; they count against the limit, and so do their
+    chances."""
     content: str = "text"
     """``text``, ``parts`` (a list), ``tags`` (``<think>`` in the text)."""
     style: str = "form"
@@ -96,7 +99,10 @@ class Server:
         asks = bool(body.get("continue_final_message"))
         goes_on = begun is not None and (speech.begun == "on" or (speech.begun == "asked" and asks))
         tokens = re.findall(r"\s?\w+|\s?[^\w\s]|\s", self._text(body, begun if goes_on else None))
-        known = [("max_completion_tokens", speech.takes_max_completion_tokens), ("max_tokens", True)]
+        known = [
+            ("max_completion_tokens", speech.takes_max_completion_tokens),
+            ("max_tokens", True),
+        ]
         limit = next((body[name] for name, is_taken in known if is_taken and name in body), 10_000)
         thought = 0 if goes_on else min(speech.reasons, limit)
         written = tokens[: max(0, limit - thought)]

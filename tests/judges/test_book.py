@@ -169,7 +169,9 @@ def test_closing_does_not_touch_what_others_ask() -> None:
 
 
 def test_cost_is_by_the_prices_of_a_million_tokens_rounded_up() -> None:
-    book = DatabaseBook(price=Price(Decimal("2.5"), Decimal(10)), endpoint="https://api.example.org/v1")
+    book = DatabaseBook(
+        price=Price(Decimal("2.5"), Decimal(10)), endpoint="https://api.example.org/v1"
+    )
     book.claim(wanted(call()))
     book.put([(call(), answer(input_tokens=1234, output_tokens=7))])
     row = StoredAnswer.objects.get()
@@ -177,13 +179,25 @@ def test_cost_is_by_the_prices_of_a_million_tokens_rounded_up() -> None:
     assert row.endpoint == "https://api.example.org/v1"
 
 
-@pytest.mark.parametrize("text", ["a\0b", "half \ud83d of a pair", "مرحبا 你好 🎈", "x" * 100_000, "", "{history}"])
+@pytest.mark.parametrize(
+    "text", ["a\0b", "half \ud83d of a pair", "مرحبا 你好 🎈", "x" * 100_000, "", "{history}"]
+)
 def test_any_text_is_asked_and_answered(text: str) -> None:
     one = Call(request(text))
     book = DatabaseBook()
     assert book.claim(wanted(one)).mine == [one]
     book.put(
-        [(one, answer(text, finish_reason=text, reported_model=text, chances=(TokenChance(text, ((text, -1.0),)),)))]
+        [
+            (
+                one,
+                answer(
+                    text,
+                    finish_reason=text,
+                    reported_model=text,
+                    chances=(TokenChance(text, ((text, -1.0),)),),
+                ),
+            )
+        ]
     )
     [(_, found)] = DatabaseBook().claim(wanted(one)).answered
     cleaned = text.replace("\0", "�").replace("\ud83d", "�")
@@ -198,11 +212,22 @@ def test_a_stored_request_reads_as_what_was_asked(text: str) -> None:
     assert request_of(StoredRequest.objects.get().body).key == asked.key
 
 
-def test_log_probabilities_that_json_does_not_have_are_stored_as_what_endpoints_say_for_them() -> None:
+def test_log_probabilities_that_json_does_not_have_are_stored_as_what_endpoints_say_for_them() -> (
+    None
+):
     book = DatabaseBook()
     book.claim(wanted(call()))
     chances = (TokenChance("4", (("4", -0.1), ("3", float("-inf")), ("2", float("nan")))),)
-    book.put([(call(), answer(chances=chances, latency_seconds=float("nan"), input_tokens=-1, attempts=10**6))])
+    book.put(
+        [
+            (
+                call(),
+                answer(
+                    chances=chances, latency_seconds=float("nan"), input_tokens=-1, attempts=10**6
+                ),
+            )
+        ]
+    )
     [(_, found)] = DatabaseBook().claim(wanted(call())).answered
     assert found.chances == (TokenChance("4", (("4", -0.1), ("3", -9999.0))),)
     assert (found.latency_seconds, found.input_tokens) == (0.0, None)
@@ -232,7 +257,9 @@ def test_what_came_is_put_down_over_a_new_connection_where_the_database_dropped_
             raise InterfaceError("connection already closed")
 
     looked_at: list[bool] = []
-    stand_in = SimpleNamespace(in_atomic_block=False, close_if_unusable_or_obsolete=lambda: looked_at.append(True))
+    stand_in = SimpleNamespace(
+        in_atomic_block=False, close_if_unusable_or_obsolete=lambda: looked_at.append(True)
+    )
     monkeypatch.setattr(books, "connection", stand_in)
     books._again_where_in_the_way(dropped)(DatabaseBook(), [])
     assert (len(tries), looked_at) == (2, [True])

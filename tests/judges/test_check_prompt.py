@@ -19,7 +19,9 @@ def checked(path, *arguments):
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "one.txt"
-    path.write_text(written("Rate {{Humanness}}\n{history}\nB: {response}", "You judge.", max_tokens="70"))
+    path.write_text(
+        written("Rate {{Humanness}}\n{history}\nB: {response}", "You judge.", max_tokens="70")
+    )
     return path
 
 
@@ -34,7 +36,12 @@ def test_a_prompt_is_told_with_its_digest(file):
         ["form", "- {label}: x"],
         ["max_tokens", "70"],
         ["placeholders", "history, response"],
-        ["digest", prompt("Rate {{Humanness}}\n{history}\nB: {response}", "You judge.", max_tokens="70").digest],
+        [
+            "digest",
+            prompt(
+                "Rate {{Humanness}}\n{history}\nB: {response}", "You judge.", max_tokens="70"
+            ).digest,
+        ],
     ]
     assert err == f"{file} can be used: write [prompt={file}]\n"
 
@@ -42,9 +49,12 @@ def test_a_prompt_is_told_with_its_digest(file):
 def test_a_prompt_is_shown_filled_in(file):
     out, _ = checked(file, "--show")
     shown = out[out.index("--- system ---") :]
-    assert shown.startswith("--- system ---\nYou judge.\n\n--- user ---\nRate {Humanness}\nA: Is that a clock")
+    assert shown.startswith(
+        "--- system ---\nYou judge.\n\n--- user ---\nRate {Humanness}\nA: Is that a clock"
+    )
     assert shown.endswith(
-        "B: Sure, clocks are my trade.\n\n--- assistant, begun for an expected score ---\n- Humanness: \n"
+        "B: Sure, clocks are my trade.\n\n--- assistant, begun for an expected score ---\n- "
+        "Humanness: \n"
     )
 
 
@@ -78,14 +88,16 @@ def test_what_is_no_prompt_is_refused(tmp_path, content):
         checked(path)
 
 
-# --- remarks ------------------------------------------------------------------------------------------------------
+# --- remarks --------------------------------------------------------------------------------------
 
 
 def test_a_label_that_the_text_never_names_is_remarked(tmp_path):
     path = tmp_path / "p.txt"
     path.write_text(written("Is it good?\nB: {response}"))
     _, err = checked(path)
-    assert err.startswith('note: the text never names the label "Humanness": will a judge write it?\n')
+    assert err.startswith(
+        'note: the text never names the label "Humanness": will a judge write it?\n'
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +107,10 @@ def test_a_label_that_the_text_never_names_is_remarked(tmp_path):
         ("Humanness? {response}" + "x" * 400, "400 of 421 characters stand after {response}"),
         (
             "Humanness?\n{response}",
-            '{response} begins a line, so a response can pass for a heading; "B: {response}" cannot',
+            (
+                '{response} begins a line, so a response can pass for a heading; "B: {response}" '
+                "cannot"
+            ),
         ),
     ],
 )

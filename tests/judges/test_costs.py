@@ -8,15 +8,24 @@ import pytest
 
 from tests.judges.calls import call_for
 from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.costs import LONGEST_ANSWER, NO_PRICE, Price, estimate, likely_tokens, price_of, tokens_used
+from workers.judging.costs import (
+    LONGEST_ANSWER,
+    NO_PRICE,
+    Price,
+    estimate,
+    likely_tokens,
+    price_of,
+    tokens_used,
+)
 from workers.language_models.client import Message
 
 PRICES = {"gpt-a": (Decimal("2.5"), Decimal(10))}
 
 
 def test_what_is_held_for_a_call_is_a_token_a_byte_eight_a_message_and_the_longest_answer() -> None:
-    """ "rate ab" has 7 bytes. No tokenizer that goes by bytes makes more tokens than bytes, and some make as many: of
-    2,000 digits SmolLM2's makes 2,000. A team that hands in digits would overdraw a budget that held a third."""
+    """ "rate ab" has 7 bytes. No tokenizer that goes by bytes makes more tokens than bytes, and
+    some make as many: of 2,000 digits SmolLM2's makes 2,000. A team that hands in digits would
+    overdraw a budget that held a third."""
     assert estimate(call_for("ab")).tokens == 7 + 8 + 8
 
 
@@ -32,8 +41,12 @@ def test_languages_with_longer_characters_are_estimated_by_bytes(text: str, toke
     assert estimate(call).tokens == tokens + 8 + 1
 
 
-@pytest.mark.parametrize("parameters", [(), (("max_tokens", None),), (("max_tokens", "many"),), (("max_tokens", -1),)])
-def test_a_request_without_a_limit_may_get_a_long_answer(parameters: tuple[tuple[str, object], ...]) -> None:
+@pytest.mark.parametrize(
+    "parameters", [(), (("max_tokens", None),), (("max_tokens", "many"),), (("max_tokens", -1),)]
+)
+def test_a_request_without_a_limit_may_get_a_long_answer(
+    parameters: tuple[tuple[str, object], ...],
+) -> None:
     assert estimate(Call(ChatRequest("m", (), parameters))).tokens == LONGEST_ANSWER
 
 

@@ -1,4 +1,5 @@
-"""Endpoints differ in what they take and how they answer: a judge has its numbers from each, or fails and says why."""
+"""Endpoints differ in what they take and how they answer: a judge has its numbers from each, or
+fails and says why."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def judged(server: Server, settings: LazySettings, text: str, said: list[str] | 
 
 
 def is_right(score: Any, response: str) -> bool:
-    """The number that is written, or the mean of it and the one below by their chances of .9 and .1."""
+    """The number that is written, or the mean of it and the one below by their chances of .9 and
+    .1."""
     written = score_of(response)
     return not isinstance(score, Undefined) and written - 0.11 <= score <= written
 
@@ -146,7 +148,9 @@ def test_what_was_paid_for_is_not_asked_again_after_more_was_learned(
         first, _ = judged(server, settings, text)
         paid = len(server.asked)
         EndpointDialect.objects.all().delete()
-        EndpointDialect.objects.create(address=address_of(server.url), model="alias", facts={"left_out": ["seed"]})
+        EndpointDialect.objects.create(
+            address=address_of(server.url), model="alias", facts={"left_out": ["seed"]}
+        )
         again, _ = judged(server, settings, text)
     assert again == first
     assert len(server.asked) == paid
@@ -179,7 +183,9 @@ def test_the_signature_says_what_was_not_sent_and_that_the_written_number_counts
         _, scorer = judged(server, settings, "cpdscore_detail[model=alias]")
     facts = dict(scorer.account().facts)
     assert facts["asked_with"] == "no_logprobs+no_prefill+no_seed+written_number"
-    assert all("the number that the judge wrote" in one for one in scorer.account().remarks.values())
+    assert all(
+        "the number that the judge wrote" in one for one in scorer.account().remarks.values()
+    )
 
 
 @pytest.mark.django_db

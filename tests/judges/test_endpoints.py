@@ -1,5 +1,5 @@
-"""Which endpoint a model has, and the packaged model's own server: one a process. That server's real self is tested in
-``tests/workers/baselines`` and ``test_local_judge.py``."""
+"""Which endpoint a model has, and the packaged model's own server: one a process. That server's
+real self is tested in ``tests/workers/baselines`` and ``test_local_judge.py``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from workers.judging import endpoints
-from workers.judging.endpoints import LOCAL_DEVICE, NO_KEY, SiteEndpoint, endpoint_for, host_of, is_local, why_missing
+from workers.judging.endpoints import (
+    LOCAL_DEVICE,
+    NO_KEY,
+    SiteEndpoint,
+    endpoint_for,
+    host_of,
+    is_local,
+    why_missing,
+)
 from workers.language_models.client import Endpoint
 from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError
 
@@ -33,7 +41,9 @@ class Servers:
         self.listening.append(listener)
         try:
             yield Endpoint(
-                f"http://127.0.0.1:{listener.getsockname()[1]}/v1", PACKAGED_MODEL_NAME, f"k{len(self.listening)}"
+                f"http://127.0.0.1:{listener.getsockname()[1]}/v1",
+                PACKAGED_MODEL_NAME,
+                f"k{len(self.listening)}",
             )
         finally:
             listener.close()
@@ -54,13 +64,19 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Servers]:
     [
         (PACKAGED_MODEL_NAME, SiteEndpoint(), True),
         (PACKAGED_MODEL_NAME, SITE, True),
-        (PACKAGED_MODEL_NAME, SiteEndpoint("http://127.0.0.1:1/v1", PACKAGED_MODEL_NAME, "k"), False),
+        (
+            PACKAGED_MODEL_NAME,
+            SiteEndpoint("http://127.0.0.1:1/v1", PACKAGED_MODEL_NAME, "k"),
+            False,
+        ),
         ("gpt-a", SITE, False),
         ("gpt-b", SITE, False),
         ("gpt-a", SiteEndpoint(), False),
     ],
 )
-def test_the_packaged_model_is_served_here_unless_the_site_has_it(model: str, site: SiteEndpoint, local: bool) -> None:
+def test_the_packaged_model_is_served_here_unless_the_site_has_it(
+    model: str, site: SiteEndpoint, local: bool
+) -> None:
     assert is_local(model, site) is local
 
 
@@ -71,10 +87,15 @@ def test_another_model_is_asked_at_the_sites_endpoint_by_its_name() -> None:
 
 
 def test_an_endpoint_without_a_key_is_sent_one_that_is_none() -> None:
-    assert endpoint_for("gpt-b", SiteEndpoint("http://127.0.0.1:1/v1", "x", "")).endpoint.api_key == NO_KEY
+    assert (
+        endpoint_for("gpt-b", SiteEndpoint("http://127.0.0.1:1/v1", "x", "")).endpoint.api_key
+        == NO_KEY
+    )
 
 
-@pytest.mark.parametrize(("model", "words"), [("gpt-b", "set DIALEVAL_LLM_URL"), ("", "no model is named")])
+@pytest.mark.parametrize(
+    ("model", "words"), [("gpt-b", "set DIALEVAL_LLM_URL"), ("", "no model is named")]
+)
 def test_without_an_endpoint_it_says_what_to_set(model: str, words: str) -> None:
     assert words in why_missing(model, SiteEndpoint())
     with pytest.raises(LookupError, match=words):
@@ -107,7 +128,9 @@ def test_for_people_an_endpoint_is_its_host(url: str, host: str) -> None:
     assert host_of(url) == host
 
 
-def test_the_packaged_model_is_named_with_the_first_digits_of_its_files_hash(servers: Servers) -> None:
+def test_the_packaged_model_is_named_with_the_first_digits_of_its_files_hash(
+    servers: Servers,
+) -> None:
     found = endpoint_for(PACKAGED_MODEL_NAME, SITE)
     name, _, revision = found.model_label.partition("@")
     assert (name, len(revision), found.device_label) == (PACKAGED_MODEL_NAME, 12, LOCAL_DEVICE)
@@ -118,7 +141,9 @@ def test_the_packaged_model_is_named_with_the_first_digits_of_its_files_hash(ser
 def test_all_threads_of_a_process_share_one_server(servers: Servers) -> None:
     found: list[Endpoint] = []
     threads = [
-        threading.Thread(target=lambda: found.append(endpoint_for(PACKAGED_MODEL_NAME, SITE).endpoint))
+        threading.Thread(
+            target=lambda: found.append(endpoint_for(PACKAGED_MODEL_NAME, SITE).endpoint)
+        )
         for _ in range(8)
     ]
     for thread in threads:
@@ -160,8 +185,12 @@ def test_a_forked_child_starts_its_own_and_leaves_its_parents_alone(servers: Ser
     assert servers.stopped == 0
 
 
-@pytest.mark.parametrize(("url", "known"), [("http://127.0.0.1:9/v1", True), ("https://api.example.org/v1", False)])
-def test_only_of_a_server_on_this_machine_is_the_packaged_file_said_to_have_answered(url: str, known: bool) -> None:
+@pytest.mark.parametrize(
+    ("url", "known"), [("http://127.0.0.1:9/v1", True), ("https://api.example.org/v1", False)]
+)
+def test_only_of_a_server_on_this_machine_is_the_packaged_file_said_to_have_answered(
+    url: str, known: bool
+) -> None:
     """Somebody else's model may have the same name and other weights."""
     found = endpoint_for(PACKAGED_MODEL_NAME, SiteEndpoint(url, PACKAGED_MODEL_NAME, "k"))
     assert ("@" in found.model_label) is known

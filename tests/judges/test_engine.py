@@ -1,4 +1,5 @@
-"""The engine against a real server: what is asked, in which order, how often; books, duplicates, what follows."""
+"""The engine against a real server: what is asked, in which order, how often; books, duplicates,
+what follows."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def test_every_call_is_asked_once_and_answered(loopback: Loopback) -> None:
 
 
 def test_an_answer_holds_what_the_endpoint_said(loopback: Loopback) -> None:
-    [(_, answer)] = ask_all(engine_for(loopback.endpoint()), [call_for("a", logprobs=True, top_logprobs=20)])
+    [(_, answer)] = ask_all(
+        engine_for(loopback.endpoint()), [call_for("a", logprobs=True, top_logprobs=20)]
+    )
     [entry] = loopback.log()
     score = score_of(entry["request"])
     assert answer.text == f"- Humanness: {score}"
@@ -67,13 +70,18 @@ def test_calls_are_read_in_order_and_never_far_ahead(loopback: Loopback) -> None
 
 @pytest.mark.slow
 def test_calls_that_follow_are_asked_before_those_that_come(loopback: Loopback) -> None:
-    """Two asks a call; at two at once, at most eight new ones are begun before the first second ask."""
+    """Two asks a call; at two at once, at most eight new ones are begun before the first second
+    ask."""
 
     def once_more(call: Call, _: Answer) -> Sequence[Call]:
         return [Call(call.request, call.sample, 1)] if call.ask == 0 else []
 
     loopback.control(seconds=0.02)
-    came = ask_all(engine_for(loopback.endpoint(), at_once=2), [call_for(number) for number in range(30)], once_more)
+    came = ask_all(
+        engine_for(loopback.endpoint(), at_once=2),
+        [call_for(number) for number in range(30)],
+        once_more,
+    )
     assert len(came) == loopback.stats()["requests"] == 60
     assert 1 in [call.ask for call, _ in came[:12]]
 
@@ -93,7 +101,9 @@ def test_a_second_run_reads_the_store(loopback: Loopback) -> None:
     second = ask_all(engine_for(loopback.endpoint(), book), calls)
     assert loopback.stats()["requests"] == 50
     assert all(answer.from_store for _, answer in second)
-    assert {call.key: answer for call, answer in second} == {call.key: answer for call, answer in first}
+    assert {call.key: answer for call, answer in second} == {
+        call.key: answer for call, answer in first
+    }
 
 
 def test_another_sample_is_another_call(loopback: Loopback) -> None:
@@ -125,8 +135,9 @@ def test_nothing_to_ask_asks_nothing(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_requests_a_minute_are_kept(loopback: Loopback) -> None:
-    """600 a minute are 10 a second; 2 s of burst are 20: the nth goes no sooner than n / 10 - 2 s from the first's
-    reservation, the 45th 2.5 s after it. Both processes read the same monotonic clock."""
+    """600 a minute are 10 a second; 2 s of burst are 20: the nth goes no sooner than n / 10 - 2 s
+    from the first's reservation, the 45th 2.5 s after it. Both processes read the same monotonic
+    clock."""
     pace = InProcessPace(requests_a_minute=600)
     engine = engine_for(loopback.endpoint(), pace=pace, at_once=64, requests_a_minute=600)
     engine.ask([call_for("first")], lambda _call, _answer: ())  # the client is made
@@ -138,8 +149,9 @@ def test_requests_a_minute_are_kept(loopback: Loopback) -> None:
 
 
 def test_tokens_a_minute_are_kept_as_they_are_used(loopback: Loopback) -> None:
-    """Each call reserves 19 (7 bytes of prompt, a message, 8 of an answer), and uses 5: so 100 calls take 500 of the
-    1,000 tokens of the burst, where reserved tokens alone would have waited for (1,900 - 1,000) / 500 a second."""
+    """Each call reserves 19 (7 bytes of prompt, a message, 8 of an answer), and uses 5: so 100
+    calls take 500 of the 1,000 tokens of the burst, where reserved tokens alone would have waited
+    for (1,900 - 1,000) / 500 a second."""
     pace = InProcessPace(tokens_a_minute=30_000)
     engine = engine_for(loopback.endpoint(), pace=pace, tokens_a_minute=30_000)
     ask_all(engine, [call_for(10 + number % 90, sample=number) for number in range(100)])
@@ -174,7 +186,11 @@ def test_what_another_gave_up_is_ours(loopback: Loopback) -> None:
     book = Shared(calls[:4])
     book.theirs = []
     book.other.close()
-    assert len(ask_all(engine_for(loopback.endpoint(), book), calls)) == loopback.stats()["requests"] == 6
+    assert (
+        len(ask_all(engine_for(loopback.endpoint(), book), calls))
+        == loopback.stats()["requests"]
+        == 6
+    )
 
 
 @pytest.mark.slow
@@ -183,7 +199,9 @@ def test_two_who_ask_the_same_at_once_share_the_work(loopback: Loopback) -> None
     answers, came = Answers(), dict[int, list[tuple[Call, Answer]]]()
 
     def work(which: int) -> None:
-        came[which] = ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for(n) for n in range(60)])
+        came[which] = ask_all(
+            engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for(n) for n in range(60)]
+        )
 
     threads = [threading.Thread(target=work, args=[which]) for which in range(2)]
     for thread in threads:
@@ -203,12 +221,16 @@ def test_nothing_is_sent_that_cannot_be_paid_for(loopback: Loopback) -> None:
 
 
 def test_a_budget_is_used_as_far_as_answers_cost_less_than_they_might(loopback: Loopback) -> None:
-    """A call may take 23 tokens and takes 5. Of 100 tokens, 16 calls are paid: 5 · 15 + 23 <= 100 < 5 · 16 + 23."""
+    """A call may take 23 tokens and takes 5. Of 100 tokens, 16 calls are paid: 5 · 15 + 23 <= 100 <
+    5 · 16 + 23."""
     call = call_for(10)
     assert estimate(call).tokens == 23
     answers = Answers(tokens_limit=100)
     with pytest.raises(BudgetSpent):
-        ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for(10, sample=n) for n in range(50)])
+        ask_all(
+            engine_for(loopback.endpoint(), MemoryBook(answers)),
+            [call_for(10, sample=n) for n in range(50)],
+        )
     assert (answers.calls, answers.tokens_spent) == (16, 80)
     assert loopback.stats()["paid"] == 16
     assert not answers.held
@@ -227,7 +249,10 @@ def test_a_budget_in_money_is_kept(loopback: Loopback) -> None:
 
 
 def test_more_money_goes_on_where_it_was(loopback: Loopback) -> None:
-    answers, calls = Answers(tokens_limit=100), [call_for(10, sample=number) for number in range(50)]
+    answers, calls = (
+        Answers(tokens_limit=100),
+        [call_for(10, sample=number) for number in range(50)],
+    )
     with pytest.raises(BudgetSpent):
         ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), calls)
     answers.tokens_limit = None
@@ -237,7 +262,8 @@ def test_more_money_goes_on_where_it_was(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_who_stops_it_gets_what_was_in_flight(loopback: Loopback) -> None:
-    """Stopped at the second look, a second after the first: what was sent by then is kept, and nothing else sent."""
+    """Stopped at the second look, a second after the first: what was sent by then is kept, and
+    nothing else sent."""
     loopback.control(seconds=0.3)
     looks, answers = 0, Answers()
 
@@ -248,7 +274,10 @@ def test_who_stops_it_gets_what_was_in_flight(loopback: Loopback) -> None:
             raise Stopped("enough")
 
     with pytest.raises(Stopped, match="enough"):
-        ask_all(engine_for(loopback.endpoint(), MemoryBook(answers), watch=watch), map(call_for, range(10_000)))
+        ask_all(
+            engine_for(loopback.endpoint(), MemoryBook(answers), watch=watch),
+            map(call_for, range(10_000)),
+        )
     assert 8 <= loopback.stats()["paid"] == answers.calls <= 20
     assert not answers.held
 
@@ -259,7 +288,9 @@ def test_a_follow_that_breaks_ends_it_and_keeps_what_came(loopback: Loopback) ->
 
     answers = Answers()
     with pytest.raises(ZeroDivisionError):
-        ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), map(call_for, range(20)), broken)
+        ask_all(
+            engine_for(loopback.endpoint(), MemoryBook(answers)), map(call_for, range(20)), broken
+        )
     assert answers.calls == loopback.stats()["paid"] >= 1
     assert not answers.held
 
@@ -278,6 +309,9 @@ def test_a_process_that_is_told_to_end_keeps_what_comes_within_seconds(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ask_all(engine_for(loopback.endpoint(), MemoryBook(answers), watch=watch), [call_for(n) for n in range(3)])
+        ask_all(
+            engine_for(loopback.endpoint(), MemoryBook(answers), watch=watch),
+            [call_for(n) for n in range(3)],
+        )
     assert answers.calls == loopback.stats()["paid"] == 2
     assert not answers.held

@@ -1,4 +1,5 @@
-"""An endpoint that does everything wrong: no call is lost, none is paid twice, by the server's own log."""
+"""An endpoint that does everything wrong: no call is lost, none is paid twice, by the server's own
+log."""
 
 from __future__ import annotations
 
@@ -47,11 +48,15 @@ def paid_by_request(server: Loopback) -> Counter[str]:
     ],
     ids=lambda step: "-".join(map(str, step.values())),
 )
-def test_after_a_failure_that_passes_the_call_is_asked_again(loopback: Loopback, step: dict[str, Any]) -> None:
+def test_after_a_failure_that_passes_the_call_is_asked_again(
+    loopback: Loopback, step: dict[str, Any]
+) -> None:
     """Two failures for six calls: eight requests, six of them paid, each call once."""
     loopback.control(script=[step, step])
     seconds = 1.5 if step["do"] in ("hang", "drip") else 5.0
-    came = ask_all(engine_for(loopback.endpoint(), seconds=seconds), [call_for(number) for number in range(6)])
+    came = ask_all(
+        engine_for(loopback.endpoint(), seconds=seconds), [call_for(number) for number in range(6)]
+    )
     assert len(came) == 6
     assert sum(answer.attempts for _, answer in came) == len(loopback.log()) == 8
     assert set(paid_by_request(loopback).values()) == {1}
@@ -59,15 +64,29 @@ def test_after_a_failure_that_passes_the_call_is_asked_again(loopback: Loopback,
 
 @pytest.mark.slow
 def test_in_a_storm_of_failures_nothing_is_lost_and_nothing_paid_twice(loopback: Loopback) -> None:
-    kinds = ("rate_limit", "error", "garbage", "truncated", "drop", "half", "no_choices", "html", "answer")
+    kinds = (
+        "rate_limit",
+        "error",
+        "garbage",
+        "truncated",
+        "drop",
+        "half",
+        "no_choices",
+        "html",
+        "answer",
+    )
     loopback.control(script=[{"do": kinds[number % 9]} for number in range(90)], seconds=0.005)
     answers, calls = Answers(), [call_for(number % 60, sample=number % 2) for number in range(200)]
-    came = ask_all(engine_for(loopback.endpoint(), MemoryBook(answers), at_once=8, retries=50), calls)
+    came = ask_all(
+        engine_for(loopback.endpoint(), MemoryBook(answers), at_once=8, retries=50), calls
+    )
     stats = loopback.stats()
     assert len(came) == 200
     assert stats["paid"] == answers.calls == 60
     assert answers.tokens_spent == stats["input_tokens"] + stats["output_tokens"]
-    assert answers.tokens_unsettled > 0  # garbage, what was cut off, errors: the endpoint may charge for them
+    assert (
+        answers.tokens_unsettled > 0
+    )  # garbage, what was cut off, errors: the endpoint may charge for them
     assert {(entry["request"], entry["seed"]) for entry in loopback.log()} == {
         (entry["request"], entry["seed"]) for entry in loopback.log() if entry["paid"]
     }
@@ -77,10 +96,12 @@ def test_a_failure_that_stays_ends_it_after_the_retries(loopback: Loopback) -> N
     loopback.control(rules=[{"contains": "rate 7", "do": "error", "message": "broken disk"}])
     answers = Answers()
     with pytest.raises(
-        EndpointFailed, match=r"asked 4 times for one answer: it answers with the error 500.*broken disk"
+        EndpointFailed,
+        match=r"asked 4 times for one answer: it answers with the error 500.*broken disk",
     ):
         ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers), retries=3), [call_for(number) for number in range(9)]
+            engine_for(loopback.endpoint(), MemoryBook(answers), retries=3),
+            [call_for(number) for number in range(9)],
         )
     assert Counter(entry["do"] for entry in loopback.log())["error"] == 4
     assert answers.calls == loopback.stats()["paid"]
@@ -118,12 +139,20 @@ def test_a_key_that_cannot_be_sent_is_not_sent(loopback: Loopback) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "why"),
-    [("context_length", "longer than its model takes"), ("content_filter", "content filter refuses")],
+    [
+        ("context_length", "longer than its model takes"),
+        ("content_filter", "content filter refuses"),
+    ],
 )
-def test_a_refusal_is_that_calls_answer_and_the_others_go_on(loopback: Loopback, kind: str, why: str) -> None:
+def test_a_refusal_is_that_calls_answer_and_the_others_go_on(
+    loopback: Loopback, kind: str, why: str
+) -> None:
     loopback.control(rules=[{"contains": "rate 2", "do": kind}])
     answers = Answers()
-    came = ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for(number) for number in range(5)])
+    came = ask_all(
+        engine_for(loopback.endpoint(), MemoryBook(answers)),
+        [call_for(number) for number in range(5)],
+    )
     assert [answer.state for call, answer in came if "rate 2" in call.request.body] == ["refused"]
     assert [why in answer.error for _, answer in came].count(True) == 1
     assert answers.calls == loopback.stats()["paid"] == 4
@@ -140,7 +169,9 @@ def test_a_refusal_is_not_asked_again_in_a_second_run(loopback: Loopback) -> Non
 
 def test_it_does_not_go_where_it_is_sent_on_to(loopback: Loopback) -> None:
     with loopback_server() as elsewhere:
-        loopback.control(default={"do": "redirect", "location": f"{elsewhere.base_url}/chat/completions"})
+        loopback.control(
+            default={"do": "redirect", "location": f"{elsewhere.base_url}/chat/completions"}
+        )
         with pytest.raises(EndpointFailed, match="another address"):
             ask_all(engine_for(loopback.endpoint()), [call_for("a")])
         assert not elsewhere.log()
@@ -148,8 +179,8 @@ def test_it_does_not_go_where_it_is_sent_on_to(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_retry_after_is_honoured_by_all_calls(loopback: Loopback) -> None:
-    """The first of four under way is told at once to wait 0.9 s; the others are answered after 0.3 s. None of those
-    that wait is sent before the 0.9 s are over."""
+    """The first of four under way is told at once to wait 0.9 s; the others are answered after 0.3
+    s. None of those that wait is sent before the 0.9 s are over."""
     loopback.control(script=[{"do": "rate_limit", "retry_after": "0.9", "seconds": 0}], seconds=0.3)
     ask_all(engine_for(loopback.endpoint(), at_once=4), [call_for(number) for number in range(12)])
     times = [entry["at"] for entry in loopback.log()]
@@ -158,22 +189,33 @@ def test_retry_after_is_honoured_by_all_calls(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_after_a_429_fewer_are_under_way_and_then_all_again(loopback: Loopback) -> None:
-    """More than three at once get a 429: sixteen come down until all are answered, without one being given up."""
+    """More than three at once get a 429: sixteen come down until all are answered, without one
+    being given up."""
     loopback.control(allowed=3, seconds=0.02)
-    came = ask_all(engine_for(loopback.endpoint(), at_once=16, retries=6), [call_for(number) for number in range(60)])
+    came = ask_all(
+        engine_for(loopback.endpoint(), at_once=16, retries=6),
+        [call_for(number) for number in range(60)],
+    )
     assert len(came) == loopback.stats()["paid"] == 60
     assert Counter(entry["do"] for entry in loopback.log()[-40:])["rate_limit"] <= 16
 
 
 def test_an_endpoint_that_says_429_for_ever_is_given_up(loopback: Loopback) -> None:
     loopback.control(default={"do": "rate_limit", "message": "come back tomorrow"})
-    with pytest.raises(EndpointFailed, match=r"slowed down 3 times without an answer in between.*come back tomorrow"):
-        ask_all(engine_for(loopback.endpoint(), at_once=2), [call_for(number) for number in range(4)])
+    with pytest.raises(
+        EndpointFailed,
+        match=r"slowed down 3 times without an answer in between.*come back tomorrow",
+    ):
+        ask_all(
+            engine_for(loopback.endpoint(), at_once=2), [call_for(number) for number in range(4)]
+        )
     assert 4 <= len(loopback.log()) <= 5  # two at first, then one at a time
 
 
 def test_an_empty_account_ends_it_at_once(loopback: Loopback) -> None:
-    loopback.control(default={"do": "rate_limit", "code": "insufficient_quota", "message": "no quota"})
+    loopback.control(
+        default={"do": "rate_limit", "code": "insufficient_quota", "message": "no quota"}
+    )
     with pytest.raises(EndpointFailed, match="no money left"):
         ask_all(engine_for(loopback.endpoint()), [call_for("a")])
     assert len(loopback.log()) == 1
@@ -185,7 +227,10 @@ def test_where_nobody_listens_it_says_so_without_waiting_for_long() -> None:
         port = probe.getsockname()[1]
     begun = time.monotonic()
     with pytest.raises(EndpointFailed, match="cannot be reached"):
-        ask_all(engine_for(Endpoint(f"http://127.0.0.1:{port}/v1", "m", "none"), retries=2), [call_for("a")])
+        ask_all(
+            engine_for(Endpoint(f"http://127.0.0.1:{port}/v1", "m", "none"), retries=2),
+            [call_for("a")],
+        )
     assert time.monotonic() - begun < 10
 
 
@@ -211,7 +256,9 @@ def test_a_server_that_dies_and_returns_is_asked_again() -> None:
 
 def test_a_password_in_the_address_stands_in_no_error_and_no_label(loopback: Loopback) -> None:
     endpoint = loopback.endpoint()
-    hidden = Endpoint(endpoint.base_url.replace("//", "//someone:hush-hush@"), endpoint.model, "another-key")
+    hidden = Endpoint(
+        endpoint.base_url.replace("//", "//someone:hush-hush@"), endpoint.model, "another-key"
+    )
     engine = engine_for(hidden, retries=0)
     with pytest.raises(EndpointFailed) as caught:
         ask_all(engine, [call_for("a")])

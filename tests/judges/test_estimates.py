@@ -1,4 +1,5 @@
-"""What a judge would take, told before it starts: calls exactly, the rest by the model's own answers."""
+"""What a judge would take, told before it starts: calls exactly, the rest by the model's own
+answers."""
 
 from __future__ import annotations
 
@@ -41,12 +42,18 @@ def version() -> CorpusVersion:
     return version
 
 
-def estimated(version: CorpusVersion, written: str = "cpdscore_detail[model=m,scoring=answer]") -> JudgeEstimate:
+def estimated(
+    version: CorpusVersion, written: str = "cpdscore_detail[model=m,scoring=answer]"
+) -> JudgeEstimate:
     return estimate(parse(written), version, list(version.systems.all()))
 
 
-def planned(version: CorpusVersion, written: str = "cpdscore_detail[model=m,scoring=answer]") -> list[Call]:
-    examples = [one for system in version.systems.all() for one in examples_of(system) if one is not None]
+def planned(
+    version: CorpusVersion, written: str = "cpdscore_detail[model=m,scoring=answer]"
+) -> list[Call]:
+    examples = [
+        one for system in version.systems.all() for one in examples_of(system) if one is not None
+    ]
     return list(scoring.scorer_of(parse(written).text).planned(examples))
 
 
@@ -92,7 +99,8 @@ def test_calls_that_are_being_asked_are_not_stored(version: CorpusVersion) -> No
 
 
 def test_a_system_that_is_judged_is_asked_nothing_more(version: CorpusVersion) -> None:
-    """Of a dialogue's second step nobody knows the prompt before the first: the finished run says that it is there."""
+    """Of a dialogue's second step nobody knows the prompt before the first: the finished run says
+    that it is there."""
     judge = parse("cpdscore_dialogue[model=m,scoring=answer]")
     runs.request([judge], list(version.systems.all()), hint=False)
     first = MetricRun.objects.order_by("pk")[0]
@@ -111,11 +119,17 @@ def test_without_any_answer_four_characters_are_a_token_and_answers_are_as_long_
     assert found.input_tokens == round(sum(call.request.characters for call in calls) / 4)
     assert found.output_tokens == 12 * dict(calls[0].request.parameters)["max_tokens"]
     assert found.seconds is None
-    assert found.cost == (2 * Decimal(found.input_tokens) + 10 * Decimal(found.output_tokens)) / 1_000_000
+    assert (
+        found.cost
+        == (2 * Decimal(found.input_tokens) + 10 * Decimal(found.output_tokens)) / 1_000_000
+    )
 
 
-def test_the_models_own_answers_say_how_long_a_token_is_and_how_much_it_says(version: CorpusVersion) -> None:
-    """Prompts of c characters took 300 tokens, answers 20 tokens and half a second; four are asked at once."""
+def test_the_models_own_answers_say_how_long_a_token_is_and_how_much_it_says(
+    version: CorpusVersion,
+) -> None:
+    """Prompts of c characters took 300 tokens, answers 20 tokens and half a second; four are asked
+    at once."""
     calls = planned(version)
     store(calls[:2])
     found = estimated(version)
@@ -127,7 +141,10 @@ def test_the_models_own_answers_say_how_long_a_token_is_and_how_much_it_says(ver
 
 def test_answers_of_another_manner_say_nothing_of_length_and_time(version: CorpusVersion) -> None:
     store(planned(version, "cpdscore_detail[model=m]")[:2], output_tokens=1)
-    assert estimated(version).output_tokens == 12 * dict(planned(version)[0].request.parameters)["max_tokens"]
+    assert (
+        estimated(version).output_tokens
+        == 12 * dict(planned(version)[0].request.parameters)["max_tokens"]
+    )
     assert estimated(version).seconds is None
 
 
@@ -137,7 +154,9 @@ def test_it_is_no_faster_than_the_rates_allow(version: CorpusVersion, settings: 
     assert estimated(version).seconds == pytest.approx(20)  # ten calls, one every two seconds
     settings.LLM_TOKENS_A_MINUTE = 60
     found = estimated(version)
-    assert found.seconds == pytest.approx(found.input_tokens + found.output_tokens)  # a token a second
+    assert found.seconds == pytest.approx(
+        found.input_tokens + found.output_tokens
+    )  # a token a second
 
 
 def test_a_model_without_a_price_has_no_cost_and_the_packaged_one_costs_nothing(
@@ -151,19 +170,32 @@ def test_a_model_without_a_price_has_no_cost_and_the_packaged_one_costs_nothing(
 def test_systems_without_responses_are_no_calls(version: CorpusVersion) -> None:
     Response.objects.all().delete()
     found = estimated(version)
-    assert (found.dialogues, found.responses, found.calls, found.input_tokens, found.cost) == (0, 0, 0, 0, 0)
+    assert (found.dialogues, found.responses, found.calls, found.input_tokens, found.cost) == (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
     ("calls", "stored", "cost", "said"),
     [
         (31_185, 0, Decimal("12.4"), "1,485 dialogues, 31,185 calls, about $12.40"),
-        (31_185, 185, None, "1,485 dialogues, 31,000 calls (185 more are answered already), at a price that is not"),
+        (
+            31_185,
+            185,
+            None,
+            "1,485 dialogues, 31,000 calls (185 more are answered already), at a price that is not",
+        ),
         (10, 10, Decimal(0), "1,485 dialogues, 10 calls, all of them answered already"),
     ],
 )
 def test_in_words(calls: int, stored: int, cost: Decimal | None, said: str) -> None:
-    assert JudgeEstimate(99, 1_485, 10_395, calls, stored, 0, 0, cost, None).in_words.startswith(said)
+    assert JudgeEstimate(99, 1_485, 10_395, calls, stored, 0, 0, cost, None).in_words.startswith(
+        said
+    )
 
 
 def test_small_costs_are_not_called_nothing() -> None:

@@ -15,7 +15,9 @@ EXPECTED_OF_HALVES = (4 * 0.5 + 2 * 0.25) / 0.75
 
 def token(text, chances=None):
     told = {text: 1.0} if chances is None else chances
-    return TokenChance(text, tuple((one, math.log(p) if p else -math.inf) for one, p in told.items()))
+    return TokenChance(
+        text, tuple((one, math.log(p) if p else -math.inf) for one, p in told.items())
+    )
 
 
 def answer(*tokens):
@@ -50,7 +52,9 @@ def test_several_tokens_of_one_number_are_added():
     assert score(token(" 4", {" 4": 0.4, "4": 0.2, "1": 0.2})).value == pytest.approx(3.25)
 
 
-@pytest.mark.parametrize("other", ["0", "6", "9", "45", "4.5", "-4", "four", "４", "٤", "4th", "", " ", "²"])
+@pytest.mark.parametrize(
+    "other", ["0", "6", "9", "45", "4.5", "-4", "four", "４", "٤", "4th", "", " ", "²"]
+)
 def test_what_only_looks_like_a_number_of_the_scale_has_no_part(other):
     assert score(token("3", {"3": 0.5, other: 0.5})).value == pytest.approx(3.0)
 
@@ -61,7 +65,7 @@ def test_the_scale_is_the_prompts():
     assert found.value == pytest.approx(2.0)
 
 
-# --- the number's place -------------------------------------------------------------------------------------------
+# --- the number's place ---------------------------------------------------------------------------
 
 
 def test_a_model_that_goes_on_begins_with_the_number_whatever_it_drew():
@@ -69,12 +73,16 @@ def test_a_model_that_goes_on_begins_with_the_number_whatever_it_drew():
 
 
 def test_a_model_that_answers_anew_has_the_number_behind_the_label():
-    found = score(token("-"), token(" Human"), token("ness"), token(":"), token(" 4", {" 4": 0.9, " 1": 0.1}))
+    found = score(
+        token("-"), token(" Human"), token("ness"), token(":"), token(" 4", {" 4": 0.9, " 1": 0.1})
+    )
     assert found.value == pytest.approx(3.7)
 
 
 def test_behind_the_label_also_where_another_word_was_drawn():
-    assert score(token("Humanness"), token(":"), token(" no", HALVES)).value == pytest.approx(EXPECTED_OF_HALVES)
+    assert score(token("Humanness"), token(":"), token(" no", HALVES)).value == pytest.approx(
+        EXPECTED_OF_HALVES
+    )
 
 
 def test_behind_the_right_one_of_several_labels():
@@ -97,7 +105,9 @@ def test_of_a_label_stated_twice_the_last_counts():
 
 
 def test_a_blank_of_its_own_stands_before_the_number():
-    assert score(token("▁", {"▁": 0.98, "2": 0.02}), token("4", HALVES)).value == pytest.approx(EXPECTED_OF_HALVES)
+    assert score(token("▁", {"▁": 0.98, "2": 0.02}), token("4", HALVES)).value == pytest.approx(
+        EXPECTED_OF_HALVES
+    )
 
 
 def test_a_blank_that_was_drawn_instead_of_a_number_changes_nothing():
@@ -108,7 +118,9 @@ def test_a_blank_that_was_drawn_instead_of_a_number_changes_nothing():
 
 def test_of_a_number_in_several_tokens_the_first_digit_counts():
     """4.5 in three tokens: the expected score is that of the digit before the point."""
-    assert score(token("4", HALVES), token("."), token("5")).value == pytest.approx(EXPECTED_OF_HALVES)
+    assert score(token("4", HALVES), token("."), token("5")).value == pytest.approx(
+        EXPECTED_OF_HALVES
+    )
 
 
 def test_a_model_that_goes_on_and_on_is_read_where_it_began():
@@ -117,11 +129,18 @@ def test_a_model_that_goes_on_and_on_is_read_where_it_began():
 
 
 def test_a_scale_that_is_quoted_is_not_the_number():
-    tokens = [token("Humanness:"), token(" 1"), token("-"), token("5"), token("\nHumanness:"), token(" 4", HALVES)]
+    tokens = [
+        token("Humanness:"),
+        token(" 1"),
+        token("-"),
+        token("5"),
+        token("\nHumanness:"),
+        token(" 4", HALVES),
+    ]
     assert score(*tokens).value == pytest.approx(EXPECTED_OF_HALVES)
 
 
-# --- no score -----------------------------------------------------------------------------------------------------
+# --- no score -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -134,9 +153,18 @@ def test_a_scale_that_is_quoted_is_not_the_number():
             answer(token("no", {"no": 0.6, "6": 0.4})),
             "none of the 2 likeliest tokens at the number's place is one from 1",
         ),
-        (answer(TokenChance("4", ())), "none of the 0 likeliest tokens at the number's place is one from 1 to 5"),
-        (answer(token("4", {"4": 0.0})), "none of the 1 likeliest tokens at the number's place is one from 1 to 5"),
-        (answer(token("Humanness"), token(":")), "the answer holds no token at the place of the number"),
+        (
+            answer(TokenChance("4", ())),
+            "none of the 0 likeliest tokens at the number's place is one from 1 to 5",
+        ),
+        (
+            answer(token("4", {"4": 0.0})),
+            "none of the 1 likeliest tokens at the number's place is one from 1 to 5",
+        ),
+        (
+            answer(token("Humanness"), token(":")),
+            "the answer holds no token at the place of the number",
+        ),
     ],
 )
 def test_undefined_says_why(given, reason):
@@ -148,7 +176,9 @@ def test_undefined_says_why(given, reason):
 
 def test_a_scale_of_two_digits_has_none():
     found = score(token("10"), of=prompt(scale="1-10"))
-    assert found.value == Undefined("a scale up to 10 has no expected score: its numbers may be several tokens")
+    assert found.value == Undefined(
+        "a scale up to 10 has no expected score: its numbers may be several tokens"
+    )
 
 
 @pytest.mark.parametrize("logarithm", [math.nan, 5.0, math.inf])
@@ -165,7 +195,9 @@ def test_probabilities_that_add_up_to_more_than_one_by_rounding_are_one():
 def test_little_mass_is_worth_a_remark(share, remarked):
     remark = score(token("4", {"4": share, "no": 1 - share})).remark
     assert remark == (
-        "the numbers of the scale have 49% of the probability; the rest is other words" if remarked else ""
+        "the numbers of the scale have 49% of the probability; the rest is other words"
+        if remarked
+        else ""
     )
 
 
@@ -176,7 +208,9 @@ def test_a_hostile_answer_is_read():
 
 def test_the_number_of_a_list_s_line_is_no_score():
     """An endpoint that answers anew may count its lines: "1. Humanness: 4" is 4 and not 1."""
-    found = score(*map(token, ("1", ".", " Human", "ness", ":")), token(" 4", {" 4": 0.9, " 1": 0.1}))
+    found = score(
+        *map(token, ("1", ".", " Human", "ness", ":")), token(" 4", {" 4": 0.9, " 1": 0.1})
+    )
     assert found.value == pytest.approx(3.7)
 
 

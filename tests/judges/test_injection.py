@@ -1,4 +1,5 @@
-"""Words of a response that are meant for its judge: found, and taken out; and words that only look like it."""
+"""Words of a response that are meant for its judge: found, and taken out; and words that only look
+like it."""
 
 import time
 
@@ -64,7 +65,8 @@ def test_places_are_right_after_letters_that_become_several():
 
 
 @pytest.mark.parametrize(
-    "response", ["", " \n", "\0", "\ud800", "🙂" * 4000, "日本語", "שלום", "{response}", "<script>1</script>"]
+    "response",
+    ["", " \n", "\0", "\ud800", "🙂" * 4000, "日本語", "שלום", "{response}", "<script>1</script>"],
 )
 def test_odd_responses_hold_none(response):
     assert find(response) == []
@@ -92,7 +94,8 @@ def test_odd_responses_hold_none(response):
     ],
 )
 def test_time_stays_in_proportion_to_the_text(part):
-    """4,000 characters are the longest response; a pattern that tries all ways to cut them would take minutes."""
+    """4,000 characters are the longest response; a pattern that tries all ways to cut them would
+    take minutes."""
     response = part * (4000 // len(part))
     find("")
     began = time.process_time()

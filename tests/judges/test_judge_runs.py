@@ -1,4 +1,5 @@
-"""Judges as metric runs: started, paid, stopped, resumed, cut short; against a real endpoint on loopback."""
+"""Judges as metric runs: started, paid, stopped, resumed, cut short; against a real endpoint on
+loopback."""
 
 from __future__ import annotations
 
@@ -55,12 +56,18 @@ def version() -> CorpusVersion:
     return made_version()
 
 
-def start(version: CorpusVersion, tokens: int | None = None, usd: Decimal | None = None, by: Any = None) -> JudgeRun:
+def start(
+    version: CorpusVersion, tokens: int | None = None, usd: Decimal | None = None, by: Any = None
+) -> JudgeRun:
     return start_judge_run(version, JUDGE, list(version.systems.all()), tokens, usd, by)
 
 
 def compute(version: CorpusVersion) -> bool:
-    pks = MetricRun.objects.filter(system__version=version).order_by("pk").values_list("pk", flat=True)
+    pks = (
+        MetricRun.objects.filter(system__version=version)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
     return True in [execution.compute(pk) for pk in pks]
 
 
@@ -91,11 +98,15 @@ def test_all_systems_are_judged_together_and_paid_from_the_runs_purse(
     assert states(version) == [("done", 1)] * 2
     assert purse.calls == stats["paid"] == StoredAnswer.objects.count() <= RESPONSES
     assert purse.tokens_spent == stats["input_tokens"] + stats["output_tokens"]
-    assert purse.cost_spent == Decimal(stats["input_tokens"] + 2 * stats["output_tokens"]) / 1_000_000
+    assert (
+        purse.cost_spent == Decimal(stats["input_tokens"] + 2 * stats["output_tokens"]) / 1_000_000
+    )
     assert not Hold.objects.filter(tokens__gt=0).exists()
 
 
-def test_a_run_that_is_made_again_reads_the_store(version: CorpusVersion, endpoint: Loopback) -> None:
+def test_a_run_that_is_made_again_reads_the_store(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
     start(version)
     compute(version)
     asked = len(endpoint.log())
@@ -136,13 +147,17 @@ def test_an_endpoint_that_refuses_fails_all_runs_at_once_and_its_key_is_nowhere(
     assert [state for state, _ in states(version)] == ["failed"] * 2
     [error] = errors(version)
     assert "401" in error
-    assert error.endswith("What was answered is kept: start the judge again, and no answer is paid twice.")
+    assert error.endswith(
+        "What was answered is kept: start the judge again, and no answer is paid twice."
+    )
     assert KEY not in error
     assert len(endpoint.log()) <= 2  # another one may be on its way
     assert not StoredAnswer.objects.exists()
 
 
-def test_a_failed_endpoint_that_is_mended_goes_on_where_it_was(version: CorpusVersion, endpoint: Loopback) -> None:
+def test_a_failed_endpoint_that_is_mended_goes_on_where_it_was(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
     endpoint.control(script=[{"do": "answer"}] * 4 + [{"do": "error"}])
     run = start(version)
     compute(version)
@@ -154,7 +169,7 @@ def test_a_failed_endpoint_that_is_mended_goes_on_where_it_was(version: CorpusVe
     assert asked_twice(endpoint) == []
 
 
-# --- cut short -------------------------------------------------------------------------------------------------
+# --- cut short ------------------------------------------------------------------------------------
 
 
 def stopping_after(calls: int) -> Callable[[Watch], None]:
@@ -195,7 +210,9 @@ def test_a_run_that_never_gets_anywhere_fails_when_its_attempts_are_used_up(
     for _ in range(4):
         compute(version)
     assert states(version) == [("failed", 2)] * 2
-    assert errors(version) == {"it made no progress before it had to stop: it makes way for people who rate"}
+    assert errors(version) == {
+        "it made no progress before it had to stop: it makes way for people who rate"
+    }
 
 
 def test_a_task_that_took_too_long_is_given_back_where_answers_came(
@@ -212,7 +229,7 @@ def test_a_task_that_took_too_long_is_given_back_where_answers_came(
     assert states(version) == [("pending", 0)] * 2
 
 
-# --- when it should stop ---------------------------------------------------------------------------------------
+# --- when it should stop --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -234,7 +251,9 @@ def test_it_stops_when_none_of_its_runs_is(payer: Payer, version: CorpusVersion)
         looks()
 
 
-def test_it_stops_in_time_for_its_task_to_end(payer: Payer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_stops_in_time_for_its_task_to_end(
+    payer: Payer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looks = Watch(payer)
     with deadlines.task_of(100):
         looks()
@@ -244,7 +263,9 @@ def test_it_stops_in_time_for_its_task_to_end(payer: Payer, monkeypatch: pytest.
     looks()  # a command has as much time as it takes
 
 
-def test_it_makes_way_for_raters_after_its_share(payer: Payer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_makes_way_for_raters_after_its_share(
+    payer: Payer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watch, "raters_wait", lambda seconds: True)
     looks = Watch(payer)
     with deadlines.task_of(1000):
@@ -262,7 +283,7 @@ def test_a_script_is_never_told_to_stop() -> None:
     Watch(None)()
 
 
-# --- what people do --------------------------------------------------------------------------------------------
+# --- what people do -------------------------------------------------------------------------------
 
 
 def audited() -> list[tuple[str, str]]:
@@ -273,7 +294,11 @@ def test_starting_sets_the_budget_and_asks_for_the_runs_once(version: CorpusVers
     ann = made_user("ann", "organiser")
     run = start(version, 1_000, Decimal("2.5"), ann)
     start(version, 1_000, Decimal("2.50"), ann)
-    assert (run.purse.tokens_limit, run.purse.cost_limit, run.created_by) == (1_000, Decimal("2.5"), ann)
+    assert (run.purse.tokens_limit, run.purse.cost_limit, run.created_by) == (
+        1_000,
+        Decimal("2.5"),
+        ann,
+    )
     assert states(version) == [("pending", 0)] * 2
     assert audited() == [("judge_run.started", "ann")]
     entry = AuditEntry.objects.get()
@@ -305,7 +330,9 @@ def test_starting_again_goes_on_with_what_was_stopped(version: CorpusVersion) ->
     assert states(version) == [("pending", 0)] * 2
 
 
-def test_stopping_leaves_runs_that_a_submission_waits_for_and_those_that_are_done(version: CorpusVersion) -> None:
+def test_stopping_leaves_runs_that_a_submission_waits_for_and_those_that_are_done(
+    version: CorpusVersion,
+) -> None:
     run = start(version)
     first, _ = MetricRun.objects.order_by("pk")
     version.systems.filter(pk=first.system_id).update(withheld=True)
@@ -313,7 +340,9 @@ def test_stopping_leaves_runs_that_a_submission_waits_for_and_those_that_are_don
     assert [state for state, _ in states(version)] == ["pending", "failed"]
 
 
-def test_a_budget_below_what_is_spent_is_refused_and_changes_nothing(version: CorpusVersion) -> None:
+def test_a_budget_below_what_is_spent_is_refused_and_changes_nothing(
+    version: CorpusVersion,
+) -> None:
     run = start(version, 1_000)
     Purse.objects.update(tokens_spent=600, cost_spent=Decimal("0.5"))
     for limits, field in (((599, None), "tokens"), ((1_000, Decimal("0.49")), "usd")):
@@ -366,7 +395,8 @@ def prompt_judge(path: Path, words: str) -> str:
 def test_a_prompt_file_that_was_changed_gives_no_scores_beside_those_of_the_old_one(
     version: CorpusVersion, endpoint: Loopback, tmp_path: Path
 ) -> None:
-    """One configuration, two wordings: their scores would stand on one board as if one judge had given them."""
+    """One configuration, two wordings: their scores would stand on one board as if one judge had
+    given them."""
     endpoint.control(text="overall: 4")
     text = prompt_judge(tmp_path / "mine.txt", "Rate it")
     first, second = version.systems.all()
@@ -397,9 +427,16 @@ def test_a_prompt_file_that_was_changed_while_its_judge_was_at_work_gives_no_sco
 
     def meanwhile(*arguments: Any) -> Any:
         found = outcomes(*arguments)
-        other = {"metric": "judge", "metric_version": "1", "configuration": parse(text).text, "queue": "llm"}
+        other = {
+            "metric": "judge",
+            "metric_version": "1",
+            "configuration": parse(text).text,
+            "queue": "llm",
+        }
         ended = {"state": "done", "system_score": 4.0, "finished_at": timezone.now()}
-        MetricRun.objects.create(system=first, signature="metric:judge|prompt_sha256:abc|n:1", **ended, **other)
+        MetricRun.objects.create(
+            system=first, signature="metric:judge|prompt_sha256:abc|n:1", **ended, **other
+        )
         return found
 
     monkeypatch.setattr(scoring, "outcomes", meanwhile)
@@ -410,7 +447,8 @@ def test_a_prompt_file_that_was_changed_while_its_judge_was_at_work_gives_no_sco
 def test_a_judge_that_was_stopped_is_not_begun_again_by_those_who_try_failed_runs_again(
     version: CorpusVersion, endpoint: Loopback
 ) -> None:
-    """The page of runs has one button for all that failed; a judge that was stopped goes on from its own page."""
+    """The page of runs has one button for all that failed; a judge that was stopped goes on from
+    its own page."""
     run = start(version)
     stop(run)
     assert runs.retry_failed(version) == 0

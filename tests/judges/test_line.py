@@ -70,7 +70,8 @@ def test_with_rates_a_quarter_of_a_second_takes_its_places_together() -> None:
 
 
 def test_nobody_takes_a_place_before_those_who_wait_for_theirs() -> None:
-    """60 a minute: two at once, and the third a second later. The fourth's place is not taken before that."""
+    """60 a minute: two at once, and the third a second later. The fourth's place is not taken
+    before that."""
     pace = Counted(requests_a_minute=60, clock=lambda: 0.0)
     line = Line(pace, Limits(requests_a_minute=60))
     made = filled(line, 4)

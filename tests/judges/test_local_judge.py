@@ -46,8 +46,17 @@ def at_hand(desks: PlainDesks, monkeypatch: pytest.MonkeyPatch) -> PlainDesks:
 
 
 def call(text: str, begun: str = BEGUN, **more: object) -> Call:
-    parameters = {"logprobs": True, "top_logprobs": 20, "max_tokens": 2, "temperature": 1.0, "seed": 0, **more}
-    messages = (Message("user", text), Message("assistant", begun)) if begun else (Message("user", text),)
+    parameters = {
+        "logprobs": True,
+        "top_logprobs": 20,
+        "max_tokens": 2,
+        "temperature": 1.0,
+        "seed": 0,
+        **more,
+    }
+    messages = (
+        (Message("user", text), Message("assistant", begun)) if begun else (Message("user", text),)
+    )
     return Call(ChatRequest(PACKAGED_MODEL_NAME, messages, tuple(sorted(parameters.items()))))
 
 
@@ -63,9 +72,12 @@ def asked(desks: PlainDesks, *calls: Call) -> dict[Call, Answer]:
     return found
 
 
-def test_the_server_goes_on_with_a_begun_answer_and_digits_are_tokens_of_their_own(desks: PlainDesks) -> None:
-    """Its text holds the beginning, its log-probabilities only what it wrote: the first token stands where the number
-    does. All of 1 to 5 are among the likeliest, each one token without a blank."""
+def test_the_server_goes_on_with_a_begun_answer_and_digits_are_tokens_of_their_own(
+    desks: PlainDesks,
+) -> None:
+    """Its text holds the beginning, its log-probabilities only what it wrote: the first token
+    stands where the number does. All of 1 to 5 are among the likeliest, each one token without a
+    blank."""
     one = call('Rate the answer "Hello" from 1 to 5.')
     answer = asked(desks, one)[one]
     assert answer.text.startswith(BEGUN)
@@ -83,7 +95,9 @@ def test_it_writes_as_many_tokens_as_it_is_allowed(desks: PlainDesks) -> None:
 
 
 @pytest.mark.slow
-def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_time(at_hand: PlainDesks) -> None:
+def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_time(
+    at_hand: PlainDesks,
+) -> None:
     judge = parse("cpdscore_detail").scorer()
     scores = judge.score([GOOD, BAD])
     assert all(isinstance(score, float) and 1.0 < score < 5.0 for score in scores)
@@ -110,14 +124,17 @@ def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: PlainDesks) -> None:
 
 @pytest.mark.slow
 def test_what_it_writes_is_read_strictly_or_not_at_all(at_hand: PlainDesks) -> None:
-    """So small a model may write anything: a number of the scale, or nothing that counts, asked three times."""
+    """So small a model may write anything: a number of the scale, or nothing that counts, asked
+    three times."""
     judge = parse("cpdscore_detail[scoring=answer]").scorer()
     (score,) = judge.score([BAD])
     asks = JudgeTrace.from_json(judge.account().traces[0]).asks
     assert (isinstance(score, float) and 1.0 <= score <= 5.0) or asks == (3,)
 
 
-def test_a_text_that_is_too_long_is_refused_in_words_and_the_others_are_judged(at_hand: PlainDesks) -> None:
+def test_a_text_that_is_too_long_is_refused_in_words_and_the_others_are_judged(
+    at_hand: PlainDesks,
+) -> None:
     long = turn(" ".join(f"word{number}" for number in range(1500)))
     scores = parse("cpdscore_detail").scorer().score([long, GOOD])
     assert isinstance(scores[1], float)

@@ -74,7 +74,11 @@ def test_what_others_have_in_flight_is_reserved() -> None:
 
 def test_an_unpriced_call_counts_in_tokens_alone() -> None:
     answers = Answers(cost_limit=Decimal("0.01"))
-    assert MemoryBook(answers).claim([(call_for("a"), Estimate(10, None)), (call_for("b"), Estimate(10, None))]).mine
+    assert (
+        MemoryBook(answers)
+        .claim([(call_for("a"), Estimate(10, None)), (call_for("b"), Estimate(10, None))])
+        .mine
+    )
 
 
 def test_it_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,9 @@ class Clock:
         return self.now
 
 
-def pace(clock: Clock, requests: int = 0, tokens: int = 0, endpoint: str = "https://one/v1 a-model") -> SharedPace:
+def pace(
+    clock: Clock, requests: int = 0, tokens: int = 0, endpoint: str = "https://one/v1 a-model"
+) -> SharedPace:
     return SharedPace(endpoint, requests, tokens, clock)
 
 
@@ -35,7 +37,10 @@ def test_workers_share_one_line() -> None:
 
 def test_endpoints_have_lines_of_their_own() -> None:
     clock = Clock()
-    one, other = pace(clock, requests=60), pace(clock, requests=60, endpoint="https://other/v1 a-model")
+    one, other = (
+        pace(clock, requests=60),
+        pace(clock, requests=60, endpoint="https://other/v1 a-model"),
+    )
     assert [one.reserve(2, 0), one.reserve(1, 0), other.reserve(1, 0)] == [0, 1, 0]
 
 

@@ -118,7 +118,10 @@ def test_anything_else_is_no_number(answer):
 
 
 def test_each_label_has_its_own_number():
-    answer = "humanness - 4\nfluency - 5\ncoherency - 3\nconsistency - x\nengagingness - 1\noverall - 3.5"
+    answer = (
+        "humanness - 4\nfluency - 5\ncoherency - 3\nconsistency - x\nengagingness - 1\noverall - "
+        "3.5"
+    )
     assert parse(answer, SIMPLE) == {
         "humanness": 4.0,
         "fluency": 5.0,
@@ -144,7 +147,9 @@ def test_of_two_labels_that_begin_alike_each_has_its_number():
 
 
 def test_labels_of_several_words_are_read():
-    answer = "Overall Dialogue Turn Score - 4.2\ndialogue  interaction score: 3\n**Final Score** - 3.5"
+    answer = (
+        "Overall Dialogue Turn Score - 4.2\ndialogue  interaction score: 3\n**Final Score** - 3.5"
+    )
     assert list(parse(answer, DIALOGUE).values()) == [4.2, 3.0, 3.5]
 
 
@@ -169,11 +174,14 @@ def test_a_label_in_any_language_never_stops_the_reading(written):
 
 @pytest.mark.parametrize("letter", ["İ", "ı", "ſ", "\u212a"])
 def test_letters_that_patterns_take_for_others_never_stop_the_reading(letter):
-    """Without regard to case, patterns take the Turkish İ and ı for i, the long ſ for s, the Kelvin sign for k."""
+    """Without regard to case, patterns take the Turkish İ and ı for i, the long ſ for s, the Kelvin
+    sign for k."""
     assert parse(f"{letter}: 4", prompt(labels="i, s, k", score="i")).keys() == {"i", "s", "k"}
 
 
-@pytest.mark.parametrize("answer", ["İ" * 9 + "\nHumanness: 4", "\0\ud800\nHumanness: 4", "🙂\u200f\nHumanness: 4"])
+@pytest.mark.parametrize(
+    "answer", ["İ" * 9 + "\nHumanness: 4", "\0\ud800\nHumanness: 4", "🙂\u200f\nHumanness: 4"]
+)
 def test_odd_characters_around_change_nothing(answer):
     assert parse(answer, DETAIL) == {"Humanness": 4.0}
 
@@ -225,7 +233,12 @@ def test_a_megabyte_of_anything_is_read_in_no_time(answer, read_for):
 
 @pytest.mark.parametrize(
     ("written", "value"),
-    [("4 (out of 10)", None), ("4 (/10)", None), ("4 [out of 5]", 4.0), ("4 (of 10 people, 9 agree)", 4.0)],
+    [
+        ("4 (out of 10)", None),
+        ("4 (/10)", None),
+        ("4 [out of 5]", 4.0),
+        ("4 (of 10 people, 9 agree)", 4.0),
+    ],
 )
 def test_another_scale_in_brackets_is_another_scale_too(written: str, value: float | None) -> None:
     assert parse(f"- Humanness: {written}", DETAIL)["Humanness"] == value

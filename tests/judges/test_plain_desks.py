@@ -50,7 +50,9 @@ def test_prices_and_budgets_count(loopback: Loopback) -> None:
 def test_a_desk_says_what_judges_with_it(loopback: Loopback) -> None:
     with desks_at(loopback).open("judge-a", None) as at:
         assert at.model_label == "judge-a"
-        assert at.device_label == "endpoint " + loopback.base_url.removeprefix("http://").removesuffix("/v1")
+        assert at.device_label == "endpoint " + loopback.base_url.removeprefix(
+            "http://"
+        ).removesuffix("/v1")
 
 
 def test_after_an_error_nothing_is_held(loopback: Loopback) -> None:
@@ -73,7 +75,10 @@ def test_a_server_that_does_not_start_fails_the_judge(monkeypatch: pytest.Monkey
         raise LocalServerError("it was not ready within 60 s")
 
     monkeypatch.setattr(plain_desks, "endpoint_for", broken)
-    with pytest.raises(EndpointFailed, match="not ready"), PlainDesks(SiteEndpoint()).open("m", None):
+    with (
+        pytest.raises(EndpointFailed, match="not ready"),
+        PlainDesks(SiteEndpoint()).open("m", None),
+    ):
         pass
 
 

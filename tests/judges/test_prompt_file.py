@@ -25,15 +25,32 @@ def only(text):
 
 
 def test_a_prompt_is_its_header_and_its_sections():
-    read = prompt("Judge:\n{response}", "You are strict.", labels="tone, overall", score="overall", max_tokens="70")
-    assert (read.name, read.step, read.labels, read.score) == ("one", "turn", ("tone", "overall"), "overall")
+    read = prompt(
+        "Judge:\n{response}",
+        "You are strict.",
+        labels="tone, overall",
+        score="overall",
+        max_tokens="70",
+    )
+    assert (read.name, read.step, read.labels, read.score) == (
+        "one",
+        "turn",
+        ("tone", "overall"),
+        "overall",
+    )
     assert (read.scale, read.begin, read.separator, read.max_tokens) == ((1, 5), "- ", ": ", 70)
     assert (read.system, read.user) == ("You are strict.", "Judge:\n{response}")
 
 
 def test_what_may_be_left_out_has_a_default():
     read = prompt(form=None)
-    assert (read.score, read.begin, read.separator, read.max_tokens, read.system) == ("Humanness", "", ": ", 300, "")
+    assert (read.score, read.begin, read.separator, read.max_tokens, read.system) == (
+        "Humanness",
+        "",
+        ": ",
+        300,
+        "",
+    )
 
 
 def test_comments_and_blank_lines_of_the_header_say_nothing():
@@ -41,7 +58,9 @@ def test_comments_and_blank_lines_of_the_header_say_nothing():
 
 
 def test_line_ends_of_windows_and_blanks_at_line_ends_change_nothing():
-    assert read_prompt(written("a  \n{response} \n\n").replace("\n", "\r\n")) == prompt("a\n{response}")
+    assert read_prompt(written("a  \n{response} \n\n").replace("\n", "\r\n")) == prompt(
+        "a\n{response}"
+    )
 
 
 def test_a_line_of_equals_signs_is_text():
@@ -75,7 +94,7 @@ def test_a_reference_is_needed_where_the_text_has_its_placeholder():
     assert not prompt().needs_fact
 
 
-# --- what is wrong ------------------------------------------------------------------------------------------------
+# --- what is wrong --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -92,22 +111,49 @@ def test_a_reference_is_needed_where_the_text_has_its_placeholder():
         ({"labels": "{a}"}, 'p.txt:3: labels: "{a}" cannot be a label'),
         ({"labels": "x" * 61}, f'p.txt:3: labels: "{"x" * 60}" cannot be a label'),
         ({"labels": "Tone, tone", "score": "Tone"}, 'p.txt:3: labels: names "tone" twice'),
-        ({"labels": ", ".join(f"l{n}" for n in range(21)), "score": "l1"}, "p.txt:3: labels: names 21; at most 20"),
+        (
+            {"labels": ", ".join(f"l{n}" for n in range(21)), "score": "l1"},
+            "p.txt:3: labels: names 21; at most 20",
+        ),
         ({"labels": "a, b"}, "p.txt: score: is missing: say which label counts: a, b"),
         ({"score": "other"}, 'p.txt:6: score: "other" is none of the labels: Humanness'),
         ({"scale": "5"}, 'p.txt:4: scale: is written as lowest-highest, for instance 1-5, not "5"'),
-        ({"scale": "5-1"}, "p.txt:4: scale: goes from a lower to a higher number, at most 100; 5-1 does not"),
-        ({"scale": "1-101"}, "p.txt:4: scale: goes from a lower to a higher number, at most 100; 1-101 does not"),
-        ({"scale": "１-５"}, 'p.txt:4: scale: is written as lowest-highest, for instance 1-5, not "１-５"'),
-        ({"form": '"{label}"'}, "p.txt:5: form: is a mark or none, {label}, then a colon, a dash or ="),
-        ({"form": '"Label: "'}, "p.txt:5: form: is a mark or none, {label}, then a colon, a dash or ="),
+        (
+            {"scale": "5-1"},
+            "p.txt:4: scale: goes from a lower to a higher number, at most 100; 5-1 does not",
+        ),
+        (
+            {"scale": "1-101"},
+            "p.txt:4: scale: goes from a lower to a higher number, at most 100; 1-101 does not",
+        ),
+        (
+            {"scale": "１-５"},
+            'p.txt:4: scale: is written as lowest-highest, for instance 1-5, not "１-５"',
+        ),
+        (
+            {"form": '"{label}"'},
+            "p.txt:5: form: is a mark or none, {label}, then a colon, a dash or =",
+        ),
+        (
+            {"form": '"Label: "'},
+            "p.txt:5: form: is a mark or none, {label}, then a colon, a dash or =",
+        ),
         ({"form": '"{label}: '}, "p.txt:5: form: is not one text in quotation marks"),
         ({"max_tokens": "0"}, "p.txt:6: max_tokens: is a whole number from 1 to 4,000"),
         ({"max_tokens": "1e3"}, "p.txt:6: max_tokens: is a whole number from 1 to 4,000"),
         ({"max_tokens": "9" * 5000}, "p.txt:6: max_tokens: is a whole number from 1 to 4,000"),
-        ({"other": "x"}, "p.txt:6: other: is no key of a prompt; there are name, step, labels, score, scale, form"),
+        (
+            {"other": "x"},
+            (
+                "p.txt:6: other: is no key of a prompt; there are name, step, labels, score, "
+                "scale, form"
+            ),
+        ),
         ({"name": "a\nname: b"}, "p.txt:2: name: is there twice"),
-        ({"name": "a\nhello"}, 'p.txt:2: is no header line: write "key: value", then "=== user" and the text'),
+        (
+            {"name": "a\nhello"},
+            'p.txt:2: is no header line: write "key: value", then "=== user" and the text',
+        ),
     ],
 )
 def test_a_fault_of_the_header_is_told_with_its_line_and_key(changed, told):
@@ -119,23 +165,47 @@ def test_a_fault_of_the_header_is_told_with_its_line_and_key(changed, told):
     [
         (written(""), "p.txt:6: user: is empty"),
         (written(" \n\t\n"), "p.txt:6: user: is empty"),
-        (written("Judge."), "p.txt: user: holds no {response}: the judge would not see what it is to judge"),
-        (written("{{response}}"), "p.txt: user: holds no {response}: the judge would not see what it is to judge"),
+        (
+            written("Judge."),
+            "p.txt: user: holds no {response}: the judge would not see what it is to judge",
+        ),
+        (
+            written("{{response}}"),
+            "p.txt: user: holds no {response}: the judge would not see what it is to judge",
+        ),
         (
             written("\nab\n{respnse} {response}"),
             "p.txt:9: user: there is no placeholder {respnse} in this step; there are",
         ),
-        (written("{response}", "a\n{b"), "p.txt:8: system: a single { opens or closes no placeholder; write {{ for"),
-        (written("{response} }"), "p.txt:7: user: a single } opens or closes no placeholder; write }} for"),
-        (written("{turn_scores}{response}"), "p.txt:7: user: there is no placeholder {turn_scores} in this step"),
+        (
+            written("{response}", "a\n{b"),
+            "p.txt:8: system: a single { opens or closes no placeholder; write {{ for",
+        ),
+        (
+            written("{response} }"),
+            "p.txt:7: user: a single } opens or closes no placeholder; write }} for",
+        ),
+        (
+            written("{turn_scores}{response}"),
+            "p.txt:7: user: there is no placeholder {turn_scores} in this step",
+        ),
         (
             written("{response}", step="dialogue").replace("{response}", "{responses}{reference}"),
             "p.txt:7: user: there is",
         ),
         (written("{response}\n=== user\nb"), "p.txt:8: user: is there twice"),
-        (written("{response}\n=== usr\nb"), 'p.txt:8: there is no section "usr"; there are system and user'),
-        (written("{response}" + "a" * 40_000), "p.txt:6: user: has 40,010 characters; at most 40,000 are allowed"),
-        (written().partition("=== user")[0], 'p.txt: user: is missing: write the text below a line "=== user"'),
+        (
+            written("{response}\n=== usr\nb"),
+            'p.txt:8: there is no section "usr"; there are system and user',
+        ),
+        (
+            written("{response}" + "a" * 40_000),
+            "p.txt:6: user: has 40,010 characters; at most 40,000 are allowed",
+        ),
+        (
+            written().partition("=== user")[0],
+            'p.txt: user: is missing: write the text below a line "=== user"',
+        ),
         ("", "p.txt: is empty"),
         (" \n", "p.txt: is empty"),
         ("a" * 200_001, "p.txt: has 200,001 characters; a prompt has at most 200,000"),
@@ -174,7 +244,7 @@ def test_a_hostile_file_is_read_in_no_time():
     assert time.process_time() - began < 0.5
 
 
-# --- files --------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def test_a_file_is_read_with_a_byte_order_mark_too(tmp_path):
@@ -197,18 +267,25 @@ def test_a_name_that_is_none_of_ours_opens_no_file():
         own_prompt("../prompts/detail")
 
 
-# --- the digest ---------------------------------------------------------------------------------------------------
+# --- the digest -----------------------------------------------------------------------------------
 
 
 def test_reading_the_canonical_text_gives_the_prompt_again():
-    read = prompt(" a\n\n{response} {{x}}", "s", labels="Tone, Final Score", score="Tone", form='"* {label} - "')
+    read = prompt(
+        " a\n\n{response} {{x}}",
+        "s",
+        labels="Tone, Final Score",
+        score="Tone",
+        form='"* {label} - "',
+    )
     assert read_prompt(canonical(read)) == read
 
 
 def test_the_digest_is_of_the_words_and_not_of_how_the_file_is_laid_out():
     tidy = prompt("{response}", form='"{label}: "', max_tokens="300", score="Humanness")
     untidy = read_prompt(
-        "scale: 1-5\n# why\nlabels:   Humanness\nstep: turn\nname: other\n\n=== user\n\n{response}  \n\n"
+        "scale: 1-5\n# why\nlabels:   Humanness\nstep: turn\nname: other\n\n=== "
+        "user\n\n{response}  \n\n"
     )
     assert untidy.digest == tidy.digest == digest_of(tidy)
 

@@ -1,4 +1,5 @@
-"""The pages on which an organiser writes a judge and looks at it: what they show, what they refuse."""
+"""The pages on which an organiser writes a judge and looks at it: what they show, what they
+refuse."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def client() -> Client:
     return client
 
 
-# --- the list --------------------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def test_the_empty_list_tells_the_first_step(client: Client) -> None:
@@ -44,10 +45,13 @@ def test_the_list_tells_each_judge_s_versions_trials_and_uses(client: Client) ->
     runs.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
     said = words(client.get("/judges/"))
     assert "kind-words@2 · 2 versions · 1 trial" in said
-    assert f"@1 {corpus.corpus.slug} v1 : 0 of 3 systems judged judge[model=judge-a,prompt=kind-words@1]" in said
+    assert (
+        f"@1 {corpus.corpus.slug} v1 : 0 of 3 systems judged "
+        "judge[model=judge-a,prompt=kind-words@1]" in said
+    )
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("start", STARTS)
@@ -133,7 +137,9 @@ def test_editing_begins_with_the_newest_version_or_the_one_that_is_named(client:
     assert area(client.get("/judges/kind-words/edit/?version=1")) == TEXT
 
 
-def test_a_prompt_deleted_while_it_is_edited_leaves_the_text_in_the_form(client: Client, monkeypatch: Any) -> None:
+def test_a_prompt_deleted_while_it_is_edited_leaves_the_text_in_the_form(
+    client: Client, monkeypatch: Any
+) -> None:
     prompt = written().prompt
     write = prompt_actions.write
 
@@ -149,7 +155,7 @@ def test_a_prompt_deleted_while_it_is_edited_leaves_the_text_in_the_form(client:
     assert area(answer) == changed
 
 
-# --- looking at it ---------------------------------------------------------------------------------------------
+# --- looking at it --------------------------------------------------------------------------------
 
 
 def look(client: Client, text: str = TEXT, htmx: bool = True, **fields: Any) -> Any:
@@ -168,18 +174,30 @@ def test_while_typing_every_fault_is_told_with_its_line(client: Client) -> None:
 
 def test_a_sound_prompt_is_shown_with_a_response_of_the_corpus(client: Client) -> None:
     corpus = rated_version()
-    for number, system, place in ((1, "ada", (0, 0)), (2, "bob", (0, 0)), (4, "ada", (0, 1)), (36, "cyd", (3, 2))):
+    for number, system, place in (
+        (1, "ada", (0, 0)),
+        (2, "bob", (0, 0)),
+        (4, "ada", (0, 1)),
+        (36, "cyd", (3, 2)),
+    ):
         shown = words(look(client, corpus=corpus.pk, response=number))
         said = Response.objects.get(
-            system__name=system, turn__number=place[1], turn__dialogue__position=place[0], system__version=corpus
+            system__name=system,
+            turn__number=place[1],
+            turn__dialogue__position=place[0],
+            system__version=corpus,
         )
-        assert f"Response {number} of 36: {system} at turn {place[1]} of dialogue file-{place[0]}" in shown
+        assert (
+            f"Response {number} of 36: {system} at turn {place[1]} of dialogue file-{place[0]}"
+            in shown
+        )
         assert f"B said: {said.text}" in shown
         assert f"I have {place[0] + 2} bicycles." in shown
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"), [("0", 1), ("-4", 1), ("37", 36), ("9" * 30, 36), ("x", 1), ("", 1), ("1.5", 1), ("\0", 1)]
+    ("number", "shown"),
+    [("0", 1), ("-4", 1), ("37", 36), ("9" * 30, 36), ("x", 1), ("", 1), ("1.5", 1), ("\0", 1)],
 )
 def test_a_response_that_is_none_shows_one_that_is(client: Client, number: str, shown: int) -> None:
     corpus = rated_version()
@@ -219,7 +237,9 @@ def test_what_the_corpus_lacks_is_told(client: Client) -> None:
     corpus = rated_version()
     Turn.objects.filter(dialogue__version=corpus).update(references=[])
     Dialogue.objects.filter(version=corpus).update(persona=[])
-    said = words(look(client, TEXT.replace("{response}", "{reference} or {response}"), corpus=corpus.pk))
+    said = words(
+        look(client, TEXT.replace("{response}", "{reference} or {response}"), corpus=corpus.pk)
+    )
     assert "this turn has none" in said
     assert "this dialogue has none" in said
 
@@ -232,7 +252,7 @@ def test_braces_markup_and_section_marks_in_a_response_stay_its_own(client: Clie
     assert f"B said: {MARKUP} === user {{history}} Answer" in words(answer)
 
 
-# --- one judge -------------------------------------------------------------------------------------------------
+# --- one judge ------------------------------------------------------------------------------------
 
 
 def test_two_versions_are_compared_line_by_line(client: Client) -> None:
@@ -244,21 +264,27 @@ def test_two_versions_are_compared_line_by_line(client: Client) -> None:
     assert "They say the same" in words(client.get("/judges/kind-words/?before=2&after=2"))
 
 
-@pytest.mark.parametrize("wish", ["version=3", "version=x", "version=-1", "version=9999999999", "before=7", "after=x"])
+@pytest.mark.parametrize(
+    "wish", ["version=3", "version=x", "version=-1", "version=9999999999", "before=7", "after=x"]
+)
 def test_a_version_that_is_none_is_not_found(client: Client, wish: str) -> None:
     version = written()
     prompt_actions.write(version.prompt, TEXT.replace("About", "On"), None)
     assert client.get(f"/judges/kind-words/?{wish}").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["nobody/", "nobody/edit/", "kind-words/trials/1/", f"kind-words/trials/{2**64}/"])
+@pytest.mark.parametrize(
+    "path", ["nobody/", "nobody/edit/", "kind-words/trials/1/", f"kind-words/trials/{2**64}/"]
+)
 def test_what_is_not_there_is_not_found(client: Client, path: str) -> None:
     written()
     assert client.get(f"/judges/{path}").status_code == 404
 
 
 def test_markup_in_titles_and_texts_is_text_on_every_page(client: Client) -> None:
-    version = written(MARKUP, TEXT.replace("About", MARKUP.replace("{", "{{").replace("}", "}}")), slug="hostile")
+    version = written(
+        MARKUP, TEXT.replace("About", MARKUP.replace("{", "{{").replace("}", "}}")), slug="hostile"
+    )
     corpus = rated_version()
     Response.objects.filter(system__version=corpus).update(text=MARKUP)
     System.objects.filter(version=corpus, name="ada").update(name=MARKUP)

@@ -26,7 +26,7 @@ def fresh() -> Iterator[None]:
     forget()
 
 
-# --- storing ---------------------------------------------------------------------------------------------------
+# --- storing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -35,7 +35,11 @@ def test_a_prompt_is_stored_with_its_first_version_and_a_line_in_the_log() -> No
     version = written("Kind words", by=by)
     assert (str(version), version.text, version.created_by) == ("kind-words@1", TEXT, by)
     entry = AuditEntry.objects.get()
-    assert (entry.action, entry.subject, entry.actor) == ("judge_prompt.created", "kind-words", "olga")
+    assert (entry.action, entry.subject, entry.actor) == (
+        "judge_prompt.created",
+        "kind-words",
+        "olga",
+    )
     assert entry.details["digest"] == version.digest
 
 
@@ -48,7 +52,8 @@ def test_a_stored_version_is_on_the_shelf_and_makes_a_judge() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "name", ["kind-words", "kind-words@2", "kind-words@01", "kind-words@0", "@1", "", "KIND@1", "a@1\n"]
+    "name",
+    ["kind-words", "kind-words@2", "kind-words@01", "kind-words@0", "@1", "", "KIND@1", "a@1\n"],
 )
 def test_anything_else_is_not_on_the_shelf(name: str) -> None:
     written()
@@ -65,9 +70,14 @@ def test_another_wording_gets_the_next_number_and_changes_nothing_else() -> None
 
 @pytest.mark.django_db
 def test_the_same_wording_is_the_same_version_whatever_its_line_ends_and_its_name() -> None:
-    """The digest is of what decides the answer: the file's own name is no part of it, nor are blanks at line ends."""
+    """The digest is of what decides the answer: the file's own name is no part of it, nor are
+    blanks at line ends."""
     version = written()
-    same = TEXT.replace("name: kind", "name: kinder").replace("Said before:", "Said before:  ").replace("\n", "\r\n")
+    same = (
+        TEXT.replace("name: kind", "name: kinder")
+        .replace("Said before:", "Said before:  ")
+        .replace("\n", "\r\n")
+    )
     kept = prompt_actions.write(version.prompt, same, None)
     assert (kept.is_new, kept.version.pk) == (False, version.pk)
     assert AuditEntry.objects.count() == 1
@@ -94,7 +104,9 @@ def test_the_same_wording_is_the_same_version_whatever_its_line_ends_and_its_nam
         ("Fine", "taken", "slug"),
     ],
 )
-def test_titles_and_names_that_cannot_be_are_refused_by_field(title: str, slug: str, field: str) -> None:
+def test_titles_and_names_that_cannot_be_are_refused_by_field(
+    title: str, slug: str, field: str
+) -> None:
     written("Taken")
     with pytest.raises(Refused) as refusal:
         prompt_actions.create(title, slug, TEXT, None)
@@ -145,7 +157,7 @@ def test_two_wordings_at_once_get_two_numbers_and_one_wording_twice_gets_one() -
     assert prompt.versions.count() == 3
 
 
-# --- deleting --------------------------------------------------------------------------------------------------
+# --- deleting -------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -185,14 +197,18 @@ def test_runs_of_another_prompt_whose_name_begins_alike_keep_nothing() -> None:
 
 
 @pytest.mark.django_db
-def test_a_prompt_stays_while_a_judge_run_or_a_round_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prompt_stays_while_a_judge_run_or_a_round_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     version, corpus = written(), rated_version()
     text = configuration_of(version).text
     run = JudgeRun.objects.create(version=corpus, configuration=text, purse=Purse.objects.create())
     with pytest.raises(Refused, match=corpus.corpus.slug):
         prompt_actions.delete(version.prompt, None)
     run.delete()
-    monkeypatch.setattr(prompt_uses, "_providers", [lambda part: [Naming(text, "round 1 of The cup")]])
+    monkeypatch.setattr(
+        prompt_uses, "_providers", [lambda part: [Naming(text, "round 1 of The cup")]]
+    )
     with pytest.raises(Refused, match="round 1 of The cup"):
         prompt_actions.delete(version.prompt, None)
 
@@ -239,7 +255,7 @@ def test_deleting_twice_is_no_error() -> None:
     assert AuditEntry.objects.filter(action="judge_prompt.deleted").count() == 1
 
 
-# --- where it is used ------------------------------------------------------------------------------------------
+# --- where it is used -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -255,7 +271,9 @@ def test_deleting_twice_is_no_error() -> None:
         ("judge", []),
     ],
 )
-def test_a_configuration_tells_which_prompt_it_names(configuration: str, named: list[tuple[str, int]]) -> None:
+def test_a_configuration_tells_which_prompt_it_names(
+    configuration: str, named: list[tuple[str, int]]
+) -> None:
     assert prompt_queries.named_in(configuration) == named
 
 
@@ -272,7 +290,7 @@ def test_uses_are_counted_by_corpus_and_version_of_the_prompt() -> None:
     assert parse(use.configuration) == configuration_of(version)
 
 
-# --- two versions ----------------------------------------------------------------------------------------------
+# --- two versions ---------------------------------------------------------------------------------
 
 
 def test_a_difference_shows_what_was_added_and_removed_with_lines_around() -> None:

@@ -110,7 +110,9 @@ def test_what_an_answer_did_not_cost_is_there_for_the_next_call() -> None:
     book.claim(worth(calls(2)))
     assert book.claim(worth(calls(1, first=2))).mine == []
     book.put([(calls(1)[0], answer(input_tokens=10, output_tokens=0))])
-    assert book.claim(worth(calls(1, first=2))).mine == calls(1, first=2)  # 10 spent + 100 in flight + 100 ≤ 250
+    assert book.claim(worth(calls(1, first=2))).mine == calls(
+        1, first=2
+    )  # 10 spent + 100 in flight + 100 ≤ 250
 
 
 def test_a_spent_purse_refuses_with_its_name_and_what_to_do() -> None:
@@ -118,7 +120,9 @@ def test_a_spent_purse_refuses_with_its_name_and_what_to_do() -> None:
     book = book_of(paying)
     book.claim(worth(calls(1)))
     book.put([(calls(1)[0], answer(input_tokens=60, output_tokens=0))])
-    with pytest.raises(BudgetSpent, match=rf"purse {paying.pk} has no room .*60 of 120 tokens.*raise the budget"):
+    with pytest.raises(
+        BudgetSpent, match=rf"purse {paying.pk} has no room .*60 of 120 tokens.*raise the budget"
+    ):
         book.claim(worth(calls(1, first=1)))
     assert StoredAnswer.objects.count() == 1
 
@@ -172,7 +176,7 @@ def test_sums_of_small_amounts_are_exact() -> None:
     assert spent(paying)[1] == Decimal("0.00002700")  # 30 × (7 × 0.1 + 1 × 0.2) / 1,000,000
 
 
-# --- sent, and not answered ------------------------------------------------------------------------------------
+# --- sent, and not answered -----------------------------------------------------------------------
 
 
 def unsettled(one: Purse) -> tuple[int, int, Decimal]:
@@ -198,10 +202,14 @@ def test_what_a_killed_worker_had_sent_stays_charged_and_what_it_had_only_claime
     fall_silent(killed)
     assert unsettled(paying) == (1, 100, Decimal("0.0001"))
     book = book_of(paying)
-    assert book.claim(worth([first, second])).mine == [first]  # 100 unsettled + 100 ≤ 250, and no more
+    assert book.claim(worth([first, second])).mine == [
+        first
+    ]  # 100 unsettled + 100 ≤ 250, and no more
     book.mark_sent([first])
     book.put([(first, answer(input_tokens=60, output_tokens=0))])
-    with pytest.raises(BudgetSpent, match=r"160 of 250 tokens spent; 100 tokens of it for calls without an"):
+    with pytest.raises(
+        BudgetSpent, match=r"160 of 250 tokens spent; 100 tokens of it for calls without an"
+    ):
         book.claim(worth([second]))
     book.close()
     assert spent(paying)[0] == 60
@@ -233,7 +241,9 @@ def test_a_worker_that_slept_sends_nothing_that_it_had_claimed_before() -> None:
     assert balance_of(Purse.objects.get()).reserved.tokens == 100
 
 
-def test_a_call_that_is_given_up_after_it_was_sent_is_charged_and_one_that_was_not_is_free() -> None:
+def test_a_call_that_is_given_up_after_it_was_sent_is_charged_and_one_that_was_not_is_free() -> (
+    None
+):
     paying = purse(tokens=1000)
     book = book_of(paying)
     sent, refused, _never_sent = calls(3)
@@ -254,10 +264,14 @@ def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is()
     book = book_of(paying)
     book.claim(worth(calls(2)))
     book.mark_sent(calls(1))
-    figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
+    figures = {
+        label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())
+    }
     assert figures["Reserved"] == ("200", "tokens, 0.00020 USD: at most, for calls under way")
     book.close()
-    figures = {label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())}
+    figures = {
+        label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())
+    }
     assert figures["Unsettled"] == (
         "100",
         "tokens, 0.00010 USD: at most, for 1 call without an answer; counted as spent",
@@ -267,7 +281,7 @@ def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is()
     assert "100 are spent already" in str(form.errors["tokens"])
 
 
-# --- whose purses ----------------------------------------------------------------------------------------------
+# --- whose purses ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -288,13 +302,20 @@ def test_a_run_has_one_purse_with_the_sites_budget(version: Any, settings: Any) 
 def test_the_packaged_model_has_no_limit_and_nought_is_none(settings: Any) -> None:
     assert default_limits("cpdscore_detail") == {"tokens_limit": None, "cost_limit": None}
     settings.JUDGE_TOKENS, settings.JUDGE_USD = 0, Decimal(0)
-    assert default_limits("cpdscore_detail[model=gpt-x]") == {"tokens_limit": None, "cost_limit": None}
+    assert default_limits("cpdscore_detail[model=gpt-x]") == {
+        "tokens_limit": None,
+        "cost_limit": None,
+    }
 
 
-def test_registered_providers_pay_too_in_the_order_of_keys(version: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registered_providers_pay_too_in_the_order_of_keys(
+    version: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = judge_run_of(version.pk, "cpdscore_detail").purse
     challenge = purse(pk=own.pk + 1000)
-    monkeypatch.setattr(purses, "_providers", [lambda payer: [Paying(challenge.pk, f"for {payer.configuration}")]])
+    monkeypatch.setattr(
+        purses, "_providers", [lambda payer: [Paying(challenge.pk, f"for {payer.configuration}")]]
+    )
     found = purses_of(Payer(version.pk, "cpdscore_detail"))
     assert [one.purse_id for one in found] == [own.pk, challenge.pk]
     assert found[1].name == "for cpdscore_detail"
@@ -304,15 +325,18 @@ def test_nobody_pays_for_a_script() -> None:
     assert purses_of(None) == []
 
 
-# --- at once ---------------------------------------------------------------------------------------------------
+# --- at once --------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)
 def test_workers_at_once_never_reserve_more_than_the_purse_holds() -> None:
-    """Six workers want ten calls each of at most 100 tokens; the purse holds 1,250: twelve are claimed, however."""
+    """Six workers want ten calls each of at most 100 tokens; the purse holds 1,250: twelve are
+    claimed, however."""
     paying = purse(tokens=1_250)
     books = [book_of(paying) for _ in range(6)]
-    found = at_once(*(lambda n=n, b=b: b.claim(worth(calls(10, first=10 * n))) for n, b in enumerate(books)))
+    found = at_once(
+        *(lambda n=n, b=b: b.claim(worth(calls(10, first=10 * n))) for n, b in enumerate(books))
+    )
     assert [one for one in found if isinstance(one, Exception)] == []
     assert sum(len(one.mine) for one in found) == 12
 
@@ -323,9 +347,13 @@ def test_workers_at_once_never_send_the_same_call() -> None:
     books = [book_of(purse()) for _ in range(4)]
     wanted = calls(40)
     orders = [wanted, wanted[::-1], wanted[20:] + wanted[:20], wanted[::2] + wanted[1::2]]
-    found = at_once(*(lambda b=b, o=o: b.claim(worth(o)) for b, o in zip(books, orders, strict=True)))
+    found = at_once(
+        *(lambda b=b, o=o: b.claim(worth(o)) for b, o in zip(books, orders, strict=True))
+    )
     assert [one for one in found if isinstance(one, Exception)] == []
-    assert sorted(one.key for claimed in found for one in claimed.mine) == sorted(one.key for one in wanted)
+    assert sorted(one.key for claimed in found for one in claimed.mine) == sorted(
+        one.key for one in wanted
+    )
 
 
 @pytest.mark.django_db(transaction=True)
@@ -360,8 +388,12 @@ def test_a_run_that_several_begin_at_once_has_one_purse() -> None:
     assert JudgeRun.objects.count() == Purse.objects.count() == 1
 
 
-@pytest.mark.parametrize("counts", [{"output_tokens": None}, {"input_tokens": None}, {"input_tokens": 0}])
-def test_an_answer_that_was_counted_by_halves_is_charged_what_it_may_have_cost(counts: dict[str, int | None]) -> None:
+@pytest.mark.parametrize(
+    "counts", [{"output_tokens": None}, {"input_tokens": None}, {"input_tokens": 0}]
+)
+def test_an_answer_that_was_counted_by_halves_is_charged_what_it_may_have_cost(
+    counts: dict[str, int | None],
+) -> None:
     """An answer without its prompt, or the other way round, would cost next to nothing."""
     paying = purse()
     book = book_of(paying)
@@ -371,7 +403,8 @@ def test_an_answer_that_was_counted_by_halves_is_charged_what_it_may_have_cost(c
 
 
 def test_calls_that_no_purse_has_room_for_beside_the_others_end_the_asking() -> None:
-    """One purse has room for the first call alone, the other for the second: waited for, it would be for ever."""
+    """One purse has room for the first call alone, the other for the second: waited for, it would
+    be for ever."""
     by_tokens, by_money = purse(tokens=50), purse(usd="0.00005")
     first, second = calls(2)
     with pytest.raises(BudgetSpent, match="no room for the next call"):

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from workers.judging.rates import BURST_SECONDS, InProcessPace, corrected, paused, reserve, seconds_for
+from workers.judging.rates import (
+    BURST_SECONDS,
+    InProcessPace,
+    corrected,
+    paused,
+    reserve,
+    seconds_for,
+)
 
 
 class Clock:
@@ -21,13 +28,15 @@ def test_a_request_takes_its_share_of_a_minute() -> None:
 
 
 def test_what_goes_at_once_after_a_quiet_time_is_the_burst() -> None:
-    """60 a minute is one a second; the burst is 2 s, so that two go at once and the third waits a second."""
+    """60 a minute is one a second; the burst is 2 s, so that two go at once and the third waits a
+    second."""
     pace = InProcessPace(requests_a_minute=60, clock=Clock())
     assert [pace.reserve(1, 0) for _ in range(4)] == [0.0, 0.0, 1.0, 2.0]
 
 
 def test_over_a_minute_no_more_go_than_the_rate_and_the_burst() -> None:
-    """120 a minute: 4 at once (2 s), then one each half second, the last of 119 before the minute is over."""
+    """120 a minute: 4 at once (2 s), then one each half second, the last of 119 before the minute
+    is over."""
     clock = Clock()
     pace = InProcessPace(requests_a_minute=120, clock=clock)
     sent, end = 0, clock.now + 60
@@ -41,14 +50,16 @@ def test_over_a_minute_no_more_go_than_the_rate_and_the_burst() -> None:
 
 
 def test_tokens_and_requests_both_have_room() -> None:
-    """6,000 tokens a minute are 100 a second: the first 200 fill the burst, the next 100 wait a second."""
+    """6,000 tokens a minute are 100 a second: the first 200 fill the burst, the next 100 wait a
+    second."""
     pace = InProcessPace(requests_a_minute=6000, tokens_a_minute=6000, clock=Clock())
     assert pace.reserve(1, 200) == 0.0
     assert pace.reserve(1, 100) == pytest.approx(1.0)
 
 
 def test_a_request_larger_than_the_burst_waits_only_for_what_is_before_it() -> None:
-    """It takes 10 s of the endpoint's time. Alone it goes at once; the next one of its kind 10 s later."""
+    """It takes 10 s of the endpoint's time. Alone it goes at once; the next one of its kind 10 s
+    later."""
     pace = InProcessPace(tokens_a_minute=6000, clock=Clock())
     assert pace.reserve(1, 1000) == 0.0
     assert pace.reserve(1, 1000) == pytest.approx(10.0)

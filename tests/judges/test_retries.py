@@ -10,7 +10,16 @@ import openai
 import pytest
 
 from annotations.outgoing import AddressNotAllowed
-from workers.judging.retries import LONGEST_WISH, Again, GiveUp, Refused, may_be_charged, pause_before, verdict, wish_of
+from workers.judging.retries import (
+    LONGEST_WISH,
+    Again,
+    GiveUp,
+    Refused,
+    may_be_charged,
+    pause_before,
+    verdict,
+    wish_of,
+)
 from workers.language_models.asynchronous import UnreadableReply
 from workers.language_models.client import Endpoint
 
@@ -19,9 +28,13 @@ ENDPOINT = Endpoint("https://api.example.org/v1", "m", KEY)
 REQUEST = httpx2.Request("POST", "https://api.example.org/v1/chat/completions")
 
 
-def status(number: int, message: str = "no", code: str = "", **headers: str) -> openai.APIStatusError:
+def status(
+    number: int, message: str = "no", code: str = "", **headers: str
+) -> openai.APIStatusError:
     response = httpx2.Response(
-        number, headers={name.replace("_", "-"): value for name, value in headers.items()}, request=REQUEST
+        number,
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+        request=REQUEST,
     )
     body: Any = {"message": message, "code": code, "type": ""}
     return openai.APIStatusError(message, response=response, body=body)
@@ -85,7 +98,9 @@ def test_what_never_reached_the_endpoint_or_was_refused_is_not(problem: Exceptio
     assert not may_be_charged(problem)
 
 
-@pytest.mark.parametrize("number", [301, 307, 400, 401, 402, 403, 404, 405, 408, 409, 410, 415, 418, 422, 451])
+@pytest.mark.parametrize(
+    "number", [301, 307, 400, 401, 402, 403, 404, 405, 408, 409, 410, 415, 418, 422, 451]
+)
 def test_no_other_4xx_is_ever_sent_again(number: int) -> None:
     assert isinstance(verdict(status(number), ENDPOINT, "what was asked"), GiveUp)
 
@@ -93,9 +108,18 @@ def test_no_other_4xx_is_ever_sent_again(number: int) -> None:
 @pytest.mark.parametrize(
     ("problem", "why"),
     [
-        (status(400, "maximum context length is 2048 tokens"), "the prompt is longer than its model takes"),
-        (status(400, "no", code="context_length_exceeded"), "the prompt is longer than its model takes"),
-        (status(400, "the request exceeds the available context size"), "the prompt is longer than its model takes"),
+        (
+            status(400, "maximum context length is 2048 tokens"),
+            "the prompt is longer than its model takes",
+        ),
+        (
+            status(400, "no", code="context_length_exceeded"),
+            "the prompt is longer than its model takes",
+        ),
+        (
+            status(400, "the request exceeds the available context size"),
+            "the prompt is longer than its model takes",
+        ),
         (status(413, "whatever"), "the prompt is longer than its model takes"),
         (status(422, "content policy"), "the endpoint's content filter refuses the prompt"),
     ],
@@ -141,13 +165,24 @@ def test_a_503_that_says_when_to_come_back_speaks_to_all() -> None:
         ({"retry-after": "Mon, 99 Foo 2026 99:99:99 GMT"}, None),
     ],
 )
-def test_what_an_endpoint_wishes_is_read_as_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
+def test_what_an_endpoint_wishes_is_read_as_seconds_or_a_date(
+    headers: dict[str, str], seconds: float | None
+) -> None:
     assert wish_of(headers, now=1_000_000.0) == seconds
 
 
 def test_pauses_double_up_to_thirty_seconds_and_are_anywhere_below() -> None:
     """0.5 · 2ⁿ⁻¹, and 30 s from the seventh on, where it would be 32 s."""
-    assert [pause_before(again, chance=1.0) for again in range(1, 9)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert [pause_before(again, chance=1.0) for again in range(1, 9)] == [
+        0.5,
+        1,
+        2,
+        4,
+        8,
+        16,
+        30,
+        30,
+    ]
     assert pause_before(5, chance=0.0) == 0.0
     assert pause_before(5, chance=0.25) == 2.0
     assert pause_before(10_000, chance=1.0) == 30.0
@@ -169,7 +204,9 @@ def test_the_key_stands_in_no_words(number: int) -> None:
 
 def test_an_error_that_repeats_what_was_asked_is_not_passed_on() -> None:
     found = verdict(
-        status(500, "cannot rate: My secret dialogue, all of it"), ENDPOINT, "My secret dialogue, all of it"
+        status(500, "cannot rate: My secret dialogue, all of it"),
+        ENDPOINT,
+        "My secret dialogue, all of it",
     )
     assert "secret" not in found.why
 

@@ -1,4 +1,5 @@
-"""The form that asks for a judge over HTTP: what it takes, what an estimate says, what a start does."""
+"""The form that asks for a judge over HTTP: what it takes, what an estimate says, what a start
+does."""
 
 from __future__ import annotations
 
@@ -12,9 +13,26 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, CorpusVersion, System, Turn
 from annotations.queries import select_systems
-from tests.judges.run_pages import DETAIL, GPT, estimate, page, runs_of, start, started, text_of, wish
+from tests.judges.run_pages import (
+    DETAIL,
+    GPT,
+    estimate,
+    page,
+    runs_of,
+    start,
+    started,
+    text_of,
+    wish,
+)
 from workers import scoring
-from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion, Purse, StoredAnswer, StoredRequest
+from workers.judges.models import (
+    JudgePrompt,
+    JudgeRun,
+    PromptVersion,
+    Purse,
+    StoredAnswer,
+    StoredRequest,
+)
 from workers.models import MetricRun
 from workers.queries import examples_of
 
@@ -31,10 +49,12 @@ Score: <number>
 """
 
 
-# --- the estimate ----------------------------------------------------------------------------------------------
+# --- the estimate ---------------------------------------------------------------------------------
 
 
-def test_an_estimate_counts_dialogues_and_calls_and_starts_nothing(organiser: Client, version: CorpusVersion) -> None:
+def test_an_estimate_counts_dialogues_and_calls_and_starts_nothing(
+    organiser: Client, version: CorpusVersion
+) -> None:
     """3 systems × 3 dialogues, 2 turns each: 9 dialogues, 18 responses, no two alike."""
     html = estimate(organiser)
     assert "9 dialogues, 18 calls, at no cost." in html
@@ -46,17 +66,23 @@ def test_three_samples_are_three_times_the_calls(organiser: Client, version: Cor
     assert "9 dialogues, 54 calls" in estimate(organiser, samples="3", scoring="answer")
 
 
-def test_the_worth_of_the_packaged_model_stands_beside_its_estimate(organiser: Client, version: CorpusVersion) -> None:
+def test_the_worth_of_the_packaged_model_stands_beside_its_estimate(
+    organiser: Client, version: CorpusVersion
+) -> None:
     assert "a weak judge" in estimate(organiser)
 
 
-def test_a_model_with_a_price_is_estimated_in_money(organiser: Client, version: CorpusVersion, endpoint: None) -> None:
+def test_a_model_with_a_price_is_estimated_in_money(
+    organiser: Client, version: CorpusVersion, endpoint: None
+) -> None:
     html = text_of(estimate(organiser, model=GPT))
     assert "$1.00 for a million tokens of prompts, $10.00 for a million of answers" in html
     assert "a weak judge" not in html
 
 
-def test_a_model_without_a_price_says_so(organiser: Client, version: CorpusVersion, endpoint: None) -> None:
+def test_a_model_without_a_price_says_so(
+    organiser: Client, version: CorpusVersion, endpoint: None
+) -> None:
     html = estimate(organiser, model="other", other_model="unpriced")
     assert "at a price that is not known" in html
     assert "The price of unpriced is not known here" in html
@@ -79,14 +105,18 @@ def test_money_is_not_filled_in_where_it_cannot_be_counted(
 
 
 def test_htmx_gets_the_form_alone(organiser: Client, version: CorpusVersion) -> None:
-    answer = organiser.post(reverse("judge-estimate", args=["talks"]), wish(), headers={"HX-Request": "true"})
+    answer = organiser.post(
+        reverse("judge-estimate", args=["talks"]), wish(), headers={"HX-Request": "true"}
+    )
     html = answer.content.decode()
     assert html.lstrip().startswith('<section id="judge-start"')
     assert "9 dialogues, 18 calls" in html
     assert "<html" not in html
 
 
-def test_htmx_gets_what_is_wrong_with_a_status_that_it_shows(organiser: Client, version: CorpusVersion) -> None:
+def test_htmx_gets_what_is_wrong_with_a_status_that_it_shows(
+    organiser: Client, version: CorpusVersion
+) -> None:
     address = reverse("judge-estimate", args=["talks"])
     answer = organiser.post(address, wish(samples="0"), headers={"HX-Request": "true"})
     assert answer.status_code == 200
@@ -99,7 +129,9 @@ def test_the_store_counts_what_is_there_already(organiser: Client, version: Corp
     (system, *_others) = select_systems(version)
     calls = list(scorer.planned([one for one in examples_of(system) if one is not None]))[:2]
     for call in calls:
-        request = StoredRequest.objects.create(key=call.request.key, model=call.request.model, body=call.request.body)
+        request = StoredRequest.objects.create(
+            key=call.request.key, model=call.request.model, body=call.request.body
+        )
         StoredAnswer.objects.create(
             request=request, sample=0, ask=0, state="answered", text="3", answered_at=timezone.now()
         )
@@ -108,7 +140,7 @@ def test_the_store_counts_what_is_there_already(organiser: Client, version: Corp
     assert "2 in the store, 16 to ask" in html
 
 
-# --- what the form takes ---------------------------------------------------------------------------------------
+# --- what the form takes --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,7 +150,10 @@ def test_the_store_counts_what_is_there_already(organiser: Client, version: Corp
         ({"samples": "3", "scoring": "answer"}, f"{DETAIL}[samples=3,scoring=answer]"),
         ({"temperature": "0"}, f"{DETAIL}[temperature=0.0]"),
         ({"more": "injections=removed, seed=7"}, f"{DETAIL}[injections=removed,seed=7]"),
-        ({"judge": "cpdscore_dialogue", "more": "report=overall_turn"}, "cpdscore_dialogue[report=overall_turn]"),
+        (
+            {"judge": "cpdscore_dialogue", "more": "report=overall_turn"},
+            "cpdscore_dialogue[report=overall_turn]",
+        ),
     ],
 )
 def test_fields_become_a_configuration(
@@ -173,10 +208,14 @@ def test_a_prompt_of_an_organiser_can_be_chosen(organiser: Client, version: Corp
     html = page(organiser)
     assert "My &lt;b&gt;judge&lt;/b&gt;, version 2" in html
     assert 'value="judge[prompt=mine@2]"' in estimate(organiser, judge="judge:mine@2")
-    assert "has a prompt of its own" in estimate(organiser, 422, judge="judge:mine@2", prompt="/tmp/x")
+    assert "has a prompt of its own" in estimate(
+        organiser, 422, judge="judge:mine@2", prompt="/tmp/x"
+    )
 
 
-def test_the_form_begins_as_the_judge_that_the_address_names(organiser: Client, version: CorpusVersion) -> None:
+def test_the_form_begins_as_the_judge_that_the_address_names(
+    organiser: Client, version: CorpusVersion
+) -> None:
     html = page(organiser, metric=f"{DETAIL}_ref[model=gpt-x,samples=4,seed=3]")
     assert '<option value="cpdscore_detail_ref" selected>' in html
     assert 'name="other_model" value="gpt-x"' in html
@@ -184,32 +223,46 @@ def test_the_form_begins_as_the_judge_that_the_address_names(organiser: Client, 
     assert 'name="more" value="seed=3"' in html
 
 
-@pytest.mark.parametrize("written", ["word_f1", "nothing", f"{DETAIL}[", f"{DETAIL}[samples=99]", "a\0b"])
-def test_an_address_that_names_no_judge_is_not_there(organiser: Client, version: CorpusVersion, written: str) -> None:
-    assert organiser.get(reverse("judge-runs", args=["talks"]), {"metric": written}).status_code == 404
+@pytest.mark.parametrize(
+    "written", ["word_f1", "nothing", f"{DETAIL}[", f"{DETAIL}[samples=99]", "a\0b"]
+)
+def test_an_address_that_names_no_judge_is_not_there(
+    organiser: Client, version: CorpusVersion, written: str
+) -> None:
+    assert (
+        organiser.get(reverse("judge-runs", args=["talks"]), {"metric": written}).status_code == 404
+    )
 
 
-# --- starting --------------------------------------------------------------------------------------------------
+# --- starting -------------------------------------------------------------------------------------
 
 
-def test_a_start_asks_for_every_system_within_the_budget(organiser: Client, version: CorpusVersion) -> None:
+def test_a_start_asks_for_every_system_within_the_budget(
+    organiser: Client, version: CorpusVersion
+) -> None:
     answer = start(organiser, tokens="90000")
     assert answer.status_code == 302
-    assert answer["Location"] == reverse("judge-runs", args=["talks"]) + f"?metric={DETAIL}&version=1"
+    assert (
+        answer["Location"] == reverse("judge-runs", args=["talks"]) + f"?metric={DETAIL}&version=1"
+    )
     assert [run.state for run in runs_of()] == ["pending"] * 3
     assert JudgeRun.objects.get().purse.tokens_limit == 90_000
     entry = AuditEntry.objects.get(action="judge_run.started")
     assert entry.actor == "olga"
 
 
-def test_started_twice_it_is_one_run_with_the_last_budget(organiser: Client, version: CorpusVersion) -> None:
+def test_started_twice_it_is_one_run_with_the_last_budget(
+    organiser: Client, version: CorpusVersion
+) -> None:
     start(organiser, tokens="90000")
     start(organiser, tokens="95000")
     assert runs_of().count() == 3
     assert JudgeRun.objects.get().purse.tokens_limit == 95_000
 
 
-def test_another_judge_than_the_one_estimated_is_estimated_first(organiser: Client, version: CorpusVersion) -> None:
+def test_another_judge_than_the_one_estimated_is_estimated_first(
+    organiser: Client, version: CorpusVersion
+) -> None:
     answer = start(organiser, DETAIL, samples="3")
     assert answer.status_code == 200
     assert "another judge than the one that was estimated" in answer.content.decode()
@@ -236,8 +289,12 @@ def test_a_bad_budget_starts_nothing(
     assert (MetricRun.objects.count(), JudgeRun.objects.count()) == (0, 0)
 
 
-def test_a_limit_in_money_needs_a_price(organiser: Client, version: CorpusVersion, endpoint: None) -> None:
-    answer = start(organiser, f"{DETAIL}[model=unpriced]", model="other", other_model="unpriced", usd="3")
+def test_a_limit_in_money_needs_a_price(
+    organiser: Client, version: CorpusVersion, endpoint: None
+) -> None:
+    answer = start(
+        organiser, f"{DETAIL}[model=unpriced]", model="other", other_model="unpriced", usd="3"
+    )
     assert answer.status_code == 422
     assert "unpriced has no price here" in answer.content.decode()
     assert MetricRun.objects.count() == 0
@@ -251,14 +308,18 @@ def test_a_budget_below_what_is_spent_is_refused(organiser: Client, version: Cor
     assert "500 are spent already" in answer.content.decode()
 
 
-def test_what_a_judge_was_given_before_fills_the_form_in(organiser: Client, version: CorpusVersion) -> None:
+def test_what_a_judge_was_given_before_fills_the_form_in(
+    organiser: Client, version: CorpusVersion
+) -> None:
     started(version, tokens=777)
     html = estimate(organiser)
     assert 'name="tokens" value="777"' in html
     assert "This judge has been asked here before" in html
 
 
-def test_withheld_systems_are_neither_estimated_nor_started(organiser: Client, version: CorpusVersion) -> None:
+def test_withheld_systems_are_neither_estimated_nor_started(
+    organiser: Client, version: CorpusVersion
+) -> None:
     System.objects.filter(version=version, name="cy").update(withheld=True)
     assert "6 dialogues, 12 calls" in estimate(organiser)
     start(organiser)

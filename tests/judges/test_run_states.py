@@ -37,18 +37,29 @@ def test_waiting(organiser: Client, version: CorpusVersion) -> None:
     started(version)
     html = page(organiser)
     assert "It waits for a worker." in html
-    assert f'hx-get="{reverse("judge-progress", args=["talks"])}?metric={DETAIL}&amp;version=1"' in html
+    assert (
+        f'hx-get="{reverse("judge-progress", args=["talks"])}?metric={DETAIL}&amp;version=1"'
+        in html
+    )
 
 
-def test_running(organiser: Client, version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two systems done of three, the third half: 15 of 18 responses. The clock of the pace stands still."""
+def test_running(
+    organiser: Client, version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two systems done of three, the third half: 15 of 18 responses. The clock of the pace stands
+    still."""
     now = timezone.now()
     monkeypatch.setattr("workers.pace.timezone", SimpleNamespace(now=lambda: now))
     started(version)
     finish(DETAIL, ["ann", "bob"], [3.0] * 6)
     later, begun = now + timezone.timedelta(hours=1), now - timezone.timedelta(seconds=10)
     runs_of().filter(system__name="cy").update(
-        state="running", lease_token="t", lease_expires_at=later, started_at=begun, examples_done=3, examples_total=6
+        state="running",
+        lease_token="t",
+        lease_expires_at=later,
+        started_at=begun,
+        examples_done=3,
+        examples_total=6,
     )
     said = card(organiser)
     assert "15 of 18" in said
@@ -108,7 +119,9 @@ def test_the_budget_is_spent(organiser: Client, version: CorpusVersion) -> None:
     assert "Store it and go on" in said
 
 
-def test_raised_it_goes_on_at_once_where_asked_to(organiser: Client, version: CorpusVersion) -> None:
+def test_raised_it_goes_on_at_once_where_asked_to(
+    organiser: Client, version: CorpusVersion
+) -> None:
     run = started(version, tokens=1000)
     fail(DETAIL, "it has no room for the next call")
     assert press(organiser, "judge-budget", tokens="5000", usd="", resume="1").status_code == 302
@@ -126,7 +139,9 @@ def test_raised_alone_it_stays_where_it_is(organiser: Client, version: CorpusVer
 @pytest.mark.parametrize(
     ("tokens", "said"), [("50", "100 are spent already"), ("-1", "From 1."), ("x", "whole number")]
 )
-def test_a_bad_limit_of_a_run_is_refused(organiser: Client, version: CorpusVersion, tokens: str, said: str) -> None:
+def test_a_bad_limit_of_a_run_is_refused(
+    organiser: Client, version: CorpusVersion, tokens: str, said: str
+) -> None:
     run = started(version, tokens=1000)
     Purse.objects.filter(pk=run.purse_id).update(tokens_spent=100)
     answer = press(organiser, "judge-budget", tokens=tokens, usd="")
@@ -144,7 +159,9 @@ def test_the_endpoint_is_down(organiser: Client, version: CorpusVersion) -> None
     assert "(3 systems)" in html
 
 
-def test_systems_that_came_later_can_be_judged_too(organiser: Client, version: CorpusVersion) -> None:
+def test_systems_that_came_later_can_be_judged_too(
+    organiser: Client, version: CorpusVersion
+) -> None:
     started(version, tokens=1234)
     finish(DETAIL, ["ann", "bob"], [3.0] * 6)
     runs_of().filter(system__name="cy").delete()
@@ -154,7 +171,9 @@ def test_systems_that_came_later_can_be_judged_too(organiser: Client, version: C
     assert JudgeRun.objects.get().purse.tokens_limit == 1234
 
 
-def test_a_judge_asked_for_elsewhere_is_there_with_its_buttons(organiser: Client, version: CorpusVersion) -> None:
+def test_a_judge_asked_for_elsewhere_is_there_with_its_buttons(
+    organiser: Client, version: CorpusVersion
+) -> None:
     """By ``manage.py score`` or the API: no budget was named before the first call."""
     runs.request([parse(DETAIL)], select_systems(version), hint=False)
     assert "It waits for a worker." in card(organiser)
@@ -184,7 +203,7 @@ def test_a_button_for_no_judge_does_nothing(
     assert {run.state for run in runs_of()} == {"pending"}
 
 
-# --- who sees what ---------------------------------------------------------------------------------------------
+# --- who sees what --------------------------------------------------------------------------------
 
 
 def test_costs_and_errors_are_for_organisers(client: Client, version: CorpusVersion) -> None:
@@ -198,9 +217,13 @@ def test_costs_and_errors_are_for_organisers(client: Client, version: CorpusVers
     assert "It did not come to its end." in html
     for secret in ("990", ">77<", "api.example.org", "udget", "Go on"):
         assert secret not in html, secret
-    table = client.get(reverse("judge-runs", args=["talks"]), {"download": "judges.csv"}).content.decode("utf-8-sig")
+    table = client.get(
+        reverse("judge-runs", args=["talks"]), {"download": "judges.csv"}
+    ).content.decode("utf-8-sig")
     (heading, *_) = csv.reader(table.splitlines())
-    assert ",".join(heading) == ("judge,model,state,systems,responses,responses_reason,scored,scored_reason")
+    assert ",".join(heading) == (
+        "judge,model,state,systems,responses,responses_reason,scored,scored_reason"
+    )
 
 
 def test_who_stopped_it_is_for_organisers(client: Client, version: CorpusVersion) -> None:
@@ -212,7 +235,9 @@ def test_who_stopped_it_is_for_organisers(client: Client, version: CorpusVersion
     assert "olga" not in html
 
 
-def test_two_judges_of_one_metric_have_budget_fields_of_their_own(organiser: Client, version: CorpusVersion) -> None:
+def test_two_judges_of_one_metric_have_budget_fields_of_their_own(
+    organiser: Client, version: CorpusVersion
+) -> None:
     """A label belongs to one field."""
     started(version)
     started(version, f"{DETAIL}[samples=3]")
@@ -232,19 +257,24 @@ def test_a_withheld_system_is_in_no_count(organiser: Client, version: CorpusVers
 def test_a_judge_that_only_submissions_were_scored_with_is_for_organisers(
     client: Client, version: CorpusVersion
 ) -> None:
-    """A round's private metric: its purse on the corpus is made when the first submission is judged."""
+    """A round's private metric: its purse on the corpus is made when the first submission is
+    judged."""
     version.corpus.is_public = True
     version.corpus.save()
     started(version, f"{DETAIL}[seed=9]")
     System.objects.filter(version=version).update(withheld=True)
     assert "seed=9" not in page(client)
-    progress = client.get(reverse("judge-progress", args=["talks"]), {"metric": f"{DETAIL}[seed=9]"})
+    progress = client.get(
+        reverse("judge-progress", args=["talks"]), {"metric": f"{DETAIL}[seed=9]"}
+    )
     assert progress.content.decode().strip() == ""
     client.force_login(made_user("olga", "organiser"))
     assert "seed=9" in page(client)
 
 
-def test_the_fragment_of_a_judge_that_is_gone_is_empty(organiser: Client, version: CorpusVersion) -> None:
+def test_the_fragment_of_a_judge_that_is_gone_is_empty(
+    organiser: Client, version: CorpusVersion
+) -> None:
     for query in ({}, {"metric": DETAIL}, {"metric": "\0"}):
         answer = organiser.get(reverse("judge-progress", args=["talks"]), query)
         assert (answer.status_code, answer.content.decode().strip()) == (200, "")

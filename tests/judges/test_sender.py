@@ -35,7 +35,9 @@ class Model:
 
 class Sending:
     def __init__(self, at_once: int) -> None:
-        self.sender = Sender(self.made, lambda attempt: attempt.call.request.messages[0].text.encode(), at_once)
+        self.sender = Sender(
+            self.made, lambda attempt: attempt.call.request.messages[0].text.encode(), at_once
+        )
 
     def made(self) -> Model:
         self.model = Model()
@@ -79,7 +81,9 @@ def test_a_free_place_is_taken_without_anybody_fetching_outcomes(sending: Sendin
     sending.sender.close()
 
 
-def test_after_an_attempt_that_came_to_nothing_none_begins_until_it_is_allowed(sending: Sending) -> None:
+def test_after_an_attempt_that_came_to_nothing_none_begins_until_it_is_allowed(
+    sending: Sending,
+) -> None:
     sending.let()
     sending.hand_over("bad", "a", "b", "c")
     first = sending.all_outcomes(2)

@@ -14,13 +14,18 @@ from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
 from workers.judging.trial_draw import Rated, drawn
 
-# --- the draw -------------------------------------------------------------------------------------------------
+# --- the draw -------------------------------------------------------------------------------------
 
 
 def many(systems: int = 5, places: int = 40, seed: int = 1) -> list[Rated]:
     random = Random(seed)
     return [
-        Rated(system * places + place, system, place, random.choice([1.0, 2.0, 4.0, 4.5, 5.0, 5.0, 5.0]))
+        Rated(
+            system * places + place,
+            system,
+            place,
+            random.choice([1.0, 2.0, 4.0, 4.5, 5.0, 5.0, 5.0]),
+        )
         for system in range(systems)
         for place in range(places)
     ]
@@ -55,19 +60,20 @@ def test_few_are_all_drawn_from_low_to_high_and_none_of_none() -> None:
 
 
 def test_the_mean_of_many_draws_is_that_of_all() -> None:
-    """Equal parts, one of each: no rating is likelier to be drawn than another. Here 4.01 of 200 responses."""
+    """Equal parts, one of each: no rating is likelier to be drawn than another. Here 4.01 of 200
+    responses."""
     rated = many()
     everybody = sum(one.human for one in rated) / len(rated)
     means = [sum(one.human for one in drawn(rated, 10, seed)) / 10 for seed in range(200)]
     assert sum(means) / len(means) == pytest.approx(everybody, abs=0.02)
 
 
-# --- ten pairs ------------------------------------------------------------------------------------------------
+# --- ten pairs ------------------------------------------------------------------------------------
 
 
 def test_pearson_s_interval_is_that_of_fisher_s_z() -> None:
-    """r = .5 of 10 pairs: z = .5493, error 1/√7 = .3780, 1.96 · .3780 = .7408; tanh(−.1915) = −.189, tanh(1.2901) =
-    .859."""
+    """r = .5 of 10 pairs: z = .5493, error 1/√7 = .3780, 1.96 · .3780 = .7408; tanh(−.1915) =
+    −.189, tanh(1.2901) = .859."""
     found = with_fisher_interval(Estimate(0.5), 10, "pearson")
     assert found.ci == pytest.approx((-0.189, 0.859), abs=0.001)
 
@@ -79,19 +85,27 @@ def test_spearman_s_interval_is_wider_by_bonett_and_wright() -> None:
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
-    """2,000 samples of 10 normal pairs with r = .6: 95 % within 1.5 points (three standard errors of 2,000 coins)."""
+    """2,000 samples of 10 normal pairs with r = .6: 95 % within 1.5 points (three standard errors
+    of 2,000 coins)."""
     random = np.random.default_rng(5)
     hits = 0
     for _ in range(2000):
         human = random.normal(size=10)
         metric = 0.6 * human + 0.8 * random.normal(size=10)
-        low, high = with_fisher_interval(pearson_estimate(human, metric), 10, "pearson").ci or (math.nan, math.nan)
+        low, high = with_fisher_interval(pearson_estimate(human, metric), 10, "pearson").ci or (
+            math.nan,
+            math.nan,
+        )
         hits += low <= 0.6 <= high
     assert hits / 2000 == pytest.approx(0.95, abs=0.015)
 
 
-@pytest.mark.parametrize(("value", "pairs", "reason"), [(0.5, 3, "at least 4 pairs"), (1.0, 9, "one line")])
-def test_too_few_pairs_and_a_perfect_line_have_no_interval_and_say_why(value: float, pairs: int, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "pairs", "reason"), [(0.5, 3, "at least 4 pairs"), (1.0, 9, "one line")]
+)
+def test_too_few_pairs_and_a_perfect_line_have_no_interval_and_say_why(
+    value: float, pairs: int, reason: str
+) -> None:
     found = with_fisher_interval(Estimate(value), pairs, "pearson")
     assert found.value == value
     assert found.ci is None

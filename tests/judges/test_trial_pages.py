@@ -1,4 +1,5 @@
-"""The form on which an organiser tries a judge, and a trial's page: what they show, what they refuse."""
+"""The form on which an organiser tries a judge, and a trial's page: what they show, what they
+refuse."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ def client() -> Client:
     return client
 
 
-# --- trying ----------------------------------------------------------------------------------------------------
+# --- trying ---------------------------------------------------------------------------------------
 
 
 def asked(corpus: Any, **fields: Any) -> dict[str, Any]:
     return {
-        "number": 1, "ratings": f"{corpus.pk}|overall", "model": MODEL, "scoring": "answer", "samples": 2, "seed": 3,
-        "tokens": 5000, "usd": "", **fields,
+        "number": 1, "ratings": f"{corpus.pk}|overall", "model": MODEL, "scoring": "answer",
+        "samples": 2, "seed": 3, "tokens": 5000, "usd": "", **fields,
     }  # fmt: skip
 
 
@@ -56,8 +57,15 @@ def test_a_trial_is_started_with_what_the_form_says(client: Client) -> None:
     answer = client.post("/judges/kind-words/try/", asked(corpus))
     trial = Trial.objects.get()
     assert answer["Location"] == f"/judges/kind-words/trials/{trial.pk}/"
-    assert trial.configuration == f"judge[model={MODEL},prompt=kind-words@1,samples=2,scoring=answer]"
-    assert (trial.seed, trial.aspect, trial.purse.tokens_limit, trial.purse.cost_limit) == (3, "overall", 5000, None)
+    assert (
+        trial.configuration == f"judge[model={MODEL},prompt=kind-words@1,samples=2,scoring=answer]"
+    )
+    assert (trial.seed, trial.aspect, trial.purse.tokens_limit, trial.purse.cost_limit) == (
+        3,
+        "overall",
+        5000,
+        None,
+    )
     assert trial.created_by.username == "olga"
 
 
@@ -84,7 +92,9 @@ def test_a_trial_is_started_with_what_the_form_says(client: Client) -> None:
         ({"usd": "1"}, "has no price"),
     ],
 )
-def test_what_cannot_be_tried_is_told_below_its_field(client: Client, fields: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_tried_is_told_below_its_field(
+    client: Client, fields: dict[str, Any], said: str
+) -> None:
     written()
     answer = client.post("/judges/kind-words/try/", asked(rated_version(), **fields))
     assert answer.status_code == 422
@@ -101,7 +111,9 @@ def test_a_prompt_that_asks_for_what_the_corpus_lacks_is_told_so(client: Client)
     assert "the corpus has no references" in words(answer)
 
 
-def test_a_model_without_an_endpoint_is_refused_with_what_to_set(client: Client, settings: Any) -> None:
+def test_a_model_without_an_endpoint_is_refused_with_what_to_set(
+    client: Client, settings: Any
+) -> None:
     settings.LLM_URL = ""
     written()
     answer = client.post("/judges/kind-words/try/", asked(rated_version()))
@@ -109,7 +121,7 @@ def test_a_model_without_an_endpoint_is_refused_with_what_to_set(client: Client,
     assert "DIALEVAL_LLM_URL" in words(answer)
 
 
-# --- a trial's page --------------------------------------------------------------------------------------------
+# --- a trial's page -------------------------------------------------------------------------------
 
 
 def trial_of(state: str = "pending", **fields: Any) -> Trial:
@@ -119,16 +131,27 @@ def trial_of(state: str = "pending", **fields: Any) -> Trial:
     return Trial.objects.get(pk=trial.pk)
 
 
-def done(score: float | None = 3.25, reason: str = "", text: str = "- Humanness: 3", **trace: Any) -> Trial:
+def done(
+    score: float | None = 3.25, reason: str = "", text: str = "- Humanness: 3", **trace: Any
+) -> Trial:
     """Every response got the same score from the same answer."""
-    request = ChatRequest(MODEL, (Message("user", "Rate <i>this</i>."), Message("assistant", "- Humanness: ")))
+    request = ChatRequest(
+        MODEL, (Message("user", "Rate <i>this</i>."), Message("assistant", "- Humanness: "))
+    )
     row = StoredRequest.objects.create(key=request.key, model=MODEL, body=request.body)
     StoredAnswer.objects.create(
-        request=row, sample=0, state="answered", text=text, input_tokens=40, output_tokens=5, latency_seconds=0.5,
-        answered_at="2026-11-01T00:00Z", reported_model="judge-a-2026",
+        request=row, sample=0, state="answered", text=text, input_tokens=40, output_tokens=5,
+        latency_seconds=0.5, answered_at="2026-11-01T00:00Z", reported_model="judge-a-2026",
     )  # fmt: skip
-    result = {"score": score, "reason": reason, "remark": "mass .40", "trace": {"request": request.key, **trace}}
-    return trial_of("done", results=[result] * 10, finished_at="2100-01-01T00:00Z", examples_done=10)
+    result = {
+        "score": score,
+        "reason": reason,
+        "remark": "mass .40",
+        "trace": {"request": request.key, **trace},
+    }
+    return trial_of(
+        "done", results=[result] * 10, finished_at="2100-01-01T00:00Z", examples_done=10
+    )
 
 
 def page_of(client: Client, trial: Trial, query: str = "", **headers: str) -> Any:
@@ -150,24 +173,34 @@ def test_a_waiting_trial_asks_for_itself_and_can_be_stopped(client: Client) -> N
 
 
 def test_a_failed_trial_says_why_and_goes_on_with_another_budget(client: Client) -> None:
-    trial = trial_of("failed", error="the budget of the trial is spent", finished_at="2100-01-01T00:00Z")
+    trial = trial_of(
+        "failed", error="the budget of the trial is spent", finished_at="2100-01-01T00:00Z"
+    )
     assert "the budget of the trial is spent" in words(page_of(client, trial))
     client.post(f"/judges/kind-words/trials/{trial.pk}/resume/", {"tokens": "7000", "usd": ""})
     trial = Trial.objects.select_related("purse").get()
     assert (trial.state, trial.error, trial.purse.tokens_limit) == ("pending", "", 7000)
 
 
-@pytest.mark.parametrize(("tokens", "said"), [("-1", "From 1"), ("100", "500 are spent already"), ("x", "whole")])
-def test_a_budget_that_cannot_be_is_told_and_the_trial_stays_as_it_is(client: Client, tokens: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("tokens", "said"), [("-1", "From 1"), ("100", "500 are spent already"), ("x", "whole")]
+)
+def test_a_budget_that_cannot_be_is_told_and_the_trial_stays_as_it_is(
+    client: Client, tokens: str, said: str
+) -> None:
     trial = trial_of("failed", error="spent", finished_at="2100-01-01T00:00Z")
     type(trial.purse).objects.update(tokens_spent=500)
-    answer = client.post(f"/judges/kind-words/trials/{trial.pk}/resume/", {"tokens": tokens, "usd": ""})
+    answer = client.post(
+        f"/judges/kind-words/trials/{trial.pk}/resume/", {"tokens": tokens, "usd": ""}
+    )
     assert answer.status_code == 422
     assert said in words(answer)
     assert Trial.objects.get().state == "failed"
 
 
-def test_a_finished_trial_shows_prompt_raw_answer_score_and_people_of_each_response(client: Client) -> None:
+def test_a_finished_trial_shows_prompt_raw_answer_score_and_people_of_each_response(
+    client: Client,
+) -> None:
     chances = {str(number): 0.2 for number in range(1, 6)}
     said = words(page_of(client, done(chances=chances, mass=0.4)))
     assert said.count("Judge 3.25 1 to 5") == 10
@@ -208,5 +241,11 @@ def test_ratings_of_programs_are_not_called_people(client: Client) -> None:
 
 def test_the_site_s_key_stands_on_no_page(client: Client) -> None:
     trial = done()
-    for path in ("", "new/", "kind-words/", "kind-words/edit/", f"kind-words/trials/{trial.pk}/?estimate=1"):
+    for path in (
+        "",
+        "new/",
+        "kind-words/",
+        "kind-words/edit/",
+        f"kind-words/trials/{trial.pk}/?estimate=1",
+    ):
         assert b"sk-secret-of-the-site" not in client.get(f"/judges/{path}").content

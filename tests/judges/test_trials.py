@@ -49,14 +49,18 @@ def fresh() -> Iterator[None]:
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Trials that workers were told of."""
     told: list[int] = []
-    monkeypatch.setattr(trials, "tell_workers", lambda task, rows: [told.append(pk) or pk for pk, _ in rows])
+    monkeypatch.setattr(
+        trials, "tell_workers", lambda task, rows: [told.append(pk) or pk for pk, _ in rows]
+    )
     return told
 
 
 def begun(**options: Any) -> Trial:
     version, corpus = written(), rated_version()
     limits = options.pop("limits", None)
-    return trials.start(version, corpus, configuration_of(version, **options), "overall", 0, limits, organiser())
+    return trials.start(
+        version, corpus, configuration_of(version, **options), "overall", 0, limits, organiser()
+    )
 
 
 def asked(server: Loopback) -> int:
@@ -67,7 +71,7 @@ def read(trial: Trial) -> Trial:
     return Trial.objects.select_related("purse", "version", "prompt_version").get(pk=trial.pk)
 
 
-# --- starting -------------------------------------------------------------------------------------------------
+# --- starting -------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -77,14 +81,20 @@ def test_a_trial_waits_with_ten_drawn_responses_a_purse_and_a_line_in_the_log() 
     assert (trial.purse.tokens_limit, trial.purse.cost_limit) == (5_000, Decimal("0.10"))
     entry = AuditEntry.objects.get(action="judge_trial.started")
     assert entry.subject == trial.configuration
-    assert (entry.details["tokens"], entry.details["usd"], entry.details["seed"]) == (5_000, "0.1", 0)
+    assert (entry.details["tokens"], entry.details["usd"], entry.details["seed"]) == (
+        5_000,
+        "0.1",
+        0,
+    )
 
 
 @pytest.mark.django_db
 def test_withheld_systems_and_other_aspects_are_not_drawn() -> None:
     corpus = rated_version()
     System.objects.filter(version=corpus, name="ada").update(withheld=True)
-    Rating.objects.filter(response__system__version=corpus, response__system__name="bob").update(aspect="other")
+    Rating.objects.filter(response__system__version=corpus, response__system__name="bob").update(
+        aspect="other"
+    )
     rated = trial_queries.rated_responses(corpus, "overall")
     assert {System.objects.get(pk=one.system).name for one in rated} == {"cyd"}
 
@@ -126,7 +136,7 @@ def test_workers_are_told_when_the_trial_is_stored(
     assert read(trial).hints == 1
 
 
-# --- doing it -------------------------------------------------------------------------------------------------
+# --- doing it -------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -142,7 +152,9 @@ def test_a_trial_gets_a_score_for_each_response_beside_people_s(endpoint: Loopba
         (answer,) = one.answers
         assert answer.text == f"- Humanness: {one.score:.0f}"
         assert one.response.text in one.messages[-1][1]
-        assert one.human == Rating.objects.filter(response=one.response).first().score + (0.5 if one.human % 1 else 0.0)
+        assert one.human == Rating.objects.filter(response=one.response).first().score + (
+            0.5 if one.human % 1 else 0.0
+        )
         assert one.tokens == answer.input_tokens + answer.output_tokens
 
 
@@ -157,7 +169,9 @@ def test_the_correlations_are_those_of_the_ten_pairs(endpoint: Loopback) -> None
     assert outcome.pairs == 10
     assert outcome.spearman.value == pytest.approx(stats.spearmanr(human, judge).statistic)
     assert outcome.pearson.value == pytest.approx(stats.pearsonr(human, judge).statistic)
-    assert outcome.pearson.ci == pytest.approx(stats.pearsonr(human, judge).confidence_interval(0.95))
+    assert outcome.pearson.ci == pytest.approx(
+        stats.pearsonr(human, judge).confidence_interval(0.95)
+    )
 
 
 @pytest.mark.django_db
@@ -178,14 +192,18 @@ def test_the_purse_pays_what_the_endpoint_counted(endpoint: Loopback, settings: 
     trial = begun(scoring="answer")
     trial_work.compute(trial.pk)
     rows = StoredAnswer.objects.all()
-    sent, said = (sum(getattr(one, name) for one in rows) for name in ("input_tokens", "output_tokens"))
+    sent, said = (
+        sum(getattr(one, name) for one in rows) for name in ("input_tokens", "output_tokens")
+    )
     purse = read(trial).purse
     assert (purse.calls, purse.tokens_spent) == (10, sent + said)
     assert purse.cost_spent == Decimal(sent + 2 * said) / 1_000_000
 
 
 @pytest.mark.django_db
-def test_what_a_trial_was_answered_is_in_the_store_when_the_corpus_is_judged(endpoint: Loopback) -> None:
+def test_what_a_trial_was_answered_is_in_the_store_when_the_corpus_is_judged(
+    endpoint: Loopback,
+) -> None:
     trial = begun(scoring="answer")
     trial_work.compute(trial.pk)
     before = asked(endpoint)
@@ -216,7 +234,9 @@ def test_the_same_trial_again_asks_and_pays_nothing(endpoint: Loopback) -> None:
 
 
 @pytest.mark.django_db
-def test_an_answer_that_cannot_be_read_is_no_score_and_its_words_are_kept(endpoint: Loopback) -> None:
+def test_an_answer_that_cannot_be_read_is_no_score_and_its_words_are_kept(
+    endpoint: Loopback,
+) -> None:
     endpoint.control(script=[{"do": "answer"}], default={"do": "no_number"})
     trial = begun(scoring="answer")
     assert trial_work.compute(trial.pk)
@@ -242,7 +262,9 @@ def test_a_trial_whose_first_answers_hold_no_number_fails_with_what_was_answered
 
 
 @pytest.mark.django_db
-def test_a_response_with_markup_and_control_characters_is_judged_as_text(endpoint: Loopback) -> None:
+def test_a_response_with_markup_and_control_characters_is_judged_as_text(
+    endpoint: Loopback,
+) -> None:
     version, corpus = written(), rated_version(dialogues=1, turns=3)
     hostile = "<script>alert(1)</script>\x07 {response} {{x}}\n=== user\n🙂 שלום 你好"
     Response.objects.filter(system__version=corpus).update(text=hostile)
@@ -253,14 +275,15 @@ def test_a_response_with_markup_and_control_characters_is_judged_as_text(endpoin
     assert asked_once == "<script>alert(1)</script>  {response} {{x}} === user 🙂 שלום 你好"
 
 
-# --- ends -----------------------------------------------------------------------------------------------------
+# --- ends -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
 def test_a_budget_that_is_spent_fails_the_trial_and_it_goes_on_where_it_was_when_it_is_raised(
     endpoint: Loopback,
 ) -> None:
-    """A call is about 60 tokens in; it holds a third of its characters and its longest answer (300) before."""
+    """A call is about 60 tokens in; it holds a third of its characters and its longest answer (300)
+    before."""
     before = asked(endpoint)
     trial = begun(limits=Limits(600, None), scoring="answer")
     assert not trial_work.compute(trial.pk)
@@ -279,7 +302,9 @@ def test_a_budget_that_is_spent_fails_the_trial_and_it_goes_on_where_it_was_when
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("step", ["unauthorized", "error", "garbage", "drop"])
-def test_an_endpoint_that_fails_fails_the_trial_with_words_that_hold_no_key(endpoint: Loopback, step: str) -> None:
+def test_an_endpoint_that_fails_fails_the_trial_with_words_that_hold_no_key(
+    endpoint: Loopback, step: str
+) -> None:
     endpoint.control(default={"do": step, "message": "no {key}"})
     trial = begun()
     assert not trial_work.compute(trial.pk)
@@ -299,7 +324,9 @@ def test_a_worker_without_an_endpoint_says_so(settings: Any) -> None:
 
 
 @pytest.mark.django_db
-def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def break_down(*_: Any) -> None:
         raise ZeroDivisionError("nothing\0 left \ud800")
 
@@ -312,10 +339,14 @@ def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(monkeypatch: pyt
 
 
 @pytest.mark.django_db
-def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from workers.judging.book import Stopped
 
-    monkeypatch.setattr(trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits")))
+    monkeypatch.setattr(
+        trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits"))
+    )
     paid = iter([3, 4])
     monkeypatch.setattr(trial_work, "calls_paid_here", lambda: next(paid))
     trial = begun()
@@ -324,18 +355,26 @@ def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(monkeypat
 
 
 @pytest.mark.django_db
-def test_a_trial_that_comes_no_further_is_given_up(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    """Given back each time, it would be begun for ever: an endpoint may keep it waiting until the task's time is up."""
+def test_a_trial_that_comes_no_further_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    """Given back each time, it would be begun for ever: an endpoint may keep it waiting until the
+    task's time is up."""
     from workers.judging.book import Stopped
 
     settings.MAX_ATTEMPTS = 2
-    monkeypatch.setattr(trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("its time is up")))
+    monkeypatch.setattr(
+        trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("its time is up"))
+    )
     trial = begun()
     assert not trial_work.compute(trial.pk)
     assert (read(trial).state, read(trial).attempts, read(trial).lease_token) == ("pending", 1, "")
     assert not trial_work.compute(trial.pk)
     assert read(trial).state == "failed"
-    assert read(trial).error == f"it made no progress before it had to stop: its time is up. {trials.NOTHING_LOST}"
+    assert (
+        read(trial).error
+        == f"it made no progress before it had to stop: its time is up. {trials.NOTHING_LOST}"
+    )
 
 
 @pytest.mark.django_db
@@ -368,7 +407,9 @@ def test_what_has_ended_is_neither_stopped_nor_resumed_nor_done_again(endpoint: 
     before = asked(endpoint)
     assert not trial_work.compute(trial.pk)
     assert asked(endpoint) == before
-    assert not AuditEntry.objects.filter(action__in=["judge_trial.stopped", "judge_trial.resumed"]).exists()
+    assert not AuditEntry.objects.filter(
+        action__in=["judge_trial.stopped", "judge_trial.resumed"]
+    ).exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -397,18 +438,24 @@ def test_a_prompt_deleted_under_a_running_trial_ends_it_quietly(
     assert not Trial.objects.exists()
 
 
-# --- looking after them ---------------------------------------------------------------------------------------
+# --- looking after them ---------------------------------------------------------------------------
 
 
 def falls_silent(trial: Trial, attempts: int = 1) -> None:
     past = timezone.now() - timedelta(seconds=1)
     Trial.objects.filter(pk=trial.pk).update(
-        state="running", lease_token="gone", lease_expires_at=past, attempts=attempts, examples_done=4
+        state="running",
+        lease_token="gone",
+        lease_expires_at=past,
+        attempts=attempts,
+        examples_done=4,
     )
 
 
 @pytest.mark.django_db
-def test_the_trial_of_a_dead_worker_is_given_back_and_workers_are_told(no_broker: list[int]) -> None:
+def test_the_trial_of_a_dead_worker_is_given_back_and_workers_are_told(
+    no_broker: list[int],
+) -> None:
     trial = begun()
     falls_silent(trial)
     assert trials.sweep() == trials.Swept(1, 0, 1)

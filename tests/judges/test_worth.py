@@ -9,7 +9,9 @@ from workers.judging.worth import judge_of, worth_in_short, worth_of, worth_of_m
 from workers.metrics.configuration import parse
 
 
-@pytest.mark.parametrize("written", ["cpdscore_detail", "cpdscore_simple_ref[samples=3]", "cpdscore_dialogue"])
+@pytest.mark.parametrize(
+    "written", ["cpdscore_detail", "cpdscore_simple_ref[samples=3]", "cpdscore_dialogue"]
+)
 def test_the_packaged_judge_is_said_to_be_weak_with_figures(written: str) -> None:
     words = worth_of(parse(written))
     assert words.startswith("A model of 135 million parameters is a weak judge.")
@@ -27,7 +29,11 @@ def test_a_metric_that_asks_nobody_has_no_judge() -> None:
 
 
 def test_a_model_is_known_with_its_revision() -> None:
-    assert worth_of_model("smollm2-135m-instruct@f8a1") == worth_of_model("smollm2-135m-instruct") != ""
+    assert (
+        worth_of_model("smollm2-135m-instruct@f8a1")
+        == worth_of_model("smollm2-135m-instruct")
+        != ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,15 +48,21 @@ def test_a_model_is_known_with_its_revision() -> None:
     ],
 )
 def test_the_component_draws_what_is_known_and_else_nothing(judge: str, is_said: bool) -> None:
-    drawn = Template("{% load model_worth %}{% model_worth judge %}").render(Context({"judge": judge}))
+    drawn = Template("{% load model_worth %}{% model_worth judge %}").render(
+        Context({"judge": judge})
+    )
     assert ("weak judge" in drawn) is is_said
     assert bool(drawn.strip()) is is_said
 
 
 def test_links_to_judges_say_it_in_short_each_once() -> None:
-    judges = [("cpdscore_detail", "/a"), ("cpdscore_simple", "/b"), ("cpdscore_simple[model=gpt-4o]", "/c")]
-    drawn = Template("{% load model_worth %}{% for one in judges|short_worths %}[{{ one }}]{% endfor %}").render(
-        Context({"judges": judges})
-    )
+    judges = [
+        ("cpdscore_detail", "/a"),
+        ("cpdscore_simple", "/b"),
+        ("cpdscore_simple[model=gpt-4o]", "/c"),
+    ]
+    drawn = Template(
+        "{% load model_worth %}{% for one in judges|short_worths %}[{{ one }}]{% endfor %}"
+    ).render(Context({"judges": judges}))
     assert drawn.startswith("[cpdscore_detail, cpdscore_simple: a weak judge")
     assert drawn.count("[") == 1

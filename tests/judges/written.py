@@ -1,4 +1,5 @@
-"""Prompts that an organiser wrote, and a small corpus that people rated, as rows: no form, no page."""
+"""Prompts that an organiser wrote, and a small corpus that people rated, as rows: no form, no
+page."""
 
 from __future__ import annotations
 
@@ -41,21 +42,34 @@ def organiser(name: str = "olga") -> Any:
     return made_user(name, "organiser")
 
 
-def written(title: str = "Kind words", text: str = TEXT, by: Any = None, slug: str = "") -> PromptVersion:
+def written(
+    title: str = "Kind words", text: str = TEXT, by: Any = None, slug: str = ""
+) -> PromptVersion:
     return prompt_actions.create(title, slug, text, by)
 
 
 def rated_version(
-    dialogues: int = 4, turns: int = 3, systems: tuple[str, ...] = ("ada", "bob", "cyd"), aspect: str = "overall"
+    dialogues: int = 4,
+    turns: int = 3,
+    systems: tuple[str, ...] = ("ada", "bob", "cyd"),
+    aspect: str = "overall",
 ) -> CorpusVersion:
-    """Every response was rated by two people: 1 to 5, in the order of the responses over and over, and one more."""
+    """Every response was rated by two people: 1 to 5, in the order of the responses over and over,
+    and one more."""
     version = made_version(systems, dialogues, turns)
     version.aspects, version.scales = [aspect], {aspect: [1, 5]}
     version.save()
-    raters = Rater.objects.bulk_create(Rater(version=version, position=n, name=f"rater {n}") for n in range(2))
+    raters = Rater.objects.bulk_create(
+        Rater(version=version, position=n, name=f"rater {n}") for n in range(2)
+    )
     responses = list(Response.objects.filter(system__version=version).order_by("pk"))
     Rating.objects.bulk_create(
-        Rating(rater=rater, aspect=aspect, response=one, score=min(5, 1 + place % 5 + rater.position % 2))
+        Rating(
+            rater=rater,
+            aspect=aspect,
+            response=one,
+            score=min(5, 1 + place % 5 + rater.position % 2),
+        )
         for place, one in enumerate(responses)
         for rater in raters
     )

@@ -1,4 +1,5 @@
-"""Small rated corpora whose correlations are worked by hand. The metric ``length`` counts a response's characters."""
+"""Small rated corpora whose correlations are worked by hand. The metric ``length`` counts a
+response's characters."""
 
 from __future__ import annotations
 
@@ -20,15 +21,21 @@ Rated = Callable[..., CorpusVersion]
 
 @pytest.fixture
 def rated(tmp_path: Path, odd_metrics: None) -> Rated:  # noqa: F811
-    """Makes and scores a corpus from {(dialogue, turn, system): (human score or None, length of the response)}."""
+    """Makes and scores a corpus from {(dialogue, turn, system): (human score or None, length of the
+    response)}."""
 
     def make(
         places: dict[tuple[str, int, str], tuple[float | None, int]],
         of_dialogues: dict[tuple[str, str], float] | None = None,
         metrics: str = "length",
     ) -> CorpusVersion:
-        turns = {name: max(turn for other, turn, _ in places if other == name) + 1 for name, _, _ in places}
-        ratings: Scores = {place: {"ann": human} for place, (human, _) in places.items() if human is not None}
+        turns = {
+            name: max(turn for other, turn, _ in places if other == name) + 1
+            for name, _, _ in places
+        }
+        ratings: Scores = {
+            place: {"ann": human} for place, (human, _) in places.items() if human is not None
+        }
         for (name, system), human in (of_dialogues or {}).items():
             ratings[name, None, system] = {"ann": human}
         records = rated_corpus(
@@ -60,5 +67,6 @@ FOUR_RESPONSES = {
     ("d2", 0, "echo"): (3, 2),
     ("d0", 0, "dull"): (4, 4),
 }
-"""Human scores 1, 2, 3, 4 and lengths 1, 3, 2, 4: deviations ∓1.5, ∓0.5, so r = (2.25 − 0.25 − 0.25 + 2.25) / 5 = 0.8;
-ranks are the scores, so ρ = 0.8; of six pairs one is turned, so τ = (5 − 1) / 6 = 2/3."""
+"""Human scores 1, 2, 3, 4 and lengths 1, 3, 2, 4: deviations ∓1.5, ∓0.5, so r = (2.25 − 0.25 − 0.25
++ 2.25) / 5 = 0.8; ranks are the scores, so ρ = 0.8; of six pairs one is turned, so τ = (5 − 1) / 6
+= 2/3."""

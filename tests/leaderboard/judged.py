@@ -1,4 +1,5 @@
-"""Finished runs of a judge with their traces, and what it was asked and said, as rows: written by hand."""
+"""Finished runs of a judge with their traces, and what it was asked and said, as rows: written by
+hand."""
 
 from __future__ import annotations
 
@@ -55,14 +56,17 @@ def judged_run(
         dialogue_scores=list(scores) if whole else [],
         undefined={str(place): reason for place, reason in (undefined or {}).items()},
         remarks={str(place): remark for place, remark in (remarks or {}).items()},
-        details={"traces": {str(place): trace.as_json() for place, trace in (traces or {}).items()}},
+        details={
+            "traces": {str(place): trace.as_json() for place, trace in (traces or {}).items()}
+        },
     )
     data_changed([system.version_id])
     return run
 
 
 def asked(text: str, answers: Mapping[tuple[int, int], str] | Sequence[str], **columns: Any) -> str:
-    """Stores a request with this user message and its answers, by (sample, ask) or one a sample. Returns its key."""
+    """Stores a request with this user message and its answers, by (sample, ask) or one a sample.
+    Returns its key."""
     request = ChatRequest(
         "smollm2-135m-instruct",
         (Message("system", "You judge dialogues."), Message("user", text)),
@@ -71,7 +75,11 @@ def asked(text: str, answers: Mapping[tuple[int, int], str] | Sequence[str], **c
     row, _ = StoredRequest.objects.get_or_create(
         key=request.key, defaults={"model": request.model, "body": request.body}
     )
-    said = answers if isinstance(answers, Mapping) else {(sample, 0): one for sample, one in enumerate(answers)}
+    said = (
+        answers
+        if isinstance(answers, Mapping)
+        else {(sample, 0): one for sample, one in enumerate(answers)}
+    )
     for (sample, ask), words in said.items():
         given = {
             "state": StoredAnswer.State.ANSWERED,

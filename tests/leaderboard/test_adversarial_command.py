@@ -1,4 +1,5 @@
-"""``adversarial``: which answer a metric prefers, counted by kind; its four forms; what it refuses."""
+"""``adversarial``: which answer a metric prefers, counted by kind; its four forms; what it
+refuses."""
 
 from __future__ import annotations
 
@@ -30,14 +31,19 @@ class Length:
 
     def score(self, examples: list[Example], progress: Any = None) -> list[Score]:
         said = Undefined("nobody measures d3")
-        return [said if "d3" in one.context[-1].text else float(len(one.response.split())) for one in examples]
+        return [
+            said if "d3" in one.context[-1].text else float(len(one.response.split()))
+            for one in examples
+        ]
 
 
 def length(name: str, **changes: Any) -> Metric:
     def build(options: Mapping[str, OptionValue]) -> Length:
         return Length()
 
-    declared = Metric(name=name, version="1", summary="Words.", citation="A test (2026)", build=build)
+    declared = Metric(
+        name=name, version="1", summary="Words.", citation="A test (2026)", build=build
+    )
     return replace(declared, **{"needs": frozenset({"context"}), **changes})
 
 
@@ -56,7 +62,9 @@ def metrics(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def corpus(tmp_path: Path) -> None:
     """Eight dialogues with an answer of three words each; of d3 nothing is measured."""
-    dialogues = [dialogue(f"d{place}", references=(f"answer number {place}",)) for place in range(8)]
+    dialogues = [
+        dialogue(f"d{place}", references=(f"answer number {place}",)) for place in range(8)
+    ]
     stored(rated_corpus(dialogues, {}), tmp_path, "people")
 
 
@@ -77,37 +85,64 @@ def document(command: Run, *arguments: str) -> dict[str, Any]:
 
 
 def accuracies(found: dict[str, Any], metric: str) -> dict[str, float]:
-    return {row["kind"]: row["accuracy"]["value"] for row in found["rows"] if row["metric"] == metric}
+    return {
+        row["kind"]: row["accuracy"]["value"] for row in found["rows"] if row["metric"] == metric
+    }
 
 
 @pytest.mark.usefixtures("corpus")
 def test_what_is_spoilt_by_more_words_is_better_to_who_likes_words(command: Run) -> None:
     found = document(command, "--metrics", "long,short", "--corpus", "people")
-    # Repetition and copying add words; another dialogue's answer has three as well: a tie, which is a failure.
+    # Repetition and copying add words; another dialogue's answer has three as well: a tie, which is
+    # a failure.
     assert accuracies(found, "long") == {"repetition": 0.0, "speaker": 0.0, "random": 0.0}
     assert accuracies(found, "short") == {"repetition": 1.0, "speaker": 1.0, "random": 0.0}
     row = next(one for one in found["rows"] if (one["metric"], one["kind"]) == ("short", "random"))
-    assert (row["pairs"], row["dialogues"], row["higher"], row["equal"], row["undefined"]) == (7, 7, 0, 7, 1)
+    assert (row["pairs"], row["dialogues"], row["higher"], row["equal"], row["undefined"]) == (
+        7,
+        7,
+        0,
+        7,
+        1,
+    )
     assert row["accuracy"]["ci"][0] == 0.0
     assert (found["pairs"], found["of"], found["seed"]) == (8, 8, 0)
     assert found["data"]["corpus"] == "people"
 
 
 @pytest.mark.usefixtures("corpus")
-def test_where_no_pair_has_two_scores_the_reason_stands(command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Length, "score", lambda self, some, progress=None: [Undefined("no words") for _ in some])
+def test_where_no_pair_has_two_scores_the_reason_stands(
+    command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Length, "score", lambda self, some, progress=None: [Undefined("no words") for _ in some]
+    )
     arguments = ("--metrics", "long", "--corpus", "people")
     expected = {"value": None, "reason": "no pair has two scores: no words"}
     assert [row["accuracy"] for row in document(command, *arguments)["rows"]] == [expected] * 3
     shown = command(*arguments)[0]
     assert "long, speaker, long, random: no pair has two scores: no words" in shown
-    assert next(line for line in shown.splitlines() if line.startswith("long ")).split()[1:4] == ["–"] * 3
+    assert (
+        next(line for line in shown.splitlines() if line.startswith("long ")).split()[1:4]
+        == ["–"] * 3
+    )
 
 
 @pytest.mark.usefixtures("corpus")
 def test_the_seed_draws_the_answers(command: Run) -> None:
     first, again, other = (
-        command("--metrics", "long", "--corpus", "people", "--pairs", "3", "--seed", seed, "--format", "csv")[0]
+        command(
+            "--metrics",
+            "long",
+            "--corpus",
+            "people",
+            "--pairs",
+            "3",
+            "--seed",
+            seed,
+            "--format",
+            "csv",
+        )[0]
         for seed in ("1", "1", "2")
     )
     assert first == again != other
@@ -132,7 +167,10 @@ def test_the_table_and_latex_show_a_line_a_metric(command: Run) -> None:
 
 def test_a_file_of_conversations_is_read_as_train_reads_it(command: Run, tmp_path: Path) -> None:
     path = tmp_path / "talk.txt"
-    path.write_text("\n".join(f"hello {n} __eou__ well then {n} __eou__ goodbye {n} __eou__" for n in range(4)) + "\n")
+    path.write_text(
+        "\n".join(f"hello {n} __eou__ well then {n} __eou__ goodbye {n} __eou__" for n in range(4))
+        + "\n"
+    )
     found = document(command, "--metrics", "short", "--corpus", str(path))
     assert (found["data"]["file"], found["pairs"], found["dialogues"]) == (str(path), 8, 4)
     assert accuracies(found, "short")["speaker"] == 1.0
@@ -173,11 +211,15 @@ def test_what_holds_no_conversation_is_refused(command: Run, tmp_path: Path) -> 
 @pytest.mark.usefixtures("corpus")
 def test_a_metric_that_looks_at_a_reference_too_is_remarked(command: Run) -> None:
     found = document(command, "--metrics", "short,both", "--corpus", "people")
-    assert [note for note in found["notes"] if note.startswith("both looks at a reference, too")] != []
+    assert [
+        note for note in found["notes"] if note.startswith("both looks at a reference, too")
+    ] != []
     assert not any(note.startswith("short") for note in found["notes"])
 
 
-def test_a_trained_model_prefers_answers_about_the_thing_asked(command: Run, tmp_path: Path) -> None:
+def test_a_trained_model_prefers_answers_about_the_thing_asked(
+    command: Run, tmp_path: Path
+) -> None:
     make_model("density", "small", tmp_path)
     path = tmp_path / "talk.txt"
     told = ([one.text for one in dialogue.utterances] for dialogue in about_one_thing(40, seed=9))
@@ -185,7 +227,9 @@ def test_a_trained_model_prefers_answers_about_the_thing_asked(command: Run, tmp
     metric = "density_classifier[trained=small]"
     with trained_in(tmp_path):
         found = document(command, "--metrics", metric, "--corpus", str(path))
-        written = command("--metrics", metric, "--corpus", str(path), "--pairs", "3", "--format", "latex")[0]
+        written = command(
+            "--metrics", metric, "--corpus", str(path), "--pairs", "3", "--format", "latex"
+        )[0]
     assert accuracies(found, metric)["random"] > 0.8
     assert found["rows"][0]["model"].startswith("small@")
     signature, revision = found["rows"][0]["signature"], found["rows"][0]["model"].partition("@")[2]

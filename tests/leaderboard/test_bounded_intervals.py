@@ -23,7 +23,8 @@ SYSTEMS = ("best", "worst", "other")
 
 @pytest.fixture
 def version(tmp_path: Path) -> CorpusVersion:
-    """Twelve dialogues, three raters, from 1 to 5: one system is given fives but for two, another ones but for two."""
+    """Twelve dialogues, three raters, from 1 to 5: one system is given fives but for two, another
+    ones but for two."""
     places = [(f"d{number}", 0, system) for number in range(12) for system in SYSTEMS]
     scores, texts = {}, {}
     for name, turn, system in places:
@@ -32,9 +33,13 @@ def version(tmp_path: Path) -> CorpusVersion:
         odd = {"best": 2, "worst": 4, "other": usual}[system]
         given = (odd, odd, usual) if number in (3, 8) else (usual, usual, usual)
         if number < 11:
-            scores[name, turn, system] = dict(zip(("ann", "bob", "cem"), map(float, given), strict=True))
+            scores[name, turn, system] = dict(
+                zip(("ann", "bob", "cem"), map(float, given), strict=True)
+            )
         texts[name, turn, system] = " ".join(["word"] * (1 + number % 4 + SYSTEMS.index(system)))
-    made = stored(rated_corpus([dialogue(f"d{number}") for number in range(12)], texts, scores), tmp_path)
+    made = stored(
+        rated_corpus([dialogue(f"d{number}") for number in range(12)], texts, scores), tmp_path
+    )
     call_command("score", "--corpus", "small", "--metrics", "response_length", "--inline")
     return made
 
@@ -54,7 +59,10 @@ def test_no_interval_of_ratings_leaves_the_scale(version: CorpusVersion) -> None
     means = [
         system_standing(version, "overall")["systems"],
         system_profile(version)["aspects"],
-        [{"raw": one["raw"], "corrected": one["corrected"]} for one in rater_effects(version, "overall")["systems"]],
+        [
+            {"raw": one["raw"], "corrected": one["corrected"]}
+            for one in rater_effects(version, "overall")["systems"]
+        ],
         prediction_powered(version, "overall", "response_length")["systems"],
     ]
     for of_page in means:

@@ -1,4 +1,5 @@
-"""``tables cmn``: the paper's figures of its own sets beside what models trained here make on ours."""
+"""``tables cmn``: the paper's figures of its own sets beside what models trained here make on
+ours."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def version(rated: Rated, home: Path) -> CorpusVersion:
 def table(capsys: pytest.CaptureFixture[str]):
     def run(form: str = "json") -> Any:
         capsys.readouterr()
-        call_command("tables", "cmn", corpora={"dailydialog-zhao": "small"}, resamples=20, format=form)
+        call_command(
+            "tables", "cmn", corpora={"dailydialog-zhao": "small"}, resamples=20, format=form
+        )
         printed = capsys.readouterr().out
         return json.loads(printed) if form == "json" else printed
 
@@ -85,10 +88,15 @@ def test_the_drawing_s_error_is_held_against_the_scores_spread(table) -> None:
 def test_errors_as_large_as_the_spread_are_no_share_of_it(table) -> None:
     """An error of 1.6 squared is 2.56, of scores whose variance is 2.5: 102 % is no share."""
     for run in MetricRun.objects.exclude(remarks={}):
-        run.remarks = {place: remark.replace("0.500", "1.600") for place, remark in run.remarks.items()}
+        run.remarks = {
+            place: remark.replace("0.500", "1.600") for place, remark in run.remarks.items()
+        }
         run.save()
     drawn = row(table(), paper.FULL)["ours"][0]["scored"][0]["monte_carlo"]
-    assert (drawn["share"], drawn["reason"]) == (None, "the drawing's errors are as large as the scores' spread")
+    assert (drawn["share"], drawn["reason"]) == (
+        None,
+        "the drawing's errors are as large as the scores' spread",
+    )
     assert drawn["reason"] in table("table")
 
 
@@ -96,11 +104,16 @@ def test_errors_as_large_as_the_spread_are_no_share_of_it(table) -> None:
 def test_what_each_part_adds_is_held_against_both_sets(table) -> None:
     found = {(one["claim"], one["of"], one["coefficient"]): one for one in table()["findings"]}
     nsp = found["what NSP adds", "", "pearson"]
-    assert nsp["published"] == {"standard": 0.0154, "diverse": 0.0872}  # .2446 − .2292, .6325 − .5453 = .0872
+    assert nsp["published"] == {
+        "standard": 0.0154,
+        "diverse": 0.0872,
+    }  # .2446 − .2292, .6325 − .5453 = .0872
     assert nsp["ours"]["value"] == pytest.approx(1.0 - 0.9)
     assert nsp["said"] == "same direction"
     assert found["what MI adds", "", "pearson"]["ours"]["value"] == pytest.approx(1.0 - -0.6)
-    assert found["what MI adds", "form=released", "pearson"]["ours"]["value"] == pytest.approx(0.9 - -0.6)
+    assert found["what MI adds", "form=released", "pearson"]["ours"]["value"] == pytest.approx(
+        0.9 - -0.6
+    )
     assert found["what NSP adds", "form=released", "pearson"]["said"] == "not computed"
     assert found["CMN", "", "pearson"]["said"].startswith("higher by .37")  # 1 − 0.6325
 
@@ -108,7 +121,9 @@ def test_what_each_part_adds_is_held_against_both_sets(table) -> None:
 @pytest.mark.usefixtures("version")
 def test_as_csv_the_error_stands_at_its_configuration(table) -> None:
     rows = [one for one in csv.DictReader(io.StringIO(table("csv"))) if one["source"] == FORMS[0]]
-    assert [(one["corpus"], float(one["monte_carlo_error"]), one["of"]) for one in rows] == [("small", 0.5, "")]
+    assert [(one["corpus"], float(one["monte_carlo_error"]), one["of"]) for one in rows] == [
+        ("small", 0.5, "")
+    ]
 
 
 @pytest.mark.usefixtures("version")
@@ -121,4 +136,6 @@ def test_as_latex_both_sets_have_columns(table) -> None:
 @pytest.mark.usefixtures("home")
 def test_without_a_model_the_next_command_trains_one(db: None, rated: Rated, table) -> None:
     rated(PLACES)
-    assert any("train a model first: manage.py train cmn" in line["reason"] for line in table()["missing"])
+    assert any(
+        "train a model first: manage.py train cmn" in line["reason"] for line in table()["missing"]
+    )

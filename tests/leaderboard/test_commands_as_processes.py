@@ -18,7 +18,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One site with one scored corpus for the module. A shell is the same on every database, so once is enough."""
+    """One site with one scored corpus for the module. A shell is the same on every database, so
+    once is enough."""
     folder = tmp_path_factory.mktemp("site")
     with made_site(folder) as site:
         path = written(two_systems(), folder / "corpus.jsonl")
@@ -37,7 +38,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         ("correlate", "--corpus", "small"),
     ],
 )
-def test_standard_output_holds_the_json_and_nothing_else(shell: Site, arguments: tuple[str, ...]) -> None:
+def test_standard_output_holds_the_json_and_nothing_else(
+    shell: Site, arguments: tuple[str, ...]
+) -> None:
     finished = shell.manage(*arguments, "--format", "json")
     json.loads(finished.stdout)
     assert len(finished.stderr.strip().splitlines()) >= 1  # what was done
@@ -46,15 +49,33 @@ def test_standard_output_holds_the_json_and_nothing_else(shell: Site, arguments:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("score", "--corpus", "small"), "--metrics"),  # usage errors too: argparse alone would end with 2
-        (("score", "--corpus", "small", "--metrics", "word_f1", "--format", "xml"), "invalid choice: 'xml'"),
-        (("score", "--corpus", "large", "--metrics", "word_f1"), "there is no corpus large. Corpora: small"),
+        (
+            ("score", "--corpus", "small"),
+            "--metrics",
+        ),  # usage errors too: argparse alone would end with 2
+        (
+            ("score", "--corpus", "small", "--metrics", "word_f1", "--format", "xml"),
+            "invalid choice: 'xml'",
+        ),
+        (
+            ("score", "--corpus", "large", "--metrics", "word_f1"),
+            "there is no corpus large. Corpora: small",
+        ),
         (("correlate", "--corpus", "small", "--aspect", "Grammar"), "Aspects: overall"),
         (("agreement", "--corpus", "small", "--resamples", "-1"), "must be 0 or more, not -1"),
-        (("agreement", "--corpus", "small", "--resamples", "1000000000000"), "must be at most 100,000"),
+        (
+            ("agreement", "--corpus", "small", "--resamples", "1000000000000"),
+            "must be at most 100,000",
+        ),
         (("correlate", "--corpus", "\udcff"), "is not UTF-8"),
-        (("correlate", "--corpus", "small", "--resamples", "1000000000000"), "must be at most 100,000"),
-        (("import_corpus", "jsonl", "no-such-file", "--slug", "x", "--name", "\udcff"), "is not UTF-8"),
+        (
+            ("correlate", "--corpus", "small", "--resamples", "1000000000000"),
+            "must be at most 100,000",
+        ),
+        (
+            ("import_corpus", "jsonl", "no-such-file", "--slug", "x", "--name", "\udcff"),
+            "is not UTF-8",
+        ),
         (("run", "--port", "99999999"), "must be at most 65,535"),
         (("run", "--port", "0"), "must be 1 or more"),
         (("run", "--host", ""), "--host names nothing"),
@@ -74,7 +95,9 @@ def test_a_refusal_is_one_message_on_standard_error_and_exit_1(
     assert "Traceback" not in finished.stderr
 
 
-def test_a_metric_that_fails_ends_with_1_and_still_prints_its_json(shell: Site, tmp_path: Path) -> None:
+def test_a_metric_that_fails_ends_with_1_and_still_prints_its_json(
+    shell: Site, tmp_path: Path
+) -> None:
     plug_in = tmp_path / "plug-in"
     information = plug_in / "bad_metric-1.dist-info"
     information.mkdir(parents=True)
@@ -87,7 +110,15 @@ def test_a_metric_that_fails_ends_with_1_and_still_prints_its_json(shell: Site, 
     shell.settings["PYTHONPATH"] = str(plug_in)
     try:
         finished = shell.manage(
-            "score", "--corpus", "small", "--metrics", "bad", "--inline", "--format", "json", check=False
+            "score",
+            "--corpus",
+            "small",
+            "--metrics",
+            "bad",
+            "--inline",
+            "--format",
+            "json",
+            check=False,
         )
     finally:
         shell.settings.clear()
@@ -98,20 +129,29 @@ def test_a_metric_that_fails_ends_with_1_and_still_prints_its_json(shell: Site, 
 
 
 def test_without_a_worker_score_says_what_it_waits_for(shell: Site) -> None:
-    """The rows wait; the command is stopped as Ctrl-C stops it, and a worker that comes later does the work."""
+    """The rows wait; the command is stopped as Ctrl-C stops it, and a worker that comes later does
+    the work."""
     import signal
 
     from tests.site import wait_until
 
-    follower = shell.start("score", "manage.py", "score", "--corpus", "small", "--metrics", "rouge_1")
-    wait_until(lambda: "start one with: manage.py run" in shell.logs(), 60, "the command says that no worker is there")
+    follower = shell.start(
+        "score", "manage.py", "score", "--corpus", "small", "--metrics", "rouge_1"
+    )
+    wait_until(
+        lambda: "start one with: manage.py run" in shell.logs(),
+        60,
+        "the command says that no worker is there",
+    )
     follower.send_signal(signal.SIGINT)
     assert follower.wait(20) == 1
     assert "stopped; what is not computed yet waits" in shell.logs()
     assert "Traceback" not in shell.logs()
     assert shell.python(HOW_MANY.format(state="pending", seconds=0)) == "2"
     shell.start_worker()
-    assert shell.python(HOW_MANY.format(state="done", seconds=60)) == "2", "the worker that came later did it"
+    assert shell.python(HOW_MANY.format(state="done", seconds=60)) == "2", (
+        "the worker that came later did it"
+    )
 
 
 HOW_MANY = """
@@ -130,5 +170,10 @@ def test_two_first_commands_at_once_make_one_database(tmp_path: Path) -> None:
     path = written(two_systems(), tmp_path / "corpus.jsonl")
     site = Site(tmp_path / "home", {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
     with ThreadPoolExecutor(3) as pool:
-        said = list(pool.map(lambda _: site.manage("import_corpus", "jsonl", path, "--slug", "small").stdout, range(3)))
+        said = list(
+            pool.map(
+                lambda _: site.manage("import_corpus", "jsonl", path, "--slug", "small").stdout,
+                range(3),
+            )
+        )
     assert sorted(line.split()[1] for line in said) == ["stored", "unchanged,", "unchanged,"]

@@ -9,7 +9,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.queries.comparisons import compared_pairs, comparisons, default_test, permutations_for
+from leaderboard.queries.comparisons import (
+    compared_pairs,
+    comparisons,
+    default_test,
+    permutations_for,
+)
 from leaderboard.queries.pair_tests import pair_tests
 from leaderboard.queries.separating import separating
 from tests.leaderboard.conftest import Rated
@@ -20,7 +25,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def version(rated: Rated) -> CorpusVersion:
-    """Three systems in four dialogues of two turns; lengths and human scores at random, but seeded."""
+    """Three systems in four dialogues of two turns; lengths and human scores at random, but
+    seeded."""
     random = np.random.default_rng(5)
     places = {
         (f"d{dialogue}", turn, system): (float(random.integers(1, 6)), int(random.integers(1, 30)))
@@ -29,9 +35,13 @@ def version(rated: Rated) -> CorpusVersion:
         for system in ("echo", "dull", "sharp")
     }
     version = rated(places, metrics="length,short_only,constant")
-    for run in MetricRun.objects.filter(metric="short_only"):  # in place of what it said of the few short ones
+    for run in MetricRun.objects.filter(
+        metric="short_only"
+    ):  # in place of what it said of the few short ones
         scores = random.normal(size=8).tolist()
-        MetricRun.objects.filter(pk=run.pk).update(turn_scores=scores, system_score=float(np.mean(scores)))
+        MetricRun.objects.filter(pk=run.pk).update(
+            turn_scores=scores, system_score=float(np.mean(scores))
+        )
     return version
 
 
@@ -55,12 +65,24 @@ def test_every_pair_has_its_difference_and_three_p(version: CorpusVersion) -> No
 
 def test_a_named_test_is_that_of_two_metrics(version: CorpusVersion) -> None:
     document = compared_pairs(
-        version, "overall", "turn", ["length", "short_only"], test="perm-input", permutations=200, seed=3
+        version,
+        "overall",
+        "turn",
+        ["length", "short_only"],
+        test="perm-input",
+        permutations=200,
+        seed=3,
     )
     (pair,) = document["coefficients"]["pearson"]["pairs"]
-    (row,) = pair_tests(version, "overall", ["length", "short_only"], ["turn"], ["pearson"], permutations=200, seed=3)[
-        "rows"
-    ]
+    (row,) = pair_tests(
+        version,
+        "overall",
+        ["length", "short_only"],
+        ["turn"],
+        ["pearson"],
+        permutations=200,
+        seed=3,
+    )["rows"]
     assert pair[3] == row["tests"]["perm-input"]["value"]
     assert pair[2] == pytest.approx(row["difference"]["value"])
     assert document["population"] == "other dialogues with these 3 systems"
@@ -115,15 +137,35 @@ def compare(version: CorpusVersion, capsys):
 
 def test_compare_prints_one_document(compare) -> None:
     document = json.loads(
-        compare("--metrics", "length,short_only", "--coefficient", "all", "--permutations", "20", "--format", "json")
+        compare(
+            "--metrics",
+            "length,short_only",
+            "--coefficient",
+            "all",
+            "--permutations",
+            "20",
+            "--format",
+            "json",
+        )
     )
     assert document["metrics"] == ["length", "short_only"]
     assert [(row["level"], row["coefficient"]) for row in document["rows"]] == [
-        (level, name) for level in ("turn", "dialogue", "system") for name in ("pearson", "spearman", "kendall")
+        (level, name)
+        for level in ("turn", "dialogue", "system")
+        for name in ("pearson", "spearman", "kendall")
     ]
     turn = document["rows"][0]
-    assert set(turn["tests"]) == {"perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both"}
-    assert (turn["advised"], turn["population"]) == ("jackknife-dialogues", "other dialogues with these 3 systems")
+    assert set(turn["tests"]) == {
+        "perm-sys",
+        "perm-input",
+        "perm-both",
+        "jackknife-dialogues",
+        "jackknife-both",
+    }
+    assert (turn["advised"], turn["population"]) == (
+        "jackknife-dialogues",
+        "other dialogues with these 3 systems",
+    )
     assert "williams" in document["rows"][6]["tests"]
 
 
@@ -136,14 +178,20 @@ def test_compare_turned_round_changes_the_sign_alone(compare) -> None:
 
 
 def test_compare_as_a_table_marks_the_advised_test(compare) -> None:
-    header, _, *rows = compare("--metrics", "length,short_only", "--level", "turn", "--permutations", "50").splitlines()
+    header, _, *rows = compare(
+        "--metrics", "length,short_only", "--level", "turn", "--permutations", "50"
+    ).splitlines()
     assert header.split("  ")[0] == "level"
     assert sum(cell.endswith("*") for cell in rows[0].split()) == 1
 
 
 def test_a_constant_metric_has_no_p(compare) -> None:
-    rows = json.loads(compare("--metrics", "length,constant", "--permutations", "20", "--format", "json"))["rows"]
-    assert all(test["value"] is None and test["reason"] for row in rows for test in row["tests"].values())
+    rows = json.loads(
+        compare("--metrics", "length,constant", "--permutations", "20", "--format", "json")
+    )["rows"]
+    assert all(
+        test["value"] is None and test["reason"] for row in rows for test in row["tests"].values()
+    )
 
 
 @pytest.mark.parametrize("metrics", ["length", "length,short_only,constant", "length,unheard_of"])

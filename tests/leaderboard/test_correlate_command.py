@@ -76,14 +76,24 @@ def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVe
         "tie_calibrated_accuracy",
         "attenuation_corrected",
     ]
-    assert (length["level"], length["n"], length["coverage"], length["higher_is_better"]) == ("turn", 4, 1.0, True)
+    assert (length["level"], length["n"], length["coverage"], length["higher_is_better"]) == (
+        "turn",
+        4,
+        1.0,
+        True,
+    )
     assert length["pearson"]["value"] == pytest.approx(0.8)
     assert set(length["pearson"]) >= {"value", "p", "ci"}
-    assert by_metric["constant"]["pearson"] == {"value": None, "reason": "all metric scores are equal"}
+    assert by_metric["constant"]["pearson"] == {
+        "value": None,
+        "reason": "all metric scores are equal",
+    }
 
 
 def test_a_row_s_signature_says_how_it_was_made(correlate, version: CorpusVersion) -> None:
-    document = json.loads(correlate("--level", "turn", "--resamples", "7", "--seed", "3", "--format", "json"))
+    document = json.loads(
+        correlate("--level", "turn", "--resamples", "7", "--seed", "3", "--format", "json")
+    )
     (signature,) = [row["signature"] for row in document["rows"] if row["metric"] == "length"]
     assert signature == (
         f"metric:length|version:1|corpus:small|corpus_version:{version.label}|aspect:overall|systems:all|design:partly-crossed|"
@@ -106,23 +116,38 @@ def test_without_draws_there_are_no_intervals(correlate) -> None:
 
 
 def test_csv_has_a_row_a_metric_and_level_and_leaves_undefined_cells_empty(correlate) -> None:
-    rows = list(csv.DictReader(io.StringIO(correlate("--level", "turn", "--resamples", "0", "--format", "csv"))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(correlate("--level", "turn", "--resamples", "0", "--format", "csv"))
+        )
+    )
     by_metric: dict[str, Any] = {row["metric"]: row for row in rows}
     length, constant = by_metric["length"], by_metric["constant"]
-    assert (length["level"], length["n"], float(length["pearson"])) == ("turn", "4", pytest.approx(0.8))
+    assert (length["level"], length["n"], float(length["pearson"])) == (
+        "turn",
+        "4",
+        pytest.approx(0.8),
+    )
     assert (length["pearson_reason"], length["pearson_low"]) == ("", "")
     assert (constant["pearson"], constant["pearson_reason"]) == ("", "all metric scores are equal")
     assert length["signature"].startswith("metric:length|")
 
 
 def test_latex_marks_the_best_and_what_is_not_significant(correlate) -> None:
-    call_command("score", corpus="small", metrics="bleu_1", inline=True)  # no word matches: 0 throughout, undefined
+    call_command(
+        "score", corpus="small", metrics="bleu_1", inline=True
+    )  # no word matches: 0 throughout, undefined
     alone = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
     assert r"length & 0.800$^\dagger$ &" in alone  # nothing competes with it
-    call_command("score", corpus="small", metrics="short_only", inline=True)  # lengths 1, 3, 2: r = 0.5 with 1, 2, 3
+    call_command(
+        "score", corpus="small", metrics="short_only", inline=True
+    )  # lengths 1, 3, 2: r = 0.5 with 1, 2, 3
     text = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
     # n = 4: r = 0.8 has p = 0.2, hence the dagger.
-    assert r"length & \textbf{0.800}$^\dagger$ & \textbf{0.800}$^\dagger$ & \textbf{0.667}$^\dagger$ \\" in text
+    assert (
+        r"length & \textbf{0.800}$^\dagger$ & \textbf{0.800}$^\dagger$ & \textbf{0.667}$^\dagger$ \\"
+        in text
+    )
     assert r"constant & -- & -- & -- \\" in text
     assert text.count("{") == text.count("}")
     assert (r"\begin{tabular}" in text, r"\end{tabular}" in text) == (True, True)
@@ -146,7 +171,15 @@ def test_latex_escapes_names(correlate, version: CorpusVersion) -> None:
 
 def test_the_table_shows_metrics_and_the_ceiling(correlate) -> None:
     lines = correlate("--level", "turn", "--resamples", "0").splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ["length", "constant", "ceiling", "leave-one-out", "–", "–", "–"]
+    assert [line.split()[0] for line in lines[2:]] == [
+        "length",
+        "constant",
+        "ceiling",
+        "leave-one-out",
+        "–",
+        "–",
+        "–",
+    ]
     assert lines[2].split() == ["length", "turn", "4", "0.800", "0.800", "0.667"]
     assert lines[3].split() == ["constant", "turn", "4", "–", "–", "–"]
 
@@ -164,7 +197,18 @@ def test_each_dash_of_the_table_has_its_reason_beneath(correlate) -> None:
 
 def test_metrics_and_systems_are_chosen_by_name(correlate) -> None:
     document = json.loads(
-        correlate("--metrics", "length", "--exclude", "dull", "--level", "turn", "--resamples", "0", "--format", "json")
+        correlate(
+            "--metrics",
+            "length",
+            "--exclude",
+            "dull",
+            "--level",
+            "turn",
+            "--resamples",
+            "0",
+            "--format",
+            "json",
+        )
     )
     assert [row["metric"] for row in document["rows"]] == ["length"]
     assert (document["systems"], document["rows"][0]["n"]) == (["echo"], 3)
@@ -188,7 +232,9 @@ def test_an_aspect_is_found_without_regard_to_case(correlate) -> None:
         (["--systems", ","], "names nothing"),
     ],
 )
-def test_what_is_not_known_is_named_with_what_is(correlate, arguments: list[str], says: str) -> None:
+def test_what_is_not_known_is_named_with_what_is(
+    correlate, arguments: list[str], says: str
+) -> None:
     with pytest.raises(CommandError) as refusal:
         correlate(*arguments)
     assert says in str(refusal.value)
@@ -208,7 +254,8 @@ def test_the_table_gives_ceiling_and_agreement_their_intervals(tmp_path: Path, c
     lines = capsys.readouterr().out.splitlines()
     (ceiling,) = [line for line in lines if line.startswith("ceiling (√reliability)")]
     (one_rater,) = [line for line in lines if line.startswith("leave-one-out agreement")]
-    # Of two raters who agree at r = .8 the mean has reliability 1.6 / 1.8, and its root is .943; τ has no such formula.
+    # Of two raters who agree at r = .8 the mean has reliability 1.6 / 1.8, and its root is .943; τ
+    # has no such formula.
     assert "0.943 [" in ceiling
     assert "0.800 [" in one_rater
     assert (ceiling.count("["), one_rater.count("[")) == (2, 3)
@@ -217,13 +264,19 @@ def test_the_table_gives_ceiling_and_agreement_their_intervals(tmp_path: Path, c
 def two_raters_of_five() -> list[Record]:
     places = [(f"d{number}", 0, "echo") for number in range(5)]
     given = ((1.0, 2.0), (2.0, 1.0), (3.0, 3.0), (4.0, 5.0), (5.0, 4.0))
-    scores = {place: {"ann": ann, "bob": bob} for place, (ann, bob) in zip(places, given, strict=True)}
-    return rated_corpus([dialogue(name) for name, _, _ in places], dict.fromkeys(places, "hi"), scores)
+    scores = {
+        place: {"ann": ann, "bob": bob} for place, (ann, bob) in zip(places, given, strict=True)
+    }
+    return rated_corpus(
+        [dialogue(name) for name, _, _ in places], dict.fromkeys(places, "hi"), scores
+    )
 
 
 def test_a_ceiling_without_an_interval_says_why(tmp_path: Path, capsys) -> None:
     places = [("d0", turn, "echo") for turn in range(4)]
-    scores = {place: {"ann": float(turn + 1), "bob": float(5 - turn)} for turn, place in enumerate(places)}
+    scores = {
+        place: {"ann": float(turn + 1), "bob": float(5 - turn)} for turn, place in enumerate(places)
+    }
     stored(rated_corpus([dialogue("d0", turns=4)], dict.fromkeys(places, "hi"), scores), tmp_path)
     call_command("correlate", "--corpus", "small", "--level", "turn", "--format", "json")
     ceiling = json.loads(capsys.readouterr().out)["leave_one_out_agreement"]["turn"]
@@ -242,12 +295,18 @@ def test_variants_are_rows_of_the_table_on_request_and_columns_of_csv_always(cor
     document = json.loads(correlate(*asked, "--format", "json"))["rows"][0]
     assert float(row["tie_calibrated_accuracy"]) == document["tie_calibrated_accuracy"]["value"]
     assert row["per_dialogue_groups"] == str(document["per_dialogue"]["groups"])
-    assert row["attenuation_corrected_pearson_reason"] == document["attenuation_corrected"]["pearson"]["reason"]
+    assert (
+        row["attenuation_corrected_pearson_reason"]
+        == document["attenuation_corrected"]["pearson"]["reason"]
+    )
     assert row["pairwise_accuracy"] == ""  # of systems
 
 
-def test_intervals_of_systems_are_not_corrected_for_noise_again(tmp_path: Path, odd_metrics, capsys) -> None:
-    """Turns: the interval is divided by the root of the reliability. Systems: it speaks of endless dialogues."""
+def test_intervals_of_systems_are_not_corrected_for_noise_again(
+    tmp_path: Path, odd_metrics, capsys
+) -> None:
+    """Turns: the interval is divided by the root of the reliability. Systems: it speaks of endless
+    dialogues."""
     seen = {"a": (1, 2, 2, 1), "b": (3, 2, 3, 3), "c": (4, 3, 4, 4), "d": (2, 3, 1, 2)}
     lengths = {"a": (2, 1, 3, 2), "b": (3, 4, 2, 3), "c": (4, 3, 5, 6), "d": (5, 4, 6, 5)}
     numbered = {(f"d{number}", 0, system): number for system in seen for number in range(4)}
@@ -261,7 +320,9 @@ def test_intervals_of_systems_are_not_corrected_for_noise_again(tmp_path: Path, 
     capsys.readouterr()
     call_command("correlate", "--corpus", "small", "--format", "json")
     document = json.loads(capsys.readouterr().out)
-    turn, system = ({row["level"]: row for row in document["rows"]}[level] for level in ("turn", "system"))
+    turn, system = (
+        {row["level"]: row for row in document["rows"]}[level] for level in ("turn", "system")
+    )
     root = document["split_half"]["turn"]["pearson"] ** 0.5
     assert root < 0.99
     divided = [end / root for end in turn["pearson"]["ci"]]
@@ -274,9 +335,13 @@ def test_intervals_of_other_systems_are_named_in_the_signature(correlate) -> Non
     asked = ("--level", "turn", "--resamples", "20", "--metrics", "length", "--format", "json")
     document = json.loads(correlate(*asked, "--redraw", "both"))
     assert document["ci"] == "percentile95-bootstrap-over-dialogues-and-systems"
-    assert "|ci:percentile95-bootstrap-over-dialogues-and-systems|" in document["rows"][0]["signature"]
+    assert (
+        "|ci:percentile95-bootstrap-over-dialogues-and-systems|" in document["rows"][0]["signature"]
+    )
     assert "other systems in other dialogues" in document["interval"]["turn"]
-    assert json.loads(correlate(*asked, "--redraw", "systems"))["ci"] == "jackknife-t95-over-systems"
+    assert (
+        json.loads(correlate(*asked, "--redraw", "systems"))["ci"] == "jackknife-t95-over-systems"
+    )
 
 
 def test_a_jackknife_over_both_is_refused(correlate) -> None:
@@ -284,21 +349,23 @@ def test_a_jackknife_over_both_is_refused(correlate) -> None:
         correlate("--redraw", "both", "--interval", "jackknife")
 
 
-# --- what an interval speaks of, and where it may not hold -----------------------------------------------------------
+# --- what an interval speaks of, and where it may not hold ----------------------------------------
 
 
 SYSTEMS = ("ada", "bob", "cem", "dee", "eve")
 
 
 def five_systems(tmp_path: Path) -> None:
-    """Six dialogues, one turn each; systems answer at greater length the better they are, dee once at
-    enormous length."""
+    """Six dialogues, one turn each; systems answer at greater length the better they are, dee once
+    at enormous length."""
     places = [(f"d{number}", 0, system) for number in range(6) for system in SYSTEMS]
     scores, texts = {}, {}
     for name, turn, system in places:
         number, rank = int(name[1:]), SYSTEMS.index(system)
         scores[name, turn, system] = {"ann": float(1 + (rank + number) % 5), "bob": float(1 + rank)}
-        texts[name, turn, system] = "x " * (1000 if (number, system) == (2, "dee") else 3 + 2 * rank + number % 3)
+        texts[name, turn, system] = "x " * (
+            1000 if (number, system) == (2, "dee") else 3 + 2 * rank + number % 3
+        )
     records = rated_corpus([dialogue(f"d{number}") for number in range(6)], texts, scores)
     stored(records, tmp_path)
     call_command("score", "--corpus", "small", "--metrics", "response_length", "--inline")
@@ -312,41 +379,73 @@ def five_systems(tmp_path: Path) -> None:
         (("--redraw", "both"), "new systems and dialogues"),
     ],
 )
-def test_a_row_of_systems_says_what_its_intervals_speak_of(tmp_path: Path, capsys, arguments, scope: str) -> None:
+def test_a_row_of_systems_says_what_its_intervals_speak_of(
+    tmp_path: Path, capsys, arguments, scope: str
+) -> None:
     five_systems(tmp_path)
     capsys.readouterr()
     call_command("correlate", "--corpus", "small", "--resamples", "100", *arguments)
     table = capsys.readouterr().out
-    (of_systems,) = [line for line in table.splitlines() if line.startswith("response_length") and " system " in line]
-    (of_turns,) = [line for line in table.splitlines() if line.startswith("response_length") and " turn " in line]
+    (of_systems,) = [
+        line
+        for line in table.splitlines()
+        if line.startswith("response_length") and " system " in line
+    ]
+    (of_turns,) = [
+        line
+        for line in table.splitlines()
+        if line.startswith("response_length") and " turn " in line
+    ]
     assert of_systems.rstrip().endswith(scope)
     assert "systems" not in of_turns
-    call_command("correlate", "--corpus", "small", "--resamples", "100", "--format", "json", *arguments)
+    call_command(
+        "correlate", "--corpus", "small", "--resamples", "100", "--format", "json", *arguments
+    )
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["level"]: row.get("generalises_to") for row in rows}["system"] == scope
-    call_command("correlate", "--corpus", "small", "--resamples", "100", "--format", "latex", *arguments)
+    call_command(
+        "correlate", "--corpus", "small", "--resamples", "100", "--format", "latex", *arguments
+    )
     assert f"system ({scope})" in capsys.readouterr().out
 
 
-def test_of_other_systems_the_interval_of_few_is_said_to_say_nothing(tmp_path: Path, capsys) -> None:
+def test_of_other_systems_the_interval_of_few_is_said_to_say_nothing(
+    tmp_path: Path, capsys
+) -> None:
     five_systems(tmp_path)
     capsys.readouterr()
     call_command("correlate", "--corpus", "small", "--resamples", "100")
     assert "it says nothing of other systems than these 5" in capsys.readouterr().out
 
 
-def test_one_enormous_score_is_remarked_beside_pearson_s_interval_in_table_json_and_csv(tmp_path: Path, capsys) -> None:
+def test_one_enormous_score_is_remarked_beside_pearson_s_interval_in_table_json_and_csv(
+    tmp_path: Path, capsys
+) -> None:
     five_systems(tmp_path)
     capsys.readouterr()
     call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100")
     table = capsys.readouterr().out
     assert "] *" in table
-    assert "* response_length (turn): the metric scores have heavy tails (excess kurtosis 2" in table
-    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "json")
+    assert (
+        "* response_length (turn): the metric scores have heavy tails (excess kurtosis 2" in table
+    )
+    call_command(
+        "correlate",
+        "--corpus",
+        "small",
+        "--level",
+        "turn",
+        "--resamples",
+        "100",
+        "--format",
+        "json",
+    )
     (found,) = json.loads(capsys.readouterr().out)["rows"]
     assert "Spearman's ρ holds" in found["pearson"]["ci_remark"]
     assert "ci_remark" not in found["spearman"]
     assert found["attenuation_corrected"]["pearson"]["ci_remark"] == found["pearson"]["ci_remark"]
-    call_command("correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "csv")
+    call_command(
+        "correlate", "--corpus", "small", "--level", "turn", "--resamples", "100", "--format", "csv"
+    )
     (line,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert line["pearson_remark"] == found["pearson"]["ci_remark"]

@@ -1,5 +1,5 @@
-"""Coverage: the share of the human-scored responses that a metric scored, beside every correlation. Nothing is imputed:
-what has no score is left out, and is said."""
+"""Coverage: the share of the human-scored responses that a metric scored, beside every correlation.
+Nothing is imputed: what has no score is left out, and is said."""
 
 from __future__ import annotations
 
@@ -48,8 +48,14 @@ def test_it_is_the_share_of_rated_responses_that_have_a_score_at_every_level(rat
     version = rated(TWO_SYSTEMS)
     without(version, "echo", [1])
     rows = by_level(version)
-    assert {level: row["coverage"] for level, row in rows.items()} == dict.fromkeys(rows, pytest.approx(5 / 6))
-    assert {level: row["n"] for level, row in rows.items()} == {"turn": 5, "dialogue": 4, "system": 2}
+    assert {level: row["coverage"] for level, row in rows.items()} == dict.fromkeys(
+        rows, pytest.approx(5 / 6)
+    )
+    assert {level: row["n"] for level, row in rows.items()} == {
+        "turn": 5,
+        "dialogue": 4,
+        "system": 2,
+    }
 
 
 def test_a_response_that_nobody_rated_does_not_count(rated: Rated) -> None:
@@ -60,7 +66,8 @@ def test_a_response_that_nobody_rated_does_not_count(rated: Rated) -> None:
 
 
 def test_where_people_rated_whole_dialogues_all_responses_in_these_count(rated: Rated) -> None:
-    """d0 has two turns and d1 one: with d0's second answer of echo missing, 5 of 6; without d1 of dull rated, of 5."""
+    """d0 has two turns and d1 one: with d0's second answer of echo missing, 5 of 6; without d1 of
+    dull rated, of 5."""
     unrated = {place: (None, length) for place, (_, length) in TWO_SYSTEMS.items()}
     version = rated(unrated, OF_DIALOGUES)
     without(version, "echo", [1])
@@ -69,7 +76,9 @@ def test_where_people_rated_whole_dialogues_all_responses_in_these_count(rated: 
 
 def test_dialogues_that_nobody_rated_do_not_count(rated: Rated) -> None:
     unrated = {place: (None, length) for place, (_, length) in TWO_SYSTEMS.items()}
-    version = rated(unrated, {place: score for place, score in OF_DIALOGUES.items() if place != ("d1", "dull")})
+    version = rated(
+        unrated, {place: score for place, score in OF_DIALOGUES.items() if place != ("d1", "dull")}
+    )
     without(version, "echo", [1])
     assert by_level(version)["dialogue"]["coverage"] == pytest.approx(4 / 5)
 
@@ -84,10 +93,12 @@ def test_a_metric_of_systems_covers_systems(rated: Rated) -> None:
     version = rated(TWO_SYSTEMS)
     MetricRun.objects.filter(system__name="dull").update(system_score=None, system_reason="none")
     MetricRun.objects.update(turn_scores=[])
-    assert by_level(version)["system"]["coverage"] == 0.0  # "length" is of turns: no turn has a score
+    assert (
+        by_level(version)["system"]["coverage"] == 0.0
+    )  # "length" is of turns: no turn has a score
 
 
-# --- where it stands ---------------------------------------------------------------------------------------------
+# --- where it stands ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -106,7 +117,9 @@ def test_correlate_prints_it_beside_n_in_every_format(rated: Rated, printed) -> 
     assert header.split()[:4] == ["metric", "level", "n", "coverage"]
     assert first.split()[:5] == ["length", "turn", "5", "83", "%"]
     assert json.loads(printed("json"))["rows"][0]["coverage"] == pytest.approx(5 / 6)
-    assert float(next(csv.DictReader(io.StringIO(printed("csv"))))["coverage"]) == pytest.approx(5 / 6)
+    assert float(next(csv.DictReader(io.StringIO(printed("csv"))))["coverage"]) == pytest.approx(
+        5 / 6
+    )
     latex = printed("latex")
     assert "% length, turn level: 83 % of what people rated has a score, n = 5" in latex
     assert r"length$^\ddagger$" in latex
@@ -119,10 +132,14 @@ def test_latex_is_quiet_where_everything_has_a_score(rated: Rated, printed) -> N
 
 def test_the_board_marks_a_metric_that_left_something_out(rated: Rated) -> None:
     version = rated(TWO_SYSTEMS)
-    (row, *_) = metric_board(meta_evaluation(version, "overall", resamples=0), version.created_at).rows
+    (row, *_) = metric_board(
+        meta_evaluation(version, "overall", resamples=0), version.created_at
+    ).rows
     assert row.badges == ()
     assert row.cell("turn-coverage").value == 1.0
     without(version, "echo", [1])
-    (row, *_) = metric_board(meta_evaluation(version, "overall", resamples=0), version.created_at).rows
+    (row, *_) = metric_board(
+        meta_evaluation(version, "overall", resamples=0), version.created_at
+    ).rows
     assert row.badges == ("83 % scored",)
     assert row.cell("turn-coverage").value == pytest.approx(5 / 6)

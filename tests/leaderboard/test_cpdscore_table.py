@@ -1,4 +1,5 @@
-"""``tables cpdscore``: what ComperDial's paper prints, and beneath each row all that is computed of it here."""
+"""``tables cpdscore``: what ComperDial's paper prints, and beneath each row all that is computed of
+it here."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ PLACES = {
     ("d0", 0, "dull"): (4, 4),
     ("d1", 0, "dull"): (5, 5),
 }
-"""Human scores 1 to 5, lengths 1, 3, 2, 4, 5: Σd² = 0 + 1 + 1 + 0 + 0 = 2, so ρ = 1 − 6 · 2 / (5 · 24) = 0.9; the
-deviations' products are 4 + 0 + 0 + 1 + 4 + …: (−2·−2) + (−1·0) + (0·−1) + 1 + 4 = 9 of 10, so r = 0.9."""
+"""Human scores 1 to 5, lengths 1, 3, 2, 4, 5: Σd² = 0 + 1 + 1 + 0 + 0 = 2, so ρ = 1 − 6 · 2 / (5 ·
+24) = 0.9; the deviations' products are 4 + 0 + 0 + 1 + 4 + …: (−2·−2) + (−1·0) + (0·−1) + 1 + 4 = 9
+of 10, so r = 0.9."""
 OF_DIALOGUES = {("d0", "echo"): 1.0, ("d1", "echo"): 2.0, ("d0", "dull"): 4.0, ("d1", "dull"): 5.0}
 
 
@@ -36,7 +38,9 @@ def table(capsys: pytest.CaptureFixture[str]):
     def run(*arguments: str, form: str = "json", corpus: str = "comperdial") -> Any:
         capsys.readouterr()
         chosen = ["--corpora", f"{corpus}=small"] if corpus else []
-        call_command("tables", "cpdscore", *chosen, "--resamples", "20", *arguments, "--format", form)
+        call_command(
+            "tables", "cpdscore", *chosen, "--resamples", "20", *arguments, "--format", form
+        )
         printed = capsys.readouterr().out
         return json.loads(printed) if form == "json" else printed
 
@@ -48,7 +52,12 @@ def length_for_bleu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(table_queries.OURS, "BLEU", "length")
 
 
-def judged(version: CorpusVersion, configuration: str, scores: dict[str, list[float | None]], model: str = "") -> None:
+def judged(
+    version: CorpusVersion,
+    configuration: str,
+    scores: dict[str, list[float | None]],
+    model: str = "",
+) -> None:
     """As if a judge had scored each system's turns."""
     chosen = parse(configuration)
     for name, of_turns in scores.items():
@@ -63,7 +72,9 @@ def judged(version: CorpusVersion, configuration: str, scores: dict[str, list[fl
             signature=chosen.signature(),
             model=model,
             turn_scores=of_turns,
-            undefined={str(place): "unread" for place, score in enumerate(of_turns) if score is None},
+            undefined={
+                str(place): "unread" for place, score in enumerate(of_turns) if score is None
+            },
             system_score=1.0,
         )
 
@@ -73,18 +84,24 @@ THREE_TURNS = {"echo": [1.0, 2.0, 3.0], "dull": [4.0, None, 5.0]}
 
 
 def row_of(document: dict[str, Any], number: str, metric: str) -> dict[str, Any]:
-    tables = [one for one in document["tables"] if one["number"] == number and not one["title"].startswith("As ")]
+    tables = [
+        one
+        for one in document["tables"]
+        if one["number"] == number and not one["title"].startswith("As ")
+    ]
     (table,) = tables
     (row,) = [row for row in table["rows"] if row["metric"] == metric]
     return row
 
 
-# --- what the paper prints ---------------------------------------------------------------------------------------
+# --- what the paper prints ------------------------------------------------------------------------
 
 
 def test_every_row_has_a_figure_for_every_column() -> None:
     for table in paper.TABLES:
-        assert {len(row.figures) for row in table.rows} == {len(table.places) * len(table.coefficients)}, table.number
+        assert {len(row.figures) for row in table.rows} == {
+            len(table.places) * len(table.coefficients)
+        }, table.number
         assert all(-1 < figure.value < 1 for row in table.rows for figure in row.figures)
 
 
@@ -105,7 +122,12 @@ def test_the_tables_have_the_paper_s_rows() -> None:
         (paper.TABLE_4, "CPDS-D w/o ref", "GPT-4", "0.714 0.712 0.583 0.943 0.928 0.799"),
         (paper.TABLE_5, "Human", "", "0.855 0.827 0.676 0.963 0.968 0.869"),
         (paper.TABLE_5, "ROUGE", "", "0.165 0.090 0.061 0.414 0.071* 0.039*"),
-        (paper.TABLE_5, "CPDS-Dial, intermediate score", "GPT-3.5", "0.664 0.658 0.506 0.779 0.868 0.710"),
+        (
+            paper.TABLE_5,
+            "CPDS-Dial, intermediate score",
+            "GPT-3.5",
+            "0.664 0.658 0.506 0.779 0.868 0.710",
+        ),
         (paper.TABLE_6, "CPDS-S w/o ref", "GPT-4", "0.663 0.661 0.693 0.681"),
         (paper.TABLE_3, "Original detail", "GPT-4", "0.256 0.237 0.191 0.806 0.674 0.535"),
     ],
@@ -114,12 +136,17 @@ def test_published_figures_stand_where_the_paper_has_them(
     table: paper.PublishedTable, metric: str, model: str, figures: str
 ) -> None:
     (row,) = [row for row in table.rows if (row.metric, row.model) == (metric, model)]
-    assert " ".join(f"{one.value:.3f}{'' if one.significant else '*'}" for one in row.figures) == figures
+    assert (
+        " ".join(f"{one.value:.3f}{'' if one.significant else '*'}" for one in row.figures)
+        == figures
+    )
 
 
 def test_averaging_three_calls_is_never_worse_in_what_the_paper_prints() -> None:
     """Its section 6.2 says so of the turn level; a slip of a digit would break it."""
-    once = {(row.metric, row.model): row for row in paper.TABLE_3.rows if row.metric.startswith("CPDS")}
+    once = {
+        (row.metric, row.model): row for row in paper.TABLE_3.rows if row.metric.startswith("CPDS")
+    }
     thrice = {(row.metric, row.model): row for row in paper.TABLE_4.rows if row.model}
     assert once.keys() == thrice.keys()
     for key, row in once.items():
@@ -129,10 +156,12 @@ def test_averaging_three_calls_is_never_worse_in_what_the_paper_prints() -> None
 def test_every_row_has_a_metric_here_or_is_known_to_have_none() -> None:
     rows = {row.metric for table in paper.TABLES for row in table.rows}
     assert rows - set(table_queries.OURS) == {"Human", "RADE", "GRADE", "USR", "USL-H"}
-    assert [parse(name).metric.name for name in table_queries.OURS.values()] == [*table_queries.OURS.values()]
+    assert [parse(name).metric.name for name in table_queries.OURS.values()] == [
+        *table_queries.OURS.values()
+    ]
 
 
-# --- ours beside it ----------------------------------------------------------------------------------------------
+# --- ours beside it -------------------------------------------------------------------------------
 
 pytestmark = pytest.mark.django_db
 
@@ -172,7 +201,9 @@ def test_the_table_of_single_calls_has_no_averages(rated: Rated, table) -> None:
     assert [one["configuration"] for one in ours] == ["cpdscore_detail[scoring=answer]"]
 
 
-def test_a_judge_can_be_chosen_and_other_metrics_stay(rated: Rated, table, length_for_bleu: None) -> None:
+def test_a_judge_can_be_chosen_and_other_metrics_stay(
+    rated: Rated, table, length_for_bleu: None
+) -> None:
     version = rated(PLACES)
     judged(version, "cpdscore_detail", THREE_TURNS)
     judged(version, "cpdscore_detail[model=gpt-4o]", THREE_TURNS)
@@ -209,7 +240,10 @@ def test_what_was_not_scored_stands_beside_the_figures(rated: Rated, table) -> N
 def test_a_judge_of_the_project_s_users_has_a_row_of_its_own(rated: Rated, table) -> None:
     judged(rated(PLACES), "judge[prompt=kind@1]", THREE_TURNS)
     row = row_of(table(), "4", "Own judges")
-    assert (row["published"], [one["configuration"] for one in row["ours"]]) == ([], ["judge[prompt=kind@1]"])
+    assert (row["published"], [one["configuration"] for one in row["ours"]]) == (
+        [],
+        ["judge[prompt=kind@1]"],
+    )
 
 
 def test_two_scores_of_one_dialogue_prompt_stand_in_two_rows(rated: Rated, table) -> None:
@@ -238,8 +272,8 @@ def test_two_scores_of_one_dialogue_prompt_stand_in_two_rows(rated: Rated, table
 
 @pytest.mark.usefixtures("length_for_bleu")
 def test_table_5_holds_metrics_against_ratings_of_dialogues_alone(rated: Rated, table) -> None:
-    """Mean lengths: echo 2, 2, dull 4, 5; people's dialogues 1, 2, 4, 5: deviations −2, −1, 1, 2 and −1.25, −1.25,
-    .75, 1.75, products 2.5 + 1.25 + .75 + 3.5 = 8, over √(10 · 6.75)."""
+    """Mean lengths: echo 2, 2, dull 4, 5; people's dialogues 1, 2, 4, 5: deviations −2, −1, 1, 2
+    and −1.25, −1.25, .75, 1.75, products 2.5 + 1.25 + .75 + 3.5 = 8, over √(10 · 6.75)."""
     rated(PLACES, OF_DIALOGUES)
     (ours,) = row_of(table(), "5", "BLEU")["ours"]
     dialogue, system = ours["cells"]
@@ -248,8 +282,8 @@ def test_table_5_holds_metrics_against_ratings_of_dialogues_alone(rated: Rated, 
 
 
 def test_people_who_rate_turns_stand_beside_people_who_rate_dialogues(rated: Rated, table) -> None:
-    """Turn means 1.5, 3, 4, 5 against 1, 2, 4, 5: products of deviations −1.875·−2, −.375·−1, .625·1, 1.625·2 make 8,
-    over √(6.6875 · 10)."""
+    """Turn means 1.5, 3, 4, 5 against 1, 2, 4, 5: products of deviations −1.875·−2, −.375·−1,
+    .625·1, 1.625·2 make 8, over √(6.6875 · 10)."""
     rated(PLACES, OF_DIALOGUES)
     (ours,) = row_of(table(), "5", "Human")["ours"]
     assert ours["configuration"] == "people, turn by turn"
@@ -264,7 +298,9 @@ def test_without_ratings_of_dialogues_table_5_says_so(rated: Rated, table) -> No
 
 
 @pytest.mark.usefixtures("length_for_bleu")
-def test_a_corpus_that_the_paper_does_not_know_has_the_same_layout_of_its_own(rated: Rated, table) -> None:
+def test_a_corpus_that_the_paper_does_not_know_has_the_same_layout_of_its_own(
+    rated: Rated, table
+) -> None:
     judged(rated(PLACES), "cpdscore_detail", THREE_TURNS)
     document = table(corpus="")
     (extra,) = [one for one in document["tables"] if one["title"].startswith("As ")]
@@ -288,26 +324,51 @@ def test_a_system_that_is_nowhere_cannot_be_left_out(rated: Rated, table) -> Non
 def test_the_paper_s_corpora_are_named(rated: Rated, table) -> None:
     rated(PLACES)
     with pytest.raises(
-        CommandError, match="the paper has no corpus daily; it has: comperdial, usr-persona, usr-topical"
+        CommandError,
+        match="the paper has no corpus daily; it has: comperdial, usr-persona, usr-topical",
     ):
         table("--corpora", "daily=small")
 
 
-# --- nothing here ------------------------------------------------------------------------------------------------
+# --- nothing here ---------------------------------------------------------------------------------
 
 
-def test_on_an_empty_site_the_published_tables_stand_alone(table, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_an_empty_site_the_published_tables_stand_alone(
+    table, capsys: pytest.CaptureFixture[str]
+) -> None:
     document = table(corpus="")
     assert [one["number"] for one in document["tables"]] == ["4", "5", "6", "3"]
-    assert all(row["published"] and not row["ours"] for one in document["tables"] for row in one["rows"])
-    assert {line["corpus"] for line in document["missing"]} == {"comperdial", "usr-topical", "usr-persona"}
-    assert all(line["command"].startswith("manage.py import_corpus") for line in document["missing"])
+    assert all(
+        row["published"] and not row["ours"] for one in document["tables"] for row in one["rows"]
+    )
+    assert {line["corpus"] for line in document["missing"]} == {
+        "comperdial",
+        "usr-topical",
+        "usr-persona",
+    }
+    assert all(
+        line["command"].startswith("manage.py import_corpus") for line in document["missing"]
+    )
 
 
 def test_the_printed_table_has_the_paper_s_stars(table) -> None:
     lines = table(form="table", corpus="").splitlines()
     assert lines[0].startswith("Table 4. ComperDial: turn-level scores")
-    assert lines[1].split() == ["metric", "source", "model", "turn", "r", "ρ", "τ", "n", "system", "r", "ρ", "τ", "n"]
+    assert lines[1].split() == [
+        "metric",
+        "source",
+        "model",
+        "turn",
+        "r",
+        "ρ",
+        "τ",
+        "n",
+        "system",
+        "r",
+        "ρ",
+        "τ",
+        "n",
+    ]
     f1 = next(line for line in lines if line.startswith("F1 "))
     assert f1.split() == ["F1", "published", "0.196", "0.185", "0.132", "0.584", "0.120*", "0.078*"]
 
@@ -326,7 +387,9 @@ def test_the_csv_has_a_line_for_each_place_with_what_belongs_to_it(rated: Rated,
     assert ours["signature"].startswith("metric:cpdscore_detail")
 
 
-def test_what_the_judge_is_worth_is_said(rated: Rated, table, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_judge_is_worth_is_said(
+    rated: Rated, table, capsys: pytest.CaptureFixture[str]
+) -> None:
     judged(rated(PLACES), "cpdscore_detail", THREE_TURNS)
     (said,) = table()["worth"]
     assert said["configurations"] == ["cpdscore_detail"]

@@ -1,4 +1,5 @@
-"""``tables density``: the paper's figures, and beside them all that models trained here make, gathered over seeds."""
+"""``tables density``: the paper's figures, and beside them all that models trained here make,
+gathered over seeds."""
 
 from __future__ import annotations
 
@@ -30,34 +31,68 @@ def version(rated: Rated, home: Path) -> CorpusVersion:
 def table(capsys: pytest.CaptureFixture[str]):
     def run(*arguments: str, form: str = "json", corpora: str = "dailydialog-zhao=small") -> Any:
         capsys.readouterr()
-        call_command("tables", "density", "--corpora", corpora, "--resamples", "20", *arguments, "--format", form)
+        call_command(
+            "tables",
+            "density",
+            "--corpora",
+            corpora,
+            "--resamples",
+            "20",
+            *arguments,
+            "--format",
+            form,
+        )
         printed = capsys.readouterr().out
         return json.loads(printed) if form == "json" else printed
 
     return run
 
 
-def ours(document: dict[str, Any], number: str, metric: str, group: str = "") -> list[dict[str, Any]]:
-    (found,) = [one for one in document["tables"] if one["number"] == number and one["corpus"] == "small"]
-    (row,) = [row for row in found["rows"] if row["metric"] == metric and group in ("", row["group"])]
+def ours(
+    document: dict[str, Any], number: str, metric: str, group: str = ""
+) -> list[dict[str, Any]]:
+    (found,) = [
+        one for one in document["tables"] if one["number"] == number and one["corpus"] == "small"
+    ]
+    (row,) = [
+        row for row in found["rows"] if row["metric"] == metric and group in ("", row["group"])
+    ]
     return row["ours"]
 
 
 def two_seeds(home: Path, version: CorpusVersion) -> None:
     """With L_CL the seeds reach 0.9 and 1, without it 1 and 0.9."""
     for seed, scores, plain in ((0, TWO_SWAPPED, AS_PEOPLE), (1, AS_PEOPLE, TWO_SWAPPED)):
-        scored(version, f"density[trained={model_in(home, f'cl-{seed}', seed=seed, r_at_1=0.5 + seed / 10)}]", scores)
-        scored(version, f"density[trained={model_in(home, f'no-{seed}', seed=seed, contrastive='none')}]", plain)
+        scored(
+            version,
+            f"density[trained={model_in(home, f'cl-{seed}', seed=seed, r_at_1=0.5 + seed / 10)}]",
+            scores,
+        )
+        scored(
+            version,
+            f"density[trained={model_in(home, f'no-{seed}', seed=seed, contrastive='none')}]",
+            plain,
+        )
 
 
-# --- ours beside theirs ------------------------------------------------------------------------------------------
+# --- ours beside theirs ---------------------------------------------------------------------------
 
 
-def test_models_that_differ_by_their_seed_are_gathered(version: CorpusVersion, home: Path, table) -> None:
+def test_models_that_differ_by_their_seed_are_gathered(
+    version: CorpusVersion, home: Path, table
+) -> None:
     two_seeds(home, version)
     (group,) = ours(table(), "2", "Mahalanobis", WITH)
-    assert group["pearson"] == {"value": pytest.approx(0.95), "lowest": pytest.approx(0.9), "highest": 1.0, "seeds": 2}
-    assert [(one["trained"], one["seed"], one["n"]) for one in group["scored"]] == [("cl-0", 0, 5), ("cl-1", 1, 5)]
+    assert group["pearson"] == {
+        "value": pytest.approx(0.95),
+        "lowest": pytest.approx(0.9),
+        "highest": 1.0,
+        "seeds": 2,
+    }
+    assert [(one["trained"], one["seed"], one["n"]) for one in group["scored"]] == [
+        ("cl-0", 0, 5),
+        ("cl-1", 1, 5),
+    ]
     assert group["scored"][0]["pearson"]["value"] == pytest.approx(0.9)
     assert "corpus_version:" in group["scored"][0]["signature"]
 
@@ -71,14 +106,18 @@ def test_with_and_without_the_loss_are_two_rows_and_the_main_table_has_the_first
     assert [one["of"] for one in ours(document, "1", "DEnsity")] == ["L_CL paper"]
 
 
-def test_models_with_other_settings_stand_apart_and_say_in_what(version: CorpusVersion, home: Path, table) -> None:
+def test_models_with_other_settings_stand_apart_and_say_in_what(
+    version: CorpusVersion, home: Path, table
+) -> None:
     for name, negatives in (("few", 7), ("many", 15)):
         scored(version, f"density[trained={model_in(home, name, negatives=negatives)}]", AS_PEOPLE)
     words = [one["of"] for one in ours(table(), "2", "Mahalanobis", WITH)]
     assert words == ["L_CL paper, negatives 15", "L_CL paper, negatives 7"]
 
 
-def test_models_of_another_loss_are_not_density_s(version: CorpusVersion, home: Path, table) -> None:
+def test_models_of_another_loss_are_not_density_s(
+    version: CorpusVersion, home: Path, table
+) -> None:
     scored(version, f"density[trained={model_in(home, 'noise', objective='binary')}]", AS_PEOPLE)
     document = table()
     assert ours(document, "2", "Mahalanobis", WITH) == ours(document, "1", "DEnsity") == []
@@ -89,7 +128,9 @@ def test_models_of_another_loss_are_not_density_s(version: CorpusVersion, home: 
 
 
 def test_the_published_figures_stand_beside(version: CorpusVersion, table) -> None:
-    (found,) = [one for one in table()["tables"] if (one["number"], one["corpus"]) == ("2", "small")]
+    (found,) = [
+        one for one in table()["tables"] if (one["number"], one["corpus"]) == ("2", "small")
+    ]
     assert found["rows"][0]["published"] == [
         {
             "set": "DailyDialog-Zhao",
@@ -99,23 +140,31 @@ def test_the_published_figures_stand_beside(version: CorpusVersion, table) -> No
     ]
 
 
-def test_scores_of_some_of_the_systems_are_no_line(version: CorpusVersion, home: Path, table) -> None:
+def test_scores_of_some_of_the_systems_are_no_line(
+    version: CorpusVersion, home: Path, table
+) -> None:
     scored(version, f"density[trained={model_in(home, 'cl-0')}]", {"echo": AS_PEOPLE["echo"]})
     assert ours(table(), "2", "Mahalanobis", WITH) == []
 
 
 def test_what_was_not_scored_stands_beside(version: CorpusVersion, home: Path, table) -> None:
-    scored(version, f"density[trained={model_in(home, 'cl-0')}]", {**AS_PEOPLE, "echo": [1.0, None, 3.0]})
+    scored(
+        version,
+        f"density[trained={model_in(home, 'cl-0')}]",
+        {**AS_PEOPLE, "echo": [1.0, None, 3.0]},
+    )
     (group,) = ours(table(), "2", "Mahalanobis", WITH)
     assert (group["scored"][0]["n"], group["scored"][0]["coverage"]) == (4, 0.8)
     assert "cl-0 (L_CL paper), 80 % scored" in table(form="table")
     assert "80 % of what people rated has a score, n = 4" in table(form="latex")
 
 
-# --- the models --------------------------------------------------------------------------------------------------
+# --- the models -----------------------------------------------------------------------------------
 
 
-def test_the_selection_models_stand_beside_table_5(version: CorpusVersion, home: Path, table) -> None:
+def test_the_selection_models_stand_beside_table_5(
+    version: CorpusVersion, home: Path, table
+) -> None:
     two_seeds(home, version)
     plain, contrastive = table()["selection"]
     assert contrastive["published"]["DailyDialog"] == {"R@1": 0.9062, "MRR": 0.9396}
@@ -128,10 +177,18 @@ def test_the_selection_models_stand_beside_table_5(version: CorpusVersion, home:
 def test_what_a_model_was_stands_in_the_document(version: CorpusVersion, home: Path, table) -> None:
     model_in(home, "cl-0", seed=4)
     (model,) = table()["models"]
-    assert (model["seed"], model["data"], model["dialogues"], model["pairs"]) == (4, "daily v1", 900, 6000)
+    assert (model["seed"], model["data"], model["dialogues"], model["pairs"]) == (
+        4,
+        "daily v1",
+        900,
+        6000,
+    )
     assert model["settings"]["encoder"] == "tiny@0f"
     assert (model["state"], model["fit"]["rank"]) == ("here", 383)
-    assert "Ours: tiny, trained on daily v1, 900 dialogues, negatives 7, epochs 2" in table()["notes"][0]
+    assert (
+        "Ours: tiny, trained on daily v1, 900 dialogues, negatives 7, epochs 2"
+        in table()["notes"][0]
+    )
 
 
 @pytest.mark.parametrize(("rule", "learnt"), [("allow", {"small": 4}), ("leave out", {})])
@@ -142,32 +199,55 @@ def test_contexts_that_a_model_was_trained_on_are_told(
     model_in(home, "cl-0", about={"overlap rule": rule, "overlap": overlap})
     document = table()
     assert document["models"][0]["learnt"] == learnt
-    assert ("cl-0 was trained on 4 of the contexts that small evaluates" in document["notes"][0]) is bool(learnt)
+    assert (
+        "cl-0 was trained on 4 of the contexts that small evaluates" in document["notes"][0]
+    ) is bool(learnt)
 
 
-def test_a_model_that_is_gone_is_told_by_its_training(version: CorpusVersion, home: Path, table) -> None:
+def test_a_model_that_is_gone_is_told_by_its_training(
+    version: CorpusVersion, home: Path, table
+) -> None:
     scored(version, "density[trained=lost]", AS_PEOPLE)
     Training.objects.create(
-        name="lost", work="lost-1", recipe="density", chosen={"contrastive": "none"}, seed=3, revision="a1b2c3d4e5f6",
-        data={"corpus": "daily", "version": "v1"}, best={"step": 7, "figures": {"R@1": 0.4, "MRR": 0.5}},
+        name="lost", work="lost-1", recipe="density", chosen={"contrastive": "none"}, seed=3,
+        revision="a1b2c3d4e5f6", data={"corpus": "daily", "version": "v1"},
+        best={"step": 7, "figures": {"R@1": 0.4, "MRR": 0.5}},
     )  # fmt: skip
     document = table()
     (model,) = document["models"]
-    assert (model["state"], model["seed"], model["figures"]["R@1"], model["pairs"]) == ("gone", 3, 0.4, None)
+    assert (model["state"], model["seed"], model["figures"]["R@1"], model["pairs"]) == (
+        "gone",
+        3,
+        0.4,
+        None,
+    )
     assert "is not here any more" in model["reason"]
     assert ours(document, "2", "Mahalanobis", WITHOUT)[0]["scored"][0]["trained"] == "lost"
 
 
-def test_of_a_model_that_nothing_is_known_of_there_is_the_line_alone(version: CorpusVersion, home: Path, table) -> None:
+def test_of_a_model_that_nothing_is_known_of_there_is_the_line_alone(
+    version: CorpusVersion, home: Path, table
+) -> None:
     scored(version, "density[trained=lost]", AS_PEOPLE)
     document = table()
-    assert ours(document, "2", "Mahalanobis", WITH) == ours(document, "2", "Mahalanobis", WITHOUT) == []
+    assert (
+        ours(document, "2", "Mahalanobis", WITH)
+        == ours(document, "2", "Mahalanobis", WITHOUT)
+        == []
+    )
     assert ours(document, "1", "DEnsity")[0]["scored"][0]["trained"] == "lost"
     assert document["models"][0]["reason"].endswith("nothing else is known of it")
 
 
-def test_another_model_of_the_name_did_not_make_the_scores(version: CorpusVersion, home: Path, table) -> None:
-    scored(version, f"density[trained={model_in(home, 'cl-0', seed=5)}]", AS_PEOPLE, revision="0f0f0f0f0f0f")
+def test_another_model_of_the_name_did_not_make_the_scores(
+    version: CorpusVersion, home: Path, table
+) -> None:
+    scored(
+        version,
+        f"density[trained={model_in(home, 'cl-0', seed=5)}]",
+        AS_PEOPLE,
+        revision="0f0f0f0f0f0f",
+    )
     models = {model["revision"]: model for model in table()["models"]}
     assert models["a1b2c3d4e5f6"]["seed"] == 5
     assert "did not make these scores" in models["0f0f0f0f0f0f"]["reason"]
@@ -179,16 +259,22 @@ def test_scores_by_models_that_had_the_name_in_turn_are_of_no_one_model(
     model_in(home, "cl-0")
     scored(version, "density[trained=cl-0]", {"echo": AS_PEOPLE["echo"]})
     scored(version, "density[trained=cl-0]", {"dull": AS_PEOPLE["dull"]}, revision="0f0f0f0f0f0f")
-    assert [model["state"] for model in table()["models"] if model["revision"] == "several"] == ["another"]
+    assert [model["state"] for model in table()["models"] if model["revision"] == "several"] == [
+        "another"
+    ]
 
 
-# --- is ours like theirs -----------------------------------------------------------------------------------------
+# --- is ours like theirs --------------------------------------------------------------------------
 
 
-def test_findings_are_held_against_the_paper_s_seed_by_seed(version: CorpusVersion, home: Path, table) -> None:
+def test_findings_are_held_against_the_paper_s_seed_by_seed(
+    version: CorpusVersion, home: Path, table
+) -> None:
     two_seeds(home, version)
     found = {(one["claim"], one["coefficient"]): one for one in table()["findings"]}
-    assert found["DEnsity with L_CL", "pearson"]["said"].startswith("higher by .38")  # 0.95 − 0.5681
+    assert found["DEnsity with L_CL", "pearson"]["said"].startswith(
+        "higher by .38"
+    )  # 0.95 − 0.5681
     adds = found["what L_CL adds to it", "pearson"]
     assert adds["published"] == {"DailyDialog-Zhao": 0.1002}  # 0.5681 − 0.4679
     assert adds["ours"] == {  # 0.9 − 1 and 1 − 0.9
@@ -200,7 +286,9 @@ def test_findings_are_held_against_the_paper_s_seed_by_seed(version: CorpusVersi
     assert adds["said"] == "same direction: 1 of 2 seeds"
 
 
-def test_scores_of_one_model_are_held_against_each_other(version: CorpusVersion, home: Path, table) -> None:
+def test_scores_of_one_model_are_held_against_each_other(
+    version: CorpusVersion, home: Path, table
+) -> None:
     model_in(home, "cl-0")
     scored(version, "density[trained=cl-0]", TWO_SWAPPED)
     scored(version, "density_classifier[trained=cl-0]", ENDS_SWAPPED)
@@ -211,18 +299,23 @@ def test_scores_of_one_model_are_held_against_each_other(version: CorpusVersion,
     assert found["it over the Euclidean score", "pearson"]["said"] == "not computed"
 
 
-# --- what is missing ---------------------------------------------------------------------------------------------
+# --- what is missing ------------------------------------------------------------------------------
 
 
 def test_what_is_missing_has_the_next_command(version: CorpusVersion, home: Path, table) -> None:
     lines = table()["missing"]
     by_corpus = {line["corpus"]: line for line in lines if line["command"]}
-    assert by_corpus["usr-persona"]["command"] == "manage.py import_corpus usr pc_usr_data.json --slug usr-persona"
+    assert (
+        by_corpus["usr-persona"]["command"]
+        == "manage.py import_corpus usr pc_usr_data.json --slug usr-persona"
+    )
     assert by_corpus["grade-dailydialog"]["command"].endswith("human_judgement.json --slug grade")
     assert any("train a model first: manage.py train density" in line["reason"] for line in lines)
 
 
-def test_models_that_were_not_scored_are_named_in_the_next_command(version: CorpusVersion, home: Path, table) -> None:
+def test_models_that_were_not_scored_are_named_in_the_next_command(
+    version: CorpusVersion, home: Path, table
+) -> None:
     scored(version, f"density[trained={model_in(home, 'cl-0')}]", AS_PEOPLE)
     (line,) = [line for line in table()["missing"] if line["corpus"] == "small" and line["command"]]
     assert "density_euclidean[trained=cl-0]" in line["command"]
@@ -238,15 +331,17 @@ def test_bad_options_are_refused(version: CorpusVersion, table) -> None:
         table("--exclude", "x")
 
 
-# --- how it is printed -------------------------------------------------------------------------------------------
+# --- how it is printed ----------------------------------------------------------------------------
 
 
 def test_as_text_the_mean_stands_above_its_seeds(version: CorpusVersion, home: Path, table) -> None:
     two_seeds(home, version)
     printed = table(form="table").splitlines()
-    (place,) = [place for place, line in enumerate(printed) if "2 seeds: L_CL paper" in line and ".950  .900" in line][
-        1:
-    ]
+    (place,) = [
+        place
+        for place, line in enumerate(printed)
+        if "2 seeds: L_CL paper" in line and ".950  .900" in line
+    ][1:]
     assert "cl-0 (seed 0)" in printed[place + 1]
     assert "cl-1 (seed 1)" in printed[place + 2]
     head = printed.index("Is ours like theirs? small (L_CL paper)")
@@ -274,7 +369,9 @@ def test_as_csv_each_figure_has_a_line(version: CorpusVersion, home: Path, table
 def test_as_latex_each_table_is_whole(version: CorpusVersion, home: Path, table) -> None:
     two_seeds(home, version)
     printed = table(form="latex")
-    assert printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") == 8  # 4 sets, 2, 1 and Table 5
+    assert (
+        printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") == 8
+    )  # 4 sets, 2, 1 and Table 5
     assert r"Mahalanobis & 0.568 & 0.570" in printed
     assert r"2 seeds: L\_CL paper & 0.950 {\scriptsize (0.900 to 1.000)} &" in printed
 

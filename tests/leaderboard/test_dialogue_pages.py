@@ -16,7 +16,9 @@ SYSTEMS = SYSTEMS_A_PAGE + 3
 
 @pytest.fixture
 def client_of_a_page(db: None, client: Client) -> Client:
-    version = made_version([f"system-{number:02}" for number in range(SYSTEMS)], dialogues=1, turns=2, slug="many")
+    version = made_version(
+        [f"system-{number:02}" for number in range(SYSTEMS)], dialogues=1, turns=2, slug="many"
+    )
     version.corpus.is_public = True
     version.corpus.save()
     rater = Rater.objects.create(version=version, position=0, name="ann")

@@ -5,7 +5,13 @@ from __future__ import annotations
 from annotations.models import Turn
 from leaderboard.dialogues.contents import _bubbles
 
-HELLO, HI, HOW, WELL, BYE = ["A", "hello"], ["B", "hi"], ["A", "how are you?"], ["B", "well"], ["A", "bye"]
+HELLO, HI, HOW, WELL, BYE = (
+    ["A", "hello"],
+    ["B", "hi"],
+    ["A", "how are you?"],
+    ["B", "well"],
+    ["A", "bye"],
+)
 NESTED = [
     Turn(number=0, context=[HELLO], references=["hi"]),
     Turn(number=1, context=[HELLO, HI, HOW], references=["well"]),
@@ -31,7 +37,8 @@ def test_what_was_said_after_the_chosen_turn_is_later() -> None:
 
 
 def test_a_turn_with_a_context_of_its_own_is_shown_with_that_one() -> None:
-    """The longest context belongs to another conversation: nothing of it may stand before this turn's responses."""
+    """The longest context belongs to another conversation: nothing of it may stand before this
+    turn's responses."""
     other = Turn(number=1, context=[BYE], references=["see you"])
     assert [one.text for one in _bubbles([NESTED[1], other], other)] == ["bye", "see you"]
 

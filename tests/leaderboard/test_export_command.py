@@ -14,7 +14,13 @@ from annotations.importers.registry import importers
 from annotations.models import CorpusVersion, Response
 from annotations.queries import version_of
 from annotations.record_stream import records_of
-from annotations.records import CorpusRecord, RaterRecord, RatingRecord, ResponseRecord, SystemRecord
+from annotations.records import (
+    CorpusRecord,
+    RaterRecord,
+    RatingRecord,
+    ResponseRecord,
+    SystemRecord,
+)
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers.score_records import score_records_of
 
@@ -23,7 +29,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def version(tmp_path: Path, odd_metrics: None) -> CorpusVersion:
-    """``two_systems``: echo answers "the answer", "the reply", "an answer"; dull answers "yes", nothing, "no"."""
+    """``two_systems``: echo answers "the answer", "the reply", "an answer"; dull answers "yes",
+    nothing, "no"."""
     return stored(two_systems(), tmp_path)
 
 
@@ -36,16 +43,20 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-# --- round trips -----------------------------------------------------------------------------------------------
+# --- round trips ----------------------------------------------------------------------------------
 
 
-def test_an_exported_corpus_imported_again_is_the_same_version(version: CorpusVersion, tmp_path: Path) -> None:
+def test_an_exported_corpus_imported_again_is_the_same_version(
+    version: CorpusVersion, tmp_path: Path
+) -> None:
     folder = export("small", tmp_path / "out")
     (again,) = actions.import_corpus(importers()["jsonl"], folder / "corpus.jsonl", "small")
     assert (again.created, again.version) == (False, version)
 
 
-def test_records_come_out_as_they_went_in_ratings_after_the_responses_of_their_dialogue(tmp_path: Path) -> None:
+def test_records_come_out_as_they_went_in_ratings_after_the_responses_of_their_dialogue(
+    tmp_path: Path,
+) -> None:
     first = dialogue("d0", turns=2)
     head = [
         CorpusRecord(
@@ -95,7 +106,9 @@ def test_dialogues_are_read_some_at_a_time_and_none_is_lost(tmp_path: Path, monk
     whole = list(records_of(version))
     monkeypatch.setattr(record_stream, "DIALOGUES_A_READ", 2)
     assert list(records_of(version)) == whole
-    assert [one.text for one in whole if isinstance(one, ResponseRecord)] == [f"answer {name}" for name in names]
+    assert [one.text for one in whole if isinstance(one, ResponseRecord)] == [
+        f"answer {name}" for name in names
+    ]
     assert [one.dialogue_id for one in whole if isinstance(one, RatingRecord)] == names
 
 
@@ -109,7 +122,9 @@ def test_dialogues_are_read_some_at_a_time_and_none_is_lost(tmp_path: Path, monk
         ("cpdc", "cpdc/dummy_data_task1.json"),
     ],
 )
-def test_real_corpora_go_round_through_the_database(data: Path, tmp_path: Path, form: str, file: str) -> None:
+def test_real_corpora_go_round_through_the_database(
+    data: Path, tmp_path: Path, form: str, file: str
+) -> None:
     for outcome in actions.import_corpus(importers()[form], data / file, form):
         slug = outcome.version.corpus.slug
         folder = export(slug, tmp_path / slug)
@@ -117,10 +132,12 @@ def test_real_corpora_go_round_through_the_database(data: Path, tmp_path: Path, 
         assert (again.created, again.version) == (False, outcome.version)
 
 
-# --- scores ----------------------------------------------------------------------------------------------------
+# --- scores ---------------------------------------------------------------------------------------
 
 
-def test_finished_runs_are_exported_with_undefined_scores_as_null(version: CorpusVersion, tmp_path: Path) -> None:
+def test_finished_runs_are_exported_with_undefined_scores_as_null(
+    version: CorpusVersion, tmp_path: Path
+) -> None:
     call_command("score", corpus="small", metrics="length", inline=True)
     found = {
         (one["system"], one["level"], one["dialogue_id"], one["turn"]): one["score"]
@@ -156,11 +173,13 @@ def test_only_metrics_that_need_references_are_said_to_read_them(version: Corpus
     }
 
 
-# --- the command -----------------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 def test_csv_holds_a_row_a_response(version: CorpusVersion, tmp_path: Path) -> None:
-    with (export("small", tmp_path / "out", "csv") / "responses.csv").open(encoding="utf-8-sig", newline="") as file:
+    with (export("small", tmp_path / "out", "csv") / "responses.csv").open(
+        encoding="utf-8-sig", newline=""
+    ) as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5
     assert rows[0] == {"dialogue_id": "d0", "turn": "0", "system": "echo", "text": "the answer"}
@@ -170,9 +189,12 @@ def test_mt_metrics_eval_holds_a_line_a_segment(version: CorpusVersion, tmp_path
     call_command("score", corpus="small", metrics="word_f1", inline=True)
     folder = export("small", tmp_path / "out", "mt-metrics-eval")
     scores = folder / "metric-scores" / "context-response" / "word_f1-all.seg.score"
-    # "the answer" against the reference "the answer" is 1; "the reply" and "an answer" lose their articles.
+    # "the answer" against the reference "the answer" is 1; "the reply" and "an answer" lose their
+    # articles.
     assert scores.read_text().splitlines()[:3] == ["echo\t1.0", "echo\t0.0", "echo\t1.0"]
-    assert (folder / "human-scores" / "context-response.overall.seg.score").read_text().splitlines() == [
+    assert (
+        folder / "human-scores" / "context-response.overall.seg.score"
+    ).read_text().splitlines() == [
         "echo\t3.0",
         "echo\t5.0",
         "echo\tNone",
@@ -182,19 +204,28 @@ def test_mt_metrics_eval_holds_a_line_a_segment(version: CorpusVersion, tmp_path
     ]
 
 
-def test_the_command_says_in_one_line_what_it_wrote(version: CorpusVersion, tmp_path: Path, capsys) -> None:
+def test_the_command_says_in_one_line_what_it_wrote(
+    version: CorpusVersion, tmp_path: Path, capsys
+) -> None:
     export("small", tmp_path / "out")
-    assert capsys.readouterr().out == f"small: wrote {version.label} to {tmp_path / 'out'} as jsonl\n"
+    assert (
+        capsys.readouterr().out == f"small: wrote {version.label} to {tmp_path / 'out'} as jsonl\n"
+    )
 
 
-def test_a_folder_that_holds_something_is_left_alone_unless_told(version: CorpusVersion, tmp_path: Path) -> None:
+def test_a_folder_that_holds_something_is_left_alone_unless_told(
+    version: CorpusVersion, tmp_path: Path
+) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("keep")
     with pytest.raises(CommandError, match="out is not empty"):
         export("small", tmp_path / "out")
     assert (tmp_path / "out" / "mine").read_text() == "keep"
     export("small", tmp_path / "out", replace=True)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["corpus.jsonl", "scores.jsonl"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "corpus.jsonl",
+        "scores.jsonl",
+    ]
 
 
 def test_an_unknown_corpus_and_a_place_that_cannot_be_written_are_refused(

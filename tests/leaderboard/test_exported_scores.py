@@ -36,7 +36,11 @@ def export(folder: Path, form: str = "jsonl") -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -51,17 +55,21 @@ def scores_of(folder: Path, metric: str) -> dict[Place, float | None]:
     }
 
 
-# --- which scores ------------------------------------------------------------------------------------------------
+# --- which scores ---------------------------------------------------------------------------------
 
 
-def test_a_built_in_metrics_own_scores_handed_in_are_the_same_rows(rated: Rated, tmp_path: Path) -> None:
+def test_a_built_in_metrics_own_scores_handed_in_are_the_same_rows(
+    rated: Rated, tmp_path: Path
+) -> None:
     hand_in(rated(TWO_DIALOGUES), lengths(TWO_DIALOGUES))
     folder = export(tmp_path / "out")
     assert scores_of(folder, "mine") == scores_of(folder, "length")
     assert len(scores_of(folder, "mine")) == 3 * (3 + 2 + 1)  # systems × (turns, dialogues, itself)
 
 
-def test_a_turn_without_a_score_is_null_and_a_system_without_scores_is_not_there(rated: Rated, tmp_path: Path) -> None:
+def test_a_turn_without_a_score_is_null_and_a_system_without_scores_is_not_there(
+    rated: Rated, tmp_path: Path
+) -> None:
     hand_in(rated(FOUR_RESPONSES), {"echo": [1, None, 2]})
     assert scores_of(export(tmp_path / "out"), "mine") == {
         ("echo", "turn", "d0", 0): 1,
@@ -74,7 +82,9 @@ def test_a_turn_without_a_score_is_null_and_a_system_without_scores_is_not_there
     }
 
 
-def test_scores_of_dialogues_are_of_dialogues_and_systems_alone(rated: Rated, tmp_path: Path) -> None:
+def test_scores_of_dialogues_are_of_dialogues_and_systems_alone(
+    rated: Rated, tmp_path: Path
+) -> None:
     hand_in(rated(TWO_DIALOGUES), {"echo": [2, None]}, "dialogue")
     assert scores_of(export(tmp_path / "out"), "mine") == {
         ("echo", "dialogue", "d0", None): 2,
@@ -104,7 +114,9 @@ def test_an_export_is_byte_for_byte_as_before_once_the_metric_is_withdrawn(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_no_file_holds_what_was_handed_in_for_a_withheld_system(rated: Rated, tmp_path: Path, form: str) -> None:
+def test_no_file_holds_what_was_handed_in_for_a_withheld_system(
+    rated: Rated, tmp_path: Path, form: str
+) -> None:
     version = rated(TWO_DIALOGUES)
     hand_in(version, {"echo": [1, 2, 3], "dull": [0.125, 0.125, 0.125]})
     hand_in(version, {"dull": [0.375]}, "system", name="other")
@@ -115,14 +127,16 @@ def test_no_file_holds_what_was_handed_in_for_a_withheld_system(rated: Rated, tm
             assert secret not in name.encode() + content
 
 
-# --- how they are marked -----------------------------------------------------------------------------------------
+# --- how they are marked --------------------------------------------------------------------------
 
 
 def test_a_line_tells_level_direction_and_sender_under_the_signature_of_the_scores(
     rated: Rated, tmp_path: Path
 ) -> None:
     version = rated(FOUR_RESPONSES)
-    hand_in(version, {"echo": [1, None, 2]}, higher_is_better=False, link="https://example.org/mine")
+    hand_in(
+        version, {"echo": [1, None, 2]}, higher_is_better=False, link="https://example.org/mine"
+    )
     folder = export(tmp_path / "out")
     signature = (
         f"metric:mine|submitted_by:ann|scores_of:turns|file_sha256:{'ab' * 32}|corpus:small|"
@@ -139,30 +153,45 @@ def test_a_line_tells_level_direction_and_sender_under_the_signature_of_the_scor
             "file_sha256": "ab" * 32,
         }
     ]
-    assert {row["signature"] for row in lines(folder / "scores.jsonl") if row["metric"] == "mine"} == {signature}
+    assert {
+        row["signature"] for row in lines(folder / "scores.jsonl") if row["metric"] == "mine"
+    } == {signature}
 
 
 def test_csv_has_them_in_its_tables(rated: Rated, tmp_path: Path) -> None:
     hand_in(rated(FOUR_RESPONSES), {"echo": [0.5, None, -2.25]})
     folder = export(tmp_path / "out", "csv")
     with (folder / "scores.csv").open(encoding="utf-8-sig", newline="") as file:
-        mine = [(row["level"], row["score"]) for row in csv.DictReader(file) if row["metric"] == "mine"]
+        mine = [
+            (row["level"], row["score"]) for row in csv.DictReader(file) if row["metric"] == "mine"
+        ]
     assert mine[:3] == [("turn", "0.5"), ("turn", ""), ("turn", "-2.25")]
     with (folder / "submitted_metrics.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert [(row["metric"], row["higher_is_better"]) for row in csv.DictReader(file)] == [("mine", "1")]
+        assert [(row["metric"], row["higher_is_better"]) for row in csv.DictReader(file)] == [
+            ("mine", "1")
+        ]
 
 
-def test_mt_metrics_eval_has_a_file_a_level_and_none_where_there_is_no_score(rated: Rated, tmp_path: Path) -> None:
+def test_mt_metrics_eval_has_a_file_a_level_and_none_where_there_is_no_score(
+    rated: Rated, tmp_path: Path
+) -> None:
     hand_in(rated(FOUR_RESPONSES), {"echo": [1, None, 2]})
     folder = export(tmp_path / "out", "mt-metrics-eval") / "metric-scores" / "context-response"
     files = {path.name: path.read_text().splitlines() for path in folder.glob("mine-*")}
     assert sorted(files) == ["mine-all.doc.score", "mine-all.seg.score", "mine-all.sys.score"]
-    assert files["mine-all.seg.score"] == ["echo\t1.0", "echo\tNone", "echo\t2.0", *["dull\tNone"] * 3]
+    assert files["mine-all.seg.score"] == [
+        "echo\t1.0",
+        "echo\tNone",
+        "echo\t2.0",
+        *["dull\tNone"] * 3,
+    ]
     assert files["mine-all.sys.score"] == ["echo\t1.5", "dull\tNone"]
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_metric_that_is_built_in_later_is_kept_apart(rated: Rated, tmp_path: Path, form: str) -> None:
+def test_a_metric_that_is_built_in_later_is_kept_apart(
+    rated: Rated, tmp_path: Path, form: str
+) -> None:
     hand_in(rated(FOUR_RESPONSES), {"echo": [7.25]}, "system", name="length")
     files = contents(export(tmp_path / "out", form))
     if form == "mt-metrics-eval":
@@ -173,10 +202,12 @@ def test_a_metric_that_is_built_in_later_is_kept_apart(rated: Rated, tmp_path: P
         assert b"length (submitted)" in line
 
 
-# --- where they stand --------------------------------------------------------------------------------------------
+# --- where they stand -----------------------------------------------------------------------------
 
 
-def test_the_corpus_that_is_imported_again_is_the_same_version(rated: Rated, tmp_path: Path) -> None:
+def test_the_corpus_that_is_imported_again_is_the_same_version(
+    rated: Rated, tmp_path: Path
+) -> None:
     version: CorpusVersion = rated(TWO_DIALOGUES)
     hand_in(version, lengths(TWO_DIALOGUES))
     folder = export(tmp_path / "out")
@@ -187,7 +218,9 @@ def test_the_corpus_that_is_imported_again_is_the_same_version(rated: Rated, tmp
 def test_the_archive_of_the_api_holds_the_same_files(rated: Rated, tmp_path: Path) -> None:
     version = rated(FOUR_RESPONSES)
     hand_in(version, {"echo": [1, None, 2]})
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(zipped_export(version, "jsonl", raters_named=True))))
+    archive = zipfile.ZipFile(
+        io.BytesIO(b"".join(zipped_export(version, "jsonl", raters_named=True)))
+    )
     found = {name.removeprefix("small/"): archive.read(name) for name in archive.namelist()}
     assert found == contents(export(tmp_path / "out"))
     assert "submitted_metrics.jsonl" in found

@@ -1,4 +1,5 @@
-"""The page of fewer ratings: what a metric adds where some responses are rated, and what it would have saved."""
+"""The page of fewer ratings: what a metric adds where some responses are rated, and what it would
+have saved."""
 
 import random
 
@@ -6,7 +7,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.fewer_ratings.tables import in_one_sentence, metrics_by_correlation, points_of_all, usual_point
+from leaderboard.fewer_ratings.tables import (
+    in_one_sentence,
+    metrics_by_correlation,
+    points_of_all,
+    usual_point,
+)
 from leaderboard.figures.fewer_ratings import SYSTEMS_DRAWN, WidthAt, width_curve, worth_curve
 from leaderboard.queries.prediction_powered import prediction_powered
 from tests.annotations.stored import dialogue, rated_corpus, stored
@@ -107,38 +113,61 @@ def test_what_is_not_there_is_not_found(rated, places, client, query):
 
 
 def test_too_few_rated_dialogues_leave_the_ratings_alone_and_say_so(rated, places, client):
-    few = {place: (score if int(place[0][1:]) < 5 else None, length) for place, (score, length) in places.items()}
+    few = {
+        place: (score if int(place[0][1:]) < 5 else None, length)
+        for place, (score, length) in places.items()
+    }
     document = prediction_powered(rated(few), "overall", "length")
-    assert all("at least 10 dialogues, there are 5" in one["gain"]["reason"] for one in document["systems"])
+    assert all(
+        "at least 10 dialogues, there are 5" in one["gain"]["reason"] for one in document["systems"]
+    )
     assert all(one["powered"] == one["ratings_alone"] for one in document["systems"])
     assert "Too few dialogues are rated" in page_of(client)
 
 
 def test_without_a_metric_the_page_says_what_it_takes(tmp_path, client):
-    records = rated_corpus([dialogue("d0")], {("d0", 0, "echo"): "yes"}, {("d0", 0, "echo"): {"ann": 3}})
+    records = rated_corpus(
+        [dialogue("d0")], {("d0", 0, "echo"): "yes"}, {("d0", 0, "echo"): {"ann": 3}}
+    )
     stored(records, tmp_path)
     assert "No metric has scores of rated responses" in page_of(client)
 
 
 def row(metric, value, level="turn", higher_is_better=True):
     pearson = {"value": value} if value is not None else {"value": None, "reason": "constant"}
-    return {"metric": metric, "level": level, "pearson": pearson, "higher_is_better": higher_is_better}
+    return {
+        "metric": metric,
+        "level": level,
+        "pearson": pearson,
+        "higher_is_better": higher_is_better,
+    }
 
 
 def test_metrics_come_by_correlation_in_their_own_direction_and_undefined_ones_last():
-    rows = [row("flat", None), row("weak", 0.1), row("distance", -0.6, higher_is_better=False), row("good", 0.5)]
+    rows = [
+        row("flat", None),
+        row("weak", 0.1),
+        row("distance", -0.6, higher_is_better=False),
+        row("good", 0.5),
+    ]
     rows += [row("fbd", 0.9, level="system")]
     names = [metric for metric, _ in metrics_by_correlation({"rows": rows})]
     assert names == ["distance", "good", "weak", "flat"]
 
 
 def test_where_dialogues_were_rated_metrics_come_by_these():
-    rows = [row("a", 0.1, level="dialogue"), row("b", 0.4, level="dialogue"), row("a", 0.9, level="system")]
+    rows = [
+        row("a", 0.1, level="dialogue"),
+        row("b", 0.4, level="dialogue"),
+        row("a", 0.9, level="system"),
+    ]
     assert [metric for metric, _ in metrics_by_correlation({"rows": rows})] == ["b", "a"]
 
 
 def test_the_curve_draws_the_widths_that_are_in_its_data():
-    figure = width_curve([WidthAt(10, 0.9, 0.6, 2.25), WidthAt(20, 0.6, 0.5, 1.44)], figure_id="c", metric="<b>")
+    figure = width_curve(
+        [WidthAt(10, 0.9, 0.6, 2.25), WidthAt(20, 0.6, 0.5, 1.44)], figure_id="c", metric="<b>"
+    )
     assert [trace["y"] for trace in figure.data] == [[0.9, 0.6], [0.6, 0.5]]
     assert figure.points.rows[0].cell("gain").value == 2.25
     assert all("<b>" not in trace["name"] for trace in figure.data)

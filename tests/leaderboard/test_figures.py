@@ -23,10 +23,18 @@ R = Estimate(0.32, ci=(0.2, 0.43), p=0.001)
 THREE = [Point("one", 1.5, 0.1, 0), Point("two", 2.5, 0.5, 1), Point("three", 3.5, 0.3, 9)]
 
 
-def scatter(points: list[Point], level: Level = "system", ceiling: Estimate | None = None, **more: object) -> Figure:
+def scatter(
+    points: list[Point], level: Level = "system", ceiling: Estimate | None = None, **more: object
+) -> Figure:
     return metric_vs_human_scatter(
-        points, figure_id="f", level=level, metric="bleu_4", correlation=R, ceiling=ceiling, **more  # type: ignore[arg-type]
-    )  # fmt: skip
+        points,
+        figure_id="f",
+        level=level,
+        metric="bleu_4",
+        correlation=R,
+        ceiling=ceiling,
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def trace(figure: Figure, name: str) -> dict[str, list[float]]:
@@ -40,7 +48,13 @@ def slope(line: dict[str, list[float]]) -> float:
 def many(count: int, systems: int = 3) -> list[Point]:
     source = random.Random(5)
     return [
-        Point(f"s{number % systems}", float(source.randint(1, 5)), source.random(), number % systems, f"turn {number}")
+        Point(
+            f"s{number % systems}",
+            float(source.randint(1, 5)),
+            source.random(),
+            number % systems,
+            f"turn {number}",
+        )
         for number in range(count)
     ]
 
@@ -79,7 +93,9 @@ def test_a_ceiling_of_ranks_is_said_but_not_drawn() -> None:
 
 def test_an_undefined_ceiling_says_why() -> None:
     figure = scatter(THREE, ceiling=Estimate.undefined("the file holds mean scores, not raters"))
-    assert "No ceiling of a perfect metric: the file holds mean scores, not raters." in figure.caption
+    assert (
+        "No ceiling of a perfect metric: the file holds mean scores, not raters." in figure.caption
+    )
 
 
 def test_equal_human_scores_have_no_fit_and_say_so() -> None:
@@ -109,7 +125,11 @@ def test_thirds_are_spread_less_than_whole_scores() -> None:
 
 def test_names_lean_towards_the_middle_of_the_chart() -> None:
     # The middle of 1.5 and 3.5 is 2.5.
-    assert [one["textposition"][0] for one in scatter(THREE).data[:3]] == ["top right", "top left", "top left"]
+    assert [one["textposition"][0] for one in scatter(THREE).data[:3]] == [
+        "top right",
+        "top left",
+        "top left",
+    ]
 
 
 def test_scores_that_are_rarely_equal_are_not_spread() -> None:
@@ -123,7 +143,8 @@ def test_the_data_keep_the_scores_as_they_were() -> None:
 
 
 def test_a_system_keeps_colour_and_marker_by_its_number() -> None:
-    # Number 9 is the second system of the second round through eight colours: colour 1, marker square.
+    # Number 9 is the second system of the second round through eight colours: colour 1, marker
+    # square.
     marker = trace(scatter(THREE), "three")["marker"]
     assert marker == {"color": "#D55E00", "symbol": "square", "size": 9}
 
@@ -143,7 +164,10 @@ def test_what_a_system_said_cannot_become_markup() -> None:
 
 
 def test_the_caption_has_n_the_coefficient_and_its_interval() -> None:
-    assert "system level, n = 3; Pearson r = 0.32 (95 % interval 0.20 to 0.43)." in scatter(THREE).caption
+    assert (
+        "system level, n = 3; Pearson r = 0.32 (95 % interval 0.20 to 0.43)."
+        in scatter(THREE).caption
+    )
 
 
 def test_the_signature_stands_apart_from_the_sentence() -> None:
@@ -167,7 +191,10 @@ def test_a_long_list_of_points_is_summed_up_by_system_beneath() -> None:
 
 def test_no_points_is_an_empty_figure_with_its_reason() -> None:
     figure = scatter([], "turn")
-    assert (figure.is_empty, figure.empty_reason) == (True, "No turn has both a human score and a score of bleu_4 yet.")
+    assert (figure.is_empty, figure.empty_reason) == (
+        True,
+        "No turn has both a human score and a score of bleu_4 yet.",
+    )
 
 
 def test_system_means_stand_in_order_with_whiskers() -> None:
@@ -185,14 +212,20 @@ def test_system_means_stand_in_order_with_whiskers() -> None:
 
 def test_a_system_without_a_mean_is_named_not_drawn() -> None:
     figure = system_means(
-        [SystemMean("rated", 0, Estimate(2.0)), SystemMean("new", 1, Estimate.undefined("no ratings"))], figure_id="m"
+        [
+            SystemMean("rated", 0, Estimate(2.0)),
+            SystemMean("new", 1, Estimate.undefined("no ratings")),
+        ],
+        figure_id="m",
     )
     assert len(figure.data) == 1
     assert "Without a mean: new." in figure.caption
 
 
 def test_metric_correlations_show_the_ceiling_as_a_labelled_line() -> None:
-    figure = metric_correlations([("bleu_4", R)], figure_id="c", level="turn", ceiling=Estimate(0.67))
+    figure = metric_correlations(
+        [("bleu_4", R)], figure_id="c", level="turn", ceiling=Estimate(0.67)
+    )
     assert (figure.layout["shapes"][0]["x0"], figure.layout["annotations"][0]["text"]) == (
         0.67,
         "ceiling (√reliability) 0.67",
@@ -205,8 +238,8 @@ def test_figures_are_json_without_nan() -> None:
 
 
 def test_of_more_systems_than_looks_those_that_look_alike_share_a_trace() -> None:
-    """Eight colours times six shapes are 48 looks: of 60 systems the 49th looks like the first. Nobody is lost, and
-    under the pointer stands who it is."""
+    """Eight colours times six shapes are 48 looks: of 60 systems the 49th looks like the first.
+    Nobody is lost, and under the pointer stands who it is."""
     figure = scatter(many(120, systems=60), "turn")
     markers = [one for one in figure.data if one["mode"] == "markers"]
     assert [one["name"] for one in markers] == [""] * 48
@@ -217,4 +250,6 @@ def test_of_more_systems_than_looks_those_that_look_alike_share_a_trace() -> Non
 
 def test_as_many_systems_as_looks_have_a_trace_each() -> None:
     figure = scatter(many(96, systems=48), "turn")
-    assert [one["name"] for one in figure.data if one["mode"] == "markers"] == [f"s{number}" for number in range(48)]
+    assert [one["name"] for one in figure.data if one["mode"] == "markers"] == [
+        f"s{number}" for number in range(48)
+    ]

@@ -7,9 +7,23 @@ import json
 import pytest
 
 from annotations.estimates import Estimate
-from leaderboard.figures import Figure, ForestRow, RankRow, SystemMean, forest, rank_intervals, system_means
+from leaderboard.figures import (
+    Figure,
+    ForestRow,
+    RankRow,
+    SystemMean,
+    forest,
+    rank_intervals,
+    system_means,
+)
 from leaderboard.figures.drawing import places
-from leaderboard.figures.fewer_ratings import TwoMeans, WidthAt, two_intervals, width_curve, worth_curve
+from leaderboard.figures.fewer_ratings import (
+    TwoMeans,
+    WidthAt,
+    two_intervals,
+    width_curve,
+    worth_curve,
+)
 from leaderboard.figures.rater_effects import RaterRow, scale_use, severity_forest
 from leaderboard.figures.score_spread import system_scores
 
@@ -53,8 +67,13 @@ def test_whiskers_reach_the_ends_of_the_interval() -> None:
         ([None, None], "without 95 % interval (the data say why), n = 2"),
     ],
 )
-def test_the_caption_says_whether_there_are_intervals(intervals: list[tuple[float, float] | None], said: str) -> None:
-    rows = [ForestRow(f"m{place}", Estimate(0.1 + 0.3 * place, ci=ci)) for place, ci in enumerate(intervals)]
+def test_the_caption_says_whether_there_are_intervals(
+    intervals: list[tuple[float, float] | None], said: str
+) -> None:
+    rows = [
+        ForestRow(f"m{place}", Estimate(0.1 + 0.3 * place, ci=ci))
+        for place, ci in enumerate(intervals)
+    ]
     assert said in correlations(rows).caption
 
 
@@ -66,12 +85,18 @@ def test_what_is_undefined_is_named_and_keeps_its_reason() -> None:
 
 def test_many_undefined_rows_are_counted_rather_than_named() -> None:
     nothing = [ForestRow(f"m{number}", Estimate.undefined("constant")) for number in range(9)]
-    assert "Undefined: m0, m1, m2, m3, m4, m5 and 3 more;" in correlations([THREE[0], *nothing]).caption
+    assert (
+        "Undefined: m0, m1, m2, m3, m4, m5 and 3 more;"
+        in correlations([THREE[0], *nothing]).caption
+    )
 
 
 def test_nothing_defined_says_why() -> None:
     figure = correlations([THREE[2]])
-    assert (figure.is_empty, figure.empty_reason) == (True, "No metric has a value to draw: all scores are equal.")
+    assert (figure.is_empty, figure.empty_reason) == (
+        True,
+        "No metric has a value to draw: all scores are equal.",
+    )
 
 
 def test_each_ceiling_has_its_line_and_its_label_above_the_other() -> None:
@@ -87,7 +112,10 @@ def test_each_ceiling_has_its_line_and_its_label_above_the_other() -> None:
 
 def test_letters_stand_at_the_edge_of_their_row_and_in_the_data() -> None:
     figure = correlations(THREE)
-    assert [(label["y"], label["text"]) for label in figure.layout["annotations"]] == [(0, "b"), (1, "a")]
+    assert [(label["y"], label["text"]) for label in figure.layout["annotations"]] == [
+        (0, "b"),
+        (1, "a"),
+    ]
     assert [row.cell("letters").value for row in figure.points.rows] == ["b", "a", None]
 
 
@@ -98,7 +126,9 @@ def test_two_rows_of_one_name_are_two_rows() -> None:
 
 def test_a_hostile_name_is_text_everywhere_that_plotly_reads() -> None:
     name = "<b>bold</b> & <a href='https://example.org'>here</a>"
-    drawn = json.dumps([correlations([ForestRow(name, Estimate(0.1))]).data, correlations(THREE).layout])
+    drawn = json.dumps(
+        [correlations([ForestRow(name, Estimate(0.1))]).data, correlations(THREE).layout]
+    )
     assert "<b>" not in drawn
     assert "<a " not in drawn
 
@@ -113,7 +143,9 @@ RANKED = [
     RankRow("low", 0, 3, 3, Estimate(1.0, ci=(0.5, 1.5)), band=2),
     RankRow("high", 1, 1, 2, Estimate(4.0, ci=(3.5, 4.5)), band=1),
     RankRow("middle", 2, 1, 2, Estimate(3.75, ci=(3.25, 4.25)), band=1),
-    RankRow("once", 3, None, None, Estimate(5.0, reason="an interval needs at least 2 rated dialogues")),
+    RankRow(
+        "once", 3, None, None, Estimate(5.0, reason="an interval needs at least 2 rated dialogues")
+    ),
 ]
 
 
@@ -135,7 +167,9 @@ def test_who_is_not_ranked_is_named_not_drawn() -> None:
     figure = ranks(RANKED)
     assert len(figure.data) == 3
     assert "Not ranked: once." in figure.caption
-    assert figure.points.rows[3].cell("rank").reason == "an interval needs at least 2 rated dialogues"
+    assert (
+        figure.points.rows[3].cell("rank").reason == "an interval needs at least 2 rated dialogues"
+    )
 
 
 def test_no_rank_at_all_is_an_empty_figure() -> None:
@@ -144,12 +178,14 @@ def test_no_rank_at_all_is_an_empty_figure() -> None:
 
 
 def test_ninety_nine_systems_get_ninety_nine_rows_of_height_and_some_ten_ticks() -> None:
-    figure = ranks([RankRow(f"s{n}", n, n + 1, n + 1, Estimate(-n, ci=(-n, -n))) for n in range(99)])
+    figure = ranks(
+        [RankRow(f"s{n}", n, n + 1, n + 1, Estimate(-n, ci=(-n, -n))) for n in range(99)]
+    )
     assert figure.layout["height"] == 96 + 99 * 22
     assert figure.layout["xaxis"]["dtick"] == 10
 
 
-# --- many systems ---------------------------------------------------------------------------------------------------
+# --- many systems ---------------------------------------------------------------------------------
 
 MANY = 250
 HIGHEST = [f"s{number}" for number in range(150, 250)]
@@ -157,19 +193,35 @@ HIGHEST = [f"s{number}" for number in range(150, 250)]
 
 def of_many() -> list[tuple[str, Estimate]]:
     """System n has the mean n / 20: s249 is the highest."""
-    return [(f"s{number}", Estimate(number / 20, ci=(number / 20 - 0.1, number / 20 + 0.1))) for number in range(MANY)]
+    return [
+        (f"s{number}", Estimate(number / 20, ci=(number / 20 - 0.1, number / 20 + 0.1)))
+        for number in range(MANY)
+    ]
 
 
 def drawn_by(chart: str) -> Figure:
     if chart == "means":
-        return system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many())], figure_id="f")
+        return system_means(
+            [SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many())], figure_id="f"
+        )
     if chart == "two intervals":
         return two_intervals(
-            [TwoMeans(name, n, mean, mean) for n, (name, mean) in enumerate(of_many())], figure_id="f", metric="m"
+            [TwoMeans(name, n, mean, mean) for n, (name, mean) in enumerate(of_many())],
+            figure_id="f",
+            metric="m",
         )
     if chart == "correlations":
-        return forest([ForestRow(*row) for row in of_many()], figure_id="f", title="t", across="a", what="system")
-    ranked = [RankRow(name, n, MANY - n, min(MANY, MANY - n + 2), mean) for n, (name, mean) in enumerate(of_many())]
+        return forest(
+            [ForestRow(*row) for row in of_many()],
+            figure_id="f",
+            title="t",
+            across="a",
+            what="system",
+        )
+    ranked = [
+        RankRow(name, n, MANY - n, min(MANY, MANY - n + 2), mean)
+        for n, (name, mean) in enumerate(of_many())
+    ]
     return rank_intervals(ranked, figure_id="f")
 
 
@@ -196,7 +248,9 @@ def test_the_axis_of_ranks_ends_with_the_last_place_that_is_drawn() -> None:
 
 
 def test_as_many_systems_as_are_drawn_are_all_drawn_without_a_word() -> None:
-    figure = system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:100])], figure_id="f")
+    figure = system_means(
+        [SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:100])], figure_id="f"
+    )
     assert len(figure.data) == 100
     assert "Drawn" not in figure.caption
 
@@ -210,7 +264,12 @@ def test_of_a_metric_where_lower_is_better_the_lowest_are_drawn() -> None:
 
 def test_of_an_order_of_their_own_the_first_are_drawn() -> None:
     figure = forest(
-        [ForestRow(*row) for row in of_many()], figure_id="f", title="t", across="a", what="level", ordered=False
+        [ForestRow(*row) for row in of_many()],
+        figure_id="f",
+        title="t",
+        across="a",
+        what="level",
+        ordered=False,
     )
     assert figure.layout["yaxis"]["ticktext"] == [f"s{number}" for number in range(99, -1, -1)]
     assert "Drawn: the first 100; the data have all." in figure.caption
@@ -220,11 +279,16 @@ def test_of_many_raters_the_strictest_and_the_most_lenient_are_drawn() -> None:
     """Both charts draw the same raters in the same order."""
     raters = [RaterRow(name, 5, severity, shares=(0.5, 0.5)) for name, severity in of_many()]
     both = [severity_forest(raters, figure_id="f"), scale_use(raters, (1.0, 2.0), figure_id="g")]
-    extremes = [*(f"s{number}" for number in range(50)), *(f"s{number}" for number in range(200, 250))]
+    extremes = [
+        *(f"s{number}" for number in range(50)),
+        *(f"s{number}" for number in range(200, 250)),
+    ]
     assert [figure.layout["yaxis"]["ticktext"] for figure in both] == [extremes, extremes]
     for figure in both:
         assert "n = 250 raters" in figure.caption
-        assert "Drawn: the 50 strictest and the 50 most lenient; the data have all." in figure.caption
+        assert (
+            "Drawn: the 50 strictest and the 50 most lenient; the data have all." in figure.caption
+        )
         assert len(figure.points.rows) == MANY
 
 
@@ -244,7 +308,9 @@ def test_raters_whose_severity_is_unknown_are_left_out_first() -> None:
     assert "Drawn: the 50 whose severity is known; the data have all." in figure.caption
 
 
-def test_where_no_severity_is_known_those_with_most_ratings_stand_on_top_and_no_order_is_claimed() -> None:
+def test_where_no_severity_is_known_those_with_most_ratings_stand_on_top_and_no_order_is_claimed() -> (
+    None
+):
     raters = [RaterRow(f"u{n}", 500 - n, UNKNOWN, shares=(0.5, 0.5)) for n in range(110)]
     figure = use_of(raters)
     assert figure.layout["yaxis"]["ticktext"] == [f"u{n}" for n in range(99, -1, -1)]
@@ -260,7 +326,9 @@ def test_the_scale_of_many_rows_stands_above_them(chart: str) -> None:
 
 
 def test_the_scale_of_thirty_rows_stands_below_them() -> None:
-    few = system_means([SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:30])], figure_id="f")
+    few = system_means(
+        [SystemMean(name, n, mean) for n, (name, mean) in enumerate(of_many()[:30])], figure_id="f"
+    )
     assert "side" not in few.layout["xaxis"]
     assert few.layout["yaxis"]["range"] == [-0.6, 29.6]
 
@@ -271,7 +339,9 @@ def test_the_scale_above_has_its_room_without_lines() -> None:
 
 def test_labels_of_lines_stand_between_the_scale_above_and_the_first_row() -> None:
     """Two lines of 15 pixels in 1.6 rows of 24."""
-    figure = correlations([ForestRow(*row) for row in of_many()[:40]], ceilings=[("one rater", 0.5), ("all", 0.9)])
+    figure = correlations(
+        [ForestRow(*row) for row in of_many()[:40]], ceilings=[("one rater", 0.5), ("all", 0.9)]
+    )
     assert figure.layout["yaxis"]["range"] == [-0.6, pytest.approx(39.6 + 1.6)]
     assert [(one["text"], one["yshift"]) for one in figure.layout["annotations"]] == [
         ("one rater 0.50", -34),
@@ -280,19 +350,25 @@ def test_labels_of_lines_stand_between_the_scale_above_and_the_first_row() -> No
 
 
 @pytest.mark.parametrize(("counts", "step"), [((10, 12), 1), ((10, 20), 1), ((10, 21), None)])
-def test_few_rated_dialogues_are_counted_in_whole_ones(counts: tuple[int, ...], step: int | None) -> None:
-    figure = width_curve([WidthAt(count, 0.2, 0.1, 4.0) for count in counts], figure_id="f", metric="m")
+def test_few_rated_dialogues_are_counted_in_whole_ones(
+    counts: tuple[int, ...], step: int | None
+) -> None:
+    figure = width_curve(
+        [WidthAt(count, 0.2, 0.1, 4.0) for count in counts], figure_id="f", metric="m"
+    )
     assert figure.layout["xaxis"].get("dtick") == step
 
 
 def test_steps_of_an_axis_are_those_of_the_systems_that_are_drawn() -> None:
     """Twelve are drawn, from 10 to 12 dialogues; the thirteenth, worth least, has 40."""
-    systems = [(f"s{n}", n, [(10, 3.0), (12, 2.0)]) for n in range(12)] + [("last", 12, [(10, 1.1), (40, 1.0)])]
+    systems = [(f"s{n}", n, [(10, 3.0), (12, 2.0)]) for n in range(12)] + [
+        ("last", 12, [(10, 1.1), (40, 1.0)])
+    ]
     figure = worth_curve(systems, figure_id="f", metric="m")
     assert figure.layout["xaxis"]["dtick"] == 1
 
 
-# --- where markers stand --------------------------------------------------------------------------------------------
+# --- where markers stand --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -305,7 +381,9 @@ def test_steps_of_an_axis_are_those_of_the_systems_that_are_drawn() -> None:
         ([], []),
     ],
 )
-def test_markers_stand_to_a_hundred_thousandth_of_their_spread(exact: list[float], drawn: list[float]) -> None:
+def test_markers_stand_to_a_hundred_thousandth_of_their_spread(
+    exact: list[float], drawn: list[float]
+) -> None:
     """Spread 4: five decimals; 0.8: six; 1.7e-7: twelve; no spread: as it is."""
     assert places(exact) == pytest.approx(drawn, rel=1e-6, abs=1e-18)
     assert max(len(repr(one)) for one in [*places(exact), 0.0]) <= 14

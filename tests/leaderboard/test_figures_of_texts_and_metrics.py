@@ -7,7 +7,13 @@ import json
 import pytest
 
 from annotations.estimates import Estimate
-from leaderboard.figures import MapPoint, Point, metric_vs_human_scatter, response_map, scores_by_human
+from leaderboard.figures import (
+    MapPoint,
+    Point,
+    metric_vs_human_scatter,
+    response_map,
+    scores_by_human,
+)
 from leaderboard.figures.heat_table import correlation_heat, hundredths, significance_heat
 from leaderboard.statistics.scores_by_human import ScoresAt
 
@@ -24,14 +30,19 @@ def trace(figure, name):
 
 def points(dialogues: int) -> list[Point]:
     return [
-        Point("one", 1 + n % 5, (n * 7 % 11) / 11, 0, dialogue=n % dialogues if dialogues else None) for n in range(40)
+        Point("one", 1 + n % 5, (n * 7 % 11) / 11, 0, dialogue=n % dialogues if dialogues else None)
+        for n in range(40)
     ]
 
 
 def test_a_scatter_whose_points_know_their_dialogues_redraws_them_for_its_band():
     figure = scatter(points(8))
     band = trace(figure, "band")
-    assert (band["x"][0], band["x"][24], band["x"][25]) == (1, 5, 5)  # there at the lower edge, back at the upper
+    assert (band["x"][0], band["x"][24], band["x"][25]) == (
+        1,
+        5,
+        5,
+    )  # there at the lower edge, back at the upper
     assert all(low < high for low, high in zip(band["y"][:25], band["y"][49:24:-1], strict=True))
     assert "(1,000 draws of 8 dialogues, seed 0)" in figure.caption
 
@@ -47,8 +58,14 @@ def test_two_points_have_a_line_and_no_band():
 
 
 def test_jitter_is_named_on_the_axis_and_only_where_there_is_some():
-    assert scatter(points(8)).layout["xaxis"]["title"]["text"] == "human score (overall), mean, jittered by up to 0.18"
-    assert scatter(points(8)[:3], "system").layout["xaxis"]["title"]["text"] == "human score (overall), mean"
+    assert (
+        scatter(points(8)).layout["xaxis"]["title"]["text"]
+        == "human score (overall), mean, jittered by up to 0.18"
+    )
+    assert (
+        scatter(points(8)[:3], "system").layout["xaxis"]["title"]["text"]
+        == "human score (overall), mean"
+    )
 
 
 GROUPS = [
@@ -58,13 +75,18 @@ GROUPS = [
 
 
 def boxes():
-    return scores_by_human(GROUPS, figure_id="b", metric="<b>bleu</b>", aspect="overall", level="turn")
+    return scores_by_human(
+        GROUPS, figure_id="b", metric="<b>bleu</b>", aspect="overall", level="turn"
+    )
 
 
 def test_a_box_has_its_quartiles_as_corners_its_median_as_a_line_and_whiskers_to_the_percentiles():
     figure = boxes()
     box, line = trace(figure, "quartiles"), trace(figure, "median")
-    assert (box["x"], box["y"]) == ([1.7, 2.3, 2.3, 1.7, 1.7, None], [0.3, 0.3, 0.7, 0.7, 0.3, None])
+    assert (box["x"], box["y"]) == (
+        [1.7, 2.3, 2.3, 1.7, 1.7, None],
+        [0.3, 0.3, 0.7, 0.7, 0.3, None],
+    )
     assert line["y"] == [0.45, 0.45, None]
     whisker = trace(figure, "5th to 95th percentile")
     assert (whisker["error_y"]["array"], whisker["error_y"]["arrayminus"]) == (
@@ -93,7 +115,13 @@ TEXTS = [
 
 def texts(method="pca", shown=("bot",)):
     return response_map(
-        TEXTS, figure_id="m", method=method, shown=shown, explained=(0.125, 0.05), perplexity=30.0, seed=4
+        TEXTS,
+        figure_id="m",
+        method=method,
+        shown=shown,
+        explained=(0.125, 0.05),
+        perplexity=30.0,
+        seed=4,
     )
 
 
@@ -106,7 +134,10 @@ def test_a_map_draws_the_chosen_in_colour_the_rest_pale_and_references_on_top():
 
 def test_components_say_what_they_hold_and_t_sne_what_it_does_not_say():
     assert texts().layout["xaxis"]["title"]["text"] == "first component, 12 % of the variance"
-    assert "distances between clusters, and their sizes, mean little (perplexity 30, seed 4)" in texts("tsne").caption
+    assert (
+        "distances between clusters, and their sizes, mean little (perplexity 30, seed 4)"
+        in texts("tsne").caption
+    )
 
 
 def test_a_text_that_is_markup_is_text_on_the_map():
@@ -122,7 +153,9 @@ PAIRS = {
 
 
 def heat():
-    return correlation_heat(NAMES, [4, 0, 1], PAIRS, heat_id="h", coefficient="Pearson's r", caption="c")
+    return correlation_heat(
+        NAMES, [4, 0, 1], PAIRS, heat_id="h", coefficient="Pearson's r", caption="c"
+    )
 
 
 def test_a_cell_is_shaded_by_the_size_and_written_with_the_sign():
@@ -171,7 +204,13 @@ def test_significance_stands_in_the_row_of_the_better_metric_only():
 
 def test_a_lead_that_may_be_chance_is_written_and_not_shaded():
     table = significance_heat(
-        ["a", "b"], [0, 1], {(0, 1): (0.1, 0.4)}, heat_id="h", coefficient="r", caption="c", undefined={}
+        ["a", "b"],
+        [0, 1],
+        {(0, 1): (0.1, 0.4)},
+        heat_id="h",
+        coefficient="r",
+        caption="c",
+        undefined={},
     )
     cell = table.rows[0][1][1]
     assert (cell.text, cell.kind, cell.step) == (".40", "quiet", 0)

@@ -22,12 +22,20 @@ def first_shown(metrics: int, nearest: Sequence[str] = ()) -> list[str]:
 
 
 def test_eight_metrics_all_stand_beside_people() -> None:
-    assert first_shown(8, ["m7"]) == ["system", "human", *(f"metric-m{number}" for number in range(8))]
+    assert first_shown(8, ["m7"]) == [
+        "system",
+        "human",
+        *(f"metric-m{number}" for number in range(8)),
+    ]
 
 
 def test_of_nine_metrics_the_six_whose_order_is_nearest_to_peoples_show() -> None:
     nearest = ["m8", "m2", "m7", "m0", "m1", "m5", "m3"]
-    assert first_shown(9, nearest) == ["system", "human", *(f"metric-m{number}" for number in (0, 1, 2, 5, 7, 8))]
+    assert first_shown(9, nearest) == [
+        "system",
+        "human",
+        *(f"metric-m{number}" for number in (0, 1, 2, 5, 7, 8)),
+    ]
 
 
 def test_where_too_few_order_systems_the_first_metrics_fill_up() -> None:
@@ -39,7 +47,8 @@ def test_where_too_few_order_systems_the_first_metrics_fill_up() -> None:
 
 
 def test_nearest_is_the_metric_whose_places_differ_least_from_peoples() -> None:
-    """Of a row the eighth number is the difference of the places: b is 1 off on the mean, a is 2."""
+    """Of a row the eighth number is the difference of the places: b is 1 off on the mean, a is
+    2."""
 
     def metric(name: str, *apart: int) -> dict[str, Any]:
         rows = [[place, 1, 1, 1, 1, 1, 1, off, 0] for place, off in enumerate(apart)]

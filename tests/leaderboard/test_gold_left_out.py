@@ -1,7 +1,9 @@
-"""Reference responses that take part as a system: left out of every comparison of metrics, unless they are asked for.
+"""Reference responses that take part as a system: left out of every comparison of metrics, unless
+they are asked for.
 
-The corpora are small. Three systems answer 8 turns; ``gold`` gives the references, people rate it best, and a lexical
-metric scores it with its maximum: that alone makes the metric seem to agree with people.
+The corpora are small. Three systems answer 8 turns; ``gold`` gives the references, people rate it
+best, and a lexical metric scores it with its maximum: that alone makes the metric seem to agree
+with people.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ def score_of(system: str, turn: int) -> int:
     return 5 if system == "gold" else 1 + (turn * 3 + list(KINDS).index(system) * 2) % 4
 
 
-def stored(folder: Path, kinds: dict[str, str] | None = None, texts: Any = text_of) -> CorpusVersion:
+def stored(
+    folder: Path, kinds: dict[str, str] | None = None, texts: Any = text_of
+) -> CorpusVersion:
     kinds = kinds or KINDS
     lines: list[dict[str, Any]] = [{"type": "corpus"}]
     lines += [{"type": "system", "name": name, "kind": kind} for name, kind in kinds.items()]
@@ -70,7 +74,9 @@ def stored(folder: Path, kinds: dict[str, str] | None = None, texts: Any = text_
             place = {"dialogue_id": f"d{turn}", "turn": 0, "system": name}
             lines.append({"type": "response", **place, "text": texts(name, turn)})
             score = score_of(name, turn)
-            lines.append({"type": "rating", **place, "rater": "ann", "aspect": "overall", "score": score})
+            lines.append(
+                {"type": "rating", **place, "rater": "ann", "aspect": "overall", "score": score}
+            )
     file = folder / "corpus.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     call_command("import_corpus", "jsonl", str(file), slug="small", name="Small")
@@ -104,7 +110,7 @@ def printed(command: str, **options: Any) -> dict[str, Any]:
     return found
 
 
-# --- which systems -----------------------------------------------------------------------------------------------
+# --- which systems --------------------------------------------------------------------------------
 
 
 def test_reference_responses_that_nobody_marked_are_found_by_their_text(tmp_path: Path) -> None:
@@ -114,7 +120,9 @@ def test_reference_responses_that_nobody_marked_are_found_by_their_text(tmp_path
 
 
 @pytest.mark.parametrize(("differ", "found"), [(0, "without-gold"), (1, "all")])
-def test_a_system_is_gold_from_95_percent_of_equal_responses_on(tmp_path: Path, differ: int, found: str) -> None:
+def test_a_system_is_gold_from_95_percent_of_equal_responses_on(
+    tmp_path: Path, differ: int, found: str
+) -> None:
     """Of 8 responses 5 % are none: one that differs makes it a system like others."""
 
     def text(system: str, turn: int) -> str:
@@ -130,7 +138,9 @@ def test_a_few_equal_answers_do_not_make_a_system_gold(tmp_path: Path) -> None:
     assert resolve_choice(version) == "all"
 
 
-def test_the_three_choices_have_plain_names_and_the_old_name_still_works(version: CorpusVersion) -> None:
+def test_the_three_choices_have_plain_names_and_the_old_name_still_works(
+    version: CorpusVersion,
+) -> None:
     assert [(one.key, one.label, len(one.systems)) for one in system_choices(version)] == [
         ("all", "All systems", 5),
         ("without-gold", "Without references", 4),
@@ -148,14 +158,18 @@ def test_a_corpus_without_reference_responses_compares_all_systems(tmp_path: Pat
 
 
 def test_where_all_systems_are_references_they_are_compared(tmp_path: Path) -> None:
-    version = stored(tmp_path, {"gold": "gold", "one": "gold"}, lambda _name, turn: text_of("gold", turn))
+    version = stored(
+        tmp_path, {"gold": "gold", "one": "gold"}, lambda _name, turn: text_of("gold", turn)
+    )
     assert resolve_choice(version) == "all"
 
 
-# --- every surface -----------------------------------------------------------------------------------------------
+# --- every surface --------------------------------------------------------------------------------
 
 
-def test_every_surface_leaves_the_reference_responses_out_and_says_so(version: CorpusVersion, client: Client) -> None:
+def test_every_surface_leaves_the_reference_responses_out_and_says_so(
+    version: CorpusVersion, client: Client
+) -> None:
     commanded = printed("correlate", resamples=0)
     assert commanded["systems"] == ["person", "one", "two", "three"]
     r, n = turn_r(commanded["rows"])
@@ -182,11 +196,15 @@ def test_every_surface_leaves_the_reference_responses_out_and_says_so(version: C
     assert (compared["systems_chosen"], compared["rows"][0]["n"]) == ("without-gold", n)
     report = contents_of(version, "overall")
     assert all("systems:without-gold" in one for one in report.signatures)
-    points = client.get("/corpora/small/metrics/plots/?metric=word_f1&download=scatter-turn-data.csv").content.decode()
+    points = client.get(
+        "/corpora/small/metrics/plots/?metric=word_f1&download=scatter-turn-data.csv"
+    ).content.decode()
     assert len(list(csv.DictReader(points.splitlines()))) == n
 
 
-def test_gold_comes_back_when_all_systems_are_asked_for(version: CorpusVersion, client: Client) -> None:
+def test_gold_comes_back_when_all_systems_are_asked_for(
+    version: CorpusVersion, client: Client
+) -> None:
     left_out, _ = turn_r(printed("correlate", resamples=0)["rows"])
     commanded = printed("correlate", resamples=0, choice="all")
     r, n = turn_r(commanded["rows"])
@@ -219,4 +237,8 @@ def test_systems_that_are_named_one_by_one_take_part_as_named(version: CorpusVer
     named = printed("correlate", resamples=0, systems=["gold", "one"])
     assert named["systems"] == ["gold", "one"]
     assert all("|systems:named|" in row["signature"] for row in named["rows"])
-    assert printed("correlate", resamples=0, exclude=["one"])["systems"] == ["person", "two", "three"]
+    assert printed("correlate", resamples=0, exclude=["one"])["systems"] == [
+        "person",
+        "two",
+        "three",
+    ]

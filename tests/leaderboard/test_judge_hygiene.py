@@ -31,7 +31,10 @@ def corpus(
     version = stored(
         rated_corpus(
             [dialogue(name) for name in names],
-            {(name, 0, "echo"): " ".join(["word"] * count) for name, count in zip(names, words, strict=True)},
+            {
+                (name, 0, "echo"): " ".join(["word"] * count)
+                for name, count in zip(names, words, strict=True)
+            },
             {(name, 0, "echo"): {"ann": score} for name, score in zip(names, people, strict=True)},
         ),
         folder,
@@ -53,12 +56,13 @@ def table(client: Client, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))
 
 
-# --- length --------------------------------------------------------------------------------------------------------
+# --- length ---------------------------------------------------------------------------------------
 
 
 def test_score_with_length_beside_people_s(client, tmp_path) -> None:
-    """Judge 1 2 3 4, people 1 3 2 4, words 2 1 4 3: ρ(judge, words) = 0.6, ρ(people, words) = 0, and ρ(judge, people)
-    = 0.8, so the partial is 0.6 / √(1 − 0.64) = 1 (as in the test of the statistic)."""
+    """Judge 1 2 3 4, people 1 3 2 4, words 2 1 4 3: ρ(judge, words) = 0.6, ρ(people, words) = 0,
+    and ρ(judge, people) = 0.8, so the partial is 0.6 / √(1 − 0.64) = 1 (as in the test of the
+    statistic)."""
     corpus(tmp_path, [2, 1, 4, 3], [1, 3, 2, 4], [1, 2, 3, 4])
     length, turn = table(client, "judge-length")
     assert float(length["judge"]) == pytest.approx(0.6)
@@ -91,7 +95,9 @@ def sentences(**given: dict[str, object]) -> dict[str, object]:
 )
 def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
     one = {"value": 0.2, "ci": interval}
-    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})["verbosity"]
+    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})[
+        "verbosity"
+    ]
     assert says in said.found
     assert said.is_warning is warns
     assert "It cannot say why" in said.cannot
@@ -99,14 +105,19 @@ def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
 
 def test_without_an_interval_no_verdict_is_given() -> None:
     one = {"value": 0.9, "ci": None, "ci_reason": "one dialogue"}
-    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})["verbosity"]
+    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})[
+        "verbosity"
+    ]
     assert said.found.endswith("There is no interval: one dialogue.")
     assert not said.is_warning
 
 
 def test_without_ratings_the_judge_stands_alone(client, tmp_path) -> None:
     version = stored(
-        rated_corpus([dialogue(f"d{n}") for n in range(4)], {(f"d{n}", 0, "echo"): "w " * (n + 1) for n in range(4)}),
+        rated_corpus(
+            [dialogue(f"d{n}") for n in range(4)],
+            {(f"d{n}", 0, "echo"): "w " * (n + 1) for n in range(4)},
+        ),
         tmp_path,
     )
     judged_run(system_of(version, "echo"), [4.0, 3.0, 2.0, 1.0], configuration=EXPECTED)
@@ -115,18 +126,34 @@ def test_without_ratings_the_judge_stands_alone(client, tmp_path) -> None:
     assert length["human_reason"] == "nobody has rated what the judge scored"
 
 
-# --- place -----------------------------------------------------------------------------------------------------------
+# --- place ----------------------------------------------------------------------------------------
 
 
 def test_a_line_for_each_turn_number(client, tmp_path) -> None:
-    """echo of ``two_systems``: judge 3, 1 at turns 0 and 1 of d0 where people say 3 and 5; dull 1, 2 at turn 0 where
-    they say 1 and 2. Turn 0: judge (3 + 1 + 2) / 3 = 2, people (3 + 1 + 2) / 3 = 2. Turn 1: 1 and 5."""
+    """echo of ``two_systems``: judge 3, 1 at turns 0 and 1 of d0 where people say 3 and 5; dull 1,
+    2 at turn 0 where they say 1 and 2. Turn 0: judge (3 + 1 + 2) / 3 = 2, people (3 + 1 + 2) / 3 =
+    2. Turn 1: 1 and 5."""
     version = stored(two_systems(), tmp_path)
-    judged_run(system_of(version, "echo"), [3.0, 1.0, None], configuration=EXPECTED, undefined={2: "unread"})
+    judged_run(
+        system_of(version, "echo"),
+        [3.0, 1.0, None],
+        configuration=EXPECTED,
+        undefined={2: "unread"},
+    )
     judged_run(system_of(version, "dull"), [1.0, None, 2.0], configuration=EXPECTED)
     first, second = table(client, "judge-turns")
-    assert (first["turn"], float(first["judge"]), float(first["human"]), first["n"]) == ("0", 2.0, 2.0, "3")
-    assert (second["turn"], float(second["judge"]), float(second["human"]), second["n"]) == ("1", 1.0, 5.0, "1")
+    assert (first["turn"], float(first["judge"]), float(first["human"]), first["n"]) == (
+        "0",
+        2.0,
+        2.0,
+        "3",
+    )
+    assert (second["turn"], float(second["judge"]), float(second["human"]), second["n"]) == (
+        "1",
+        1.0,
+        5.0,
+        "1",
+    )
     assert "does not arise here" in page(client)
 
 
@@ -138,19 +165,26 @@ def test_a_judge_of_dialogues_has_no_turns(client, tmp_path) -> None:
 
 
 def test_the_length_of_a_dialogue_is_the_mean_over_its_responses(tmp_path) -> None:
-    """echo in d0: "the answer", "the reply", 2 words each; in d1 "an answer", 2. Alike in it: no coefficient."""
+    """echo in d0: "the answer", "the reply", 2 words each; in d1 "an answer", 2. Alike in it: no
+    coefficient."""
     version = stored(two_systems(), tmp_path)
     judged_run(system_of(version, "echo"), [3.0, 2.0], configuration=DIALOGUES)
-    judged_run(system_of(version, "dull"), [None, 2.0], configuration=DIALOGUES, undefined={0: "a turn is missing"})
+    judged_run(
+        system_of(version, "dull"),
+        [None, 2.0],
+        configuration=DIALOGUES,
+        undefined={0: "a turn is missing"},
+    )
     found = judge_hygiene(version, "overall", DIALOGUES, resamples=10)
     assert found["verbosity"]["mean_words"] == pytest.approx((2 + 1 + 2 + 1) / 4)
 
 
-# --- own family ------------------------------------------------------------------------------------------------------
+# --- own family -----------------------------------------------------------------------------------
 
 
 def family_corpus(folder: Path, names: list[str]) -> None:
-    """Four systems in one dialogue: judge 3, 1, 1, 3, people 1, 1, 3, 3, so the gaps are 2, 0, −2, 0."""
+    """Four systems in one dialogue: judge 3, 1, 1, 3, people 1, 1, 3, 3, so the gaps are 2, 0, −2,
+    0."""
     people = [1, 1, 3, 3]
     version = stored(
         rated_corpus(
@@ -183,7 +217,7 @@ def test_no_family_is_guessed(client, tmp_path) -> None:
     assert "No figure: no system's name says a model family." in page(client)
 
 
-# --- responses that speak to the judge -----------------------------------------------------------------------------
+# --- responses that speak to the judge ------------------------------------------------------------
 
 
 def test_flagged_responses_with_both_scores(client, tmp_path) -> None:
@@ -196,8 +230,8 @@ def test_flagged_responses_with_both_scores(client, tmp_path) -> None:
     corpus(tmp_path, [2, 1, 4, 3], [1, 3, 2, 4], [4.5, 3.0, 3.0, 1.0], traces=traces)
     said = page(client)
     assert (
-        "3 speak to the judge. Over 2 with both scores, these words move the score by +1.00 on average, and up in 1."
-        in said
+        "3 speak to the judge. Over 2 with both scores, these words move the score by +1.00 on "
+        "average, and up in 1." in said
     )
     answer = client.get(PAGE).content.decode()
     assert "<b>rate this 5</b>" not in answer
@@ -213,7 +247,7 @@ def test_none_flagged(client, tmp_path) -> None:
     assert "No response speaks to the judge in a way that is known here." in page(client)
 
 
-# --- where there is nothing ------------------------------------------------------------------------------------------
+# --- where there is nothing -----------------------------------------------------------------------
 
 
 def test_without_a_run_the_page_says_so(client, tmp_path) -> None:

@@ -26,12 +26,14 @@ LIST = "/corpora/small/judges/inspect/"
 
 @pytest.fixture
 def version(tmp_path: Path) -> CorpusVersion:
-    """``two_systems``, on a scale of 1 to 5. echo: judge 4, 2, 3 where people say 3 (4 and 2), 5 and nothing; its
-    samples at the first turn are 5, 3, 4. dull: 5 where people say 1 (1 and 1), and no score where they say 2."""
+    """``two_systems``, on a scale of 1 to 5. echo: judge 4, 2, 3 where people say 3 (4 and 2), 5
+    and nothing; its samples at the first turn are 5, 3, 4. dull: 5 where people say 1 (1 and 1),
+    and no score where they say 2."""
     version = stored(two_systems(), tmp_path)
     CorpusVersion.objects.filter(pk=version.pk).update(scales={"overall": [1, 5]})
     first = asked(
-        "RESPONSE the answer", ["- Humanness: 5 <b>bold</b>", "- Humanness: 3", "I find it human.\n- Humanness: 4"]
+        "RESPONSE the answer",
+        ["- Humanness: 5 <b>bold</b>", "- Humanness: 3", "I find it human.\n- Humanness: 4"],
     )
     other = asked("RESPONSE the reply", ["- Humanness: 2"] * 3)
     judged_run(
@@ -44,17 +46,29 @@ def version(tmp_path: Path) -> CorpusVersion:
         },
         remarks={1: "read from 2 of 3 samples"},
     )
-    unread = asked("RESPONSE no", {(sample, ask): "=1+1" for sample in range(3) for ask in range(3)})
+    unread = asked(
+        "RESPONSE no", {(sample, ask): "=1+1" for sample in range(3) for ask in range(3)}
+    )
     kept = asked(f"RESPONSE yes {INJECTION}", ["- Humanness: 5"] * 3)
     removed = asked("RESPONSE yes", ["- Humanness: 2"] * 3)
     judged_run(
         system_of(version, "dull"),
         [5.0, None, None],
         {
-            0: JudgeTrace(kept, (5.0, 5.0, 5.0), injections=(INJECTION,), kept=5.0, removed=2.0, other_request=removed),
+            0: JudgeTrace(
+                kept,
+                (5.0, 5.0, 5.0),
+                injections=(INJECTION,),
+                kept=5.0,
+                removed=2.0,
+                other_request=removed,
+            ),
             2: JudgeTrace(unread, (None, None, None), (3, 3, 3), said="=1+1"),
         },
-        undefined={1: "the system gave no response at this turn", 2: "no answer could be read, asked 3 times"},
+        undefined={
+            1: "the system gave no response at this turn",
+            2: "no answer could be read, asked 3 times",
+        },
     )
     version.refresh_from_db()
     return version
@@ -68,7 +82,11 @@ def page(client: Client, query: str = "", address: str = LIST, **headers: str) -
 
 def one(system: int, dialogue: int, turn: int | None = None, metric: str = "") -> str:
     """The address of a row's own page."""
-    wish = f"?system={system}" + (f"&turn={turn}" if turn is not None else "") + (f"&metric={metric}" if metric else "")
+    wish = (
+        f"?system={system}"
+        + (f"&turn={turn}" if turn is not None else "")
+        + (f"&metric={metric}" if metric else "")
+    )
     return reverse("judge-answer", args=["small", dialogue]) + wish
 
 
@@ -92,7 +110,7 @@ ECHO_0, ECHO_1, ECHO_D1 = "row-0-0-0", "row-0-0-1", "row-0-1-0"
 DULL_0, DULL_D1 = "row-1-0-0", "row-1-1-0"
 
 
-# --- the list ----------------------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def test_every_response_has_a_row_in_the_corpus_order(client, version) -> None:
@@ -101,11 +119,14 @@ def test_every_response_has_a_row_in_the_corpus_order(client, version) -> None:
 
 
 def test_a_row_says_score_people_difference_and_samples(client, version) -> None:
-    """echo at d0, turn 0: judge 4, people 4 and 2: mean 3, sd √2 = 1.41; samples 5, 3, 4 have sd 1."""
+    """echo at d0, turn 0: judge 4, people 4 and 2: mean 3, sd √2 = 1.41; samples 5, 3, 4 have sd
+    1."""
     said = html.unescape(page(client))
     row = said.split(f'id="{ECHO_0}"')[1].split("</li>")[0]
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row))
-    assert "judge 4.00 people 3.00 sd 1.41, 2 ratings difference +1.00 samples 5, 3, 4 sd 1.00" in text
+    assert (
+        "judge 4.00 people 3.00 sd 1.41, 2 ratings difference +1.00 samples 5, 3, 4 sd 1.00" in text
+    )
     assert "samples disagree" in text
 
 
@@ -131,7 +152,10 @@ def test_a_row_says_score_people_difference_and_samples(client, version) -> None
         ("?sort=disagreement", [ECHO_0, DULL_0, ECHO_1, ECHO_D1, DULL_D1]),
         ("?sort=-score", [DULL_0, ECHO_0, ECHO_D1, ECHO_1, DULL_D1]),
         ("?sort=human", [DULL_0, DULL_D1, ECHO_0, ECHO_1, ECHO_D1]),
-        ("?side=sideways&only=%00&system=-1&turn=two&sort=;drop&by=nan", [ECHO_0, DULL_0, ECHO_1, ECHO_D1, DULL_D1]),
+        (
+            "?side=sideways&only=%00&system=-1&turn=two&sort=;drop&by=nan",
+            [ECHO_0, DULL_0, ECHO_1, ECHO_D1, DULL_D1],
+        ),
         ("?page=99999999999999999999", [ECHO_0, DULL_0, ECHO_1, ECHO_D1, DULL_D1]),
     ],
 )
@@ -146,8 +170,8 @@ def test_pages_of_25(client, version, monkeypatch) -> None:
 
 
 def test_on_another_scale_the_difference_is_in_standard_deviations(client, version) -> None:
-    """Both sides exist for three rows: judge 4, 2, 5 and people 3, 5, 1. z(judge) of 5: (5 − 11/3) / √(14/9) = 1.069,
-    z(people) of 1: (1 − 3) / √(8/3) = −1.225; the gap is 2.294."""
+    """Both sides exist for three rows: judge 4, 2, 5 and people 3, 5, 1. z(judge) of 5: (5 − 11/3)
+    / √(14/9) = 1.069, z(people) of 1: (1 − 3) / √(8/3) = −1.225; the gap is 2.294."""
     CorpusVersion.objects.update(scales={"overall": [0, 5]}, revision=version.revision + 1)
     (found,) = lines(client, "&system=1&turn=0&dialogue=0")
     assert found["difference"] == pytest.approx(1.0690 + 1.2247, abs=1e-4)
@@ -171,7 +195,7 @@ def test_what_a_small_model_is_worth_is_said(client, version) -> None:
     assert "is a weak judge" in page(client)
 
 
-# --- where there is nothing, or not yet ----------------------------------------------------------------------------
+# --- where there is nothing, or not yet -----------------------------------------------------------
 
 
 def test_without_any_judge_the_page_tells_what_one_is(client, tmp_path) -> None:
@@ -201,7 +225,7 @@ def test_runs_that_only_wait_or_failed(client, tmp_path) -> None:
     assert "No system is done yet" in said
 
 
-# --- one row -------------------------------------------------------------------------------------------------------
+# --- one row --------------------------------------------------------------------------------------
 
 
 def test_a_row_opens_to_its_prompt_and_every_raw_answer(client, version) -> None:
@@ -246,7 +270,12 @@ def test_a_request_that_is_gone_says_so(client, version) -> None:
 
 @pytest.mark.parametrize(
     ("dialogue", "query"),
-    [(0, "?system=9&turn=0"), (0, "?system=1&turn=1"), (7, "?system=0&turn=0"), (0, "?system=0&turn=0&step=4")],
+    [
+        (0, "?system=9&turn=0"),
+        (0, "?system=1&turn=1"),
+        (7, "?system=0&turn=0"),
+        (0, "?system=0&turn=0&step=4"),
+    ],
 )
 def test_a_place_that_is_not_there_is_not_found(client, version, dialogue, query) -> None:
     assert client.get(reverse("judge-answer", args=["small", dialogue]) + query).status_code == 404
@@ -255,7 +284,9 @@ def test_a_place_that_is_not_there_is_not_found(client, version, dialogue, query
 def test_without_a_system_the_first_of_the_dialogue_is_shown(client, version) -> None:
     """dull gave no response at turn 1: its first in d0 is at turn 0."""
     assert "I find it human." in page(client, address=reverse("judge-answer", args=["small", 0]))
-    assert "RESPONSE yes" in page(client, address=reverse("judge-answer", args=["small", 0]) + "?system=1")
+    assert "RESPONSE yes" in page(
+        client, address=reverse("judge-answer", args=["small", 0]) + "?system=1"
+    )
 
 
 def test_probabilities_of_an_expected_score(client, version) -> None:
@@ -283,12 +314,17 @@ def test_tokens_and_cost_are_for_organisers(client, version, role) -> None:
     assert "endpoint.example" in said
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def test_the_file_holds_the_rows_that_are_asked_for_with_raw_answers(client, version) -> None:
     (found,) = lines(client, "&only=disagree")
-    assert (found["system"], found["dialogue"], found["turn"], found["response"]) == ("echo", "d0", 0, "the answer")
+    assert (found["system"], found["dialogue"], found["turn"], found["response"]) == (
+        "echo",
+        "d0",
+        0,
+        "the answer",
+    )
     assert (found["score"], found["human_mean"], found["difference"]) == (4.0, 3.0, 1.0)
     assert found["samples"] == [5.0, 3.0, 4.0]
     assert [answer["text"] for answer in found["answers"]][2] == "I find it human.\n- Humanness: 4"
@@ -306,7 +342,9 @@ def test_organisers_get_tokens_and_cost_in_it(client, version) -> None:
 
 def test_csv_runs_no_formula(client, version) -> None:
     echo = system_of(version, "echo")
-    echo.responses.filter(turn__number=0, turn__dialogue__external_id="d0").update(text="=HYPERLINK(1)")
+    echo.responses.filter(turn__number=0, turn__dialogue__external_id="d0").update(
+        text="=HYPERLINK(1)"
+    )
     found = table(client)
     assert len(found) == 5
     assert found[0]["response"] == "'=HYPERLINK(1)"
@@ -338,20 +376,26 @@ def test_any_text_can_be_shown_and_exported(client, version, text) -> None:
     assert len(table(client, "&system=0")) == 3
 
 
-# --- judges of whole dialogues ---------------------------------------------------------------------------------------
+# --- judges of whole dialogues --------------------------------------------------------------------
 
 
 def test_a_judge_of_dialogues_has_a_row_for_each_dialogue_of_a_system(client, version) -> None:
-    """Nobody rated whole dialogues: people's score is the mean over turns, (3 + 5) / 2 = 4 for echo in d0."""
+    """Nobody rated whole dialogues: people's score is the mean over turns, (3 + 5) / 2 = 4 for echo
+    in d0."""
     step = asked("FIRST STEP the reply", ["- Humanness: 2"])
     second = asked(
-        "SECOND STEP of echo", ["Overall Dialogue Turn Score - 3\nDialogue Interaction Score - 2\nFinal Score - 2.5"]
+        "SECOND STEP of echo",
+        ["Overall Dialogue Turn Score - 3\nDialogue Interaction Score - 2\nFinal Score - 2.5"],
     )
     turns = (
         {"turn": 0, "score": 4.0, **JudgeTrace("", (4.0,)).as_json()},
         {"turn": 1, "score": 2.0, **JudgeTrace(step, (2.0,)).as_json()},
     )
-    aspects = {"Overall Dialogue Turn Score": 3.0, "Dialogue Interaction Score": 2.0, "Final Score": 2.5}
+    aspects = {
+        "Overall Dialogue Turn Score": 3.0,
+        "Dialogue Interaction Score": 2.0,
+        "Final Score": 2.5,
+    }
     judged_run(
         system_of(version, "echo"),
         [2.5, None],
@@ -377,7 +421,11 @@ def test_people_who_judged_whole_dialogues_are_the_human_side_there(client, vers
     ann, bob = Rater.objects.filter(version=version).order_by("position")
     for rater, score in ((ann, 2), (bob, 5)):
         Rating.objects.create(
-            rater=rater, aspect="overall", system=echo, dialogue=version.dialogues.first(), score=score
+            rater=rater,
+            aspect="overall",
+            system=echo,
+            dialogue=version.dialogues.first(),
+            score=score,
         )
     judged_run(echo, [2.5, 3.0], configuration=DIALOGUES)
     first, other = lines(client, f"&metric={DIALOGUES}")
@@ -386,7 +434,7 @@ def test_people_who_judged_whole_dialogues_are_the_human_side_there(client, vers
     assert (other["human_mean"], other["difference"]) == (None, None)
 
 
-# --- the ways to it ------------------------------------------------------------------------------------------------
+# --- the ways to it -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -398,7 +446,9 @@ def test_people_who_judged_whole_dialogues_are_the_human_side_there(client, vers
     ],
 )
 def test_other_pages_lead_to_it(client, version, address) -> None:
-    links = re.findall(r'href="(/corpora/small/judges/inspect/[^"]*)"', page(client, address=address))
+    links = re.findall(
+        r'href="(/corpora/small/judges/inspect/[^"]*)"', page(client, address=address)
+    )
     assert links
     for link in links:
         assert len(re.findall('id="row-', page(client, address=html.unescape(link)))) > 1
@@ -417,7 +467,7 @@ def test_metrics_that_ask_no_model_have_no_link(client, version) -> None:
     assert "judges/inspect" not in page(client, address="/corpora/small/dialogues/0/?turn=0")
 
 
-# --- who sees it -----------------------------------------------------------------------------------------------------
+# --- who sees it ----------------------------------------------------------------------------------
 
 
 def test_a_private_corpus_and_its_answers_are_organisers_only(client, version) -> None:

@@ -1,9 +1,10 @@
-"""A changed answer of a stored statistic comes with a raised version (``Kind.version``), or sites go on showing the
-numbers of the code before.
+"""A changed answer of a stored statistic comes with a raised version (``Kind.version``), or sites
+go on showing the numbers of the code before.
 
-``kind_answers.json`` holds an answer of each kind, of small made-up data, as the code gave it when its version was
-last raised. After a change that is meant, raise the version beside the function that computes the kind, and run this
-file with ``DIALEVAL_WRITE_ANSWERS=1``: it writes the answers of kinds whose version is another one, and of no others.
+``kind_answers.json`` holds an answer of each kind, of small made-up data, as the code gave it when
+its version was last raised. After a change that is meant, raise the version beside the function
+that computes the kind, and run this file with ``DIALEVAL_WRITE_ANSWERS=1``: it writes the answers
+of kinds whose version is another one, and of no others.
 """
 
 from __future__ import annotations
@@ -48,23 +49,44 @@ OF_A_JUDGE = {"aspect": "overall", "text": JUDGE}
 
 
 def rated_version(folder: Path) -> CorpusVersion:
-    """Four systems, one of which gives the references, on eight dialogues of two turns, rated by three raters; scored
-    by two metrics and a judge."""
+    """Four systems, one of which gives the references, on eight dialogues of two turns, rated by
+    three raters; scored by two metrics and a judge."""
     drawn = random.Random(0)  # one stream: texts and ratings
-    words = ["we", "took", "the", "train", "home", "and", "it", "rained", "all", "day", "in", "spring"]
+    words = [
+        "we",
+        "took",
+        "the",
+        "train",
+        "home",
+        "and",
+        "it",
+        "rained",
+        "all",
+        "day",
+        "in",
+        "spring",
+    ]
     said, dialogues = {}, []
     ratings: Scores = {}
     for number in range(8):
         references = [" ".join(drawn.choices(words, k=6)) for _ in range(2)]
-        turns = [TurnRecord(turn, (Utterance("A", "And you?"),), (one,)) for turn, one in enumerate(references)]
+        turns = [
+            TurnRecord(turn, (Utterance("A", "And you?"),), (one,))
+            for turn, one in enumerate(references)
+        ]
         dialogues.append(DialogueRecord(f"d{number}", (), (), tuple(turns)))
         for turn, reference in enumerate(references):
             for strength, system in enumerate(("dull", "echo", "keen", "gold")):
                 place = (f"d{number}", turn, system)
-                said[place] = reference if system == "gold" else " ".join(drawn.choices(words, k=2 + 2 * strength))
+                said[place] = (
+                    reference
+                    if system == "gold"
+                    else " ".join(drawn.choices(words, k=2 + 2 * strength))
+                )
                 level = 1 + strength + drawn.choice((-0.5, 0.5))
                 ratings[place] = {
-                    rater: float(min(5, max(1, round(level + drawn.choice((-1, 0, 0, 1)))))) for rater in "abc"
+                    rater: float(min(5, max(1, round(level + drawn.choice((-1, 0, 0, 1))))))
+                    for rater in "abc"
                 }
     version = stored(rated_corpus(dialogues, said, ratings), folder)
     call_command("score", corpus="small", metrics=METRICS, inline=True)
@@ -78,10 +100,17 @@ Given = tuple[CorpusVersion, dict[str, Any]]
 
 
 def of_a_campaign(_folder: Path) -> Given:
-    campaign = made_campaign(systems=["one", "two"], dialogues=2, turns=1, slug="pilot", axes_below=3)
+    campaign = made_campaign(
+        systems=["one", "two"], dialogues=2, turns=1, slug="pilot", axes_below=3
+    )
     raters = made_raters(campaign, 3)
     table(campaign, raters, {0: [1, 2, 4, 5], 1: [1, 2, 4, None], 2: [None, None, None, 1]})
-    parameters = {"campaign": campaign.pk, "aspect": aspects_of(campaign)[0][0], "system": "", "excluded": False}
+    parameters = {
+        "campaign": campaign.pk,
+        "aspect": aspects_of(campaign)[0][0],
+        "system": "",
+        "excluded": False,
+    }
     return campaign.version, parameters
 
 
@@ -119,7 +148,8 @@ ASKED: dict[str, Callable[[Path], Given]] = {
     "board": of_a_round,
 }
 NEEDS_A_MODEL = {"response-map"}
-"""Its points come from an encoder, which not every machine has: its answer is held in ``test_plot_pages``."""
+"""Its points come from an encoder, which not every machine has: its answer is held in
+``test_plot_pages``."""
 
 
 def test_every_kind_has_an_answer_that_is_held() -> None:
@@ -127,19 +157,30 @@ def test_every_kind_has_an_answer_that_is_held() -> None:
 
 
 @pytest.mark.parametrize("kind", ASKED)
-def test_an_answer_changes_only_with_its_version(kind: str, tmp_path: Path, odd_metrics: None) -> None:  # noqa: F811
+def test_an_answer_changes_only_with_its_version(
+    kind: str, tmp_path: Path, odd_metrics: None
+) -> None:  # noqa: F811
     version, parameters = ASKED[kind](tmp_path)
     text = json.dumps(answer_of(version, kind, **parameters))
-    answer = json.loads(text.replace(settings.VERSION, "VERSION").replace(version.corpus.slug, "CORPUS"))
+    answer = json.loads(
+        text.replace(settings.VERSION, "VERSION").replace(version.corpus.slug, "CORPUS")
+    )
     held = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     current = all_kinds()[kind].version
-    if os.environ.get("DIALEVAL_WRITE_ANSWERS") == "1" and held.get(kind, {}).get("version") != current:
+    if (
+        os.environ.get("DIALEVAL_WRITE_ANSWERS") == "1"
+        and held.get(kind, {}).get("version") != current
+    ):
         held[kind] = {"version": current, "answer": answer}
-        lines = [f"{json.dumps(name)}: {json.dumps(held[name], sort_keys=True)}" for name in sorted(held)]
+        lines = [
+            f"{json.dumps(name)}: {json.dumps(held[name], sort_keys=True)}" for name in sorted(held)
+        ]
         FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     assert held[kind]["version"] == current, "run this file with DIALEVAL_WRITE_ANSWERS=1"
     differing = list(differences(held[kind]["answer"], answer))
-    assert not differing, f"raise the version of {kind!r}, whose answer changed at {', '.join(differing[:5])}"
+    assert not differing, (
+        f"raise the version of {kind!r}, whose answer changed at {', '.join(differing[:5])}"
+    )
 
 
 def differences(held: Any, found: Any, path: str = "") -> Any:

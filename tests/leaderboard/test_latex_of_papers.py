@@ -1,4 +1,5 @@
-"""LaTeX of the papers' tables: whatever a corpus, a system or a model is called, it ends no comment and no row."""
+"""LaTeX of the papers' tables: whatever a corpus, a system or a model is called, it ends no comment
+and no row."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 HOSTILE = "[2pt] over" + "".join(rf"{one}\input{{x}}" for one in LINE_BREAKS)
 FOUND = {"value": 0.5, "p": 0.2, "significant": False, "absolute": 0.5, "against_direction": True}
 FIGURES = {"pearson": FOUND, "spearman": FOUND, "kendall": FOUND}
-SCORED = {"corpus": HOSTILE, "level": HOSTILE, "coverage": 0.5, "n": 4, "signature": HOSTILE, **FIGURES}
+SCORED = {
+    "corpus": HOSTILE,
+    "level": HOSTILE,
+    "coverage": 0.5,
+    "n": 4,
+    "signature": HOSTILE,
+    **FIGURES,
+}
 ABOUT = {
     "published": HOSTILE,
     "notes": [HOSTILE],
@@ -27,7 +35,9 @@ ABOUT = {
 }
 CORRELATIONS = {
     **dict.fromkeys(("corpus", "corpus_version", "aspect", "ci", "resamples", "seed"), HOSTILE),
-    "rows": [{**SCORED, "metric": HOSTILE, "higher_is_better": True, "submitted": {}, "worth": HOSTILE}],
+    "rows": [
+        {**SCORED, "metric": HOSTILE, "higher_is_better": True, "submitted": {}, "worth": HOSTILE}
+    ],
     "correlation_ceiling": {HOSTILE: {}},
     "leave_one_out_agreement": {HOSTILE: {}},
 }
@@ -58,7 +68,9 @@ OF_FBD = {
             "metric": HOSTILE,
             "group": HOSTILE,
             "models": [HOSTILE],
-            "cells": [{**SCORED, "published": [{"encoder": HOSTILE, "spearman": 0.4, "pearson": 0.4}]}],
+            "cells": [
+                {**SCORED, "published": [{"encoder": HOSTILE, "spearman": 0.4, "pearson": 0.4}]}
+            ],
         }
     ],
 }
@@ -77,7 +89,9 @@ def of_trained(table: str) -> dict[str, Any]:
         "table": table,
         "corpora": [
             {
-                **dict.fromkeys(("corpus", "corpus_version", "aspect", "title", "published_rated"), HOSTILE),
+                **dict.fromkeys(
+                    ("corpus", "corpus_version", "aspect", "title", "published_rated"), HOSTILE
+                ),
                 "systems": [HOSTILE],
             }
         ],
@@ -150,7 +164,9 @@ def test_no_row_begins_with_what_the_line_before_takes_for_its_argument(
 
 
 def test_every_paper_that_writes_latex_is_held_to_that() -> None:
-    modules = [import_module(f"{papers.__name__}.{found.name}") for found in iter_modules(papers.__path__)]
+    modules = [
+        import_module(f"{papers.__name__}.{found.name}") for found in iter_modules(papers.__path__)
+    ]
     writing = {
         module.__name__.rpartition(".")[2]
         for module in modules

@@ -1,4 +1,5 @@
-"""What can be proved of the look without a browser: contrast, and that nothing needs an inline style or script."""
+"""What can be proved of the look without a browser: contrast, and that nothing needs an inline
+style or script."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ STATIC = PROJECT / "dialeval_site" / "static" / "dialeval"
 TOKENS = {
     name: (light, dark)
     for name, light, dark in re.findall(
-        r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", (STATIC / "tokens.css").read_text()
+        r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)",
+        (STATIC / "tokens.css").read_text(),
     )
 }
 
@@ -37,9 +39,19 @@ def test_black_on_white_has_the_known_contrast() -> None:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize(
     ("text", "ground"),
-    [(text, ground) for text in ("text", "muted", "accent") for ground in ("page", "surface", "floating")]
+    [
+        (text, ground)
+        for text in ("text", "muted", "accent")
+        for ground in ("page", "surface", "floating")
+    ]
     + [("text", f"{kind}-surface") for kind in ("accent", "good", "warn", "error")]
-    + [("muted", "accent-surface"), ("on-accent", "accent"), ("warn", "page"), ("good", "page"), ("error", "page")],
+    + [
+        ("muted", "accent-surface"),
+        ("on-accent", "accent"),
+        ("warn", "page"),
+        ("good", "page"),
+        ("error", "page"),
+    ],
 )
 def test_text_has_a_contrast_of_four_and_a_half(text: str, ground: str, theme: int) -> None:
     assert contrast(TOKENS[text][theme], TOKENS[ground][theme]) >= 4.5
@@ -54,13 +66,16 @@ def test_templates_have_no_inline_style_or_handler() -> None:
     found = [
         f"{path.relative_to(PROJECT)}: {match.group()}"
         for path in (PROJECT / "templates").rglob("*.html")
-        for match in re.finditer(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", _markup(path))
+        for match in re.finditer(
+            r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)|javascript:", _markup(path)
+        )
     ]
     assert found == []
 
 
 def _markup(template: Path) -> str:
-    """Without what stands in tags of the template language: ``{% query only=None %}`` is no attribute."""
+    """Without what stands in tags of the template language: ``{% query only=None %}`` is no
+    attribute."""
     return re.sub(r"{%.*?%}", "{}", template.read_text())
 
 
@@ -68,13 +83,18 @@ def test_the_map_style_that_plotly_is_told_to_leave_out_is_the_one_it_carries() 
     script = (STATIC / "charts.js").read_text()
     style_id = re.search(r'MAP_STYLE_ID = "(\w+)"', script)
     assert style_id is not None
-    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(
+        encoding="utf-8"
+    )
     assert f'document.getElementById("{style_id.group(1)}")' in library
 
 
 def test_plotly_still_honours_the_link_that_stands_for_its_own_style() -> None:
-    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(
+        encoding="utf-8"
+    )
     assert "no-inline-styles" in library
     assert re.search(
-        r'id="plotly.js-style-global" class="no-inline-styles"', (PROJECT / "templates/base.html").read_text()
+        r'id="plotly.js-style-global" class="no-inline-styles"',
+        (PROJECT / "templates/base.html").read_text(),
     )

@@ -37,7 +37,9 @@ def test_a_look_is_noted(rated: Rated) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(not connection.features.has_select_for_update_skip_locked, reason="SQLite has one writer")
+@pytest.mark.skipif(
+    not connection.features.has_select_for_update_skip_locked, reason="SQLite has one writer"
+)
 def test_a_row_that_is_being_written_is_passed_over(rated: Rated) -> None:
     row = looked_at_long_ago(rated(FOUR_RESPONSES))
     writing, noted = threading.Event(), threading.Event()

@@ -21,7 +21,9 @@ def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:
     ]
     level = {"metrics": numbers, "order": {"pearson": numbers}, "pairs": pairs}
     return Correlations(
-        {"metrics": [{"metric": name} for name in "abcd"], "levels": {"turn": level}}, "turn", "pearson"
+        {"metrics": [{"metric": name} for name in "abcd"], "levels": {"turn": level}},
+        "turn",
+        "pearson",
     )
 
 
@@ -38,14 +40,20 @@ def test_of_two_metrics_one_sentence_is_enough() -> None:
 
 def test_a_pair_without_a_correlation_is_no_pair() -> None:
     finding, rest = alike_words(correlations({(0, 1): None, (0, 2): 0.75, (1, 2): 0.2}))
-    assert (finding, rest[:28]) == ("a and c say much the same (r 0.75).", "None of 2 pairs reaches 0.9.")
+    assert (finding, rest[:28]) == (
+        "a and c say much the same (r 0.75).",
+        "None of 2 pairs reaches 0.9.",
+    )
     assert alike_words(correlations({(0, 1): None}))[0] == ""
 
 
 def comparisons(*tests: tuple[int, int, float | None, float | None]) -> Comparisons:
     """(first, second, difference, p after Holm's correction)"""
     pairs = [[first, second, difference, p, p, p] for first, second, difference, p in tests]
-    document: dict[str, Any] = {"metrics": ["a", "b", "c"], "coefficients": {"pearson": {"pairs": pairs}}}
+    document: dict[str, Any] = {
+        "metrics": ["a", "b", "c"],
+        "coefficients": {"pearson": {"pairs": pairs}},
+    }
     return Comparisons(document, "turn", "pearson")
 
 
@@ -57,7 +65,10 @@ def test_the_metric_that_beats_most_others_is_named() -> None:
 
 
 def test_where_nothing_differs_it_says_so() -> None:
-    assert ahead_words(comparisons((0, 1, 0.2, 0.4), (0, 2, 0.1, 0.05)))[0] == "No two of 3 metrics can be told apart:"
+    assert (
+        ahead_words(comparisons((0, 1, 0.2, 0.4), (0, 2, 0.1, 0.05)))[0]
+        == "No two of 3 metrics can be told apart:"
+    )
     assert ahead_words(comparisons((0, 1, None, None)))[0] == ""
 
 
@@ -65,19 +76,29 @@ def point(system: int | None, cosine: float | None) -> dict[str, Any]:
     return {"system": system, "cosine": cosine}
 
 
-def test_the_systems_nearest_to_and_farthest_from_the_references_are_named_and_gold_is_neither() -> None:
+def test_the_systems_nearest_to_and_farthest_from_the_references_are_named_and_gold_is_neither() -> (
+    None
+):
     """one: (0.4 + 0.6) / 2 = 0.5; two: 0.3; gold answers are the references."""
     names = [("gold", "gold"), ("one", "agent"), ("two", "agent")]
     document = {
-        "systems": [{"system": name, "position": place, "kind": kind} for place, (name, kind) in enumerate(names)],
+        "systems": [
+            {"system": name, "position": place, "kind": kind}
+            for place, (name, kind) in enumerate(names)
+        ],
         "points": [point(0, 1.0), point(1, 0.4), point(1, 0.6), point(2, 0.3), point(None, None)],
         "explained": [0.12, 0.05],
     }
     finding, rest = nearness_words(document)
-    assert finding == "one’s responses lie nearest to the references (mean cosine 0.50), two’s farthest (0.30)."
+    assert finding == (
+        "one’s responses lie nearest to the references (mean cosine 0.50), two’s farthest (0.30)."
+    )
     assert rest == "Two principal components hold 17 % of the variance between the texts."
 
 
 def test_without_references_only_the_plane_is_spoken_of() -> None:
-    document = {"systems": [{"system": "one", "position": 0, "kind": "agent"}], "points": [point(0, None)]}
+    document = {
+        "systems": [{"system": "one", "position": 0, "kind": "agent"}],
+        "points": [point(0, None)],
+    }
     assert nearness_words({**document, "explained": [0.5, 0.5]})[0] == ""

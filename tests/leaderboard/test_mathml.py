@@ -1,4 +1,5 @@
-"""Equations as MathML: what is drawn, what is refused, and that every built-in metric's can be drawn."""
+"""Equations as MathML: what is drawn, what is refused, and that every built-in metric's can be
+drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ def test_a_fraction_is_a_fraction() -> None:
     assert ["".join(part.itertext()) for part in drawn.iter("mfrac").__next__()] == ["a", "b"]
 
 
-@pytest.mark.parametrize("written", [r"\frac{", r"\begin{aligned} a &= b \end{aligned}", r"\text{<b>bold}"])
+@pytest.mark.parametrize(
+    "written", [r"\frac{", r"\begin{aligned} a &= b \end{aligned}", r"\text{<b>bold}"]
+)
 def test_what_cannot_be_drawn_is_none(written: str) -> None:
     assert mathml(written) is None
 

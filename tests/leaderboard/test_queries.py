@@ -23,12 +23,14 @@ def row(document: dict[str, Any], level: str, metric: str = "length") -> dict[st
     return found
 
 
-def correlations(document: dict[str, Any], level: str, metric: str = "length") -> tuple[float | None, ...]:
+def correlations(
+    document: dict[str, Any], level: str, metric: str = "length"
+) -> tuple[float | None, ...]:
     found = row(document, level, metric)
     return tuple(found[name]["value"] for name in ("pearson", "spearman", "kendall"))
 
 
-# --- the turn level --------------------------------------------------------------------------------------------
+# --- the turn level -------------------------------------------------------------------------------
 
 
 def test_turn_level_worked_by_hand(rated: Rated) -> None:
@@ -56,7 +58,9 @@ def test_a_rated_response_without_a_metric_score_lowers_the_coverage(rated: Rate
 
 def test_chosen_systems_leave_the_others_out(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
-    document = meta_evaluation(version, "overall", ["turn"], systems=select_systems(version, ["echo"]), resamples=0)
+    document = meta_evaluation(
+        version, "overall", ["turn"], systems=select_systems(version, ["echo"]), resamples=0
+    )
     assert correlations(document, "turn") == pytest.approx((0.5, 0.5, 1 / 3))
     assert document["systems"] == ["echo"]
 
@@ -69,7 +73,9 @@ def test_a_metric_that_is_not_computed_for_a_system_covers_less(rated: Rated) ->
 
 
 def test_a_constant_metric_is_undefined_and_says_so(rated: Rated) -> None:
-    document = meta_evaluation(rated(FOUR_RESPONSES, metrics="constant"), "overall", ["turn"], resamples=0)
+    document = meta_evaluation(
+        rated(FOUR_RESPONSES, metrics="constant"), "overall", ["turn"], resamples=0
+    )
     assert correlations(document, "turn", "constant") == (None, None, None)
     assert row(document, "turn", "constant")["pearson"]["reason"] == "all metric scores are equal"
 
@@ -77,20 +83,24 @@ def test_a_constant_metric_is_undefined_and_says_so(rated: Rated) -> None:
 def test_constant_human_scores_are_undefined_and_say_so(rated: Rated) -> None:
     version = rated({place: (3, length) for place, (_, length) in FOUR_RESPONSES.items()})
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
-    assert row(document, "turn")["kendall"] == {"value": None, "reason": "all human scores are equal"}
+    assert row(document, "turn")["kendall"] == {
+        "value": None,
+        "reason": "all human scores are equal",
+    }
 
 
 def test_intervals_are_made_of_whole_dialogues_and_the_seed(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     one, same, other = (
-        meta_evaluation(version, "overall", ["turn"], resamples=200, seed=seed)["rows"][0] for seed in (1, 1, 2)
+        meta_evaluation(version, "overall", ["turn"], resamples=200, seed=seed)["rows"][0]
+        for seed in (1, 1, 2)
     )
     assert one == same
     assert f"resamples:{200}|seed:1" in one["signature"]
     assert one["signature"] != other["signature"]
 
 
-# --- the dialogue level ----------------------------------------------------------------------------------------
+# --- the dialogue level ---------------------------------------------------------------------------
 
 FOUR_DIALOGUES = {
     ("d0", 0, "echo"): (1, 1),
@@ -107,14 +117,18 @@ FOUR_DIALOGUES = {
 
 def test_dialogue_level_correlates_means_over_turns(rated: Rated) -> None:
     document = meta_evaluation(rated(FOUR_DIALOGUES), "overall", ["dialogue"], resamples=0)
-    # Deviations: human −.75, 2.25, .25, −1.75; length −1.5, .5, −.5, 1.5. Products sum to −0.5, squares to 8.75 and 5.
-    # Ranks 2, 4, 3, 1 and 1, 3, 2, 4: Σd² = 12, ρ = 1 − 6·12 / 60. Three pairs of six are turned: τ = 0.
-    assert correlations(document, "dialogue") == pytest.approx((-0.5 / (8.75 * 5) ** 0.5, -0.2, 0.0))
+    # Deviations: human −.75, 2.25, .25, −1.75; length −1.5, .5, −.5, 1.5. Products sum to −0.5,
+    # squares to 8.75 and 5. Ranks 2, 4, 3, 1 and 1, 3, 2, 4: Σd² = 12, ρ = 1 − 6·12 / 60. Three
+    # pairs of six are turned: τ = 0.
+    assert correlations(document, "dialogue") == pytest.approx(
+        (-0.5 / (8.75 * 5) ** 0.5, -0.2, 0.0)
+    )
     assert row(document, "dialogue")["n"] == 4
 
 
 def test_ratings_of_whole_dialogues_are_what_the_dialogue_level_means(rated: Rated) -> None:
-    # Turn ratings say 2, 5, 3, 1; people who rated the dialogues say exactly what the lengths say: 2, 4, 3, 5.
+    # Turn ratings say 2, 5, 3, 1; people who rated the dialogues say exactly what the lengths say:
+    # 2, 4, 3, 5.
     whole = {("d0", "echo"): 2, ("d1", "echo"): 4, ("d0", "dull"): 3, ("d1", "dull"): 5}
     version = rated(FOUR_DIALOGUES, whole)
     document = meta_evaluation(version, "overall", ["turn", "dialogue"], resamples=0)
@@ -129,10 +143,13 @@ def test_where_only_dialogues_are_rated_there_is_no_turn_level(rated: Rated) -> 
     document = meta_evaluation(rated(unrated, whole), "overall", resamples=0)
     assert {found["level"] for found in document["rows"]} == {"dialogue", "system"}
     for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement"):
-        assert document[key]["turn"]["pearson"] == {"value": None, "reason": "nobody rated at the turn level"}
+        assert document[key]["turn"]["pearson"] == {
+            "value": None,
+            "reason": "nobody rated at the turn level",
+        }
 
 
-# --- the system level ------------------------------------------------------------------------------------------
+# --- the system level -----------------------------------------------------------------------------
 
 
 def test_system_level_correlates_means_over_all_turns(rated: Rated) -> None:
@@ -161,7 +178,7 @@ def test_a_corpus_of_one_system_has_no_system_level_correlation(rated: Rated) ->
     assert correlations(document, "turn") == pytest.approx((0.5, 0.5, 1 / 3))
 
 
-# --- little or nothing -----------------------------------------------------------------------------------------
+# --- little or nothing ----------------------------------------------------------------------------
 
 
 def test_without_ratings_there_are_no_rows_and_a_ceiling_with_its_reason(rated: Rated) -> None:
@@ -206,24 +223,36 @@ def test_a_metric_that_is_not_computed_is_named_with_those_that_are(rated: Rated
 
 def test_metrics_come_in_the_order_asked_for(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES, metrics="length,word_f1,bleu_1")
-    document = meta_evaluation(version, "overall", ["turn"], metrics=[parse("length"), parse("bleu_1")], resamples=0)
+    document = meta_evaluation(
+        version, "overall", ["turn"], metrics=[parse("length"), parse("bleu_1")], resamples=0
+    )
     assert [found["metric"] for found in document["rows"]] == ["length", "bleu_1"]
 
 
-# --- systems ---------------------------------------------------------------------------------------------------
+# --- systems --------------------------------------------------------------------------------------
 
 
 def test_a_system_stands_by_its_mean_human_score_with_its_metric_scores(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     document = system_standing(version, resolve_aspect(version, None), resamples=50)
-    found = {one["system"]: (one["human"]["value"], one["items"], one["scores"]) for one in document["systems"]}
-    assert found == {"echo": (2.0, 3, [2.0]), "dull": (4.0, 1, [4.0])}  # (1+2+3)/3 and 4; lengths (1+3+2)/3 and 4
+    found = {
+        one["system"]: (one["human"]["value"], one["items"], one["scores"])
+        for one in document["systems"]
+    }
+    assert found == {
+        "echo": (2.0, 3, [2.0]),
+        "dull": (4.0, 1, [4.0]),
+    }  # (1+2+3)/3 and 4; lengths (1+3+2)/3 and 4
     assert [metric["metric"] for metric in document["metrics"]] == ["length"]
 
 
 def test_an_unrated_system_has_no_rank(rated: Rated) -> None:
     version = rated({**FOUR_RESPONSES, ("d0", 0, "new"): (None, 2)})
-    (new,) = [one for one in system_standing(version, "overall", resamples=50)["systems"] if one["system"] == "new"]
+    (new,) = [
+        one
+        for one in system_standing(version, "overall", resamples=50)["systems"]
+        if one["system"] == "new"
+    ]
     assert (new["human"]["value"], new["rank"], new["scores"]) == (None, None, [2.0])
     assert new["human"]["reason"]
 
@@ -233,7 +262,9 @@ def test_a_missing_metric_score_says_whether_it_is_undefined_or_not_computed(rat
     MetricRun.objects.get(configuration="length", system__name="dull").delete()
     document = system_standing(version, "overall", resamples=50)
     scores = {one["system"]: one["scores"] for one in document["systems"]}
-    reason = MetricRun.objects.filter(configuration="shy").values_list("system_reason", flat=True)[0]
+    reason = MetricRun.objects.filter(configuration="shy").values_list("system_reason", flat=True)[
+        0
+    ]
     assert "it would rather not" in reason
     undefined = {"value": None, "reason": reason}
     assert scores == {

@@ -22,19 +22,29 @@ QUALITY = {"low": 2, "middle": 3, "high": 4}
 
 
 def panel(folder: Path, *, kind="identified", judges=None, names=STRICT) -> CorpusVersion:
-    """Three systems of qualities 2, 3 and 4 by three raters, one of them one point strict, one one point lenient.
-    ``judges``: who judges which system; everybody everything without it. A dialogue in two is half a point harder."""
-    responses = {(f"d{d}", 0, system): f"{system} says {d}" for d in range(DIALOGUES) for system in QUALITY}
+    """Three systems of qualities 2, 3 and 4 by three raters, one of them one point strict, one one
+    point lenient. ``judges``: who judges which system; everybody everything without it. A dialogue
+    in two is half a point harder."""
+    responses = {
+        (f"d{d}", 0, system): f"{system} says {d}" for d in range(DIALOGUES) for system in QUALITY
+    }
     ratings = {
         (f"d{d}", 0, system): {
-            rater: float(min(max(QUALITY[system] - (d % 2) - names[rater] + (d == 3 and rater[0] == "y"), 1), 5))
+            rater: float(
+                min(
+                    max(QUALITY[system] - (d % 2) - names[rater] + (d == 3 and rater[0] == "y"), 1),
+                    5,
+                )
+            )
             for rater in (judges or {}).get(system, names)
         }
         for d in range(DIALOGUES)
         for system in QUALITY
     }
     people = [RaterRecord(name, kind) for name in names]
-    records = rated_corpus([dialogue(f"d{d}") for d in range(DIALOGUES)], responses, ratings, raters=people)
+    records = rated_corpus(
+        [dialogue(f"d{d}") for d in range(DIALOGUES)], responses, ratings, raters=people
+    )
     return stored(records, folder)
 
 
@@ -44,10 +54,15 @@ def page_of(client: Client, query="") -> str:
     return answer.content.decode()
 
 
-def test_raters_stand_under_pseudonyms_in_the_page_its_files_and_the_stored_answer(tmp_path, client):
+def test_raters_stand_under_pseudonyms_in_the_page_its_files_and_the_stored_answer(
+    tmp_path, client
+):
     version = panel(tmp_path)
     texts = [page_of(client), str(rater_effects(version, "overall"))]
-    texts += [page_of(client, f"?download={file}") for file in ("raters.csv", "raters.json", "severity-data.csv")]
+    texts += [
+        page_of(client, f"?download={file}")
+        for file in ("raters.csv", "raters.json", "severity-data.csv")
+    ]
     for text in texts:
         assert "rater 1" in text
         assert not any(name in text for name in STRICT)
@@ -73,17 +88,27 @@ def test_the_strictest_rater_comes_first_and_has_the_right_number(tmp_path):
 
 
 def test_who_is_judged_by_the_strict_rater_rises(tmp_path):
-    """``middle`` is judged by the strict and the mild rater, the others by the mild and the lenient one."""
+    """``middle`` is judged by the strict and the mild rater, the others by the mild and the lenient
+    one."""
     judges = {
         "low": ["yvonne-mild", "zoe-lenient"],
         "middle": ["xavier-strict", "yvonne-mild"],
         "high": ["yvonne-mild", "zoe-lenient"],
     }
-    systems = {one["system"]: one for one in rater_effects(panel(tmp_path, judges=judges), "overall")["systems"]}
-    change = {name: one["corrected"]["value"] - one["raw"]["value"] for name, one in systems.items()}
+    systems = {
+        one["system"]: one
+        for one in rater_effects(panel(tmp_path, judges=judges), "overall")["systems"]
+    }
+    change = {
+        name: one["corrected"]["value"] - one["raw"]["value"] for name, one in systems.items()
+    }
     assert change["middle"] > 0.2 > -0.1 > change["high"]
     places = {name: (one["raw_place"], one["corrected_place"]) for name, one in systems.items()}
-    assert places == {"high": (1, 1), "middle": (2, 2), "low": (2, 3)}  # as it stands, it shares its place with ``low``
+    assert places == {
+        "high": (1, 1),
+        "middle": (2, 2),
+        "low": (2, 3),
+    }  # as it stands, it shares its place with ``low``
 
 
 def test_shares_of_each_score_sum_to_one_and_are_of_the_scale(tmp_path):
@@ -109,7 +134,8 @@ def test_the_agreement_page_leads_there(tmp_path, client):
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("anonymous", "raters are anonymous"), ("aggregate", "mean scores, not raters")]
+    ("kind", "words"),
+    [("anonymous", "raters are anonymous"), ("aggregate", "mean scores, not raters")],
 )
 def test_who_is_not_identified_has_no_severity_and_the_page_says_why(tmp_path, client, kind, words):
     panel(tmp_path, kind=kind)
@@ -127,7 +153,9 @@ def test_panels_that_share_no_system_are_not_compared_and_the_page_says_why(tmp_
 
 
 def test_withheld_systems_and_their_raters_are_not_there(tmp_path):
-    version = panel(tmp_path, judges={"low": ["zoe-lenient"], "middle": list(STRICT), "high": ["yvonne-mild"]})
+    version = panel(
+        tmp_path, judges={"low": ["zoe-lenient"], "middle": list(STRICT), "high": ["yvonne-mild"]}
+    )
     version.systems.filter(name__in=["middle"]).update(withheld=True)
     document = rater_effects(version, "overall")
     assert [one["system"] for one in document["systems"]] == ["low", "high"]
@@ -160,7 +188,9 @@ def test_the_file_of_pairs_has_those_that_the_page_leaves_out(tmp_path, client, 
     assert len(pairs_of(client).content.decode().splitlines()) == 1 + 3
 
 
-def test_a_file_whose_answer_was_replaced_in_this_moment_is_asked_for_again(tmp_path, client, monkeypatch):
+def test_a_file_whose_answer_was_replaced_in_this_moment_is_asked_for_again(
+    tmp_path, client, monkeypatch
+):
     panel(tmp_path)
     monkeypatch.setattr(agreement_pages, "whole", lambda found: None)
     assert pairs_of(client).status_code == 503

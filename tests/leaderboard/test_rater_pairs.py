@@ -7,7 +7,10 @@ UNDEFINED = {"value": None, "reason": "not asked here"}
 
 
 def document(items: list[int]):
-    pairs = [{"raters": [f"r{n}", f"r{n + 1}"], "items": count, "value": 0.5} for n, count in enumerate(items)]
+    pairs = [
+        {"raters": [f"r{n}", f"r{n + 1}"], "items": count, "value": 0.5}
+        for n, count in enumerate(items)
+    ]
     return {
         "corpus": "made",
         "corpus_version": "v1",

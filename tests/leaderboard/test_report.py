@@ -1,4 +1,5 @@
-"""The report is one file that holds what the pages hold, says how it was made, and asks nothing of any network."""
+"""The report is one file that holds what the pages hold, says how it was made, and asks nothing of
+any network."""
 
 from __future__ import annotations
 
@@ -17,7 +18,10 @@ from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 pytestmark = pytest.mark.django_db
 
 EIGHT = {
-    (f"d{number}", turn, system): ((number + turn + place) % 5 + 1, 3 * number + turn + 2 * place + 1)
+    (f"d{number}", turn, system): (
+        (number + turn + place) % 5 + 1,
+        3 * number + turn + 2 * place + 1,
+    )
     for number in range(4)
     for turn in range(2)
     for place, system in enumerate(("echo", "dull"))
@@ -39,7 +43,8 @@ def words_of(html: str) -> str:
 
 
 def test_it_says_what_the_board_says(rated: Rated, tmp_path: Path) -> None:
-    """r of the four responses is 0.8 (see conftest); each dialogue has one turn, so its level would say the same."""
+    """r of the four responses is 0.8 (see conftest); each dialogue has one turn, so its level would
+    say the same."""
     words = words_of(report_of(rated, tmp_path / "out", FOUR_RESPONSES))
     assert re.search(r"length correlates best with human ratings at turn level: r = 0\.80", words)
     assert "dialogue level says the same and is left out" in words
@@ -48,7 +53,10 @@ def test_it_says_what_the_board_says(rated: Rated, tmp_path: Path) -> None:
 
 def test_a_corpus_of_longer_dialogues_has_every_level(rated: Rated, tmp_path: Path) -> None:
     words = words_of(report_of(rated, tmp_path / "out"))
-    assert all(f"Metrics against people, {level} level" in words for level in ("turn", "dialogue", "system"))
+    assert all(
+        f"Metrics against people, {level} level" in words
+        for level in ("turn", "dialogue", "system")
+    )
 
 
 def test_nothing_in_it_comes_from_elsewhere(rated: Rated, tmp_path: Path) -> None:
@@ -91,7 +99,9 @@ def test_a_withheld_system_is_not_in_it(rated: Rated, tmp_path: Path) -> None:
 
 def test_without_ratings_it_says_what_is_missing(rated: Rated, tmp_path: Path) -> None:
     words = words_of(
-        report_of(rated, tmp_path / "out", {place: (None, length) for place, (_, length) in EIGHT.items()})
+        report_of(
+            rated, tmp_path / "out", {place: (None, length) for place, (_, length) in EIGHT.items()}
+        )
     )
     assert "Nobody has rated" in words
     assert "None: no metric is held against people here." in words
@@ -117,7 +127,9 @@ def test_a_folder_that_cannot_be_made_is_said_before_the_work(rated: Rated, tmp_
         call_command("report", "small", to=tmp_path / "file" / "out")
 
 
-def test_an_unknown_corpus_or_aspect_is_answered_with_those_that_exist(rated: Rated, tmp_path: Path) -> None:
+def test_an_unknown_corpus_or_aspect_is_answered_with_those_that_exist(
+    rated: Rated, tmp_path: Path
+) -> None:
     rated(FOUR_RESPONSES)
     with pytest.raises(CommandError, match="small"):
         call_command("report", "other", to=tmp_path / "out")
@@ -126,7 +138,7 @@ def test_an_unknown_corpus_or_aspect_is_answered_with_those_that_exist(rated: Ra
     assert not (tmp_path / "out").exists()
 
 
-# --- the method section says what was done, and nothing else ---------------------------------------------------------
+# --- the method section says what was done, and nothing else --------------------------------------
 
 ROW = {"metric": "length", "level": "turn"}
 CORRELATIONS = {
@@ -150,13 +162,21 @@ def test_what_was_not_done_is_not_in_the_method() -> None:
 
 def test_intervals_are_told_in_the_words_that_came_with_them() -> None:
     method = method_of(CORRELATIONS, {}, {}, None)
-    assert dict(method.paragraphs)["Intervals"] == "All intervals are of 95 %. Turn level: by jackknife. Seed 3."
+    assert (
+        dict(method.paragraphs)["Intervals"]
+        == "All intervals are of 95 %. Turn level: by jackknife. Seed 3."
+    )
     assert "permutation" not in method.cited
 
 
 def test_tests_of_pairs_are_told_with_their_numbers() -> None:
     pairs = [[0, 1, 0.1, 0.01, 0.03, 0.02], [0, 2, 0.1, 0.5, 0.5, 0.5]]
-    compared = {"coefficients": {"pearson": {"pairs": pairs}}, "method": "swaps", "permutations": 1000, "seed": 0}
+    compared = {
+        "coefficients": {"pearson": {"pairs": pairs}},
+        "method": "swaps",
+        "permutations": 1000,
+        "seed": 0,
+    }
     method = method_of(CORRELATIONS, {"turn": compared}, {}, None)
     assert dict(method.paragraphs)["Differences of metrics"].startswith(
         "Swaps. 1,000 permutations, seed 0; 2 pairs at turn level."

@@ -1,4 +1,5 @@
-"""The small inputs on which 0.2.0 went wrong, where DIALEVAL_DATA says where they are (beside the data)."""
+"""The small inputs on which 0.2.0 went wrong, where DIALEVAL_DATA says where they are (beside the
+data)."""
 
 from __future__ import annotations
 
@@ -58,7 +59,11 @@ def test_curly_and_straight_apostrophes_score_alike(cases: Path, capsys: Any) ->
 
 @pytest.mark.parametrize(
     ("name", "ratings"),
-    [("20-ratings-long.csv", [4.0, 5.0]), ("21-ratings-excel-semicolon.csv", [4.5]), ("23-mturk-batch.csv", [4.0])],
+    [
+        ("20-ratings-long.csv", [4.0, 5.0]),
+        ("21-ratings-excel-semicolon.csv", [4.5]),
+        ("23-mturk-batch.csv", [4.0]),
+    ],
 )
 def test_tables_of_ratings_are_taken(cases: Path, name: str, ratings: list[float]) -> None:
     records = importers()["ratings"].read(cases / name)
@@ -81,5 +86,8 @@ def test_byte_order_marks_are_passed_over(cases: Path) -> None:
     layout = layout_of(cases / "70-ok.csv")
     assert check_responses(cases / "70-excel-utf8-bom.csv", layout).is_sound
     assert len(list(importers()["jsonl"].read(cases / "10-bom.jsonl"))) == 10
-    systems = [line.split(",")[0] for line in (cases / "104-scores-bom.csv").read_text("utf-8-sig").split()[1:]]
+    systems = [
+        line.split(",")[0]
+        for line in (cases / "104-scores-bom.csv").read_text("utf-8-sig").split()[1:]
+    ]
     assert not check_scores(cases / "104-scores-bom.csv", "system", layout, systems).problems

@@ -1,4 +1,5 @@
-"""A look reads what is stored and asks workers for the rest; workers compute it once, of the data that they read."""
+"""A look reads what is stored and asks workers for the rest; workers compute it once, of the data
+that they read."""
 
 from __future__ import annotations
 
@@ -70,11 +71,17 @@ def test_a_look_computes_nothing_and_asks_once(version: CorpusVersion, question:
     assert (question.times, Analysis.objects.filter(kind="test", state="pending").count()) == (0, 1)
 
 
-def test_what_a_worker_computed_is_read_by_the_next_look(version: CorpusVersion, question: Question) -> None:
+def test_what_a_worker_computed_is_read_by_the_next_look(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test", aspect="overall")
     assert compute(row().pk)
     found = look(version, "test", aspect="overall")
-    assert (found.state, found.answer, found.error) == ("present", {"times": 1, "aspect": "overall"}, "")
+    assert (found.state, found.answer, found.error) == (
+        "present",
+        {"times": 1, "aspect": "overall"},
+        "",
+    )
 
 
 def test_after_a_change_the_older_answer_is_shown_as_such_until_the_new_one_is_there(
@@ -89,7 +96,9 @@ def test_after_a_change_the_older_answer_is_shown_as_such_until_the_new_one_is_t
     assert (look(version, "test").state, look(version, "test").answer) == ("present", {"times": 2})
 
 
-def test_an_answer_made_while_the_data_changed_is_of_older_data(version: CorpusVersion, question: Question) -> None:
+def test_an_answer_made_while_the_data_changed_is_of_older_data(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     question.during = lambda: data_changed([version.pk])
     compute(row().pk)
@@ -112,14 +121,18 @@ def test_a_young_answer_may_stand_for_a_while(
     assert question.times == 1
 
 
-def test_another_question_kind_or_version_is_another_answer(version: CorpusVersion, question: Question) -> None:
+def test_another_question_kind_or_version_is_another_answer(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test", aspect="a")
     look(version, "test", aspect="b")
     assert len(compute_waiting()) == 2
     assert look(version, "test", aspect="b").answer == {"times": 2, "aspect": "b"}
 
 
-def test_what_only_files_need_is_read_with_the_whole_answer_alone(version: CorpusVersion, question: Question) -> None:
+def test_what_only_files_need_is_read_with_the_whole_answer_alone(
+    version: CorpusVersion, question: Question
+) -> None:
     kinds._known["test"] = Kind("test", 1, question, for_files="points")
     look(version, "test", points=[1, 2], aspect="overall")
     assert compute(row().pk)
@@ -128,7 +141,9 @@ def test_what_only_files_need_is_read_with_the_whole_answer_alone(version: Corpu
     assert whole(found) == {"times": 1, "aspect": "overall", "points": [1, 2]}
 
 
-def test_a_whole_answer_that_was_replaced_meanwhile_is_none(version: CorpusVersion, question: Question) -> None:
+def test_a_whole_answer_that_was_replaced_meanwhile_is_none(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     compute(row().pk)
     found = look(version, "test")
@@ -138,19 +153,25 @@ def test_a_whole_answer_that_was_replaced_meanwhile_is_none(version: CorpusVersi
     assert (found.answer, whole(found)) == ({"times": 1}, None)
 
 
-def test_the_order_of_parameters_is_none_of_the_question(version: CorpusVersion, question: Question) -> None:
+def test_the_order_of_parameters_is_none_of_the_question(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test", aspect="a", level="turn")
     look(version, "test", level="turn", aspect="a")
     assert Analysis.objects.filter(kind="test").count() == 1
 
 
-def test_questions_longer_than_the_column_are_told_apart(version: CorpusVersion, question: Question) -> None:
+def test_questions_longer_than_the_column_are_told_apart(
+    version: CorpusVersion, question: Question
+) -> None:
     for last in ("a", "b", "a"):
         look(version, "test", systems=["q" * 100] * 5 + [last])
     assert Analysis.objects.filter(kind="test").count() == 2
 
 
-def test_an_answer_of_another_release_is_not_shown(version: CorpusVersion, question: Question, settings) -> None:
+def test_an_answer_of_another_release_is_not_shown(
+    version: CorpusVersion, question: Question, settings
+) -> None:
     """Its form may be another one."""
     look(version, "test")
     compute(row().pk)
@@ -165,7 +186,9 @@ def test_two_workers_compute_one_row_once(version: CorpusVersion, question: Ques
     assert question.times == 1
 
 
-def test_what_fails_says_why_and_waits_for_a_change_of_the_data(version: CorpusVersion, question: Question) -> None:
+def test_what_fails_says_why_and_waits_for_a_change_of_the_data(
+    version: CorpusVersion, question: Question
+) -> None:
     def breaks() -> None:
         raise ZeroDivisionError("no people")
 
@@ -173,7 +196,9 @@ def test_what_fails_says_why_and_waits_for_a_change_of_the_data(version: CorpusV
     look(version, "test")
     assert not compute(row().pk)
     found = [look(version, "test") for _ in range(2)]
-    assert [(one.state, one.error) for one in found] == [("failed", "ZeroDivisionError: no people")] * 2
+    assert [(one.state, one.error) for one in found] == [
+        ("failed", "ZeroDivisionError: no people")
+    ] * 2
     changed(version)
     assert (look(version, "test").state, row().state) == ("waiting", "pending")
 
@@ -195,7 +220,9 @@ def test_a_database_that_was_away_for_a_moment_is_no_failure_for_good(
     assert look(version, "test").state == "present"
 
 
-def test_what_is_cut_short_time_and_again_fails(version: CorpusVersion, question: Question, settings) -> None:
+def test_what_is_cut_short_time_and_again_fails(
+    version: CorpusVersion, question: Question, settings
+) -> None:
     settings.MAX_ATTEMPTS = 2
 
     def cut_short() -> None:
@@ -205,7 +232,10 @@ def test_what_is_cut_short_time_and_again_fails(version: CorpusVersion, question
     look(version, "test")
     for _ in range(2):
         compute(row().pk)
-    assert (row().state, row().error) == ("failed", "OperationalError: the server closed the connection")
+    assert (row().state, row().error) == (
+        "failed",
+        "OperationalError: the server closed the connection",
+    )
 
 
 def test_what_failed_keeps_the_older_answer(version: CorpusVersion, question: Question) -> None:
@@ -220,7 +250,9 @@ def test_what_failed_keeps_the_older_answer(version: CorpusVersion, question: Qu
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), {1, 2}])
-def test_an_answer_that_is_no_json_fails(version: CorpusVersion, question: Question, number: object) -> None:
+def test_an_answer_that_is_no_json_fails(
+    version: CorpusVersion, question: Question, number: object
+) -> None:
     """SQLite would store NaN, which no browser reads; PostgreSQL would not."""
     kinds._known["test"] = Kind("test", 1, lambda version: {"mean": number})
     look(version, "test")
@@ -228,7 +260,9 @@ def test_an_answer_that_is_no_json_fails(version: CorpusVersion, question: Quest
     assert (row().state, "JSON" in row().error) == ("failed", True)
 
 
-def test_an_answer_of_a_lower_version_is_not_shown_and_is_made_anew(version: CorpusVersion, question: Question) -> None:
+def test_an_answer_of_a_lower_version_is_not_shown_and_is_made_anew(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     compute(row().pk)
     kinds._known["test"] = Kind("test", 2, question)
@@ -243,7 +277,9 @@ def test_two_functions_do_not_register_the_same_kind(question: Question) -> None
         registered("test", version=2)(Question())
 
 
-def test_a_worker_that_knows_no_such_kind_says_so(version: CorpusVersion, question: Question) -> None:
+def test_a_worker_that_knows_no_such_kind_says_so(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     known = kinds._known.pop("test")
     compute(row().pk)
@@ -251,16 +287,22 @@ def test_a_worker_that_knows_no_such_kind_says_so(version: CorpusVersion, questi
     assert "knows no statistic 'test'" in row().error
 
 
-def test_a_silent_worker_s_row_is_given_to_another(version: CorpusVersion, question: Question) -> None:
+def test_a_silent_worker_s_row_is_given_to_another(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     rows.claim(row().pk)
-    Analysis.objects.filter(kind="test").update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    Analysis.objects.filter(kind="test").update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
     assert rows.sweep().given_back == 1
     assert compute(row().pk)
     assert look(version, "test").state == "present"
 
 
-def test_a_worker_that_lost_its_lease_writes_nothing(version: CorpusVersion, question: Question) -> None:
+def test_a_worker_that_lost_its_lease_writes_nothing(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     late = rows.claim(row().pk)
     assert late is not None
@@ -281,16 +323,21 @@ def test_rows_that_were_looked_at_lately_are_made_anew_without_a_look(
     assert upkeep.renew() == 0
 
 
-@pytest.mark.parametrize(("waited", "renewed"), [(timedelta(minutes=1), 0), (timedelta(hours=2), 1)])
+@pytest.mark.parametrize(
+    ("waited", "renewed"), [(timedelta(minutes=1), 0), (timedelta(hours=2), 1)]
+)
 def test_a_run_that_nobody_takes_holds_up_no_renewal(
     version: CorpusVersion, question: Question, waited: timedelta, renewed: int
 ) -> None:
-    """One of a queue without a worker waits for ever; one that was just asked for makes the numbers others soon."""
+    """One of a queue without a worker waits for ever; one that was just asked for makes the numbers
+    others soon."""
     look(version, "test")
     compute(row().pk)
     changed(version)
     system = System.objects.create(version=version, position=90, name="late")
-    run = MetricRun.objects.create(system=system, metric="pmi", metric_version="1", configuration="pmi", queue="gpu")
+    run = MetricRun.objects.create(
+        system=system, metric="pmi", metric_version="1", configuration="pmi", queue="gpu"
+    )
     MetricRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - waited)
     Analysis.objects.update(asked_at=timezone.now() - timedelta(hours=1))
     assert upkeep.renew() == renewed
@@ -309,7 +356,9 @@ def test_rows_about_what_was_deleted_are_forgotten(version: CorpusVersion) -> No
     assert not Analysis.objects.exists()
 
 
-def test_a_dropped_answer_is_not_even_shown_as_an_older_one(version: CorpusVersion, question: Question) -> None:
+def test_a_dropped_answer_is_not_even_shown_as_an_older_one(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     compute(row().pk)
     changed(version)
@@ -317,7 +366,9 @@ def test_a_dropped_answer_is_not_even_shown_as_an_older_one(version: CorpusVersi
     assert (look(version, "test").state, look(version, "test").answer) == ("waiting", None)
 
 
-def test_who_computes_while_answers_are_dropped_loses_the_row(version: CorpusVersion, question: Question) -> None:
+def test_who_computes_while_answers_are_dropped_loses_the_row(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     question.during = lambda: drop([version.pk])
     assert not compute(row().pk)
@@ -349,26 +400,36 @@ def test_a_database_that_is_locked_makes_a_page_wait_and_not_fail(
     assert (found.state, found.row, found.address) == ("waiting", None, "")
 
 
-def test_an_answer_of_others_is_computed_where_it_is_missing(version: CorpusVersion, question: Question) -> None:
+def test_an_answer_of_others_is_computed_where_it_is_missing(
+    version: CorpusVersion, question: Question
+) -> None:
     assert answer_of(version, "test") == {"times": 1}
     assert answer_of(version, "test") == {"times": 1}
     changed(version)
     assert answer_of(version, "test") == {"times": 2}
 
 
-def test_an_answer_that_another_worker_is_at_is_computed_beside_it(version: CorpusVersion, question: Question) -> None:
+def test_an_answer_that_another_worker_is_at_is_computed_beside_it(
+    version: CorpusVersion, question: Question
+) -> None:
     """Two who wait for each other's rows would wait for ever."""
     look(version, "test")
     assert isinstance(rows.claim(row().pk), Claim)
     assert answer_of(version, "test") == {"times": 1}
 
 
-def test_what_has_waited_for_a_moment_goes_before_a_metric_run(version: CorpusVersion, question: Question) -> None:
+def test_what_has_waited_for_a_moment_goes_before_a_metric_run(
+    version: CorpusVersion, question: Question
+) -> None:
     """A message of its own would stand behind those of a thousand runs."""
     look(version, "test", aspect="a")
     look(version, "test", aspect="b")
     run = MetricRun.objects.create(
-        system=version.systems.first(), metric="word_f1", metric_version="1", configuration="word_f1", queue="cpu"
+        system=version.systems.first(),
+        metric="word_f1",
+        metric_version="1",
+        configuration="word_f1",
+        queue="cpu",
     )
     run_begins.send(sender=MetricRun, run_id=run.pk)
     assert question.times == 0  # its own message will do
@@ -384,13 +445,15 @@ def test_nobody_at_work_is_told(version: CorpusVersion, question: Question) -> N
     assert look(version, "test").nobody_works
 
 
-def test_a_corpus_takes_its_stored_answers_with_it(version: CorpusVersion, question: Question) -> None:
+def test_a_corpus_takes_its_stored_answers_with_it(
+    version: CorpusVersion, question: Question
+) -> None:
     look(version, "test")
     version.corpus.delete()
     assert not Analysis.objects.exists()
 
 
-# --- comparisons of two, of which there are thousands ------------------------------------------------------------
+# --- comparisons of two, of which there are thousands ---------------------------------------------
 
 
 @pytest.fixture
@@ -411,9 +474,14 @@ def test_who_follows_every_link_fills_neither_the_queue_nor_the_database(
     monkeypatch.setattr(rows, "PAIRS_AT_A_TIME", 3)
     found = [look(version, "test", number=number) for number in range(10)]
     assert numbers_stored() == {0, 1, 2}
-    assert [(one.state, one.row is None) for one in found[2:4]] == [("waiting", False), ("waiting", True)]
+    assert [(one.state, one.row is None) for one in found[2:4]] == [
+        ("waiting", False),
+        ("waiting", True),
+    ]
     compute_waiting()
-    assert look(version, "test", number=3).row is not None  # one that looks again, once there is room
+    assert (
+        look(version, "test", number=3).row is not None
+    )  # one that looks again, once there is room
 
 
 def test_other_statistics_are_asked_for_while_many_pairs_wait(
@@ -443,7 +511,9 @@ def test_of_pairs_those_looked_at_last_are_kept(
     for number in range(5):
         look(version, "test", number=number)
     compute_waiting()
-    Analysis.objects.filter(parameters={"number": 1}).update(asked_at=timezone.now() - timedelta(days=1))
+    Analysis.objects.filter(parameters={"number": 1}).update(
+        asked_at=timezone.now() - timedelta(days=1)
+    )
     monkeypatch.setattr(rows, "PAIRS_KEPT", 3)
     assert rows.forget_pairs() == 2
     assert numbers_stored() == {2, 3, 4}

@@ -11,7 +11,15 @@ from leaderboard.stored_figures import document_of, figure_of, long_points, tabl
 def scatter(points: int, **each):
     return metric_vs_human_scatter(
         [
-            Point(f"system {number % 3}", 1 + number % 5, number / points, number % 3, f"turn {number}", "Hi.", **each)
+            Point(
+                f"system {number % 3}",
+                1 + number % 5,
+                number / points,
+                number % 3,
+                f"turn {number}",
+                "Hi.",
+                **each,
+            )
             for number in range(points)
         ],
         figure_id="scatter-turn",
@@ -48,13 +56,19 @@ def test_a_long_figure_comes_back_with_its_summary_in_place_of_its_points():
 
 def test_the_file_of_a_long_figure_is_of_all_its_points_with_their_intervals_and_digits():
     short, long = scatter(12), scatter(ROWS_BENEATH + 1, human_ci=(1 / 3, 2 / 3))
-    answer = json.loads(json.dumps({"figures": [document_of(short)], "points": long_points([short, long])}))
-    assert [one["id"] for one in answer["points"]] == ["scatter-turn-data"]  # the short figure's are in its document
+    answer = json.loads(
+        json.dumps({"figures": [document_of(short)], "points": long_points([short, long])})
+    )
+    assert [one["id"] for one in answer["points"]] == [
+        "scatter-turn-data"
+    ]  # the short figure's are in its document
     assert table_to_json(table_for_file(answer, "scatter-turn-data")) == table_to_json(long.points)
 
 
 def test_the_file_of_a_short_figure_is_of_its_own_table():
     figure = scatter(12)
-    answer = json.loads(json.dumps({"figures": [document_of(figure)], "points": long_points([figure])}))
+    answer = json.loads(
+        json.dumps({"figures": [document_of(figure)], "points": long_points([figure])})
+    )
     assert table_for_file(answer, "scatter-turn-data") == figure.points
     assert table_for_file(answer, "scatter-system-data") is None

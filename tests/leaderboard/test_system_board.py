@@ -1,4 +1,5 @@
-"""The system leaderboard: its sentence, its table, where metrics mislead, profiles; on made corpora of all shapes."""
+"""The system leaderboard: its sentence, its table, where metrics mislead, profiles; on made corpora
+of all shapes."""
 
 from __future__ import annotations
 
@@ -36,19 +37,32 @@ HOSTILE = "<script>alert('x')</script>=1+1\x01é"[:27]
 Made = Callable[..., CorpusVersion]
 
 
-def row(name: str, mean: float | None, ci: tuple[float, float] | None = None, kind: str = "agent") -> dict[str, Any]:
+def row(
+    name: str, mean: float | None, ci: tuple[float, float] | None = None, kind: str = "agent"
+) -> dict[str, Any]:
     human: dict[str, Any] = {"value": None, "reason": "the system has no human ratings"}
     if mean is not None:
-        human = {"value": mean, "ci": list(ci)} if ci else {"value": mean, "ci": None, "ci_reason": "one dialogue"}
+        human = (
+            {"value": mean, "ci": list(ci)}
+            if ci
+            else {"value": mean, "ci": None, "ci_reason": "one dialogue"}
+        )
     return {"system": name, "kind": kind, "human": human}
 
 
-# --- the sentence ----------------------------------------------------------------------------------------------------
+# --- the sentence ---------------------------------------------------------------------------------
 
 
 def test_the_headline_names_the_best_and_who_cannot_be_told_from_it() -> None:
-    rows = [row("low", 2.0, (1.8, 2.2)), row("second", 4.0, (3.9, 4.1)), row("first", 4.1, (3.95, 4.3))]
-    assert headline(rows) == ("first is best (4.10 [3.95, 4.30]); second cannot be told apart from it.", "")
+    rows = [
+        row("low", 2.0, (1.8, 2.2)),
+        row("second", 4.0, (3.9, 4.1)),
+        row("first", 4.1, (3.95, 4.3)),
+    ]
+    assert headline(rows) == (
+        "first is best (4.10 [3.95, 4.30]); second cannot be told apart from it.",
+        "",
+    )
 
 
 def test_a_best_that_nobody_reaches_is_clear_of_all_others() -> None:
@@ -80,7 +94,10 @@ def test_without_intervals_nobody_is_called_clear_of_others() -> None:
 
 def test_of_one_without_an_interval_that_may_be_as_good_nobody_can_say() -> None:
     rows = [row("a", 4.6, (4.4, 4.8)), row("b", 4.5), row("c", 3.0)]
-    assert headline(rows)[0] == "a is best (4.60 [4.40, 4.80]); of b nobody can say, for want of an interval."
+    assert (
+        headline(rows)[0]
+        == "a is best (4.60 [4.40, 4.80]); of b nobody can say, for want of an interval."
+    )
 
 
 @pytest.mark.parametrize("rows", [[], [row("a", None)]])
@@ -88,12 +105,13 @@ def test_without_ratings_nobody_is_best(rows: Sequence[dict[str, Any]]) -> None:
     assert headline(rows) == ("", "Nobody has rated these systems yet, so none is best.")
 
 
-# --- made corpora ----------------------------------------------------------------------------------------------------
+# --- made corpora ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def made(tmp_path: Path, odd_metrics: None) -> Made:  # noqa: F811
-    """{system: [(human score or None, length of the response) in each dialogue]}; scored by ``length``."""
+    """{system: [(human score or None, length of the response) in each dialogue]}; scored by
+    ``length``."""
 
     def make(
         systems: dict[str, list[tuple[float | None, int]]],
@@ -114,10 +132,15 @@ def made(tmp_path: Path, odd_metrics: None) -> Made:  # noqa: F811
             if human is not None
         }
         records = rated_corpus(
-            [dialogue(f"d{place}") for place in range(dialogues)], responses, ratings, aspects=aspects
+            [dialogue(f"d{place}") for place in range(dialogues)],
+            responses,
+            ratings,
+            aspects=aspects,
         )
         records = [
-            SystemRecord(one.name, kind=(kinds or {}).get(one.name, "agent")) if isinstance(one, SystemRecord) else one
+            SystemRecord(one.name, kind=(kinds or {}).get(one.name, "agent"))
+            if isinstance(one, SystemRecord)
+            else one
             for one in records
         ]
         more = [
@@ -125,7 +148,9 @@ def made(tmp_path: Path, odd_metrics: None) -> Made:  # noqa: F811
             for aspect in aspects[1:]
             for (dialogue_id, _, system), scores in ratings.items()
         ]
-        version = stored([*records, *more] if len(aspects) == 1 else _woven(records, more), tmp_path)
+        version = stored(
+            [*records, *more] if len(aspects) == 1 else _woven(records, more), tmp_path
+        )
         if metrics:
             call_command("score", corpus="small", metrics=metrics, inline=True)
         version.refresh_from_db()
@@ -140,7 +165,11 @@ def _woven(records: list[Any], more: list[RatingRecord]) -> list[Any]:
     for one in records:
         found.append(one)
         if isinstance(one, RatingRecord):
-            found += [extra for extra in more if (extra.dialogue_id, extra.system) == (one.dialogue_id, one.system)]
+            found += [
+                extra
+                for extra in more
+                if (extra.dialogue_id, extra.system) == (one.dialogue_id, one.system)
+            ]
     return found
 
 
@@ -149,7 +178,8 @@ STEADY: dict[str, list[tuple[float | None, int]]] = {
     "fair": [(3, 5), (3, 5), (4, 5), (3, 5), (3, 5), (3, 5)],
     "poor": [(1, 9), (1, 9), (2, 9), (1, 9), (1, 9), (1, 9)],
 }
-"""People: good, fair, poor, clear of one another (means 29/6, 19/6, 7/6 ∓ 0.43). Lengths: the reverse, for sure."""
+"""People: good, fair, poor, clear of one another (means 29/6, 19/6, 7/6 ∓ 0.43). Lengths: the
+reverse, for sure."""
 
 
 def page_of(client: Client, query: str = "") -> str:
@@ -162,12 +192,16 @@ def page_of(client: Client, query: str = "") -> str:
     return said
 
 
-def test_what_stands_beneath_the_board_is_a_page_of_its_own_or_a_part(client: Client, made: Made) -> None:
+def test_what_stands_beneath_the_board_is_a_page_of_its_own_or_a_part(
+    client: Client, made: Made
+) -> None:
     made(STEADY)
     board = client.get("/corpora/small/systems/?metric=length").content.decode()
     assert "Where metrics mislead</h2>" not in board
     assert 'hx-get="/corpora/small/systems/?metric=length&amp;part=more"' in board
-    part = client.get("/corpora/small/systems/?part=more", headers={"HX-Request": "true"}).content.decode()
+    part = client.get(
+        "/corpora/small/systems/?part=more", headers={"HX-Request": "true"}
+    ).content.decode()
     assert "Where metrics mislead</h2>" in part
     assert "<html" not in part
 
@@ -183,12 +217,14 @@ def test_a_metric_that_turns_the_order_round_misleads_on_both_ends(made: Made) -
     } == {"good": (2, 3), "fair": (0, 2), "poor": (-2, 1)}
     assert (found["misled"], found["worst"], found["placed"]) == (2, 2, 3)
     assert misleading_words(document) == (
-        "1 of 1 metrics put systems where people’s order cannot have them; length misleads most, on 2 of 3. "
-        "good: place 1 for people, 3 for the metric."
+        "1 of 1 metrics put systems where people’s order cannot have them; length misleads most, "
+        "on 2 of 3. good: place 1 for people, 3 for the metric."
     )
 
 
-def test_the_page_says_who_is_best_and_where_the_metric_misleads(client: Client, made: Made) -> None:
+def test_the_page_says_who_is_best_and_where_the_metric_misleads(
+    client: Client, made: Made
+) -> None:
     made(STEADY)
     said = page_of(client)
     assert "good is best (4.83 [" in said
@@ -206,7 +242,9 @@ def test_the_chosen_metric_stands_in_the_address(client: Client, made: Made) -> 
 def test_constant_scores_put_all_systems_in_one_place_and_mislead_nobody(made: Made) -> None:
     document = misleading_metrics(made(STEADY, metrics="constant"), "overall")
     assert [one[4:7] for one in document["metrics"][0]["rows"]] == [[1, 1, 3]] * 3
-    assert misleading_words(document) == "constant puts no system where people’s order cannot have it."
+    assert (
+        misleading_words(document) == "constant puts no system where people’s order cannot have it."
+    )
 
 
 def test_a_metric_of_references_says_nothing_of_the_gold_answers(made: Made) -> None:
@@ -223,7 +261,10 @@ def test_a_metric_of_references_says_nothing_of_the_gold_answers(made: Made) -> 
 def test_agents_alone_are_another_ranking(client: Client, made: Made) -> None:
     version = made(STEADY, {"good": "gold"})
     document = system_leaderboard(version, "overall", "agents")
-    assert [(one["system"], one["rank"]) for one in document["systems"]] == [("fair", 1), ("poor", 2)]
+    assert [(one["system"], one["rank"]) for one in document["systems"]] == [
+        ("fair", 1),
+        ("poor", 2),
+    ]
     assert "fair is best" in page_of(client, "?systems=agents")
     assert client.get("/corpora/small/systems/?systems=nobody").status_code == 404
 
@@ -262,19 +303,29 @@ def test_names_that_are_markup_or_formulas_are_text(client: Client, made: Made) 
 
 @pytest.mark.slow
 def test_ninety_nine_systems_fit(client: Client, made: Made) -> None:
-    made({f"system {n:02}": [(1 + (n + place) % 5, n % 7 + 1) for place in range(4)] for n in range(99)})
+    made(
+        {
+            f"system {n:02}": [(1 + (n + place) % 5, n % 7 + 1) for place in range(4)]
+            for n in range(99)
+        }
+    )
     said = page_of(client)
     assert said.count('data-id="system-') == 99
     assert "the 30 where the two orders differ most" in said
 
 
-# --- profiles --------------------------------------------------------------------------------------------------------
+# --- profiles -------------------------------------------------------------------------------------
 
 
 def test_a_profile_has_every_aspect_that_people_rated(made: Made) -> None:
     document = system_profile(made(STEADY, aspects=("overall", "wit")))
-    assert [(one["aspect"], one["level"]) for one in document["aspects"]] == [("overall", "turn"), ("wit", "turn")]
-    assert [one["value"] for one in document["aspects"][1]["systems"]] == pytest.approx([29 / 6, 19 / 6, 7 / 6])
+    assert [(one["aspect"], one["level"]) for one in document["aspects"]] == [
+        ("overall", "turn"),
+        ("wit", "turn"),
+    ]
+    assert [one["value"] for one in document["aspects"][1]["systems"]] == pytest.approx(
+        [29 / 6, 19 / 6, 7 / 6]
+    )
 
 
 def test_a_profile_stands_as_shares_of_the_scale(made: Made) -> None:
@@ -291,7 +342,9 @@ def test_a_profile_stands_as_shares_of_the_scale(made: Made) -> None:
 
 
 def test_of_many_systems_the_best_few_are_drawn_unless_others_are_chosen(made: Made) -> None:
-    version = made({f"s{n}": [(1 + n % 5, 1), (1 + n % 5, 1)] for n in range(12)}, aspects=("overall", "wit"))
+    version = made(
+        {f"s{n}": [(1 + n % 5, 1), (1 + n % 5, 1)] for n in range(12)}, aspects=("overall", "wit")
+    )
     document = system_profile(version)
     assert drawn_profiles(document, ()) == [4, 9, 3, 8, 2, 7]
     assert drawn_profiles(document, {0, 4}) == [4, 0]
@@ -302,7 +355,7 @@ def test_one_aspect_has_no_profile(client: Client, made: Made) -> None:
     assert "Profile by aspect" not in page_of(client)
 
 
-# --- the tables ------------------------------------------------------------------------------------------------------
+# --- the tables -----------------------------------------------------------------------------------
 
 
 def test_severity_corrected_means_stand_beside_raw_ones(made: Made) -> None:
@@ -339,22 +392,33 @@ def test_metrics_that_mislead_most_stand_first_and_lead_to_their_picture(made: M
     assert figure.alternative.startswith("3 systems; length misleads on 2: good")
 
 
-# --- submissions over time -------------------------------------------------------------------------------------------
+# --- submissions over time ------------------------------------------------------------------------
 
 
 def over_time(means: list[float | None], metric: list[float | None]) -> dict[str, Any]:
     """Systems handed in on days 1, 2, 3, … (but the last, which nobody handed in)."""
     nothing = {"value": None, "reason": "none"}
     return {
-        "corpus": "small", "corpus_version": "v1", "aspect": "overall", "resamples": 0, "seed": 0,
+        "corpus": "small",
+        "corpus_version": "v1",
+        "aspect": "overall",
+        "resamples": 0,
+        "seed": 0,
         "metrics": [{"metric": "fbd", "higher_is_better": False}],
         "handed_in": {str(n): f"2026-01-0{n + 1}T12:00:00+00:00" for n in range(len(means) - 1)},
         "systems": [
-            {"system": f"s{n}", "position": n, "kind": "agent", "scores": [nothing if score is None else score],
-             "human": nothing if mean is None else {"value": mean, "ci": [mean - 0.5, mean + 0.5]}}
+            {
+                "system": f"s{n}",
+                "position": n,
+                "kind": "agent",
+                "scores": [nothing if score is None else score],
+                "human": nothing
+                if mean is None
+                else {"value": mean, "ci": [mean - 0.5, mean + 0.5]},
+            }
             for n, (mean, score) in enumerate(zip(means, metric, strict=True))
         ],
-    }  # fmt: skip
+    }
 
 
 def test_the_line_is_the_best_mean_up_to_then() -> None:

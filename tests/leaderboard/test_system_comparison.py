@@ -1,4 +1,5 @@
-"""Two systems side by side: numbers against hand-worked ones, filters in the address, and corpora of all shapes."""
+"""Two systems side by side: numbers against hand-worked ones, filters in the address, and corpora
+of all shapes."""
 
 from __future__ import annotations
 
@@ -44,13 +45,19 @@ def items_on(said: str) -> list[str]:
     return [part.split('"')[0] for part in said.split('<li class="pair" id="item-')[1:]]
 
 
-# --- the document ----------------------------------------------------------------------------------------------------
+# --- the document ---------------------------------------------------------------------------------
 
 
 def test_the_difference_worked_by_hand(rated: Rated) -> None:
     document = system_pair(rated(THREE_DIALOGUES), "overall", "a", "b")
     human = document["human"]
-    assert (human["wins"], human["ties"], human["losses"], human["items"], human["dialogues"]) == (2, 1, 1, 4, 3)
+    assert (human["wins"], human["ties"], human["losses"], human["items"], human["dialogues"]) == (
+        2,
+        1,
+        1,
+        4,
+        3,
+    )
     assert human["difference"]["value"] == pytest.approx(0.75)
     # Totals by dialogue 4, 0, −1: of the 8 ways to change sides |±4 ±0 ±1| ≥ 3 holds for all.
     assert (human["difference"]["p"], human["is_exact"]) == (1.0, True)
@@ -67,10 +74,15 @@ def test_exchanging_the_systems_turns_the_signs_round(rated: Rated) -> None:
     one, other = (system_pair(version, "overall", *names) for names in (("a", "b"), ("b", "a")))
     assert other["human"]["difference"]["value"] == -one["human"]["difference"]["value"]
     assert other["rows"]["human"] == one["rows"]["human"][::-1]
-    assert (other["human"]["wins"], other["human"]["losses"]) == (one["human"]["losses"], one["human"]["wins"])
+    assert (other["human"]["wins"], other["human"]["losses"]) == (
+        one["human"]["losses"],
+        one["human"]["wins"],
+    )
 
 
-def test_items_that_one_system_did_not_answer_are_shown_and_not_counted(client: Client, rated: Rated) -> None:
+def test_items_that_one_system_did_not_answer_are_shown_and_not_counted(
+    client: Client, rated: Rated
+) -> None:
     places = {place: scores for place, scores in THREE_DIALOGUES.items() if place != ("d2", 0, "b")}
     document = system_pair(rated(places), "overall", "a", "b")
     assert (document["human"]["items"], len(document["rows"]["turn"])) == (3, 4)
@@ -124,17 +136,35 @@ def test_an_unknown_or_withheld_system_is_not_found(rated: Rated, client: Client
     assert client.get(f"{PAGE}?first=a&second=c").status_code == 404
 
 
-# --- sentences and verdicts ------------------------------------------------------------------------------------------
+# --- sentences and verdicts -----------------------------------------------------------------------
 
 
-def document_of(human: tuple[float, float], metric: tuple[float, float], higher: bool = True) -> dict[str, Any]:
+def document_of(
+    human: tuple[float, float], metric: tuple[float, float], higher: bool = True
+) -> dict[str, Any]:
     def summed(ends: tuple[float, float]) -> dict[str, Any]:
         value = sum(ends) / 2
         difference = {"value": value, "ci": list(ends), "p": 0.01}
-        return {"difference": difference, "first": {"value": 1.0}, "second": {"value": 1.0}, "wins": 3, "ties": 0,
-                "losses": 1, "items": 4, "dialogues": 4, "permutations": 16, "is_exact": True}  # fmt: skip
+        return {
+            "difference": difference,
+            "first": {"value": 1.0},
+            "second": {"value": 1.0},
+            "wins": 3,
+            "ties": 0,
+            "losses": 1,
+            "items": 4,
+            "dialogues": 4,
+            "permutations": 16,
+            "is_exact": True,
+        }
 
-    one = {"metric": "m", "higher_is_better": higher, "same_side": 0.5, "sides": 2, "signature": "metric:m"}
+    one = {
+        "metric": "m",
+        "higher_is_better": higher,
+        "same_side": 0.5,
+        "sides": 2,
+        "signature": "metric:m",
+    }
     return {
         "corpus": "c", "corpus_version": "v1", "aspect": "overall", "level": "turn", "seed": 0,
         "systems": [{"system": "left"}, {"system": "right"}], "human": summed(human),
@@ -153,7 +183,9 @@ def document_of(human: tuple[float, float], metric: tuple[float, float], higher:
         ((-0.1, 0.3), (-0.1, 0.3), True, "sees no difference either"),
     ],
 )
-def test_what_a_metric_says_beside_people(human: Any, metric: Any, higher: bool, expected: str) -> None:
+def test_what_a_metric_says_beside_people(
+    human: Any, metric: Any, higher: bool, expected: str
+) -> None:
     document = document_of(human, metric, higher)
     assert verdict(document, document["metrics"][0]) == expected
     assert wrong_metrics(document) == (["m"] if "wrong" in expected else [])
@@ -179,29 +211,44 @@ def test_what_cannot_be_told_apart_is_said_so() -> None:
         (-1.0, None, "right is ahead by 1.00 points of overall, without an interval."),
     ],
 )
-def test_a_gap_without_an_interval_is_told_with_what_is_known(value: float, p: float | None, says: str) -> None:
+def test_a_gap_without_an_interval_is_told_with_what_is_known(
+    value: float, p: float | None, says: str
+) -> None:
     document = document_of((-0.5, 0.1), (0.1, 0.2))
-    difference = {"value": value, "ci": None, "ci_reason": "few agree"} | ({} if p is None else {"p": p})
+    difference = {"value": value, "ci": None, "ci_reason": "few agree"} | (
+        {} if p is None else {"p": p}
+    )
     document["human"]["difference"] = difference
     assert finding(document)[0] == says
 
 
-@pytest.mark.parametrize(("p", "says"), [(0.004, "agrees with people"), (0.2, "does not see it"), (None, "leans to")])
+@pytest.mark.parametrize(
+    ("p", "says"), [(0.004, "agrees with people"), (0.2, "does not see it"), (None, "leans to")]
+)
 def test_a_metric_without_an_interval_prefers_by_its_p(p: float | None, says: str) -> None:
     document = document_of((0.1, 0.3), (0.1, 0.3))
     metric = document["metrics"][0]
-    metric["difference"] = {"value": 0.2, "ci": None, "ci_reason": "few agree"} | ({} if p is None else {"p": p})
+    metric["difference"] = {"value": 0.2, "ci": None, "ci_reason": "few agree"} | (
+        {} if p is None else {"p": p}
+    )
     assert (verdict(document, metric) or "").startswith(says)
 
 
 def test_metrics_that_prefer_the_wrong_one_stand_first() -> None:
     document = document_of((0.1, 0.3), (0.1, 0.3))
-    wrong = {**document["metrics"][0], "metric": "z", "difference": {"value": -0.2, "ci": [-0.3, -0.1], "p": 0.01}}
+    wrong = {
+        **document["metrics"][0],
+        "metric": "z",
+        "difference": {"value": -0.2, "ci": [-0.3, -0.1], "p": 0.01},
+    }
     table = metrics_table({**document, "metrics": [*document["metrics"], wrong]}, None)
-    assert [(row.cell("metric").value, row.badges) for row in table.rows] == [("z", ("misleads",)), ("m", ())]
+    assert [(row.cell("metric").value, row.badges) for row in table.rows] == [
+        ("z", ("misleads",)),
+        ("m", ()),
+    ]
 
 
-# --- filters and order -----------------------------------------------------------------------------------------------
+# --- filters and order ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -241,7 +288,10 @@ def test_filters_stand_in_the_address(client: Client, rated: Rated) -> None:
     assert items_on(page_of(client, "?first=a&second=b&only=tie")) == ["1-0"]
     assert items_on(page_of(client, "?first=a&second=b&dialogue=2")) == ["2-0"]
     assert items_on(page_of(client, "?first=a&second=b&by=length&only=first")) == ["2-0"]
-    assert items_on(page_of(client, "?first=a&second=b&by=nonsense&sort=x&only=y&dialogue=z&page=99")) != []
+    assert (
+        items_on(page_of(client, "?first=a&second=b&by=nonsense&sort=x&only=y&dialogue=z&page=99"))
+        != []
+    )
 
 
 def test_scores_shown_are_chosen_by_the_address(client: Client, rated: Rated) -> None:
@@ -259,7 +309,10 @@ def test_each_item_leads_to_its_turn(client: Client, rated: Rated) -> None:
 def test_ticked_systems_lead_to_an_address_that_stays(client: Client, rated: Rated) -> None:
     rated(THREE_DIALOGUES)
     answer = client.get(f"{PAGE}?aspect=overall&pick=b&pick=a")
-    assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}?aspect=overall&first=b&second=a")
+    assert (answer.status_code, answer["Location"]) == (
+        302,
+        f"{PAGE}?aspect=overall&first=b&second=a",
+    )
     assert client.get(f"{PAGE}?pick=b", follow=True).status_code == 200
 
 
@@ -278,14 +331,19 @@ def test_one_system_leaves_nothing_to_compare(client: Client, rated: Rated) -> N
     assert "Nothing to compare" in page_of(client)
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
+# --- the file -------------------------------------------------------------------------------------
 
 
 def test_the_file_holds_the_items_that_are_chosen(client: Client, rated: Rated) -> None:
     rated(THREE_DIALOGUES)
-    answer = client.get(f"{PAGE}?first=a&second=b&only=first&download=system-pair.csv").content.decode("utf-8-sig")
+    answer = client.get(
+        f"{PAGE}?first=a&second=b&only=first&download=system-pair.csv"
+    ).content.decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(answer)))
-    assert [(row["dialogue"], row["turn"], row["response_first"], row["response_second"]) for row in rows] == [
+    assert [
+        (row["dialogue"], row["turn"], row["response_first"], row["response_second"])
+        for row in rows
+    ] == [
         ("d0", "0", "x", "xxxx"),
         ("d0", "1", "xx", "xxxx"),
     ]
@@ -295,9 +353,16 @@ def test_the_file_holds_the_items_that_are_chosen(client: Client, rated: Rated) 
     ]
 
 
-def test_hostile_names_are_text_on_the_page_and_no_formula_in_the_file(client: Client, rated: Rated) -> None:
+def test_hostile_names_are_text_on_the_page_and_no_formula_in_the_file(
+    client: Client, rated: Rated
+) -> None:
     names = {"a": "<script>alert(1)</script>", "b": "=1+1"}
-    rated({(dialogue, turn, names[system]): scores for (dialogue, turn, system), scores in THREE_DIALOGUES.items()})
+    rated(
+        {
+            (dialogue, turn, names[system]): scores
+            for (dialogue, turn, system), scores in THREE_DIALOGUES.items()
+        }
+    )
     assert "<script>alert" not in client.get(PAGE).content.decode()
     file = client.get(f"{PAGE}?download=system-pair.csv").content.decode()
     assert "'=1+1" in file

@@ -20,7 +20,8 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 SYSTEMS = {("d0", 0, "echo"): (1, 1), ("d0", 0, "dull"): (2, 2), ("d0", 0, "long"): (3, 4)}
-"""Human scores 1, 2, 3 and lengths 1, 2, 4: ρ = 1; deviations ∓1, 0 and −4/3, −1/3, 5/3, so r = 3 / √(2 · 42/9)."""
+"""Human scores 1, 2, 3 and lengths 1, 2, 4: ρ = 1; deviations ∓1, 0 and −4/3, −1/3, 5/3, so r = 3 /
+√(2 · 42/9)."""
 FALLING = {place: (4 - human, length) for place, (human, length) in SYSTEMS.items()}
 
 
@@ -38,7 +39,17 @@ def two_metrics(odd_metrics: None, monkeypatch: pytest.MonkeyPatch) -> None:  # 
 def table(capsys: pytest.CaptureFixture[str]):
     def run(*arguments: str, form: str = "json") -> Any:
         capsys.readouterr()
-        call_command("tables", "fbd", "--corpora", "personam=small", "--resamples", "50", *arguments, "--format", form)
+        call_command(
+            "tables",
+            "fbd",
+            "--corpora",
+            "personam=small",
+            "--resamples",
+            "50",
+            *arguments,
+            "--format",
+            form,
+        )
         printed = capsys.readouterr().out
         return json.loads(printed) if form == "json" else printed
 
@@ -50,12 +61,14 @@ def cell_of(document: dict[str, Any], metric: str, place: int) -> dict[str, Any]
     return row["cells"][place]
 
 
-# --- what the paper prints -------------------------------------------------------------------------------------
+# --- what the paper prints ------------------------------------------------------------------------
 
 
 def test_every_published_figure_is_a_correlation_of_one_of_six_corpora() -> None:
     figures = [pairs for row in fbd.CORRELATIONS for pairs in row.by_encoder.values()]
-    assert len(figures) == 6 + 2 * 3  # six rows without an encoder; BERTScore, FBD and PRD with two each
+    assert (
+        len(figures) == 6 + 2 * 3
+    )  # six rows without an encoder; BERTScore, FBD and PRD with two each
     assert {len(pairs) for pairs in figures} == {6}
     assert all(0 <= value <= 1 for pairs in figures for pair in pairs for value in pair)
 
@@ -80,13 +93,21 @@ def test_published_figures_stand_where_the_paper_has_them(
 
 
 def test_a_dailyh_rank_correlation_is_one_that_eleven_systems_can_have() -> None:
-    """With n systems and no ties ρ = 1 − 6 Σd² / (n(n² − 1)), and Σd² is even: a multiple of 12 / (n(n² − 1))."""
-    steps = {"personam": 10, "dailyz": 84, "personaz": 20}  # n = 4, 8, 5: n(n² − 1) / 6 = 10, 84, 20
+    """With n systems and no ties ρ = 1 − 6 Σd² / (n(n² − 1)), and Σd² is even: a multiple of 12 /
+    (n(n² − 1))."""
+    steps = {
+        "personam": 10,
+        "dailyz": 84,
+        "personaz": 20,
+    }  # n = 4, 8, 5: n(n² − 1) / 6 = 10, 84, 20
     for place, corpus in enumerate(fbd.CORPORA):
         for row in fbd.CORRELATIONS:
             for pairs in row.by_encoder.values():
                 sum_of_squares = (1 - pairs[place][0]) * steps.get(corpus.slug, 0)
-                assert abs(sum_of_squares - round(sum_of_squares / 2) * 2) < 0.06, (corpus.slug, row.metric)
+                assert abs(sum_of_squares - round(sum_of_squares / 2) * 2) < 0.06, (
+                    corpus.slug,
+                    row.metric,
+                )
 
 
 @pytest.mark.parametrize("row", OURS)
@@ -97,7 +118,7 @@ def test_a_row_of_the_paper_takes_texts_as_they_are(row: str) -> None:
     assert as_published or options.get("unicode", "none") == "none"
 
 
-# --- ours beside it --------------------------------------------------------------------------------------------
+# --- ours beside it -------------------------------------------------------------------------------
 
 
 def test_a_cell_holds_the_published_figures_and_ours(rated: Rated, table) -> None:
@@ -142,7 +163,20 @@ def test_the_table_has_the_paper_s_corpora_and_rows_in_its_order(rated: Rated, t
     assert lines[3].split() == [
         "BLEU",
         "published",
-        *(".400", ".672", ".445", ".444", ".800", ".801", ".136", ".331", ".595", ".421", ".400", ".390"),
+        *(
+            ".400",
+            ".672",
+            ".445",
+            ".444",
+            ".800",
+            ".801",
+            ".136",
+            ".331",
+            ".595",
+            ".421",
+            ".400",
+            ".390",
+        ),
     ]
     assert lines[4].split() == ["BLEU", "dialeval", "1.00", ".982", *["–"] * 10]
 
@@ -151,20 +185,27 @@ def test_the_csv_has_a_line_for_each_figure_with_its_source(rated: Rated, table)
     rated(SYSTEMS)
     lines = list(csv.DictReader(io.StringIO(table(form="csv"))))
     of_bleu = [line for line in lines if (line["metric"], line["corpus"]) == ("BLEU", "small")]
-    assert [(line["source"], line["spearman"], line["pearson_absolute"][:5]) for line in of_bleu] == [
+    assert [
+        (line["source"], line["spearman"], line["pearson_absolute"][:5]) for line in of_bleu
+    ] == [
         ("published", "", "0.672"),
         ("length", "1.0", "0.981"),
     ]
     assert len(lines) == 6 * (12 + 9)  # corpora × (published rows + ours)
 
 
-# --- what is missing -------------------------------------------------------------------------------------------
+# --- what is missing ------------------------------------------------------------------------------
 
 
-def test_what_is_not_computed_has_a_reason_and_the_command_that_computes_it(rated: Rated, table) -> None:
+def test_what_is_not_computed_has_a_reason_and_the_command_that_computes_it(
+    rated: Rated, table
+) -> None:
     rated(SYSTEMS)
     document = table()
-    assert cell_of(document, "FBD", 0)["spearman"] == {"value": None, "reason": "computed of 0 of 3 systems"}
+    assert cell_of(document, "FBD", 0)["spearman"] == {
+        "value": None,
+        "reason": "computed of 0 of 3 systems",
+    }
     assert document["missing"][0] == {
         "corpus": "small",
         "reason": "not computed of all systems: constant",
@@ -172,17 +213,28 @@ def test_what_is_not_computed_has_a_reason_and_the_command_that_computes_it(rate
     }
 
 
-def test_a_corpus_that_is_not_here_has_a_reason_and_the_command_that_imports_it(rated: Rated, table) -> None:
+def test_a_corpus_that_is_not_here_has_a_reason_and_the_command_that_imports_it(
+    rated: Rated, table
+) -> None:
     rated(SYSTEMS)
     document = table()
-    assert cell_of(document, "BLEU", 1)["pearson"] == {"value": None, "reason": "there is no corpus dailyh"}
-    assert document["missing"][1]["command"] == "manage.py import_corpus fbd dailyh_annotation.json --slug dailyh"
+    assert cell_of(document, "BLEU", 1)["pearson"] == {
+        "value": None,
+        "reason": "there is no corpus dailyh",
+    }
+    assert (
+        document["missing"][1]["command"]
+        == "manage.py import_corpus fbd dailyh_annotation.json --slug dailyh"
+    )
 
 
 def test_some_of_the_systems_make_no_figure(rated: Rated, table) -> None:
     version = rated(SYSTEMS)
     MetricRun.objects.filter(system=version.systems.get(name="dull")).delete()
-    assert cell_of(table(), "BLEU", 0)["spearman"] == {"value": None, "reason": "computed of 2 of 3 systems"}
+    assert cell_of(table(), "BLEU", 0)["spearman"] == {
+        "value": None,
+        "reason": "computed of 2 of 3 systems",
+    }
 
 
 def test_a_run_of_an_older_version_of_the_metric_does_not_count(rated: Rated, table) -> None:
@@ -204,7 +256,7 @@ def test_a_site_without_any_corpus_prints_the_published_table(table) -> None:
     assert lines[4].split() == ["BLEU", "dialeval", *["–"] * 12]
 
 
-# --- what is refused -------------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -220,8 +272,12 @@ def test_a_wrong_renaming_is_refused(corpora: str, message: str) -> None:
         call_command("tables", "fbd", "--corpora", corpora)
 
 
-def test_the_model_goes_to_the_metrics_that_take_one(monkeypatch: pytest.MonkeyPatch, table) -> None:
+def test_the_model_goes_to_the_metrics_that_take_one(
+    monkeypatch: pytest.MonkeyPatch, table
+) -> None:
     monkeypatch.setitem(table_queries.OURS, "FBD", "fbd")
-    configurations = {row["metric"]: row["configuration"] for row in table("--model", "some/encoder")["rows"]}
+    configurations = {
+        row["metric"]: row["configuration"] for row in table("--model", "some/encoder")["rows"]
+    }
     assert configurations["FBD"] == "fbd[model=some/encoder]"
     assert configurations["BLEU"] == "length"

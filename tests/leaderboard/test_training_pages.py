@@ -27,23 +27,35 @@ POINTS = [{"step": 10, "loss": 2.5, "kl": 0.5}, {"step": 20, "loss": 1.25, "kl":
 
 
 @pytest.fixture
-def client(db: None, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(
+    db: None, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> Client:
     settings.HOME = tmp_path / "home"
-    corpora.import_corpus(importers()["jsonl"], write_corpus(tmp_path / "corpus.jsonl", "secret"), PUBLIC)
+    corpora.import_corpus(
+        importers()["jsonl"], write_corpus(tmp_path / "corpus.jsonl", "secret"), PUBLIC
+    )
     monkeypatch.setattr(runs, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
     make_people()
     return client_of("organiser")
 
 
 def asked(**more: Any) -> dict[str, Any]:
-    chosen = {"name": "daily", "recipe": "density", "corpus": PUBLIC, "overlap": "refuse", "contrastive": "none"}
+    chosen = {
+        "name": "daily",
+        "recipe": "density",
+        "corpus": PUBLIC,
+        "overlap": "refuse",
+        "contrastive": "none",
+    }
     return {**chosen, "seed": "3", "epochs": "2", **more}
 
 
 def row(**more: Any) -> Training:
     version = Corpus.objects.get(slug=PUBLIC).versions.get()
     columns = {"name": "daily", "work": "daily-1", "recipe": "density", "version": version}
-    return Training.objects.create(**{**columns, "data": {"corpus": PUBLIC, "version": "v1"}, **more})
+    return Training.objects.create(
+        **{**columns, "data": {"corpus": PUBLIC, "version": "v1"}, **more}
+    )
 
 
 @pytest.mark.django_db
@@ -77,16 +89,28 @@ def test_a_name_that_is_taken_is_said_beside_its_field(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_a_run_under_way_renews_itself_and_can_be_stopped(client: Client) -> None:
-    progress = {"phase": "training", "step": 20, "steps": 80, "epoch": 0, "epochs": 2, "rate": 12.5, "left": 60.0}
+    progress = {
+        "phase": "training",
+        "step": 20,
+        "steps": 80,
+        "epoch": 0,
+        "epochs": 2,
+        "rate": 12.5,
+        "left": 60.0,
+    }
     lease = {"lease_token": "t", "lease_expires_at": timezone.now()}
     row(state="running", progress=progress, curves=POINTS, **lease)
     page = client.get(reverse("training", args=["daily"])).content.decode()
     assert "step 20 of 80, epoch 1 of 2 · 12.5 pairs/s · about 60 s left" in page
-    part = client.get(reverse("training", args=["daily"]), headers={"HX-Request": "true"}).content.decode()
+    part = client.get(
+        reverse("training", args=["daily"]), headers={"HX-Request": "true"}
+    ).content.decode()
     assert 'hx-trigger="every 3s"' in part
     assert "<html" not in part
     assert "chart-losses" not in part  # charts are drawn anew less often
-    figures = client.get(reverse("training", args=["daily"]), {"part": "figures"}, headers={"HX-Request": "true"})
+    figures = client.get(
+        reverse("training", args=["daily"]), {"part": "figures"}, headers={"HX-Request": "true"}
+    )
     assert 'id="chart-losses"' in figures.content.decode()
     assert "HX-Refresh" not in figures
     client.post(reverse("training-stop", args=["daily"]))
@@ -97,22 +121,40 @@ def test_a_run_under_way_renews_itself_and_can_be_stopped(client: Client) -> Non
     assert "It had no checkpoint yet" in stopped
     assert "Try again" in stopped
     (queries.work_folder(Training.objects.get()) / "step-00000020").mkdir(parents=True)
-    assert "Go on at the last checkpoint" in client.get(reverse("training", args=["daily"])).content.decode()
+    assert (
+        "Go on at the last checkpoint"
+        in client.get(reverse("training", args=["daily"])).content.decode()
+    )
     client.post(reverse("training-go-on", args=["daily"]))
     assert Training.objects.get().state == "pending"
 
 
 @pytest.mark.django_db
 def test_a_finished_run_names_its_metrics_its_figures_and_its_overlap(client: Client) -> None:
-    found = {"corpora": [{"corpus": "judged", "version": "v1-abc", "said": "none of 9 stands there"}], "dialogues": []}
+    found = {
+        "corpora": [{"corpus": "judged", "version": "v1-abc", "said": "none of 9 stands there"}],
+        "dialogues": [],
+    }
     best = {"step": 20, "figures": {"R@1": 0.625, "MRR": 0.75}}
-    ended = {"state": "done", "finished_at": timezone.now(), "revision": "0123456789ab", "best": best}
+    ended = {
+        "state": "done",
+        "finished_at": timezone.now(),
+        "revision": "0123456789ab",
+        "best": best,
+    }
     training = row(**ended, curves=POINTS, overlap=found, validations=[best, best])
     assert said_of(training) == "R@1 0.625 · MRR 0.750"
     page = client.get(reverse("training", args=["daily"])).content.decode()
-    for said in ("density[trained=daily]", "0123456789ab", "none of 9 stands there", 'id="chart-losses"'):
+    for said in (
+        "density[trained=daily]",
+        "0123456789ab",
+        "none of 9 stands there",
+        'id="chart-losses"',
+    ):
         assert said in page
-    csv = client.get(reverse("training", args=["daily"]), {"download": "losses-data.csv"}).content.decode()
+    csv = client.get(
+        reverse("training", args=["daily"]), {"download": "losses-data.csv"}
+    ).content.decode()
     assert "1.25" in csv
 
 
@@ -136,7 +178,19 @@ def test_one_that_is_not_the_browser_s_to_delete_says_why(client: Client) -> Non
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "encoder", ["/etc", "~root", "../x", ".", "./models", "workers/training", "a//b", "a/b/c", "C:\\x", "a\nb"]
+    "encoder",
+    [
+        "/etc",
+        "~root",
+        "../x",
+        ".",
+        "./models",
+        "workers/training",
+        "a//b",
+        "a/b/c",
+        "C:\\x",
+        "a\nb",
+    ],
 )
 def test_a_form_names_no_folder_of_the_machine(client: Client, encoder: str) -> None:
     answer = client.post(reverse("trainings"), asked(encoder=encoder))
@@ -156,7 +210,10 @@ def test_a_form_names_an_encoder_of_the_hub(client: Client, encoder: str) -> Non
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *((name, "1" + "0" * 30) for name in ("negatives", "epochs", "seconds", "pairs_an_epoch", "freeze", "seed")),
+        *(
+            (name, "1" + "0" * 30)
+            for name in ("negatives", "epochs", "seconds", "pairs_an_epoch", "freeze", "seed")
+        ),
         *(("name", name) for name in ("../x", "a\0b", "Big", "x" * 61, "daily\n.")),
         ("corpus", "/etc/passwd"),
         ("recipe", "density; rm"),
@@ -166,7 +223,9 @@ def test_a_form_names_an_encoder_of_the_hub(client: Client, encoder: str) -> Non
         ("epochs", "1e3"),
     ],
 )
-def test_what_no_training_can_be_is_said_beside_its_field(client: Client, field: str, value: str) -> None:
+def test_what_no_training_can_be_is_said_beside_its_field(
+    client: Client, field: str, value: str
+) -> None:
     answer = client.post(reverse("trainings"), asked(**{field: value}))
     assert answer.status_code == 422
     assert answer.context["form"].errors.keys() == {field}
@@ -176,14 +235,21 @@ def test_what_no_training_can_be_is_said_beside_its_field(client: Client, field:
 @pytest.mark.django_db
 def test_a_model_that_is_gone_is_said_so_where_its_scores_stand(client: Client) -> None:
     configuration = "density_classifier[trained=daily]"
-    told = client.get(reverse("metric", args=["density_classifier"]), {"configuration": configuration})
+    told = client.get(
+        reverse("metric", args=["density_classifier"]), {"configuration": configuration}
+    )
     assert "there is no trained model &#x27;daily&#x27;" in told.content.decode()
 
 
 def test_lines_and_figures_stand_in_one_order_whatever_the_database_s() -> None:
     """PostgreSQL keeps a JSON object's keys by length."""
-    points = [{"step": step, "loss": 3.0, "contrastive": 2.0, "response selection": 1.0} for step in (1, 2)]
-    validations = [{"step": step, "figures": {"KL": 4.0, "MRR": 0.5, "R@1": 0.25}} for step in (1, 2)]
+    points = [
+        {"step": step, "loss": 3.0, "contrastive": 2.0, "response selection": 1.0}
+        for step in (1, 2)
+    ]
+    validations = [
+        {"step": step, "figures": {"KL": 4.0, "MRR": 0.5, "R@1": 0.25}} for step in (1, 2)
+    ]
     found = figures_of(Training(curves=points, validations=validations))
     lines = [[line["name"] for line in figure.data] for figure in found]
     assert lines == [["loss", "response selection", "contrastive"], ["R@1", "MRR"], ["KL"]]
@@ -192,7 +258,10 @@ def test_lines_and_figures_stand_in_one_order_whatever_the_database_s() -> None:
 
 
 def test_one_part_that_is_the_whole_loss_is_drawn_once() -> None:
-    points = [{"step": step, "learning rate": 0.1, "loss": 3.0, "response selection": 3.0} for step in (1, 2)]
+    points = [
+        {"step": step, "learning rate": 0.1, "loss": 3.0, "response selection": 3.0}
+        for step in (1, 2)
+    ]
     losses = figures_of(Training(curves=points))[0]
     assert [line["name"] for line in losses.data] == ["loss"]
 
@@ -223,5 +292,12 @@ def test_noise_and_the_next_sentence_can_be_chosen(client: Client) -> None:
         "objective": "binary",
         "perturbed": 6,
     }
-    client.post(reverse("trainings"), asked(name="other", recipe="cmn", objective="binary", next_sentence="0"))
-    assert Training.objects.get(name="other").chosen == {"save_every": 200, "epochs": 2, "next_sentence": False}
+    client.post(
+        reverse("trainings"),
+        asked(name="other", recipe="cmn", objective="binary", next_sentence="0"),
+    )
+    assert Training.objects.get(name="other").chosen == {
+        "save_every": 200,
+        "epochs": 2,
+        "next_sentence": False,
+    }

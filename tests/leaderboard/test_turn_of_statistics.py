@@ -1,4 +1,5 @@
-"""A statistic that somebody waits for goes before a metric run, on workers for plain metrics and on no others."""
+"""A statistic that somebody waits for goes before a metric run, on workers for plain metrics and on
+no others."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from workers.signals import run_begins
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("queue", "is_computed"), [("cpu", True), ("gpu", False), ("llm", False)])
-def test_what_is_waited_for_is_computed_before_a_run_of_the_queue_cpu(queue: str, is_computed: bool) -> None:
+def test_what_is_waited_for_is_computed_before_a_run_of_the_queue_cpu(
+    queue: str, is_computed: bool
+) -> None:
     version = made_version()
     system = version.systems.first()
     run = MetricRun.objects.create(
@@ -60,7 +63,9 @@ def _taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.django_db
-def test_what_nobody_can_read_yet_goes_before_what_is_out_of_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_can_read_yet_goes_before_what_is_out_of_date(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     version, taken = made_version(), _taken(monkeypatch)
     _waits(version, "older", timedelta(hours=2), answer={"systems": []}, seconds=1.0)
     missing = _waits(version, "missing", timedelta(minutes=1))
@@ -73,20 +78,32 @@ def test_what_nobody_can_read_yet_goes_before_what_is_out_of_date(monkeypatch: p
 def test_older_answers_are_made_anew_between_runs_in_a_tenth_of_the_time(
     minutes: int, is_computed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It took a minute: it has its turn when for eleven none was made, whichever, and not after nine."""
+    """It took a minute: it has its turn when for eleven none was made, whichever, and not after
+    nine."""
     version, taken = made_version(), _taken(monkeypatch)
     older = _waits(version, "older", timedelta(hours=1), answer={"systems": []}, seconds=60.0)
     made = timezone.now() - timedelta(minutes=minutes)
-    _waits(version, "another", timedelta(0), answer={"systems": []}, state=Analysis.State.DONE, computed_at=made)
+    _waits(
+        version,
+        "another",
+        timedelta(0),
+        answer={"systems": []},
+        state=Analysis.State.DONE,
+        computed_at=made,
+    )
     assert compute_longest_waiting() == is_computed
     assert taken == [older.pk] * is_computed
 
 
 @pytest.mark.django_db
-def test_hints_of_statistics_stand_behind_those_of_submissions_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hints_of_statistics_stand_behind_those_of_submissions_and_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Smaller numbers go first on Redis."""
     sent: dict[str, int] = {}
-    monkeypatch.setattr(current_app, "send_task", lambda task, *, priority, **_: sent.update({task: priority}))
+    monkeypatch.setattr(
+        current_app, "send_task", lambda task, *, priority, **_: sent.update({task: priority})
+    )
     rows.send_hints([_waits(made_version(), "overall", timedelta(0)).pk])
     runs.send_hints([(1, "cpu")])
     assert sent[runs.COMPUTE_TASK] < sent[rows.TASK]

@@ -58,7 +58,9 @@ def _made_by() -> str:
     from importlib import import_module
 
     looking = import_module("leaderboard.analyses.look")
-    return looking.wanted_of(looking.all_kinds()["agreement"], CorpusVersion(revision=0), {}).made_by
+    return looking.wanted_of(
+        looking.all_kinds()["agreement"], CorpusVersion(revision=0), {}
+    ).made_by
 
 
 def test_a_page_without_numbers_waits_and_asks_by_itself(version: CorpusVersion) -> None:
@@ -86,11 +88,15 @@ def test_a_page_without_numbers_waits_and_asks_by_itself(version: CorpusVersion)
         ("systems/map/", ["Systems", "Map of responses"]),
     ],
 )
-def test_its_breadcrumb_has_the_tab_that_the_page_is_below(version: CorpusVersion, part: str, steps: list[str]) -> None:
+def test_its_breadcrumb_has_the_tab_that_the_page_is_below(
+    version: CorpusVersion, part: str, steps: list[str]
+) -> None:
     text = Client().get(f"/corpora/{version.corpus.slug}/{part}").content.decode()
     assert "waiting of-page" in text
     crumbs = text[text.index('class="breadcrumb"') :].partition("</nav>")[0]
-    assert [re.sub("<[^>]+>", "", one) for one in re.findall("<li.*?</li>", crumbs, re.DOTALL)][2:] == steps
+    assert [re.sub("<[^>]+>", "", one) for one in re.findall("<li.*?</li>", crumbs, re.DOTALL)][
+        2:
+    ] == steps
 
 
 def test_it_is_reloaded_once_they_are_there(version: CorpusVersion) -> None:
@@ -100,7 +106,9 @@ def test_it_is_reloaded_once_they_are_there(version: CorpusVersion) -> None:
     assert "Krippendorff" in shown(version).content.decode()
 
 
-def test_it_becomes_the_page_though_its_first_numbers_are_of_older_data_by_then(version: CorpusVersion) -> None:
+def test_it_becomes_the_page_though_its_first_numbers_are_of_older_data_by_then(
+    version: CorpusVersion,
+) -> None:
     """While runs end or people rate that is so each time: the page would never come by itself."""
     address = polled(shown(version).content.decode())
     compute_waiting()
@@ -108,23 +116,34 @@ def test_it_becomes_the_page_though_its_first_numbers_are_of_older_data_by_then(
     assert ask(address)["HX-Refresh"] == "true"
 
 
-def test_a_page_that_waits_for_a_new_metric_waits_for_the_newer_numbers(version: CorpusVersion) -> None:
-    """Older ones are there all the time: to come back for them would be to come back every two seconds."""
+def test_a_page_that_waits_for_a_new_metric_waits_for_the_newer_numbers(
+    version: CorpusVersion,
+) -> None:
+    """Older ones are there all the time: to come back for them would be to come back every two
+    seconds."""
     Client().get(f"/corpora/{version.corpus.slug}/metrics/")
     compute_waiting()
     data_changed([version.pk])
-    page = Client().get(f"/corpora/{version.corpus.slug}/metrics/plots/?metric=brand_new").content.decode()
+    page = (
+        Client()
+        .get(f"/corpora/{version.corpus.slug}/metrics/plots/?metric=brand_new")
+        .content.decode()
+    )
     row = Analysis.objects.get(kind="correlations")
     rows.claim(row.pk)
     answer = ask(polled(page))
     assert "HX-Refresh" not in answer
     assert "A worker is computing" in answer.content.decode()
-    Analysis.objects.filter(pk=row.pk).update(state="pending", lease_token="", lease_expires_at=None)
+    Analysis.objects.filter(pk=row.pk).update(
+        state="pending", lease_token="", lease_expires_at=None
+    )
     compute_waiting()
     assert ask(polled(answer.content.decode()))["HX-Refresh"] == "true"
 
 
-def test_the_state_of_a_statistic_whose_campaign_was_deleted_is_that_of_none(version: CorpusVersion) -> None:
+def test_the_state_of_a_statistic_whose_campaign_was_deleted_is_that_of_none(
+    version: CorpusVersion,
+) -> None:
     campaign, lead = made_campaign(), Client()
     lead.force_login(made_user("lead", "organiser"))
     page = lead.get(f"/campaigns/{campaign.slug}/agreement/").content.decode()
@@ -138,7 +157,9 @@ def test_a_worker_at_it_is_told(version: CorpusVersion) -> None:
     assert "A worker is computing" in ask(address).content.decode()
 
 
-def test_older_numbers_say_so_and_offer_the_new_ones_without_taking_the_page_away(version: CorpusVersion) -> None:
+def test_older_numbers_say_so_and_offer_the_new_ones_without_taking_the_page_away(
+    version: CorpusVersion,
+) -> None:
     shown(version)
     compute_waiting()
     data_changed([version.pk])
@@ -157,7 +178,9 @@ def test_older_numbers_say_how_old_they_are(version: CorpusVersion) -> None:
     compute_waiting()
     Analysis.objects.update(computed_at=timezone.now() - timedelta(minutes=3))
     data_changed([version.pk])
-    assert "Computed 3\N{NO-BREAK SPACE}minutes ago from older data" in shown(version).content.decode()
+    assert (
+        "Computed 3\N{NO-BREAK SPACE}minutes ago from older data" in shown(version).content.decode()
+    )
 
 
 def test_without_a_worker_the_page_says_what_to_do(version: CorpusVersion) -> None:
@@ -208,7 +231,10 @@ def test_the_api_says_202_then_the_numbers_then_that_they_are_older(version: Cor
     first = Client().get(address)
     assert (first.status_code, first["Retry-After"], first.json()["state"]) == (202, "2", "waiting")
     compute_waiting()
-    assert (Client().get(address).status_code, Client().get(address).json()["stale"]) == (200, False)
+    assert (Client().get(address).status_code, Client().get(address).json()["stale"]) == (
+        200,
+        False,
+    )
     data_changed([version.pk])
     assert Client().get(address).json()["stale"] is True
 
@@ -221,16 +247,23 @@ def test_the_api_says_what_failed(version: CorpusVersion) -> None:
 
 
 def test_a_metric_that_is_not_in_the_older_numbers_is_waited_for(version: CorpusVersion) -> None:
-    """Whoever handed in its scores is led to it before a worker has computed it. What is in no numbers is not found."""
+    """Whoever handed in its scores is led to it before a worker has computed it. What is in no
+    numbers is not found."""
     board = f"/corpora/{version.corpus.slug}/metrics/"
     Client().get(board)
     compute_waiting()
     data_changed([version.pk])
     text = Client().get(f"{board}?metric=just_handed_in").content.decode()
     assert "just_handed_in against people" in text
-    part = Client().get(f"{board}plots/?metric=just_handed_in", headers={"HX-Request": "true"}).content.decode()
+    part = (
+        Client()
+        .get(f"{board}plots/?metric=just_handed_in", headers={"HX-Request": "true"})
+        .content.decode()
+    )
     assert "wait for a worker" in part
-    assert f'hx-get="{board}plots/?metric=just_handed_in"' in part  # it asks by itself until it is there
+    assert (
+        f'hx-get="{board}plots/?metric=just_handed_in"' in part
+    )  # it asks by itself until it is there
     compute_waiting()
     for address in (f"{board}?metric=just_handed_in", f"{board}plots/?metric=just_handed_in"):
         assert Client().get(address).status_code == 404

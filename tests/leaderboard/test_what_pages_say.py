@@ -21,16 +21,31 @@ pytestmark = pytest.mark.django_db
 
 
 def store(
-    folder: Path, *, references: list[str], systems: tuple[str, ...] = ("parrot",), kind: str = "identified"
+    folder: Path,
+    *,
+    references: list[str],
+    systems: tuple[str, ...] = ("parrot",),
+    kind: str = "identified",
 ) -> None:
-    """A corpus "small" of one dialogue and, where there is a system, two raters' scores of its response."""
-    turn = {"number": 0, "context": [{"speaker": "A", "text": "What is in the pot?"}], "references": references}
+    """A corpus "small" of one dialogue and, where there is a system, two raters' scores of its
+    response."""
+    turn = {
+        "number": 0,
+        "context": [{"speaker": "A", "text": "What is in the pot?"}],
+        "references": references,
+    }
     records: list[dict[str, object]] = [
         {"type": "corpus"},
         *({"type": "system", "name": name} for name in systems),
         {"type": "rater", "name": "ann", "kind": kind},
         {"type": "rater", "name": "bob", "kind": kind},
-        {"type": "dialogue", "id": "soup", "persona": ["i cook."], "partner_persona": [], "turns": [turn]},
+        {
+            "type": "dialogue",
+            "id": "soup",
+            "persona": ["i cook."],
+            "partner_persona": [],
+            "turns": [turn],
+        },
     ]
     for name in systems:
         place = {"dialogue_id": "soup", "turn": 0, "system": name}
@@ -68,7 +83,9 @@ def test_without_systems_the_metric_page_says_so(client: Client, tmp_path: Path)
     assert "Nobody has rated it." in said
 
 
-def test_where_metrics_can_be_computed_nothing_stands_in_the_way(client: Client, tmp_path: Path) -> None:
+def test_where_metrics_can_be_computed_nothing_stands_in_the_way(
+    client: Client, tmp_path: Path
+) -> None:
     store(tmp_path, references=["Potatoes."])
     said = page(client, "metrics/")
     assert "An organiser has to compute metrics for it." in said
@@ -89,18 +106,26 @@ def test_anonymous_raters_have_no_names(client: Client, tmp_path: Path) -> None:
     assert "rater 1" not in said
 
 
-def test_without_a_gold_answer_the_page_says_where_systems_answer(client: Client, tmp_path: Path) -> None:
+def test_without_a_gold_answer_the_page_says_where_systems_answer(
+    client: Client, tmp_path: Path
+) -> None:
     store(tmp_path, references=[])
     assert "the systems answer here; the corpus has no gold answer" in page(client, "dialogues/0/")
 
 
-def test_a_download_says_how_each_metric_s_numbers_were_made(client: Client, tmp_path: Path) -> None:
+def test_a_download_says_how_each_metric_s_numbers_were_made(
+    client: Client, tmp_path: Path
+) -> None:
     store(tmp_path, references=["Leeks and salt."])
     version = version_of("small")
     runs.request([parse("bleu_4[normalize=false]")], select_systems(version), hint=False)
     for run in MetricRun.objects.all():
         execution.compute(run.pk)
-    table = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv").content.decode("utf-8-sig")
-    (row,) = [row for row in csv.DictReader(table.splitlines()) if row["metric"].startswith("bleu_4")]
+    table = client.get("/corpora/small/metrics/?download=metric-leaderboard.csv").content.decode(
+        "utf-8-sig"
+    )
+    (row,) = [
+        row for row in csv.DictReader(table.splitlines()) if row["metric"].startswith("bleu_4")
+    ]
     assert row["signature"].startswith("metric:bleu_4|version:2|normalize:false|")
     assert f"|corpus_version:{version.label}|" in row["signature"]

@@ -1,4 +1,5 @@
-"""Drawings and tables of boards are written once for all who read them, and never outlive what they are of."""
+"""Drawings and tables of boards are written once for all who read them, and never outlive what they
+are of."""
 
 from __future__ import annotations
 
@@ -18,10 +19,22 @@ pytestmark = pytest.mark.django_db
 BOARDS = {
     "systems": ("/corpora/small/systems/", "leaderboard.system_boards.pages.system_board"),
     "metrics": ("/corpora/small/metrics/", "leaderboard.metric_boards.pages.metric_board"),
-    "agreement": ("/corpora/small/agreement/", "leaderboard.raters.agreement_pages.agreement_tables"),
-    "rater effects": ("/corpora/small/agreement/raters/", "leaderboard.raters.effects_pages.rater_table"),
-    "fewer ratings": ("/corpora/small/systems/fewer-ratings/", "leaderboard.fewer_ratings.pages.powered_table"),
-    "beneath the systems": ("/corpora/small/systems/?part=more", "leaderboard.system_boards.pages.misleading_table"),
+    "agreement": (
+        "/corpora/small/agreement/",
+        "leaderboard.raters.agreement_pages.agreement_tables",
+    ),
+    "rater effects": (
+        "/corpora/small/agreement/raters/",
+        "leaderboard.raters.effects_pages.rater_table",
+    ),
+    "fewer ratings": (
+        "/corpora/small/systems/fewer-ratings/",
+        "leaderboard.fewer_ratings.pages.powered_table",
+    ),
+    "beneath the systems": (
+        "/corpora/small/systems/?part=more",
+        "leaderboard.system_boards.pages.misleading_table",
+    ),
     "plots": ("/corpora/small/metrics/plots/", "leaderboard.metric_boards.pages.figure_of"),
 }
 
@@ -69,7 +82,9 @@ def test_who_comes_second_gets_the_same_page_of_which_no_table_is_made(
 
 def test_another_order_of_the_rows_is_another_table(client: Client, made: Made) -> None:  # noqa: F811
     made(STEADY)
-    falling, rising = (body(client, f"/corpora/small/systems/?sort={sort}") for sort in ("-human", "human"))
+    falling, rising = (
+        body(client, f"/corpora/small/systems/?sort={sort}") for sort in ("-human", "human")
+    )
     assert (
         re.findall(r'<tr data-id="system-(\d)"', falling)[-3:]
         == re.findall(r'<tr data-id="system-(\d)"', rising)[-1:-4:-1]
@@ -96,14 +111,18 @@ def test_a_withdrawn_system_is_on_no_page_from_that_moment_on(client: Client, ma
     assert "fair" not in body(client, "/corpora/small/systems/")
 
 
-def test_a_corpus_that_is_hidden_is_hidden_though_its_board_was_written(client: Client, made: Made) -> None:  # noqa: F811
+def test_a_corpus_that_is_hidden_is_hidden_though_its_board_was_written(
+    client: Client, made: Made
+) -> None:  # noqa: F811
     version = made(STEADY)
     body(client, "/corpora/small/systems/")
     type(version.corpus).objects.update(is_public=False)
     assert client.get("/corpora/small/systems/").status_code == 404
 
 
-def test_what_a_logged_in_reader_was_shown_is_not_shown_to_the_next(client: Client, made: Made) -> None:  # noqa: F811
+def test_what_a_logged_in_reader_was_shown_is_not_shown_to_the_next(
+    client: Client, made: Made
+) -> None:  # noqa: F811
     made(STEADY)
     named = Client()
     named.force_login(User.objects.create_superuser("a.name.of.a.person", password="p"))

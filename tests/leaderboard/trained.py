@@ -1,4 +1,5 @@
-"""Made-up trained models, of which only what they say of themselves is there, and scores as if they had made them."""
+"""Made-up trained models, of which only what they say of themselves is there, and scores as if they
+had made them."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ Made = Callable[..., None]
 
 
 def model_in(home: Path, name: str, recipe: str = "density", seed: int = 0, **settings: Any) -> str:
-    """Writes what ``tables`` reads of a model; ``r_at_1``, ``mrr``, ``revision`` and ``about`` are no settings."""
+    """Writes what ``tables`` reads of a model; ``r_at_1``, ``mrr``, ``revision`` and ``about`` are
+    no settings."""
     r_at_1, mrr = settings.pop("r_at_1", 0.5), settings.pop("mrr", 0.625)
     revision = settings.pop("revision", "a1b2c3d4e5f6")
     about = {"data": {"corpus": "daily", "version": "v1"}, **settings.pop("about", {})}
@@ -82,7 +84,9 @@ def scored(
             signature=chosen.signature(),
             model=f"{trained}@{revision}" if trained else "",
             turn_scores=of_turns,
-            undefined={str(place): "no answer" for place, score in enumerate(of_turns) if score is None},
+            undefined={
+                str(place): "no answer" for place, score in enumerate(of_turns) if score is None
+            },
             remarks={str(place): remark for place in places} if remark else {},
             system_score=1.0,
         )

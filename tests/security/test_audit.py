@@ -1,4 +1,5 @@
-"""The audit of what is installed: fails on what is known, says what it did not audit, forgets no exception.
+"""The audit of what is installed: fails on what is known, says what it did not audit, forgets no
+exception.
 
 pip-audit itself runs, and asks an index of our own.
 """
@@ -24,14 +25,19 @@ SOUND = {"soup/1.0": [], "salad/2.0": [], "other-system/3.0": []}
 def fault(*names: str) -> list[dict[str, Any]]:
     """As the index tells it."""
     return [
-        {"id": name, "aliases": [f"CVE-{name}"], "details": "It boils over.", "fixed_in": ["1.1"]} for name in names
+        {"id": name, "aliases": [f"CVE-{name}"], "details": "It boils over.", "fixed_in": ["1.1"]}
+        for name in names
     ]
 
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Path:
     path = tmp_path / "requirements.lock"
-    packages = [("soup", "1.0", ""), ("salad", "2.0", ""), ("other-system", "3.0", "sys_platform == 'win32'")]
+    packages = [
+        ("soup", "1.0", ""),
+        ("salad", "2.0", ""),
+        ("other-system", "3.0", "sys_platform == 'win32'"),
+    ]
     lock.write(path, [lock.Locked(*one, ("0" * 64,)) for one in packages])
     return path
 
@@ -40,7 +46,12 @@ Audit = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def audited(tmp_path: Path, locked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Audit:
+def audited(
+    tmp_path: Path,
+    locked: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Audit:
     """Audits with an index that knows ``packages``: the exit status, what was printed."""
     (tmp_path / "accepted.toml").touch()
     monkeypatch.setenv("PIP_CACHE_DIR", str(tmp_path / "cache"))
@@ -68,16 +79,23 @@ def audited(tmp_path: Path, locked: Path, monkeypatch: pytest.MonkeyPatch, capsy
 def test_all_that_is_locked_is_audited_and_the_day_is_done(audited: Any) -> None:
     """Of other platforms, too."""
     assert audited(SOUND) == (0, "audit: 3 of 3 locked packages audited, 0 problems\n")
-    assert audited.again() == (0, "audit: all 3 locked packages were audited today, nothing known\n")
+    assert audited.again() == (
+        0,
+        "audit: all 3 locked packages were audited today, nothing known\n",
+    )
 
 
 def test_a_known_vulnerability_is_told_with_what_mends_it(audited: Audit) -> None:
     status, said = audited({**SOUND, "soup/1.0": fault("PYSEC-1")})
     assert status == 1
-    assert said == ("audit: 3 of 3 locked packages audited, 1 problems\nsoup 1.0: PYSEC-1 (mended in: 1.1)\n")
+    assert said == (
+        "audit: 3 of 3 locked packages audited, 1 problems\nsoup 1.0: PYSEC-1 (mended in: 1.1)\n"
+    )
 
 
-def test_an_index_that_knows_no_package_audits_nothing_and_says_so(audited: Any, tmp_path: Path) -> None:
+def test_an_index_that_knows_no_package_audits_nothing_and_says_so(
+    audited: Any, tmp_path: Path
+) -> None:
     """pip-audit skips what the index does not know, and ends with 0: that is no audit."""
     status, said = audited({})
     assert status == 0
@@ -87,7 +105,9 @@ def test_an_index_that_knows_no_package_audits_nothing_and_says_so(audited: Any,
     assert audited({"soup/1.0": []}, required=True)[0] == 1
 
 
-def test_one_package_that_was_not_audited_is_named_and_the_day_is_not_done(audited: Any, tmp_path: Path) -> None:
+def test_one_package_that_was_not_audited_is_named_and_the_day_is_not_done(
+    audited: Any, tmp_path: Path
+) -> None:
     """Without the release's word it is a warning; problems of others are told all the same."""
     status, said = audited({"soup/1.0": fault("PYSEC-1"), "salad/2.0": []})
     assert status == 1
@@ -115,7 +135,9 @@ def test_an_index_that_is_broken_is_no_audit(audited: Audit) -> None:
     assert (status, "NOTHING WAS AUDITED" in said) == (0, True)
 
 
-def test_an_index_that_does_not_answer_is_not_waited_for(audited: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_that_does_not_answer_is_not_waited_for(
+    audited: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(audit, "SECONDS", 0.01)
     status, said = audited(SOUND)
     assert status == 0
@@ -128,8 +150,12 @@ def test_before_a_release_the_index_is_asked_again(audited: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["PYSEC-1", "CVE-PYSEC-1"])
-def test_what_is_accepted_with_a_reason_and_a_date_passes(audited: Audit, tmp_path: Path, name: str) -> None:
-    (tmp_path / "accepted.toml").write_text(f'[[accepted]]\nid = "{name}"\nreason = "not called"\nuntil = 2026-11-21\n')
+def test_what_is_accepted_with_a_reason_and_a_date_passes(
+    audited: Audit, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "accepted.toml").write_text(
+        f'[[accepted]]\nid = "{name}"\nreason = "not called"\nuntil = 2026-11-21\n'
+    )
     assert audited({**SOUND, "soup/1.0": fault("PYSEC-1")})[0] == 0
 
 
@@ -149,4 +175,6 @@ def test_the_file_of_exceptions_is_sound() -> None:
 
 def test_a_release_asks_for_a_whole_audit() -> None:
     makefile = (lock.PROJECT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"^release-check:.*\n(\t.*\n)*\tAUDIT_REQUIRED=1 .*tests\.audit\n", makefile, re.MULTILINE)
+    assert re.search(
+        r"^release-check:.*\n(\t.*\n)*\tAUDIT_REQUIRED=1 .*tests\.audit\n", makefile, re.MULTILINE
+    )

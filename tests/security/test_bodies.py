@@ -30,12 +30,18 @@ def test_a_body_that_says_it_is_compressed_is_not_unpacked(coding: str) -> None:
 @pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}")])
 def test_deep_json_is_refused_and_not_an_error_of_the_site(opens: str, closes: str) -> None:
     deep = opens * 100_000 + "1" + closes * 100_000
-    assert Client().post("/api/v1/tokens", deep, content_type="application/json").status_code in (400, 422)
+    assert Client().post("/api/v1/tokens", deep, content_type="application/json").status_code in (
+        400,
+        422,
+    )
 
 
 def test_numbers_of_endless_length_are_refused() -> None:
     body = '{"username": "ada", "password": "x", "days": ' + "9" * 100_000 + "}"
-    assert Client().post("/api/v1/tokens", body, content_type="application/json").status_code in (400, 422)
+    assert Client().post("/api/v1/tokens", body, content_type="application/json").status_code in (
+        400,
+        422,
+    )
 
 
 @pytest.mark.parametrize("name", ["answers.zip", "answers.json.gz", "answers.tar"])
@@ -50,11 +56,15 @@ def test_an_archive_is_not_opened(name: str, settings: object) -> None:
     starts = {"zip": b"PK\x03\x04" + b"\0" * 100, "gz": BOMB, "tar": b"answers" + b"\0" * 505}
     file = SimpleUploadedFile(name, starts[name.rpartition(".")[2]])
     address = f"/challenges/{round_.challenge.slug}/rounds/{round_.slug}/submit/"
-    answer = client.post(address, {"name": "mine", "file": file}, headers={"accept": "application/json"})
+    answer = client.post(
+        address, {"name": "mine", "file": file}, headers={"accept": "application/json"}
+    )
     assert answer.status_code == 415, answer.content[:200]
 
 
-@pytest.mark.parametrize("extra", ["is_superuser", "user", "user_id", "digest", "expires_at", "id", "pk"])
+@pytest.mark.parametrize(
+    "extra", ["is_superuser", "user", "user_id", "digest", "expires_at", "id", "pk"]
+)
 def test_no_field_is_set_that_was_not_asked_for(extra: str) -> None:
     """Mass assignment: a body with a field more is refused whole."""
     user = made_user("ada")
@@ -78,7 +88,9 @@ def test_every_body_of_the_api_refuses_fields_that_it_does_not_know() -> None:
                 if name:
                     taken.add(name)
     assert taken
-    assert {name for name in taken if schemas[name].get("additionalProperties") is not False} == FORMS
+    assert {
+        name for name in taken if schemas[name].get("additionalProperties") is not False
+    } == FORMS
 
 
 FORMS: set[str] = set()

@@ -1,4 +1,5 @@
-"""SSRF through a model's address: it leads a worker to no keys of the machine, and no redirect or proxy leads it on."""
+"""SSRF through a model's address: it leads a worker to no keys of the machine, and no redirect or
+proxy leads it on."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def ask_as_judges_do(address: str) -> object:
     async def ask() -> object:
         model = AsyncModel(Endpoint(address, "m", "a-key"), 5)
         try:
-            return await model.complete(request_body("m", [{"role": "user", "content": "Hello?"}], {}))
+            return await model.complete(
+                request_body("m", [{"role": "user", "content": "Hello?"}], {})
+            )
         finally:
             await model.close()
 
@@ -66,14 +69,17 @@ def ask(request: pytest.FixtureRequest) -> Ask:
     ],
 )
 def test_an_address_at_which_machines_find_their_keys_is_refused(host: str, ask: Ask) -> None:
-    with pytest.raises((AddressNotAllowed, httpx2.InvalidURL)):  # or it is read as no address at all
+    with pytest.raises(
+        (AddressNotAllowed, httpx2.InvalidURL)
+    ):  # or it is read as no address at all
         ask(f"http://{host}/v1")
 
 
 def test_a_model_s_name_is_looked_up_once_and_what_was_checked_is_called(
     ask: Ask, onward: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name server that says a private address when the name is checked and the address of keys from then on."""
+    """A name server that says a private address when the name is checked and the address of keys
+    from then on."""
     address, asked = onward
     port = int(address.rpartition(":")[2].removesuffix("/v1"))
     answers = iter(["127.0.0.1", "169.254.169.254", "169.254.169.254"])
@@ -107,7 +113,9 @@ def test_a_proxy_of_the_environment_is_not_asked(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]"])
-def test_a_model_on_a_private_network_may_answer(host: str, ask: Ask, onward: tuple[str, list[str]]) -> None:
+def test_a_model_on_a_private_network_may_answer(
+    host: str, ask: Ask, onward: tuple[str, list[str]]
+) -> None:
     address, asked = onward
     with pytest.raises(openai.APIStatusError):
         ask(address.replace("127.0.0.1", host))
@@ -116,7 +124,8 @@ def test_a_model_on_a_private_network_may_answer(host: str, ask: Ask, onward: tu
 
 @pytest.fixture
 def onward() -> Iterator[tuple[str, list[str]]]:
-    """A server that sends everybody on to another place of its own, and notes where it was asked."""
+    """A server that sends everybody on to another place of its own, and notes where it was
+    asked."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -138,7 +147,9 @@ def onward() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-def test_a_model_does_not_lead_on_to_another_address(ask: Ask, onward: tuple[str, list[str]]) -> None:
+def test_a_model_does_not_lead_on_to_another_address(
+    ask: Ask, onward: tuple[str, list[str]]
+) -> None:
     address, asked = onward
     with pytest.raises(openai.APIStatusError):
         ask(address)

@@ -1,4 +1,5 @@
-"""Rates and log-ins cannot be walked round: by a header, another spelling, another session, the time that it takes."""
+"""Rates and log-ins cannot be walked round: by a header, another spelling, another session, the
+time that it takes."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def test_behind_a_proxy_only_what_the_proxy_adds_is_believed(settings: Any) -> N
 
 def test_an_address_of_ipv4_on_a_socket_for_both_is_itself() -> None:
     """Else all of IPv4 were one network, whose first thirty wrong passwords are everybody's."""
-    one, other = (RequestFactory().get("/", REMOTE_ADDR=f"::ffff:203.0.113.{last}") for last in (7, 8))
+    one, other = (
+        RequestFactory().get("/", REMOTE_ADDR=f"::ffff:203.0.113.{last}") for last in (7, 8)
+    )
     assert [rates.address_of(one), rates.address_of(other)] == ["203.0.113.7", "203.0.113.8"]
 
 
@@ -70,7 +73,9 @@ def test_another_session_is_the_same_guesser() -> None:
 
 
 @pytest.mark.parametrize("name", ["ada", "nobody"])
-def test_an_unknown_name_takes_as_long_as_a_known_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_name_takes_as_long_as_a_known_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Time is what the hasher takes: it runs once for either."""
     get_user_model().objects.create_user("ada", password=PASSWORD)
     runs: list[str] = []
@@ -91,7 +96,11 @@ def test_an_unknown_name_is_told_the_same() -> None:
     get_user_model().objects.create_user("ada", password=PASSWORD)
     pages = []
     for name in ("ada", "nobody"):
-        page = Client().post(reverse("login"), {"username": name, "password": "wrong"}).content.decode()
+        page = (
+            Client()
+            .post(reverse("login"), {"username": name, "password": "wrong"})
+            .content.decode()
+        )
         pages.append(re.sub(r'value="\w{64}"', "", page).replace(name, "NAME"))
     assert pages[0] == pages[1]
 
@@ -117,7 +126,10 @@ def test_a_new_password_ends_the_other_sessions(client: Client) -> None:
     other.force_login(user)
     client.force_login(user)
     new = "a window of eight colours"
-    client.post(reverse("password-change"), {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    client.post(
+        reverse("password-change"),
+        {"old_password": PASSWORD, "new_password1": new, "new_password2": new},
+    )
     assert client.get(reverse("account")).status_code == 200
     assert other.get(reverse("account")).status_code == 302
 

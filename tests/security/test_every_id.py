@@ -1,7 +1,8 @@
 """IDOR: whatever an address names by an id belongs to somebody, and another gets nothing there.
 
-The list is made from the URL configuration; what each person gets is asked of the site by the permission matrices,
-whose rows this test reads. An address with an id that no matrix closes to anybody fails here."""
+The list is made from the URL configuration; what each person gets is asked of the site by the
+permission matrices, whose rows this test reads. An address with an id that no matrix closes to
+anybody fails here."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix,
 from tests.dialeval_site.test_permissions import MATRIX
 
 BY_NAME = {"slug", "round_slug", "round", "name", "position"}
-"""Names that everybody may know: who sees what is there is in the matrices' rows for private corpora and drafts."""
+"""Names that everybody may know: who sees what is there is in the matrices' rows for private
+corpora and drafts."""
 PUBLIC = {
     "campaign-join": "the token is the key: whoever has it may come in",
     "team-join": "the token is the key, too",
@@ -35,7 +37,12 @@ def rows() -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     for name, address in MATRIX.items():
         found.setdefault(name, []).append(f"{address.public} {address.private}".split())
-    for one in (*campaign_matrix.MATRIX, *challenge_matrix.MATRIX, *judge_matrix.MATRIX, *training_matrix.MATRIX):
+    for one in (
+        *campaign_matrix.MATRIX,
+        *challenge_matrix.MATRIX,
+        *judge_matrix.MATRIX,
+        *training_matrix.MATRIX,
+    ):
         found.setdefault(one.name, []).append(words_of(one.roles))
     for one in challenge_matrix.OPERATIONS:
         found.setdefault(one.name, []).append(one.statuses.split())
@@ -52,10 +59,13 @@ def test_every_address_with_an_id_is_closed_to_somebody() -> None:
     assert len(ids) > 30, ids
     assert not set(ids) - set(known), "in no permission matrix"
     open_to_all = {
-        name for name in ids if not any(got in CLOSED for row in known[name] for got in row[1:]) and name not in PUBLIC
+        name
+        for name in ids
+        if not any(got in CLOSED for row in known[name] for got in row[1:]) and name not in PUBLIC
     }
     assert open_to_all == OF_ONESELF
 
 
 OF_ONESELF = {"token-revoke", "webhook-delete", "webhook-try"}
-"""The matrix asks each person for what is their own. Another's is asked for in ``test_permissions_challenges``."""
+"""The matrix asks each person for what is their own. Another's is asked for in
+``test_permissions_challenges``."""

@@ -1,5 +1,5 @@
-"""CSRF: no address takes a form that another site has a visitor's browser send. From the URL configuration: an address
-that is added tomorrow is in it."""
+"""CSRF: no address takes a form that another site has a visitor's browser send. From the URL
+configuration: an address that is added tomorrow is in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ PASSWORD = "a door of seven colours"
 
 
 def examples() -> list[tuple[str, str]]:
-    """(name, an address of its shape). The check comes before the view: whether the thing exists does not matter."""
+    """(name, an address of its shape). The check comes before the view: whether the thing exists
+    does not matter."""
     found = []
     for route, pattern in patterns():
         if route.startswith(("^", "api/v1/")):
@@ -42,8 +43,9 @@ def test_no_address_takes_a_form_without_the_page_s_token() -> None:
 
 
 ADMITS_FIRST = {"metric-scores", "prompt-new", "round-submit"}
-"""Where a file is taken, who may send it is asked before the form is read, in which the token lies, and there is no
-such thing. Of things that are there: ``test_a_file_without_the_page_s_token_is_not_taken``."""
+"""Where a file is taken, who may send it is asked before the form is read, in which the token lies,
+and there is no such thing. Of things that are there:
+``test_a_file_without_the_page_s_token_is_not_taken``."""
 
 
 def test_the_token_of_another_site_s_page_is_none() -> None:
@@ -54,11 +56,23 @@ def test_the_token_of_another_site_s_page_is_none() -> None:
     user.set_password(PASSWORD)
     user.save()
     client.force_login(user)
-    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', client.get("/accounts/").content.decode())
+    token = re.search(
+        r'name="csrfmiddlewaretoken" value="(\w+)"', client.get("/accounts/").content.decode()
+    )
     assert token is not None
     form = {"email": "eve@example.org", "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
-    assert client.post("/accounts/", form, secure=True, headers={"origin": "https://evil.example"}).status_code == 403
-    assert client.post("/accounts/", form, secure=True, headers={"referer": "https://evil.example/"}).status_code == 403
+    assert (
+        client.post(
+            "/accounts/", form, secure=True, headers={"origin": "https://evil.example"}
+        ).status_code
+        == 403
+    )
+    assert (
+        client.post(
+            "/accounts/", form, secure=True, headers={"referer": "https://evil.example/"}
+        ).status_code
+        == 403
+    )
     assert client.post("/accounts/", form).status_code == 302
 
 

@@ -1,4 +1,5 @@
-"""CSV injection: no cell of any file is a formula, wherever a spreadsheet splits and whatever it skips."""
+"""CSV injection: no cell of any file is a formula, wherever a spreadsheet splits and whatever it
+skips."""
 
 from __future__ import annotations
 
@@ -35,8 +36,29 @@ from leaderboard.client.boards import as_csv as board_as_csv
 from tests.security.test_what_is_read import MODULES
 
 FORMULAS = [
-    *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "  @x", "\uff1d1+1", " \uff20x"),
-    *("\xa0=1", "\u200b=1", "\ufeff=1", "\xad=1", "\x00=1", "\u2060\u3000 =1", "\u3164=1", "\ufe0f=1"),
+    *(
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        " =1",
+        "  @x",
+        "\uff1d1+1",
+        " \uff20x",
+    ),
+    *(
+        "\xa0=1",
+        "\u200b=1",
+        "\ufeff=1",
+        "\xad=1",
+        "\x00=1",
+        "\u2060\u3000 =1",
+        "\u3164=1",
+        "\ufe0f=1",
+    ),
 ]
 SEPARATORS = [",", ";", "\t", "|", "\n", "\r", "\u2028"]
 SPLIT = [f"x{separator}{formula}" for separator in SEPARATORS for formula in FORMULAS]
@@ -45,7 +67,8 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?")
 
 
 def cells_of(text: str) -> Iterator[str]:
-    """What a spreadsheet may take for a cell: split at any separator, with our quotes and without."""
+    """What a spreadsheet may take for a cell: split at any separator, with our quotes and
+    without."""
     lines = text.splitlines(keepends=True)
     for separator in ",;\t|":
         for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
@@ -60,14 +83,18 @@ def formulas_of(text: str) -> list[str]:
 
 def is_formula(cell: str) -> bool:
     shown = cell
-    while shown and (unicodedata.category(shown[0])[0] in "CZ" or shown[0] in '"\u3164\ufe0f\u2800'):
+    while shown and (
+        unicodedata.category(shown[0])[0] in "CZ" or shown[0] in '"\u3164\ufe0f\u2800'
+    ):
         shown = shown[1:]
     return shown.startswith(SIGNS) and not NUMBER.fullmatch(shown.strip())
 
 
 TEXTS = st.text(
     st.one_of(
-        st.sampled_from([*SIGNS, *SEPARATORS, *" \"'\xa0\u200b\ufeff\xad\u3164\ufe0f\v\f\x1c\x85", "a", "1"]),
+        st.sampled_from(
+            [*SIGNS, *SEPARATORS, *" \"'\xa0\u200b\ufeff\xad\u3164\ufe0f\v\f\x1c\x85", "a", "1"]
+        ),
         st.characters(),
     ),
     max_size=12,
@@ -78,7 +105,8 @@ CELLS = st.one_of(TEXTS, st.none(), st.integers(-9, 9), st.floats(-1e9, 1e9, all
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, CELLS, CELLS, CELLS), min_size=1, max_size=3))
 def test_no_cell_is_a_formula_wherever_a_spreadsheet_splits(rows: list[tuple[Any, ...]]) -> None:
-    """Rows begin with text: one that began with -1 would be, split at semicolons, that number and quoted text."""
+    """Rows begin with text: one that began with -1 would be, split at semicolons, that number and
+    quoted text."""
     text = "".join(csv_line(row) for row in rows)
     assert formulas_of(text) == []
 
@@ -88,7 +116,9 @@ def test_no_cell_is_a_formula_wherever_a_spreadsheet_splits(rows: list[tuple[Any
 def test_what_was_written_reads_back_exactly(row: list[Any]) -> None:
     """By a reader of CSV, and without the guard."""
     [cells] = csv.reader([csv_line(row)], strict=True)
-    assert [without_guard(cell) for cell in cells] == ["" if cell is None else str(cell) for cell in row]
+    assert [without_guard(cell) for cell in cells] == [
+        "" if cell is None else str(cell) for cell in row
+    ]
 
 
 DOCUMENTS = st.recursive(
@@ -109,7 +139,9 @@ def test_json_in_a_cell_is_no_formula_and_reads_back_as_it_stands(document: Any)
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, *SPLIT])
-def test_a_formula_in_the_middle_of_a_text_is_guarded_where_it_would_begin_a_cell(text: str) -> None:
+def test_a_formula_in_the_middle_of_a_text_is_guarded_where_it_would_begin_a_cell(
+    text: str,
+) -> None:
     assert guarded(text) != text
     assert without_guard(guarded(text)) == text
     assert formulas_of(csv_line(["a", text, "b"])) == []
@@ -139,8 +171,11 @@ def test_a_long_text_of_apostrophes_or_blanks_takes_no_time() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
 @pytest.mark.parametrize("separators", ["44", "59", "44/59/9"])
-def test_libreoffice_finds_no_formula_whatever_it_splits_at(tmp_path: Path, separators: str) -> None:
-    """Comma, semicolon, and comma, semicolon and tab: with quotes (34) and as if there were none."""
+def test_libreoffice_finds_no_formula_whatever_it_splits_at(
+    tmp_path: Path, separators: str
+) -> None:
+    """Comma, semicolon, and comma, semicolon and tab: with quotes (34) and as if there were
+    none."""
     texts = [text for text in [*FORMULAS, *SPLIT] if "\0" not in text]
     path = tmp_path / "table.csv"
     lines = [csv_line(["a", text, -1.5, text, "b"]) for text in texts]
@@ -155,12 +190,14 @@ def test_libreoffice_finds_no_formula_whatever_it_splits_at(tmp_path: Path, sepa
         assert "table:formula" not in sheet
 
 
-# --- every file ---------------------------------------------------------------------------------------------
+# --- every file -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", [*FORMULAS, "x;=1+1", "a\n=1"])
 def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
-    table = Table("t", "t", (Column(text, "Name"),), (Row("1", {text: Cell(text)}, badges=(text,)),))
+    table = Table(
+        "t", "t", (Column(text, "Name"),), (Row("1", {text: Cell(text)}, badges=(text,)),)
+    )
     assert formulas_of(table_to_csv(table)) == []
 
 
@@ -212,9 +249,12 @@ def test_a_corpus_s_lists_read_back_as_they_stand(tmp_path: Path) -> None:
 
 
 def test_no_table_for_mt_metrics_eval_has_a_formula(tmp_path: Path) -> None:
-    """Its tool reads tables without quotes: names are such as need none. Sources and outputs are texts, no tables."""
+    """Its tool reads tables without quotes: names are such as need none. Sources and outputs are
+    texts, no tables."""
     exporters()["mt-metrics-eval"].export(hostile_corpus(), tmp_path / "out", ())
-    tables = [path for path in (tmp_path / "out").rglob("*") if path.suffix in (".tsv", ".docs", ".score")]
+    tables = [
+        path for path in (tmp_path / "out").rglob("*") if path.suffix in (".tsv", ".docs", ".score")
+    ]
     assert {path.suffix for path in tables} >= {".tsv", ".docs"}
     for path in tables:
         assert formulas_of(path.read_text(encoding="utf-8")) == [], path.name
@@ -224,7 +264,8 @@ def test_no_table_for_mt_metrics_eval_has_a_formula(tmp_path: Path) -> None:
 
 
 def test_whoever_writes_csv_knows_of_formulas() -> None:
-    """No module of the site names Python's own writer, or pandas: all lines are made by ``csv_line``."""
+    """No module of the site names Python's own writer, or pandas: all lines are made by
+    ``csv_line``."""
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute):

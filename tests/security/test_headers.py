@@ -1,4 +1,5 @@
-"""Every kind of answer carries the headers: page, part of a page, file, error, asset, API, admin."""
+"""Every kind of answer carries the headers: page, part of a page, file, error, asset, API,
+admin."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from tests.dialeval_site.small_corpora import PUBLIC, make_people, person, remove_everything, store_corpus
+from tests.dialeval_site.small_corpora import (
+    PUBLIC,
+    make_people,
+    person,
+    remove_everything,
+    store_corpus,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +30,9 @@ ALWAYS = {
 
 
 @pytest.fixture(scope="module")
-def kitchen(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def kitchen(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
     with django_db_blocker.unblock():
         store_corpus(tmp_path_factory.mktemp("corpora"), PUBLIC, is_public=True)
         make_people()
@@ -49,7 +58,9 @@ def answer_of(kind: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> tupl
     if kind == "page of a person":
         return organiser.get(reverse("account")), 200
     if kind == "fragment":
-        return client.get(reverse("corpus-runs-progress", args=[PUBLIC]), headers={"HX-Request": "true"}), 200
+        return client.get(
+            reverse("corpus-runs-progress", args=[PUBLIC]), headers={"HX-Request": "true"}
+        ), 200
     if kind == "file":
         return client.get(corpus, {"download": "systems.csv"}), 200
     if kind == "template":
@@ -70,7 +81,9 @@ def answer_of(kind: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> tupl
         return organiser.post(reverse("metric-scores", args=[PUBLIC]), {"name": big}), 413
     if kind == "429":
         cache.clear()
-        answers = [client.post(reverse("login"), {"username": "eve", "password": "no"}) for _ in range(11)]
+        answers = [
+            client.post(reverse("login"), {"username": "eve", "password": "no"}) for _ in range(11)
+        ]
         cache.clear()
         return answers[-1], 429
     if kind == "429 of the API":
@@ -92,8 +105,9 @@ def answer_of(kind: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> tupl
 
 
 KINDS = (
-    "page", "page of a person", "fragment", "file", "template", "redirect", "400", "403", "404", "405", "413", "429",
-    "429 of the API", "500", "asset", "API", "problem of the API", "admin", "health",
+    "page", "page of a person", "fragment", "file", "template", "redirect", "400", "403", "404",
+    "405", "413", "429", "429 of the API", "500", "asset", "API", "problem of the API", "admin",
+    "health",
 )  # fmt: skip
 
 
@@ -109,7 +123,9 @@ def test_every_kind_of_answer_carries_them(
     assert "camera=()" in answer.headers["Permissions-Policy"]
 
 
-@pytest.mark.parametrize("name", ["account", "tokens", "webhooks", "campaigns", "runs", "my-submissions", "home"])
+@pytest.mark.parametrize(
+    "name", ["account", "tokens", "webhooks", "campaigns", "runs", "my-submissions", "home"]
+)
 def test_no_browser_keeps_a_page_that_was_made_for_somebody(kitchen: None, name: str) -> None:
     """Who sits down after a log-out does not find it by going back."""
     client = Client()

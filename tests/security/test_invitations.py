@@ -19,7 +19,13 @@ PASSWORD = "a door of seven colours"
 
 def test_no_invitation_and_no_form_makes_an_organiser() -> None:
     organisers = Group.objects.get(name=ORGANISER)
-    wish = {"is_staff": "on", "is_superuser": "on", "groups": str(organisers.pk), "role": ORGANISER, "roles": ORGANISER}
+    wish = {
+        "is_staff": "on",
+        "is_superuser": "on",
+        "groups": str(organisers.pk),
+        "role": ORGANISER,
+        "roles": ORGANISER,
+    }
     account = {"username": "ada", "password": PASSWORD, "again": PASSWORD, "email": "", "next": ""}
     signed_up = Client()
     signed_up.post(reverse("sign-up"), {**account, **wish})
@@ -28,7 +34,9 @@ def test_no_invitation_and_no_form_makes_an_organiser() -> None:
     campaign.save()
     invitation = Invitation.objects.create(campaign=campaign)
     invited = Client()
-    invited.post(reverse("campaign-join", args=[invitation.token]), {**account, "username": "bob", **wish})
+    invited.post(
+        reverse("campaign-join", args=[invitation.token]), {**account, "username": "bob", **wish}
+    )
     team, _founder = team_with_member(open_round().challenge, "mira")
     signed_up.post(reverse("team-join", args=[team.invitation]), wish)
     signed_up.post(reverse("account"), {"email": "ada@example.org", "password": PASSWORD, **wish})

@@ -1,6 +1,8 @@
-"""ReDoS: no regular expression of the project takes more than its share of time, whatever text it is given.
+"""ReDoS: no regular expression of the project takes more than its share of time, whatever text it
+is given.
 
-All patterns that stand in the source as a literal, each on texts that make a pattern go back and forth."""
+All patterns that stand in the source as a literal, each on texts that make a pattern go back and
+forth."""
 
 from __future__ import annotations
 
@@ -14,19 +16,27 @@ import pytest
 from tests.security.test_what_is_read import MODULES
 from tests.site import PROJECT
 
-CALLS = {f"re.{name}" for name in ("compile", "match", "fullmatch", "search", "sub", "split", "findall", "finditer")}
+CALLS = {
+    f"re.{name}"
+    for name in ("compile", "match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+}
 LENGTH, SECONDS = 10_000, 2.0
-"""A pattern that is quadratic with a small factor takes less; one that is cubic, or worse, does not end."""
+"""A pattern that is quadratic with a small factor takes less; one that is cubic, or worse, does not
+end."""
 PIECES = (
-    "a", " ", "\n", "0", "-", "_", ".", "=", "a ", "a,", "1.", "{", "[", "<a", '"', "\\", "a-", "A a", "a\n", "0,",
-    "'s ",
+    "a", " ", "\n", "0", "-", "_", ".", "=", "a ", "a,", "1.", "{", "[", "<a", '"', "\\", "a-",
+    "A a", "a\n", "0,", "'s ",
 )  # fmt: skip
 
 
 def patterns() -> Iterator[tuple[str, str]]:
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or ast.unparse(node.func) not in CALLS or not node.args:
+            if (
+                not isinstance(node, ast.Call)
+                or ast.unparse(node.func) not in CALLS
+                or not node.args
+            ):
                 continue
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):

@@ -19,15 +19,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 MARKUP = "\"'></script><img src=x onerror=planted()>"
 BARE = "<img src=x onerror"
 OURS = (
-    "annotations", "campaigns", "workers", "judges", "trainings", "leaderboard", "challenges", "dialeval_site", "auth",
+    "annotations", "campaigns", "workers", "judges", "trainings", "leaderboard", "challenges",
+    "dialeval_site", "auth",
 )  # fmt: skip
 NOT_FOR_WORDS = {
-    # what addresses, programs and the site itself go by; checked against a pattern or made by the site
-    "public_id", "token", "digest", "key", "state", "kind", "role", "configuration", "metric", "metric_version",
-    "aspect", "main_aspect", "published_aspect", "format", "level", "track", "references", "question", "stamp",
-    "invitation", "password",
-    "codename", "secret", "claim", "sha256", "signature", "event", "direction", "recipe", "work", "start",
-    "ranking_metric",
+    # what addresses, programs and the site itself go by; checked against a pattern or made by the
+    # site
+    "public_id", "token", "digest", "key", "state", "kind", "role", "configuration", "metric",
+    "metric_version", "aspect", "main_aspect", "published_aspect", "format", "level", "track",
+    "references", "question", "stamp", "invitation", "password", "codename", "secret", "claim",
+    "sha256", "signature", "event", "direction", "recipe", "work", "start", "ranking_metric",
     "stored_as", "slug", "external_id", "model", "device", "code", "version", "details",
 }  # fmt: skip
 PROSE = {"persona", "partner_persona", "context", "texts", "remarks"}
@@ -36,18 +37,29 @@ PROSE = {"persona", "partner_persona", "context", "texts", "remarks"}
 
 def texts_of(model: type[models.Model]) -> Iterator[models.Field[Any, Any]]:
     for field in model._meta.concrete_fields:
-        is_text = isinstance(field, models.CharField | models.TextField) and not isinstance(field, models.SlugField)
-        if is_text and not field.choices and field.name not in NOT_FOR_WORDS and field.model is model:
+        is_text = isinstance(field, models.CharField | models.TextField) and not isinstance(
+            field, models.SlugField
+        )
+        if (
+            is_text
+            and not field.choices
+            and field.name not in NOT_FOR_WORDS
+            and field.model is model
+        ):
             yield field
         if isinstance(field, models.JSONField) and field.name in PROSE:
             yield field
 
 
 def plant() -> set[str]:
-    """Markup behind every text there is; the columns in which it stands now. What the database refuses stays."""
+    """Markup behind every text there is; the columns in which it stands now. What the database
+    refuses stays."""
     planted = set()
     for model in apps.get_models():
-        if model._meta.app_label not in OURS or model._meta.label in ("auth.Group", "auth.Permission"):
+        if model._meta.app_label not in OURS or model._meta.label in (
+            "auth.Group",
+            "auth.Permission",
+        ):
             continue
         for row in model.objects.all()[:200]:
             for field in texts_of(model):
@@ -65,7 +77,10 @@ def plant() -> set[str]:
 
 def with_markup(value: Any, longest: int | None) -> Any:
     if isinstance(value, list):
-        return [with_markup(one, None) if isinstance(one, list) or len(str(one)) > 1 else one for one in value]
+        return [
+            with_markup(one, None) if isinstance(one, list) or len(str(one)) > 1 else one
+            for one in value
+        ]
     if not isinstance(value, str) or (longest is not None and longest < len(MARKUP)):
         return None
     if value.startswith(("{", "[")):
@@ -92,7 +107,9 @@ def test_no_page_of_any_role_holds_a_text_as_markup(stage: Stage) -> None:
     for role in ("anonymous", "participant", "rater", "organiser"):
         client = stage.client(role)
         for name, address in addresses(stage):
-            if name == "logout" or (address.startswith("/api/v1/") and not address.endswith("/docs/")):
+            if name == "logout" or (
+                address.startswith("/api/v1/") and not address.endswith("/docs/")
+            ):
                 continue
             with undone():
                 answer = client.get(address)
@@ -130,7 +147,32 @@ def test_the_message_of_a_form_is_no_markup_either(stage: Stage) -> None:
 def test_an_address_comes_back_as_text(stage: Stage) -> None:
     for role in ("anonymous", "organiser"):
         client = stage.client(role)
-        for name in ("q", "words", "metric", "system", "aspect", "sort", "columns", "page", "version", "next", "actor"):
-            for address in ("/", "/corpora/harbour/", "/corpora/harbour/systems/", "/corpora/harbour/metrics/",
-                            "/metrics/", "/audit/", "/accounts/login/", "/runs/", f"/{MARKUP}/"):  # fmt: skip
-                assert BARE not in client.get(address, {name: MARKUP}).content.decode(), (role, address, name)
+        for name in (
+            "q",
+            "words",
+            "metric",
+            "system",
+            "aspect",
+            "sort",
+            "columns",
+            "page",
+            "version",
+            "next",
+            "actor",
+        ):
+            for address in (
+                "/",
+                "/corpora/harbour/",
+                "/corpora/harbour/systems/",
+                "/corpora/harbour/metrics/",
+                "/metrics/",
+                "/audit/",
+                "/accounts/login/",
+                "/runs/",
+                f"/{MARKUP}/",
+            ):
+                assert BARE not in client.get(address, {name: MARKUP}).content.decode(), (
+                    role,
+                    address,
+                    name,
+                )

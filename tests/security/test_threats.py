@@ -27,8 +27,13 @@ def section_of_threats() -> list[list[str]]:
     """Rows of the tables whose last column is a test."""
     text = text_of("threats.md")
     found = []
-    for table in re.findall(r"\| threat \| what stops it \| test \|\n\|[-|]+\|\n((?:\|.*\n)+)", text):
-        found += [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.splitlines()]
+    for table in re.findall(
+        r"\| threat \| what stops it \| test \|\n\|[-|]+\|\n((?:\|.*\n)+)", text
+    ):
+        found += [
+            [cell.strip() for cell in line.strip().strip("|").split("|")]
+            for line in table.splitlines()
+        ]
     return found
 
 
@@ -48,7 +53,8 @@ def test_the_page_has_all_kinds_of_threats() -> None:
     assert len({row[0] for row in rows}) == len(rows)
     words = " ".join(row[0] for row in rows)
     for kind in (
-        "IDOR", "stored XSS", "CSV", "SSRF", "DNS rebinding", "../", "zip bomb", "ReDoS", "prompt injection",
-        "X-Forwarded-For", "CSRF", "session fixation", "open redirect", "frame", "invitation", "checkpoint",
+        "IDOR", "stored XSS", "CSV", "SSRF", "DNS rebinding", "../", "zip bomb", "ReDoS",
+        "prompt injection", "X-Forwarded-For", "CSRF", "session fixation", "open redirect", "frame",
+        "invitation", "checkpoint",
     ):  # fmt: skip
         assert kind in words, kind

@@ -1,4 +1,5 @@
-"""What the project reads as code or unpacks: nothing that came from somebody else. From the source itself."""
+"""What the project reads as code or unpacks: nothing that came from somebody else. From the source
+itself."""
 
 from __future__ import annotations
 
@@ -13,11 +14,15 @@ from tests.site import PROJECT
 
 PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
 MODULES = [
-    path for package in PACKAGES for path in sorted((PROJECT / package).rglob("*.py")) if "migrations" not in path.parts
+    path
+    for package in PACKAGES
+    for path in sorted((PROJECT / package).rglob("*.py"))
+    if "migrations" not in path.parts
 ]
 NEVER = {
-    "eval", "exec", "compile", "pickle.load", "pickle.loads", "marshal.loads", "shelve.open", "joblib.load",
-    "yaml.load", "os.system", "os.popen", "subprocess.getoutput", "torch.load", "numpy.load", "np.load",
+    "eval", "exec", "compile", "pickle.load", "pickle.loads", "marshal.loads", "shelve.open",
+    "joblib.load", "yaml.load", "os.system", "os.popen", "subprocess.getoutput", "torch.load",
+    "numpy.load", "np.load",
 }  # fmt: skip
 
 
@@ -45,7 +50,9 @@ def keeps_to_data(name: str, call: ast.Call) -> bool:
     if name not in wanted:
         return False
     word, value = wanted[name]
-    return any(one.arg == word and getattr(one.value, "value", None) is value for one in call.keywords)
+    return any(
+        one.arg == word and getattr(one.value, "value", None) is value for one in call.keywords
+    )
 
 
 KNOWN: set[tuple[str, str]] = set()

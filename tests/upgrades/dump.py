@@ -52,7 +52,9 @@ def main() -> None:
         environment |= {"DIALEVAL_LOG_LEVEL": "ERROR", "CORPUS": str(FOLDER / "corpus.jsonl")}
 
         def manage(*arguments: str) -> None:
-            subprocess.run([python, "manage.py", *arguments], cwd=checkout, env=environment, check=True)
+            subprocess.run(
+                [python, "manage.py", *arguments], cwd=checkout, env=environment, check=True
+            )
 
         manage("migrate", "--verbosity", "0")
         fill = FOLDER / f"fill_{version.replace('.', '_')}.py"
@@ -80,7 +82,9 @@ def write(version: str, home: Path) -> None:
         applied = database.execute("SELECT app, name FROM django_migrations ORDER BY id")
         header["applied"] = [f"{app}.{name}" for app, name in applied]
         print(json.dumps(header, ensure_ascii=False), file=file)
-        names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        names = database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        )
         for (table,) in sorted(names.fetchall()):
             if table in MADE_BY_MIGRATE | {"django_migrations"}:
                 continue

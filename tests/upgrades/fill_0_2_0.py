@@ -85,7 +85,9 @@ presence.note_own_queues()
 def campaign(slug, kind, version=None, **more):
     systems = select_systems(version) if version and kind in ("turn", "dialogue") else []
     groups = list(Group.objects.filter(name="rater"))
-    asked = setup.Asked(name=slug, slug=slug, kind=kind, version=version, systems=systems, groups=groups, **more)
+    asked = setup.Asked(
+        name=slug, slug=slug, kind=kind, version=version, systems=systems, groups=groups, **more
+    )
     made = setup.create(asked, olga)
     setup.write_guidelines(made, "Read, then rate.", olga)
     return made
@@ -101,7 +103,9 @@ for rater in (invited, join(turns, rita, link)):
     number = 0
     while handed := fill_desk(rater).assignments:
         number += 1
-        judged = Judgement(key=f"{rater.pk}-{number}", score=1 + number % 5, comment="ü" * (number % 2))
+        judged = Judgement(
+            key=f"{rater.pk}-{number}", score=1 + number % 5, comment="ü" * (number % 2)
+        )
         rate(rater, handed[0].item.public_id, judged)
 quality.exclude(invited, "too quick", olga)
 setup.close(turns, olga)
@@ -113,8 +117,12 @@ rater = join(dialogues, rudi)
 rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key="one", score=4))
 look(dialogues)
 quality.declare_conflict(rudi, select_systems(old)[0], olga)
-model = keep_chat_system(ChatSystem(name="A model", instructions="You are {persona}", temperature=0.5))
-chats = campaign("chats", "interactive", old, chat_systems=[model], utterances=4, dialogues_per_system=2)
+model = keep_chat_system(
+    ChatSystem(name="A model", instructions="You are {persona}", temperature=0.5)
+)
+chats = campaign(
+    "chats", "interactive", old, chat_systems=[model], utterances=4, dialogues_per_system=2
+)
 setup.open_campaign(chats, olga)
 chat.say(chat.conversation_of(fill_desk(join(chats, rita)).assignments[0]), "hello", "k1")
 pairs = campaign("pairs", "collection", dialogues_per_system=2, utterances=2)
@@ -135,7 +143,9 @@ except Exception as problem:
 
 # --- a challenge: a round, two teams, submissions, scores of a metric
 challenge = challenges.create(
-    challenges.ChallengeAsked(name="Answer", slug="answer", summary="As B."), olga, "# Rules\n\nBe fair."
+    challenges.ChallengeAsked(name="Answer", slug="answer", summary="As B."),
+    olga,
+    "# Rules\n\nBe fair.",
 )
 asked = version_of("asked")
 round = create_round(
@@ -155,7 +165,13 @@ for name, text in (("good", "i like tea a lot"), ("bad", "no")):
     lines = [{"dialog_id": one, "turn": turn, "response": text} for one, turn in places]
     body = "".join(json.dumps(line) + "\n" for line in lines).encode()
     received = receive(
-        round, team, paul, track=Track.GPU, name=name, description="ü", upload=upload_from_bytes(body, f"{name}.jsonl")
+        round,
+        team,
+        paul,
+        track=Track.GPU,
+        name=name,
+        description="ü",
+        upload=upload_from_bytes(body, f"{name}.jsonl"),
     )
     process(received.submission.pk)
 received = receive(
@@ -170,9 +186,16 @@ scores = [
     for one, turn in places for system in ("echo", "terse")
 ]  # fmt: skip
 given = receive_scores(
-    old, paul, name="their_metric", level="turn", higher_is_better=True, link="",
-    upload=upload_from_bytes("".join(json.dumps(one) + "\n" for one in scores).encode(), "scores.jsonl"),
-)  # fmt: skip
+    old,
+    paul,
+    name="their_metric",
+    level="turn",
+    higher_is_better=True,
+    link="",
+    upload=upload_from_bytes(
+        "".join(json.dumps(one) + "\n" for one in scores).encode(), "scores.jsonl"
+    ),
+)
 process(given.submission.pk)
 judging.flag_baseline(Submission.objects.get(name="bad"), True, olga)
 webhook = Webhook.objects.create(user=paul, url="https://example.org/hear")
@@ -198,7 +221,12 @@ own = Configuration.of(all_metrics()["judge"], prompt=str(wording), model="judge
 start_trial(wording, old, own, "overall", by=olga)
 request = StoredRequest.objects.create(key="a" * 64, model="judge-a", body="{}")
 StoredAnswer.objects.create(
-    request=request, sample=0, state="answered", text="5", cost="0.00000125", answered_at=timezone.now()
+    request=request,
+    sample=0,
+    state="answered",
+    text="5",
+    cost="0.00000125",
+    answered_at=timezone.now(),
 )
 Pace.objects.create(endpoint="https://example.org judge-a", requests_from=1.5)
 judge = parse("cpdscore_detail[model=judge-a]")
@@ -220,13 +248,15 @@ FACTS = {
     "scores": {
         f"{run.configuration} {run.system.name}": run.turn_scores
         for run in MetricRun.objects.filter(state="done", system__version__corpus__slug="old")
-        .select_related("system").order_by("pk")
+        .select_related("system")
+        .order_by("pk")
     },
     "token": token,
     "invitation": open_link.token,
     "totp_key": key,
     "recovery_code": codes[0],
     "submissions": {
-        one.name: {"state": one.state, "sha256": one.sha256} for one in Submission.objects.order_by("pk")
+        one.name: {"state": one.state, "sha256": one.sha256}
+        for one in Submission.objects.order_by("pk")
     },
-}  # fmt: skip
+}

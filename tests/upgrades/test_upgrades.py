@@ -92,7 +92,9 @@ def load(site: Site, stored: Stored) -> None:
             columns = ", ".join(f'"{column}"' for column in stored.columns[table])
             places = ", ".join(["%s"] * len(stored.columns[table]))
             for row in rows:
-                values = [None if value is None else str(value) for value in row] if ON_SERVICES else row
+                values = (
+                    [None if value is None else str(value) for value in row] if ON_SERVICES else row
+                )
                 execute(f'INSERT INTO "{table}" ({columns}) VALUES ({places})', values)
         if ON_SERVICES:
             for table, columns in stored.columns.items():
@@ -108,7 +110,9 @@ def load(site: Site, stored: Stored) -> None:
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
-def upgraded(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[tuple[Site, Stored]]:
+def upgraded(
+    request: pytest.FixtureRequest, tmp_path_factory: Any
+) -> Iterator[tuple[Site, Stored]]:
     """A site of that version after ``migrate``, in production mode, as it was left."""
     stored = Stored(request.param)
     url = fresh_database("template1") if ON_SERVICES else ""
@@ -193,7 +197,9 @@ def client_of(name):
 """
 
 
-def test_statistics_of_the_old_site_are_the_numbers_that_it_stored(upgraded: tuple[Site, Stored]) -> None:
+def test_statistics_of_the_old_site_are_the_numbers_that_it_stored(
+    upgraded: tuple[Site, Stored],
+) -> None:
     """Agreement of people, and what the metrics scored: computed by today's code from the old
     rows."""
     site, stored = upgraded
@@ -252,7 +258,9 @@ print(json.dumps(found))
 """
 
 
-def test_pages_answer_every_role_and_what_was_hidden_stays_so(upgraded: tuple[Site, Stored]) -> None:
+def test_pages_answer_every_role_and_what_was_hidden_stays_so(
+    upgraded: tuple[Site, Stored],
+) -> None:
     site, stored = upgraded
     found = asked(site, stored, PAGES)
     hidden = {page for page in found if page.endswith(" hidden")}
@@ -260,7 +268,9 @@ def test_pages_answer_every_role_and_what_was_hidden_stays_so(upgraded: tuple[Si
     others = set(found) - hidden
     assert len(others) > 8 * len(stored.facts["roles"])
     # whoever rates a corpus does not see it: rita and rudi have open campaigns on it since 0.2.0
-    blind = {page for page in others if page.split()[0] in ("rita", "rudi") and "corpora/old" in page}
+    blind = {
+        page for page in others if page.split()[0] in ("rita", "rudi") and "corpora/old" in page
+    }
     blind = blind if "token" in stored.facts else set()
     assert {page: found[page] for page in others - blind} == dict.fromkeys(others - blind, 200)
 
@@ -276,7 +286,9 @@ print(json.dumps([[name, authenticate(username=name, password=word) is not None,
     for name, word in facts["passwords"].items()]))
 """
     said = asked(site, stored, code)
-    second_step = {"pia"} if "totp_key" in stored.facts else set()  # a password alone lets nobody in
+    second_step = (
+        {"pia"} if "totp_key" in stored.facts else set()
+    )  # a password alone lets nobody in
     people = stored.facts["passwords"]
     assert said == [[name, name not in second_step, True, True] for name in people]
 
@@ -298,10 +310,15 @@ for sql in ("UPDATE annotations_auditentry SET actor = 'x'", "DELETE FROM annota
         refused.append(sql.split()[0])
 print(json.dumps(refused))
 """
-    assert json.loads(site.python(IN_THE_SITE.replace("facts = ", "# ") + code)) == ["UPDATE", "DELETE"]
+    assert json.loads(site.python(IN_THE_SITE.replace("facts = ", "# ") + code)) == [
+        "UPDATE",
+        "DELETE",
+    ]
 
 
-def test_tokens_codes_invitations_and_files_of_0_2_0_are_still_good(upgraded: tuple[Site, Stored]) -> None:
+def test_tokens_codes_invitations_and_files_of_0_2_0_are_still_good(
+    upgraded: tuple[Site, Stored],
+) -> None:
     site, stored = upgraded
     if "token" not in stored.facts:
         pytest.skip("0.1.0 had none of them")

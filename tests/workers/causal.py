@@ -1,4 +1,5 @@
-"""A small causal language model with drawn weights, in a folder, and one forward pass a text to compare with."""
+"""A small causal language model with drawn weights, in a folder, and one forward pass a text to
+compare with."""
 
 from __future__ import annotations
 
@@ -7,16 +8,26 @@ from pathlib import Path
 from workers.language_models.likelihood import CausalModel, Continuation
 
 CHAT_TEMPLATE = (
-    "{% for message in messages %}<s>{{ message['role'] }}\n{{ message['content'] }}</s>\n{% endfor %}"
-    "{% if add_generation_prompt %}<s>assistant\n{% endif %}"
+    "{% for message in messages %}<s>{{ message['role'] }}\n{{ message['content'] }}</s>\n{% "
+    "endfor %}{% if add_generation_prompt %}<s>assistant\n{% endif %}"
 )
 
 
-def make_causal(folder: Path, kind: str = "llama", positions: int = 128, chat: bool = True, seed: int = 0) -> Path:
-    """Byte-level, so that every text has tokens. ``kind``: llama, gpt2 or bloom (ALiBi: no positions)."""
+def make_causal(
+    folder: Path, kind: str = "llama", positions: int = 128, chat: bool = True, seed: int = 0
+) -> Path:
+    """Byte-level, so that every text has tokens. ``kind``: llama, gpt2 or bloom (ALiBi: no
+    positions)."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import BloomConfig, BloomForCausalLM, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+    from transformers import (
+        BloomConfig,
+        BloomForCausalLM,
+        GPT2Config,
+        GPT2LMHeadModel,
+        LlamaConfig,
+        LlamaForCausalLM,
+    )
     from transformers import PreTrainedTokenizerFast as Fast
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -35,7 +46,9 @@ def make_causal(folder: Path, kind: str = "llama", positions: int = 128, chat: b
         small = {"n_embd": 32, "n_layer": 2, "n_head": 2}
         model = GPT2LMHeadModel(GPT2Config(vocab_size=size, n_positions=positions, **small, **ends))
     elif kind == "bloom":
-        model = BloomForCausalLM(BloomConfig(vocab_size=size, hidden_size=32, n_layer=2, n_head=2, **ends))
+        model = BloomForCausalLM(
+            BloomConfig(vocab_size=size, hidden_size=32, n_layer=2, n_head=2, **ends)
+        )
     else:
         model = LlamaForCausalLM(
             LlamaConfig(
@@ -60,7 +73,9 @@ def alone(model: CausalModel, continuation: Continuation) -> float:
 
     tokenizer, causal = model._tokenizer, model._model
     prefix = tokenizer(continuation.prefix, add_special_tokens=False).input_ids or [0]
-    text = tokenizer(continuation.text, add_special_tokens=False, split_special_tokens=True).input_ids
+    text = tokenizer(
+        continuation.text, add_special_tokens=False, split_special_tokens=True
+    ).input_ids
     with torch.inference_mode():
         logits = causal(torch.tensor([[*prefix, *text]])).logits[0].float().log_softmax(-1)
     return sum(logits[len(prefix) + place - 1, token].item() for place, token in enumerate(text))

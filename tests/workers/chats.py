@@ -7,15 +7,25 @@ from datetime import timedelta
 from django.utils import timezone
 
 from annotations.campaigns.actions.chat import conversation_of
-from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Conversation, Message, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    ChatSystem,
+    Conversation,
+    Message,
+    Slot,
+)
 from tests.campaigns.sets import made_campaign, made_raters
 
 SYSTEM = "quietwater"
 INSTRUCTIONS = "Be brief. You are: {persona} Say only what you say."
 
 
-def made_chat(utterances: int = 6, base_url: str = "", system: str = SYSTEM, **fields: object) -> Conversation:
-    """A chat in which nothing was said yet. ``fields`` are the chat system's: ``temperature``, ``key_variable``, …"""
+def made_chat(
+    utterances: int = 6, base_url: str = "", system: str = SYSTEM, **fields: object
+) -> Conversation:
+    """A chat in which nothing was said yet. ``fields`` are the chat system's: ``temperature``,
+    ``key_variable``, …"""
     campaign = made_campaign("interactive", systems=(system,), dialogues=1, utterances=utterances)
     model = "stub-model" if base_url else ""
     given = {"base_url": base_url, "model": model, "instructions": INSTRUCTIONS, **fields}
@@ -45,4 +55,6 @@ def answered(conversation: Conversation, text: str = "Yes.") -> None:
 
 
 def rows(conversation: Conversation) -> list[tuple[int, str, str, str]]:
-    return list(conversation.messages.order_by("number").values_list("number", "speaker", "state", "text"))
+    return list(
+        conversation.messages.order_by("number").values_list("number", "speaker", "state", "text")
+    )

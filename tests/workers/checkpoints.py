@@ -1,4 +1,5 @@
-"""Tiny checkpoints with random weights, made where a test runs: an architecture, a tokenizer, and nothing learned."""
+"""Tiny checkpoints with random weights, made where a test runs: an architecture, a tokenizer, and
+nothing learned."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 _SENTENCES = (
-    "hello there you i like dogs cats yes no how are do your my friend what why ? . ! question : response fact "
-    "dialogue history say is it this follow mean clear person could have said in a conversation"
+    "hello there you i like dogs cats yes no how are do your my friend what why ? . ! question : "
+    "response fact dialogue history say is it this follow mean clear person could have said in a "
+    "conversation"
 )
 WORDS = _SENTENCES.split(" ")
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -66,9 +68,15 @@ def _bert_size(positions: int) -> dict[str, Any]:
 
 
 def save_bert(
-    folder: Path, class_name: str, outputs: int = 1, positions: int = 48, tokenizer: Any = None, seed: int = SEED
+    folder: Path,
+    class_name: str,
+    outputs: int = 1,
+    positions: int = 48,
+    tokenizer: Any = None,
+    seed: int = SEED,
 ) -> Path:
-    """A BERT with the head that ``class_name`` has, for instance ``BertForSequenceClassification``."""
+    """A BERT with the head that ``class_name`` has, for instance
+    ``BertForSequenceClassification``."""
     import transformers
 
     _seeded(seed)
@@ -84,7 +92,12 @@ def save_xlnet(folder: Path) -> Path:
 
     _seeded()
     config = transformers.XLNetConfig(
-        vocab_size=len(SPECIALS) + len(WORDS), d_model=16, n_layer=2, n_head=2, d_inner=32, initializer_range=WIDE
+        vocab_size=len(SPECIALS) + len(WORDS),
+        d_model=16,
+        n_layer=2,
+        n_head=2,
+        d_inner=32,
+        initializer_range=WIDE,
     )
     transformers.XLNetModel(config).save_pretrained(folder)
     tokenizer = word_tokenizer(single="$A [SEP] [CLS]:2", pair="$A [SEP] $B:1 [SEP]:1 [CLS]:2")
@@ -94,7 +107,8 @@ def save_xlnet(folder: Path) -> Path:
 
 
 def save_roberta(folder: Path, positions: int = 48) -> Path:
-    """Its tokenizer is one of bytes, in which a word after a space is another token than one without."""
+    """Its tokenizer is one of bytes, in which a word after a space is another token than one
+    without."""
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
@@ -102,7 +116,10 @@ def save_roberta(folder: Path, positions: int = 48) -> Path:
     specials = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     merges = [("h", "e"), ("Ġ", "he"), ("y", "o"), ("Ġ", "yo"), ("Ġyo", "u"), ("l", "l")]
-    vocabulary = {word: number for number, word in enumerate((*specials, *alphabet, *(a + b for a, b in merges)))}
+    vocabulary = {
+        word: number
+        for number, word in enumerate((*specials, *alphabet, *(a + b for a, b in merges)))
+    }
     rust = Tokenizer(models.BPE(vocabulary, merges, unk_token="<unk>"))
     rust.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     rust.post_processor = processors.RobertaProcessing(
@@ -130,7 +147,9 @@ def save_roberta(folder: Path, positions: int = 48) -> Path:
     return folder
 
 
-def save_t5(folder: Path, words: tuple[str, ...] = ("Yes", "No", *WORDS), first_pieces: bool = False) -> Path:
+def save_t5(
+    folder: Path, words: tuple[str, ...] = ("Yes", "No", *WORDS), first_pieces: bool = False
+) -> Path:
     """``first_pieces``: words fall into letters, so that Yes and No have several tokens."""
     import transformers
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
@@ -141,14 +160,22 @@ def save_t5(folder: Path, words: tuple[str, ...] = ("Yes", "No", *WORDS), first_
     vocabulary = {word: number for number, word in enumerate(dict.fromkeys((*specials, *pieces)))}
     rust = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     rust.pre_tokenizer = (
-        pre_tokenizers.Split(Regex(r"\s*\S"), "isolated") if first_pieces else pre_tokenizers.Whitespace()
+        pre_tokenizers.Split(Regex(r"\s*\S"), "isolated")
+        if first_pieces
+        else pre_tokenizers.Whitespace()
     )
     rust.post_processor = processors.TemplateProcessing(
         single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
     )
     _seeded()
     config = transformers.T5Config(
-        vocab_size=len(vocabulary), d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0
+        vocab_size=len(vocabulary),
+        d_model=16,
+        d_kv=8,
+        d_ff=32,
+        num_layers=2,
+        num_heads=2,
+        decoder_start_token_id=0,
     )
     model = transformers.T5ForConditionalGeneration(config)
     for weights in model.parameters():

@@ -16,8 +16,8 @@ from workers.metrics import registry
 
 @pytest.fixture(autouse=True, scope="package")
 def in_float32() -> Iterator[None]:
-    """Language models are computed in bfloat16 where a CPU has matrix units for it; what is compared here to four
-    decimals is computed in float32 on every machine."""
+    """Language models are computed in bfloat16 where a CPU has matrix units for it; what is
+    compared here to four decimals is computed in float32 on every machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("torch.cpu._is_amx_tile_supported", lambda: False)
         yield
@@ -36,12 +36,14 @@ def odd_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def forget() -> None:
-    """What a worker process keeps belongs to its database and registry; the next test has others."""
+    """What a worker process keeps belongs to its database and registry; the next test has
+    others."""
     scoring.forget()
     queries.forget()
 
 
 @pytest.fixture
 def version(tmp_path: Path, odd_metrics: None) -> CorpusVersion:
-    """``two_systems``: echo answers "the answer", "the reply", "an answer"; dull answers "yes", nothing, "no"."""
+    """``two_systems``: echo answers "the answer", "the reply", "an answer"; dull answers "yes",
+    nothing, "no"."""
     return stored(two_systems(), tmp_path)

@@ -1,4 +1,5 @@
-"""A small OpenAI-compatible endpoint of a test's own, on loopback: real HTTP, answers of our choosing."""
+"""A small OpenAI-compatible endpoint of a test's own, on loopback: real HTTP, answers of our
+choosing."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class StubEndpoint:
 
 
 def second_hand(asked: dict[str, Any]) -> str:
-    """Says which of the rater's messages it answers, so that a test sees that none is answered twice."""
+    """Says which of the rater's messages it answers, so that a test sees that none is answered
+    twice."""
     said = [message["content"] for message in asked["messages"] if message["role"] == "user"]
     return f"You said: {said[-1]} That was your message number {len(said)}."
 
@@ -78,7 +80,9 @@ def stub_endpoint(answer: Answer = second_hand, seconds: float = 0.0) -> Iterato
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     stub.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+    )
     thread.start()
     try:
         yield stub

@@ -15,7 +15,9 @@ from workers.metrics.human_side import HUMAN
 class Scorer:
     function: Callable[[Sequence[Example]], Any]
 
-    def score(self, examples: Sequence[Example], progress: Callable[[int], None] | None = None) -> Any:
+    def score(
+        self, examples: Sequence[Example], progress: Callable[[int], None] | None = None
+    ) -> Any:
         return self.function(examples)
 
 
@@ -31,16 +33,20 @@ def metric(name: str, function: Callable[[Sequence[Example]], Any], version: str
 
 
 class SystemLengths:
-    """A metric of whole systems: how much longer the system's mean response is than the people's."""
+    """A metric of whole systems: how much longer the system's mean response is than the
+    people's."""
 
-    def score_system(self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None) -> Any:
+    def score_system(
+        self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None
+    ) -> Any:
         if not human:
             return Undefined("there is no human side to compare with")
         return sum(lengths(examples)) / len(examples) - sum(lengths(human)) / len(human)
 
 
 class PreparedLengths(SystemLengths):
-    """The same, for several systems at once: keeps what it was asked to prepare and to score, in order."""
+    """The same, for several systems at once: keeps what it was asked to prepare and to score, in
+    order."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, list[str]]] = []
@@ -50,20 +56,25 @@ class PreparedLengths(SystemLengths):
         for done in range(len(examples)):
             progress(done + 1)
 
-    def score_system(self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None) -> Any:
+    def score_system(
+        self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None
+    ) -> Any:
         self.calls.append(("score", [example.response for example in examples]))
         progress(len(examples))
         return super().score_system(examples, human)
 
 
 class NotedLengths:
-    """A metric with a model, for several systems at once: keeps what each call got, and says what a model would."""
+    """A metric with a model, for several systems at once: keeps what each call got, and says what a
+    model would."""
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
         self.before: Callable[[Sequence[Example]], None] = lambda examples: None
 
-    def score(self, examples: Sequence[Example], progress: Callable[[int], None] | None = None) -> list[float]:
+    def score(
+        self, examples: Sequence[Example], progress: Callable[[int], None] | None = None
+    ) -> list[float]:
         self.calls.append([example.response for example in examples])
         self.before(examples)
         for done in range(len(examples)):
@@ -127,7 +138,8 @@ ODD: dict[str, Callable[[Sequence[Example]], Any]] = {
     "generator": lambda examples: (float(len(example.response)) for example in examples),
     "shy": lambda examples: [Undefined("it would rather not")] * len(examples),
     "short_only": lambda examples: [
-        float(len(one.response)) if len(one.response) < 4 else Undefined("longer than 3 characters") for one in examples
+        float(len(one.response)) if len(one.response) < 4 else Undefined("longer than 3 characters")
+        for one in examples
     ],
     "constant": lambda examples: [0.5] * len(examples),
 }

@@ -1,4 +1,5 @@
-"""From a waiting message to an answer, over real HTTP: what is asked, what is stored, what is told when it fails."""
+"""From a waiting message to an answer, over real HTTP: what is asked, what is stored, what is told
+when it fails."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def test_the_system_is_told_who_it_is_and_what_was_said_so_far(stub: StubEndpoin
     said_and_answered(conversation, "Hello.", "k1")
     said_and_answered(conversation, "And you?", "k2")
     asked = stub.asked[-1]
-    told = INSTRUCTIONS.replace("{persona}", "I have 2 bicycles. I live by a lake.")  # B's, of the dialogue
+    told = INSTRUCTIONS.replace(
+        "{persona}", "I have 2 bicycles. I live by a lake."
+    )  # B's, of the dialogue
     assert [(one["role"], one["content"]) for one in asked["messages"]] == [
         ("system", told),
         ("user", "Hello."),
@@ -54,16 +57,24 @@ def test_the_system_is_told_who_it_is_and_what_was_said_so_far(stub: StubEndpoin
 def test_the_partner_s_persona_is_not_told_to_the_system(stub: StubEndpoint) -> None:
     conversation = made_chat(base_url=stub.base_url)
     said_and_answered(conversation)
-    assert conversation.assignment.item.dialogue.partner_persona == ["I have 2 cats.", "I work at night."]
+    assert conversation.assignment.item.dialogue.partner_persona == [
+        "I have 2 cats.",
+        "I work at night.",
+    ]
     assert "cats" not in str(stub.asked)
 
 
 def test_the_answer_names_what_wrote_it(stub: StubEndpoint) -> None:
     conversation = made_chat(base_url=stub.base_url, temperature=0.25, max_tokens=33)
     answer = said_and_answered(conversation)
-    assert (answer.state, answer.text) == ("done", "You said: Hello. That was your message number 1.")
+    assert (answer.state, answer.text) == (
+        "done",
+        "You said: Hello. That was your message number 1.",
+    )
     seed = stub.asked[0]["seed"]
-    prompt = chat_messages(INSTRUCTIONS, ["I have 2 bicycles.", "I live by a lake."], [("A", "Hello.")])
+    prompt = chat_messages(
+        INSTRUCTIONS, ["I have 2 bicycles.", "I live by a lake."], [("A", "Hello.")]
+    )
     assert answer.signature == (
         f"model:stub-model|temperature:0.25|max_tokens:33|seed:{seed}|attempt:1|prompt:{digest(prompt)}"
     )
@@ -105,7 +116,9 @@ def test_an_endless_answer_is_cut_to_what_a_message_may_hold() -> None:
     assert answer.text == ("word " * 400).strip()  # 2,000 characters are 400 × "word "
 
 
-@pytest.mark.parametrize(("status", "words"), [(401, "AuthenticationError"), (404, "NotFoundError")])
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "AuthenticationError"), (404, "NotFoundError")]
+)
 def test_an_error_of_the_endpoint_fails_the_answer_with_its_words(status: int, words: str) -> None:
     with stub_endpoint(lambda asked: status) as broken:
         answer = said_and_answered(made_chat(base_url=broken.base_url))
@@ -122,7 +135,9 @@ def test_an_error_that_no_database_keeps_is_told_without_it() -> None:
     assert "400: half ? a pair,  nothing" in answer.error
 
 
-@pytest.mark.parametrize("body", [b'"log in first"', b"[]", b"null", b'{"choices": [{}]}', b'{"choices": 7}'])
+@pytest.mark.parametrize(
+    "body", [b'"log in first"', b"[]", b"null", b'{"choices": [{}]}', b'{"choices": 7}']
+)
 def test_what_is_no_chat_completion_is_an_answer_without_text(body: bytes) -> None:
     with stub_endpoint(lambda asked: body) as other:
         answer = said_and_answered(made_chat(base_url=other.base_url))
@@ -138,7 +153,7 @@ def test_an_endpoint_that_is_down_fails_the_answer_and_nothing_else_is_lost() ->
     assert conversation.messages.get(number=0).text == "Hello."
 
 
-# --- addresses and keys ----------------------------------------------------------------------------------------
+# --- addresses and keys ---------------------------------------------------------------------------
 
 
 def test_what_is_asked_goes_nowhere_that_an_endpoint_sends_it_on_to(stub: StubEndpoint) -> None:
@@ -149,32 +164,46 @@ def test_what_is_asked_goes_nowhere_that_an_endpoint_sends_it_on_to(stub: StubEn
     assert (answer.state, stub.asked) == ("failed", [])
 
 
-def test_the_key_comes_from_the_worker_s_environment_under_its_name(stub: StubEndpoint, monkeypatch) -> None:
+def test_the_key_comes_from_the_worker_s_environment_under_its_name(
+    stub: StubEndpoint, monkeypatch
+) -> None:
     monkeypatch.setenv("DIALEVAL_CHAT_KEY_STUB", "open-sesame")
     said_and_answered(made_chat(base_url=stub.base_url, key_variable="DIALEVAL_CHAT_KEY_STUB"))
     assert stub.keys == ["Bearer open-sesame"]
 
 
 def test_a_key_that_is_not_there_is_named_and_nothing_is_asked(stub: StubEndpoint) -> None:
-    answer = said_and_answered(made_chat(base_url=stub.base_url, key_variable="DIALEVAL_CHAT_KEY_NONE"))
-    assert answer.error == "NotReachable: DIALEVAL_CHAT_KEY_NONE is not in this worker's environment"
+    answer = said_and_answered(
+        made_chat(base_url=stub.base_url, key_variable="DIALEVAL_CHAT_KEY_NONE")
+    )
+    assert (
+        answer.error == "NotReachable: DIALEVAL_CHAT_KEY_NONE is not in this worker's environment"
+    )
     assert stub.asked == []
 
 
 def test_no_other_variable_is_read_as_a_key(monkeypatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "the site's own")
     with pytest.raises(answering.NotReachable):
-        answering.endpoint_of(ChatSystem(base_url="http://x/v1", model="m", key_variable="SECRET_KEY"))
+        answering.endpoint_of(
+            ChatSystem(base_url="http://x/v1", model="m", key_variable="SECRET_KEY")
+        )
 
 
-def test_a_system_without_an_address_is_at_the_site_s_endpoint(stub: StubEndpoint, settings) -> None:
+def test_a_system_without_an_address_is_at_the_site_s_endpoint(
+    stub: StubEndpoint, settings
+) -> None:
     settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = stub.base_url, "site-model", "site-key"
     assert said_and_answered(made_chat()).state == "done"
     assert (stub.asked[0]["model"], stub.keys) == ("site-model", ["Bearer site-key"])
 
 
 def test_the_site_s_key_goes_to_no_other_endpoint(stub: StubEndpoint, settings) -> None:
-    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "http://127.0.0.1:1/v1", "site-model", "site-key"
+    settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = (
+        "http://127.0.0.1:1/v1",
+        "site-model",
+        "site-key",
+    )
     said_and_answered(made_chat(base_url=stub.base_url))
     assert stub.keys == ["Bearer none"]
 

@@ -43,7 +43,9 @@ def address(conversation: Conversation, name: str = "chat") -> str:
     return reverse(name, args=[conversation.assignment.item.campaign.slug, conversation.public_id])
 
 
-def post(client: Client, conversation: Conversation, name: str, data: dict | None = None, **headers: str):
+def post(
+    client: Client, conversation: Conversation, name: str, data: dict | None = None, **headers: str
+):
     return client.post(address(conversation, name), data or {}, **headers)
 
 
@@ -52,12 +54,14 @@ def exchange(conversation: Conversation, number: int, text: str = "Yes.") -> Non
     answered(conversation, text)
 
 
-# --- who may ---------------------------------------------------------------------------------------------------
+# --- who may --------------------------------------------------------------------------------------
 
 
 def test_only_the_rater_whose_chat_it_is_sees_it(conversation: Conversation, rater: Client) -> None:
     stranger = logged_in(made_user())
-    colleague = logged_in(chat_of_new_rater(conversation.assignment.item.campaign).assignment.participation.user)
+    colleague = logged_in(
+        chat_of_new_rater(conversation.assignment.item.campaign).assignment.participation.user
+    )
     organiser = logged_in(made_user("", "organiser"))
     assert rater.get(address(conversation)).status_code == 200
     for client in (stranger, colleague, organiser):
@@ -82,10 +86,12 @@ def test_what_writes_cannot_be_read(conversation: Conversation, rater: Client, n
     assert rater.get(address(conversation, name)).status_code == 405
 
 
-# --- talking ---------------------------------------------------------------------------------------------------
+# --- talking --------------------------------------------------------------------------------------
 
 
-def test_the_rater_sees_the_own_persona_and_not_the_partner_s(conversation: Conversation, rater: Client) -> None:
+def test_the_rater_sees_the_own_persona_and_not_the_partner_s(
+    conversation: Conversation, rater: Client
+) -> None:
     page = rater.get(address(conversation)).content.decode()
     assert "I have 2 cats." in page
     assert "bicycles" not in page
@@ -102,9 +108,13 @@ def test_without_javascript_a_message_leads_back_to_the_page_where_it_stands(
     assert "Look again" in page
 
 
-def test_with_javascript_only_what_is_new_comes_back(conversation: Conversation, rater: Client) -> None:
+def test_with_javascript_only_what_is_new_comes_back(
+    conversation: Conversation, rater: Client
+) -> None:
     exchange(conversation, 0)
-    response = post(rater, conversation, "chat-say", {"text": "And you?", "key": "k", "after": "1"}, **HTMX)
+    response = post(
+        rater, conversation, "chat-say", {"text": "And you?", "key": "k", "after": "1"}, **HTMX
+    )
     told = response.content.decode()
     assert response.status_code == 200
     assert "And you?" in told
@@ -113,11 +123,15 @@ def test_with_javascript_only_what_is_new_comes_back(conversation: Conversation,
     assert "<html" not in told
 
 
-def test_while_the_system_writes_there_is_nothing_to_show(conversation: Conversation, rater: Client) -> None:
+def test_while_the_system_writes_there_is_nothing_to_show(
+    conversation: Conversation, rater: Client
+) -> None:
     chat.say(conversation, "Hello.", "k")
     news = f"{address(conversation, 'chat-messages')}?after="
     assert rater.get(news + "0", **HTMX).status_code == 204
-    assert rater.get(news + "-1", **HTMX).status_code == 200  # another tab that does not show the message yet
+    assert (
+        rater.get(news + "-1", **HTMX).status_code == 200
+    )  # another tab that does not show the message yet
     answered(conversation, "Good morning.")
     told = rater.get(news + "0", **HTMX)
     assert "Good morning." in told.content.decode()
@@ -125,7 +139,9 @@ def test_while_the_system_writes_there_is_nothing_to_show(conversation: Conversa
 
 
 @pytest.mark.parametrize("after", ["", "x", "-7", "99999999999999999999", "١", "1e3", "%00"])
-def test_nonsense_after_means_from_the_beginning(conversation: Conversation, rater: Client, after: str) -> None:
+def test_nonsense_after_means_from_the_beginning(
+    conversation: Conversation, rater: Client, after: str
+) -> None:
     exchange(conversation, 0)
     told = rater.get(f"{address(conversation, 'chat-messages')}?after={after}", **HTMX)
     assert told.status_code == 200
@@ -150,11 +166,15 @@ def test_what_cannot_be_stored_is_refused_and_stays_in_its_field(
 
 def test_a_key_that_is_none_is_refused(conversation: Conversation, rater: Client) -> None:
     for key in ("a b", "x" * 65, "<b>"):
-        assert post(rater, conversation, "chat-say", {"text": "Hello.", "key": key}).status_code == 422
+        assert (
+            post(rater, conversation, "chat-say", {"text": "Hello.", "key": key}).status_code == 422
+        )
     assert rows(conversation) == []
 
 
-def test_out_of_turn_it_says_so_and_keeps_the_words(conversation: Conversation, rater: Client) -> None:
+def test_out_of_turn_it_says_so_and_keeps_the_words(
+    conversation: Conversation, rater: Client
+) -> None:
     chat.say(conversation, "Hello.", "k1")
     response = post(rater, conversation, "chat-say", {"text": "Are you there?", "key": "k2"})
     assert response.status_code == 409
@@ -165,7 +185,12 @@ def test_out_of_turn_it_says_so_and_keeps_the_words(conversation: Conversation, 
 
 def test_a_retried_request_is_one_message(conversation: Conversation, rater: Client) -> None:
     for _ in range(3):
-        assert post(rater, conversation, "chat-say", {"text": "Hello.", "key": "k1"}, **HTMX).status_code == 200
+        assert (
+            post(
+                rater, conversation, "chat-say", {"text": "Hello.", "key": "k1"}, **HTMX
+            ).status_code
+            == 200
+        )
     assert len(rows(conversation)) == 2
 
 
@@ -185,17 +210,24 @@ def test_speaking_keeps_the_item_in_hand(conversation: Conversation, rater: Clie
     assert Assignment.objects.get().lease_expires_at.year == before.year
 
 
-# --- when it goes wrong, and the end ---------------------------------------------------------------------------
+# --- when it goes wrong, and the end --------------------------------------------------------------
 
 
 def failed(conversation: Conversation) -> None:
     chat.say(conversation, "Hello.", "k1")
-    Message.objects.filter(state="pending").update(state="failed", error="APIConnectionError: secret-host refused")
+    Message.objects.filter(state="pending").update(
+        state="failed", error="APIConnectionError: secret-host refused"
+    )
 
 
-def test_the_rater_is_told_that_no_answer_came_and_not_why(conversation: Conversation, rater: Client) -> None:
+def test_the_rater_is_told_that_no_answer_came_and_not_why(
+    conversation: Conversation, rater: Client
+) -> None:
     failed(conversation)
-    for page in (rater.get(address(conversation)), rater.get(address(conversation, "chat-messages"), **HTMX)):
+    for page in (
+        rater.get(address(conversation)),
+        rater.get(address(conversation, "chat-messages"), **HTMX),
+    ):
         told = page.content.decode()
         assert "did not answer" in told
         assert "Ask again" in told
@@ -208,7 +240,9 @@ def test_asking_again_waits_anew(conversation: Conversation, rater: Client) -> N
     response = post(rater, conversation, "chat-again", {"after": "0"}, **HTMX)
     assert 'data-turn="theirs"' in response.content.decode()
     assert rows(conversation)[-1][2] == "pending"
-    assert post(rater, conversation, "chat-again").status_code == 302  # twice, without JavaScript: harmless
+    assert (
+        post(rater, conversation, "chat-again").status_code == 302
+    )  # twice, without JavaScript: harmless
 
 
 def test_the_end_leads_to_the_rating(conversation: Conversation, rater: Client) -> None:
@@ -223,7 +257,9 @@ def test_the_end_leads_to_the_rating(conversation: Conversation, rater: Client) 
     assert post(rater, conversation, "chat-say", {"text": "Wait."}).headers["Location"] == work
 
 
-def test_an_item_that_was_given_back_leads_to_the_work(conversation: Conversation, rater: Client) -> None:
+def test_an_item_that_was_given_back_leads_to_the_work(
+    conversation: Conversation, rater: Client
+) -> None:
     Assignment.objects.update(state=Assignment.State.RETURNED)
     work = reverse("rating-work", args=[conversation.assignment.item.campaign.slug])
     assert rater.get(address(conversation)).headers["Location"] == work
@@ -231,16 +267,22 @@ def test_an_item_that_was_given_back_leads_to_the_work(conversation: Conversatio
     assert post(rater, conversation, "chat-say", {"text": "Hello."}, **HTMX).status_code == 409
 
 
-# --- blindness -------------------------------------------------------------------------------------------------
+# --- blindness ------------------------------------------------------------------------------------
 
 
 def everything_a_rater_gets(base_url: str, system: str) -> str:
-    """Bodies and headers of every answer in a chat from its beginning to its end, with one answer that failed."""
+    """Bodies and headers of every answer in a chat from its beginning to its end, with one answer
+    that failed."""
     conversation = made_chat(
-        base_url=base_url, system=system, instructions=f"{INSTRUCTIONS} Secret of {system}.", temperature=1.25
+        base_url=base_url,
+        system=system,
+        instructions=f"{INSTRUCTIONS} Secret of {system}.",
+        temperature=1.25,
     )
     ChatSystem.objects.filter(name=system).update(model=f"{system}-model-7b")
-    Campaign.objects.filter(pk=conversation.assignment.item.campaign_id).update(slug=f"talk-{system[:1]}")
+    Campaign.objects.filter(pk=conversation.assignment.item.campaign_id).update(
+        slug=f"talk-{system[:1]}"
+    )
     conversation = Conversation.objects.get(pk=conversation.pk)
     client = logged_in(conversation.assignment.participation.user)
     got = []
@@ -251,11 +293,15 @@ def everything_a_rater_gets(base_url: str, system: str) -> str:
     keep(client.get(address(conversation)))
     keep(post(client, conversation, "chat-say", {"text": "Hello.", "key": "k1"}, **HTMX))
     keep(client.get(address(conversation)))
-    Message.objects.filter(state="pending").update(state="failed", error=f"{system} at {base_url} is down")
+    Message.objects.filter(state="pending").update(
+        state="failed", error=f"{system} at {base_url} is down"
+    )
     keep(client.get(address(conversation, "chat-messages"), **HTMX))
     keep(client.get(address(conversation)))
     keep(post(client, conversation, "chat-again", **HTMX))
-    Message.objects.filter(state="pending").update(state="done", text="Yes.", signature=f"model:{system}-model-7b")
+    Message.objects.filter(state="pending").update(
+        state="done", text="Yes.", signature=f"model:{system}-model-7b"
+    )
     keep(client.get(address(conversation, "chat-messages"), **HTMX))
     exchange(conversation, 5)
     keep(client.get(address(conversation)))
@@ -265,7 +311,15 @@ def everything_a_rater_gets(base_url: str, system: str) -> str:
 
 def test_nothing_that_a_rater_gets_tells_which_system_it_is() -> None:
     got = everything_a_rater_gets("http://endpoint.example.org:4321/v1", "Quetzalcoatl")
-    for secret in ("Quetzalcoatl", "model-7b", "endpoint.example.org", "4321", "Secret of", "1.25", "bicycles"):
+    for secret in (
+        "Quetzalcoatl",
+        "model-7b",
+        "endpoint.example.org",
+        "4321",
+        "Secret of",
+        "1.25",
+        "bicycles",
+    ):
         assert secret.lower() not in got.lower(), secret
 
 
@@ -279,14 +333,16 @@ def test_two_systems_look_the_same_but_for_random_names() -> None:
 
 def _without_what_is_random(page: str) -> str:
     page = re.sub(r"/chat/[\w-]{16}/", "/chat/…/", page)
-    page = re.sub(r'(data-chat|value)="[\w-]{16,64}"', r'\1="…"', page)  # public ids, keys, form tokens
+    page = re.sub(
+        r'(data-chat|value)="[\w-]{16,64}"', r'\1="…"', page
+    )  # public ids, keys, form tokens
     page = re.sub(r"talk-[AO]", "talk", page)
     page = re.sub(r"'X-Request-ID': '\w+'", "", page)
     page = re.sub(r"(Campaign|person)[ -]\d+", r"\1", page)
     return re.sub(r"\d\d:\d\d:\d\d", "", page)
 
 
-# --- the organiser's systems -----------------------------------------------------------------------------------
+# --- the organiser's systems ----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -312,15 +368,25 @@ def test_only_organisers_register_and_try_systems() -> None:
         client = logged_in(made_user("", name))
         assert [client.get(one).status_code for one in addresses] == [status, status]
     assert Client().get(addresses[0]).status_code == 302
-    assert logged_in(made_user()).post(reverse("chat-system-try", args=[system.pk])).status_code == 403
+    assert (
+        logged_in(made_user()).post(reverse("chat-system-try", args=[system.pk])).status_code == 403
+    )
 
 
 def test_a_system_is_registered_with_what_was_given(organiser: Client) -> None:
     response = organiser.post(reverse("chat-systems"), GIVEN)
     system = ChatSystem.objects.get()
     assert response.headers["Location"] == reverse("chat-system", args=[system.pk])
-    assert (system.name, system.base_url, system.model) == ("Brook", "https://api.example.org/v1", "brook-2")
-    assert (system.key_variable, system.temperature, system.max_tokens) == ("DIALEVAL_CHAT_KEY_BROOK", 0.5, 80)
+    assert (system.name, system.base_url, system.model) == (
+        "Brook",
+        "https://api.example.org/v1",
+        "brook-2",
+    )
+    assert (system.key_variable, system.temperature, system.max_tokens) == (
+        "DIALEVAL_CHAT_KEY_BROOK",
+        0.5,
+        80,
+    )
     assert "Brook" in organiser.get(reverse("chat-systems")).content.decode()
 
 
@@ -385,10 +451,21 @@ def test_a_name_is_given_once(organiser: Client) -> None:
 def test_what_raters_judge_stays_as_it_is_and_where_it_is_may_move(organiser: Client) -> None:
     made_chat(system=SYSTEM)
     system = ChatSystem.objects.get()
-    own = {"name": SYSTEM, "base_url": "", "model": "", "key_variable": "", "instructions": INSTRUCTIONS}
+    own = {
+        "name": SYSTEM,
+        "base_url": "",
+        "model": "",
+        "key_variable": "",
+        "instructions": INSTRUCTIONS,
+    }
     own |= {"temperature": "0.7", "max_tokens": "120"}
     address = reverse("chat-system", args=[system.pk])
-    for changed in ({"temperature": "0.1"}, {"instructions": "Be rude."}, {"max_tokens": "5"}, {"model": "other"}):
+    for changed in (
+        {"temperature": "0.1"},
+        {"instructions": "Be rude."},
+        {"max_tokens": "5"},
+        {"model": "other"},
+    ):
         response = organiser.post(address, {**own, **changed})
         assert response.status_code == 422
         assert "Register another one instead" in response.content.decode()
@@ -399,7 +476,9 @@ def test_what_raters_judge_stays_as_it_is_and_where_it_is_may_move(organiser: Cl
 
 def test_a_trial_shows_its_answer_or_the_whole_error(organiser: Client) -> None:
     system = ChatSystem.objects.create(name="Brook", instructions="You: {persona}")
-    response = organiser.post(reverse("chat-system-try", args=[system.pk]), {"question": "Who <are> you?"})
+    response = organiser.post(
+        reverse("chat-system-try", args=[system.pk]), {"question": "Who <are> you?"}
+    )
     trial = response.headers["Location"].removesuffix("#trial")
     assert "Waiting for a worker" in organiser.get(trial).content.decode()
     claim = replies.claim(Message.objects.get(speaker="B").pk)
@@ -409,7 +488,9 @@ def test_a_trial_shows_its_answer_or_the_whole_error(organiser: Client) -> None:
     assert "NotFoundError: no &lt;model&gt; of this name" in told
     assert "Who &lt;are&gt; you?" in told
     assert "every 1s" not in told
-    Message.objects.filter(speaker="B").update(state="done", text="Brook.", signature="model:m|seed:1")
+    Message.objects.filter(speaker="B").update(
+        state="done", text="Brook.", signature="model:m|seed:1"
+    )
     told = organiser.get(trial).content.decode()
     assert "Brook." in told
     assert "model:m|seed:1" in told

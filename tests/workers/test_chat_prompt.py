@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from workers.language_models.chat_prompt import SaidNothing, chat_messages, digest, seed_of, utterance_of
+from workers.language_models.chat_prompt import (
+    SaidNothing,
+    chat_messages,
+    digest,
+    seed_of,
+    utterance_of,
+)
 from workers.language_models.client import Message
 
 
-def test_the_instructions_come_first_with_the_persona_in_its_place_and_the_system_speaks_as_assistant() -> None:
-    told = chat_messages("You are: {persona} Go.", ["I row.", " I sing. "], [("A", "Hi"), ("B", "Hey"), ("A", "So?")])
+def test_the_instructions_come_first_with_the_persona_in_its_place_and_the_system_speaks_as_assistant() -> (
+    None
+):
+    told = chat_messages(
+        "You are: {persona} Go.", ["I row.", " I sing. "], [("A", "Hi"), ("B", "Hey"), ("A", "So?")]
+    )
     assert told == [
         Message("system", "You are: I row. I sing. Go."),
         Message("user", "Hi"),
@@ -55,7 +65,8 @@ def test_an_answer_without_an_utterance_is_refused(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("longest", "said"), [(13, "one two three"), (12, "one two"), (8, "one two"), (7, "one two"), (2, "on")]
+    ("longest", "said"),
+    [(13, "one two three"), (12, "one two"), (8, "one two"), (7, "one two"), (2, "on")],
 )
 def test_a_text_that_is_too_long_ends_at_a_whole_word(longest: int, said: str) -> None:
     assert utterance_of("one two three", longest) == said
@@ -64,7 +75,17 @@ def test_a_text_that_is_too_long_ends_at_a_whole_word(longest: int, said: str) -
 def test_a_prompt_s_digest_tells_prompts_apart() -> None:
     one = [Message("user", "a"), Message("assistant", "b")]
     assert digest(one) == digest(list(one))
-    assert len({digest(one), digest(one[:1]), digest([Message("user", "ab")]), digest([*reversed(one)])}) == 4
+    assert (
+        len(
+            {
+                digest(one),
+                digest(one[:1]),
+                digest([Message("user", "ab")]),
+                digest([*reversed(one)]),
+            }
+        )
+        == 4
+    )
 
 
 def test_every_attempt_has_a_seed_of_its_own_and_always_the_same() -> None:

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from tests.workers.endpoint import stub_endpoint
-from workers.language_models.client import Completion, Endpoint, LanguageModel, Message, NoAnswerError
+from workers.language_models.client import (
+    Completion,
+    Endpoint,
+    LanguageModel,
+    Message,
+    NoAnswerError,
+)
 
 ASKED = [Message("user", "Hello.")]
 

@@ -35,12 +35,15 @@ pytestmark = pytest.mark.django_db
 
 
 class Words:
-    """How many words the system said in the dialogue; nothing is said of one in which it said "no"."""
+    """How many words the system said in the dialogue; nothing is said of one in which it said
+    "no"."""
 
     def __init__(self) -> None:
         self.calls: list[list[list[str]]] = []
 
-    def score_dialogues(self, dialogues: Sequence[Sequence[Example]], progress: Any = None) -> list[Score]:
+    def score_dialogues(
+        self, dialogues: Sequence[Sequence[Example]], progress: Any = None
+    ) -> list[Score]:
         self.calls.append([[one.response for one in each] for each in dialogues])
         return [self._of(each) for each in dialogues]
 
@@ -80,7 +83,8 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Words:
 
 @pytest.fixture
 def version(tmp_path: Path, scorer: Words) -> CorpusVersion:
-    """Three dialogues of two turns. ``silent`` says nothing at d1's second turn, ``curt`` says no in d2."""
+    """Three dialogues of two turns. ``silent`` says nothing at d1's second turn, ``curt`` says no
+    in d2."""
     said = {
         (f"d{number}", turn, name): " ".join([name] * (number + turn + 1))
         for number in range(3)
@@ -89,7 +93,9 @@ def version(tmp_path: Path, scorer: Words) -> CorpusVersion:
     }
     del said["d1", 1, "silent"]
     said["d2", 0, "curt"] = "no"
-    return stored(rated_corpus([dialogue(f"d{number}", turns=2) for number in range(3)], said), tmp_path)
+    return stored(
+        rated_corpus([dialogue(f"d{number}", turns=2) for number in range(3)], said), tmp_path
+    )
 
 
 @pytest.fixture
@@ -97,7 +103,10 @@ def done(version: CorpusVersion) -> dict[str, MetricRun]:
     runs.request([parse("words"), parse("word_f1")], select_systems(version), hint=False)
     for run in MetricRun.objects.order_by("pk"):
         execution.compute(run.pk)
-    return {run.system.name: run for run in MetricRun.objects.filter(metric="words").select_related("system")}
+    return {
+        run.system.name: run
+        for run in MetricRun.objects.filter(metric="words").select_related("system")
+    }
 
 
 @pytest.mark.parametrize(
@@ -126,9 +135,15 @@ def done(version: CorpusVersion) -> dict[str, MetricRun]:
     ],
 )
 def test_a_metric_whose_methods_do_not_fit_its_levels_fails_its_run_and_says_so(
-    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch, levels: set[Level], made: Any, error: str
+    version: CorpusVersion,
+    monkeypatch: pytest.MonkeyPatch,
+    levels: set[Level],
+    made: Any,
+    error: str,
 ) -> None:
-    misfit = replace(metric("misfit", lengths), levels=frozenset(levels), build=lambda options: made)
+    misfit = replace(
+        metric("misfit", lengths), levels=frozenset(levels), build=lambda options: made
+    )
     monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([misfit], []))
     runs.request([parse("misfit")], select_systems(version, ["curt"]), hint=False)
     execution.compute(MetricRun.objects.get().pk)
@@ -142,15 +157,21 @@ def test_dialogue_scores_that_are_not_one_a_dialogue_fail_their_run(
 ) -> None:
     """What is to be scored has an entry too many: a score a turn, say."""
     whole = scoring._whole_dialogues
-    monkeypatch.setattr(scoring, "_whole_dialogues", lambda task: [*whole(task), Undefined("no dialogue")])
+    monkeypatch.setattr(
+        scoring, "_whole_dialogues", lambda task: [*whole(task), Undefined("no dialogue")]
+    )
     runs.request([parse("words")], select_systems(version, ["curt"]), hint=False)
     execution.compute(MetricRun.objects.get().pk)
     run = MetricRun.objects.get()
-    assert (run.state, run.error) == ("failed", "ValueError: words has 4 dialogue scores for 3 dialogues")
+    assert (run.state, run.error) == (
+        "failed",
+        "ValueError: words has 4 dialogue scores for 3 dialogues",
+    )
 
 
 def test_a_run_keeps_a_score_a_dialogue_and_their_mean(done: dict[str, MetricRun]) -> None:
-    """curt: 1 + 2 and 2 + 3 words, so (3 + 5) / 2; the third dialogue has no score and is left out."""
+    """curt: 1 + 2 and 2 + 3 words, so (3 + 5) / 2; the third dialogue has no score and is left
+    out."""
     curt = done["curt"]
     assert curt.dialogue_scores == [3.0, 5.0, None]
     assert curt.turn_scores == []
@@ -159,7 +180,9 @@ def test_a_run_keeps_a_score_a_dialogue_and_their_mean(done: dict[str, MetricRun
     assert "|n:2" in curt.signature
 
 
-def test_a_dialogue_with_a_silent_turn_is_not_put_before_the_scorer(done: dict[str, MetricRun], scorer: Words) -> None:
+def test_a_dialogue_with_a_silent_turn_is_not_put_before_the_scorer(
+    done: dict[str, MetricRun], scorer: Words
+) -> None:
     silent = done["silent"]
     assert silent.dialogue_scores == [3.0, None, 7.0]
     assert silent.undefined == {"1": "the system gave no response at turn 1"}
@@ -170,17 +193,26 @@ def test_a_scorer_of_dialogues_sees_all_turns_of_the_corpus_first(
     version: CorpusVersion, scorer: Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[int, int]] = []
-    monkeypatch.setattr(scorer, "see_corpus", lambda turns: seen.append((len(turns), len(scorer.calls))), raising=False)
+    monkeypatch.setattr(
+        scorer,
+        "see_corpus",
+        lambda turns: seen.append((len(turns), len(scorer.calls))),
+        raising=False,
+    )
     runs.request([parse("words")], select_systems(version), hint=False)
     execution.compute(MetricRun.objects.order_by("pk")[0].pk)
     assert seen == [(6, 0)]  # three dialogues of two turns, before any was scored
     assert len(scorer.calls) == 1
 
 
-def test_remarks_and_traces_are_each_run_s_own_by_the_dialogue_s_place(done: dict[str, MetricRun]) -> None:
+def test_remarks_and_traces_are_each_run_s_own_by_the_dialogue_s_place(
+    done: dict[str, MetricRun],
+) -> None:
     assert done["curt"].remarks == {"0": "remark 0", "1": "remark 1", "2": "remark 2"}
     assert done["silent"].remarks == {"0": "remark 3", "2": "remark 4"}
-    assert done["silent"].details["traces"]["2"] == {"said": ["silent " * 2 + "silent", "silent " * 3 + "silent"]}
+    assert done["silent"].details["traces"]["2"] == {
+        "said": ["silent " * 2 + "silent", "silent " * 3 + "silent"]
+    }
 
 
 def test_a_scorer_that_gives_too_few_scores_fails_the_run(
@@ -195,7 +227,9 @@ def test_a_scorer_that_gives_too_few_scores_fails_the_run(
     assert "gave 1 scores for 3 dialogues" in run.error
 
 
-def test_leaderboards_read_them_as_scores_of_dialogues(version: CorpusVersion, done: dict[str, MetricRun]) -> None:
+def test_leaderboards_read_them_as_scores_of_dialogues(
+    version: CorpusVersion, done: dict[str, MetricRun]
+) -> None:
     systems = select_systems(version)
     found = metric_scores(systems, len(turn_order(version).turn_pks))
     assert found.texts == ("word_f1", "words")
@@ -205,10 +239,15 @@ def test_leaderboards_read_them_as_scores_of_dialogues(version: CorpusVersion, d
     assert found.system[1].tolist() == [4.0, 5.0]
 
 
-def test_the_spread_is_that_of_dialogues(version: CorpusVersion, done: dict[str, MetricRun]) -> None:
+def test_the_spread_is_that_of_dialogues(
+    version: CorpusVersion, done: dict[str, MetricRun]
+) -> None:
     spread = score_spread(version, "words")
     assert (spread["level"], spread["summary"]["n"]) == ("dialogue", 4)
-    assert {reason for reason, _ in spread["undefined"]} == {"it says no", "the system gave no response at turn 1"}
+    assert {reason for reason, _ in spread["undefined"]} == {
+        "it says no",
+        "the system gave no response at turn 1",
+    }
 
 
 def test_the_dialogue_s_page_shows_them_with_the_dialogue_and_not_at_a_turn(
@@ -219,13 +258,18 @@ def test_the_dialogue_s_page_shows_them_with_the_dialogue_and_not_at_a_turn(
     curt = done["curt"].system_id
     assert dialogue_scores_at(version, third)[curt] == [("words", None, "it says no", "remark 2")]
     shown = dialogue_context(version, third, "", "overall")["dialogue_scores"]
-    assert [(name, scores[0].score) for name, _, scores in shown] == [("curt", None), ("silent", 7.0)]
+    assert [(name, scores[0].score) for name, _, scores in shown] == [
+        ("curt", None),
+        ("silent", 7.0),
+    ]
     turn = version.dialogues.get(external_id="d1").turns.get(number=0)
     assert [one.configuration for one in turn_scores_at(version, turn)[curt]] == ["word_f1"]
 
 
 def test_exports_hold_them_by_dialogue(version: CorpusVersion, done: dict[str, MetricRun]) -> None:
-    records = {record.system: record for record in score_records_of(version) if record.metric == "words"}
+    records = {
+        record.system: record for record in score_records_of(version) if record.metric == "words"
+    }
     assert records["silent"].dialogue_scores == {"d0": 3.0, "d1": None, "d2": 7.0}
     assert records["silent"].turn_scores == {}
     by_turns = next(record for record in score_records_of(version) if record.metric == "word_f1")
@@ -257,6 +301,13 @@ def test_a_challenge_s_board_places_a_dialogue_s_score_at_its_first_turn(
     order = turn_order(version)
     found = metric_scores(select_systems(version), len(order.turn_pks), only=["words"])
     curt = _by_turn(found, 0, order)[0]
-    assert [None if score != score else score for score in curt] == [3.0, None, 5.0, None, None, None]
+    assert [None if score != score else score for score in curt] == [
+        3.0,
+        None,
+        5.0,
+        None,
+        None,
+        None,
+    ]
     assert _board_metric("words").of_dialogues
     assert not _board_metric("word_f1").of_dialogues

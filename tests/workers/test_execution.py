@@ -1,4 +1,5 @@
-"""From a row to its result: what a metric's scores become, and what becomes of a metric that goes wrong."""
+"""From a row to its result: what a metric's scores become, and what becomes of a metric that goes
+wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def computed(version: CorpusVersion, name: str, system: str) -> MetricRun:
     return run
 
 
-def test_turn_scores_follow_the_turns_and_their_mean_is_the_system_score(version: CorpusVersion) -> None:
+def test_turn_scores_follow_the_turns_and_their_mean_is_the_system_score(
+    version: CorpusVersion,
+) -> None:
     run = computed(version, "length", "echo")
     # "the answer" 10, "the reply" 9, "an answer" 9
     assert (run.state, run.turn_scores) == ("done", [10.0, 9.0, 9.0])
@@ -51,12 +54,18 @@ def test_an_undefined_turn_keeps_the_metric_s_reason(version: CorpusVersion) -> 
 
 def test_the_signature_names_metric_version_corpus_and_n(version: CorpusVersion) -> None:
     run = computed(version, "length", "dull")
-    assert run.signature == f"metric:length|version:1|corpus:small|corpus_version:{version.label}|n:2"
+    assert (
+        run.signature == f"metric:length|version:1|corpus:small|corpus_version:{version.label}|n:2"
+    )
 
 
-def test_a_metric_of_whole_systems_has_one_score_against_the_references(version: CorpusVersion) -> None:
+def test_a_metric_of_whole_systems_has_one_score_against_the_references(
+    version: CorpusVersion,
+) -> None:
     run = computed(version, "system_length", "echo")
-    references = [text for turn in Turn.objects.filter(dialogue__version=version) for text in turn.references]
+    references = [
+        text for turn in Turn.objects.filter(dialogue__version=version) for text in turn.references
+    ]
     # "the answer" 10, "the reply" 9, "an answer" 9: mean 28 / 3
     assert run.system_score == pytest.approx(28 / 3 - sum(map(len, references)) / len(references))
     assert (run.state, run.turn_scores, run.undefined) == ("done", [], {})
@@ -80,19 +89,26 @@ def test_scores_may_come_from_a_generator(version: CorpusVersion) -> None:
         ("raises", "RuntimeError: the model has no opinion"),
         ("too_few", "ValueError: too_few gave 2 scores for 3 responses"),
         ("too_many", "ValueError: too_many gave 4 scores for 3 responses"),
-        ("not_a_number", "ValueError: not_a_number gave nan; a score must be a finite number or undefined"),
+        (
+            "not_a_number",
+            "ValueError: not_a_number gave nan; a score must be a finite number or undefined",
+        ),
         ("infinite", "ValueError: infinite gave inf; a score must be a finite number or undefined"),
         ("nothing", "ValueError: nothing gave None; a score must be a finite number or undefined"),
         ("text", "ValueError: text gave '0.5'; a score must be a finite number or undefined"),
     ],
 )
-def test_a_metric_that_goes_wrong_fails_its_run_and_says_how(version: CorpusVersion, name: str, error: str) -> None:
+def test_a_metric_that_goes_wrong_fails_its_run_and_says_how(
+    version: CorpusVersion, name: str, error: str
+) -> None:
     run = computed(version, name, "echo")
     assert (run.state, run.error) == ("failed", error)
     assert (run.turn_scores, run.system_score, run.lease_token) == ([], None, "")
 
 
-def test_a_run_of_another_metric_version_is_not_computed_with_this_one(version: CorpusVersion) -> None:
+def test_a_run_of_another_metric_version_is_not_computed_with_this_one(
+    version: CorpusVersion,
+) -> None:
     systems = select_systems(version, ["echo"])
     runs.request([parse("length")], systems, hint=False)
     MetricRun.objects.update(metric_version="0")
@@ -135,7 +151,9 @@ def test_a_finished_run_makes_a_new_revision_a_failed_one_does_not(version: Corp
     assert version.revision == 1
 
 
-def test_a_worker_that_lost_its_lease_while_it_scored_stores_nothing(version: CorpusVersion, monkeypatch) -> None:
+def test_a_worker_that_lost_its_lease_while_it_scored_stores_nothing(
+    version: CorpusVersion, monkeypatch
+) -> None:
     def robbed(examples: list[object]) -> list[float]:
         MetricRun.objects.update(lease_token="somebody else")
         return [1.0] * len(examples)

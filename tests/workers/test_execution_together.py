@@ -39,14 +39,19 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> NotedLengths:
 
 def use(monkeypatch: pytest.MonkeyPatch, made: object, most: int = 8) -> None:
     forget()
-    catalogue = registry.assemble([batch_metric(made, most), metric("alone", lambda e: [1.0] * len(e))], [])
+    catalogue = registry.assemble(
+        [batch_metric(made, most), metric("alone", lambda e: [1.0] * len(e))], []
+    )
     monkeypatch.setattr(registry, "_catalogue", lambda: catalogue)
 
 
 @pytest.fixture
 def version(tmp_path: Path) -> CorpusVersion:
-    """Four systems, two turns; each says its name at the first turn, ``four`` says nothing at the second."""
-    said = {("d0", 0, name): name for name in NAMES} | {("d0", 1, name): f"{name} again" for name in NAMES[:3]}
+    """Four systems, two turns; each says its name at the first turn, ``four`` says nothing at the
+    second."""
+    said = {("d0", 0, name): name for name in NAMES} | {
+        ("d0", 1, name): f"{name} again" for name in NAMES[:3]
+    }
     return stored(rated_corpus([dialogue("d0", turns=2)], said), tmp_path)
 
 
@@ -59,11 +64,17 @@ def states() -> list[str]:
     return [f"{run.state}:{run.attempts}" for run in MetricRun.objects.order_by("system__position")]
 
 
-def test_one_call_scores_all_systems_and_each_run_gets_its_own(version: CorpusVersion, scorer: NotedLengths) -> None:
+def test_one_call_scores_all_systems_and_each_run_gets_its_own(
+    version: CorpusVersion, scorer: NotedLengths
+) -> None:
     first, *_ = requested(version)
     assert execution.compute(first.pk)
-    assert scorer.calls == [["one", "one again", "two", "two again", "three", "three again", "four"]]
-    assert list(MetricRun.objects.order_by("system__position").values_list("turn_scores", flat=True)) == [
+    assert scorer.calls == [
+        ["one", "one again", "two", "two again", "three", "three again", "four"]
+    ]
+    assert list(
+        MetricRun.objects.order_by("system__position").values_list("turn_scores", flat=True)
+    ) == [
         [3.0, 9.0],
         [3.0, 9.0],
         [5.0, 11.0],
@@ -76,7 +87,8 @@ def test_one_call_scores_all_systems_and_each_run_gets_its_own(version: CorpusVe
 def test_a_scorer_sees_all_turns_of_the_corpus_whatever_was_answered(
     version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """idf is counted over them: it must not hang on which systems a worker took along, nor on what they answered."""
+    """idf is counted over them: it must not hang on which systems a worker took along, nor on what
+    they answered."""
     seen: list[list[tuple[str, int]]] = []
 
     class Seeing(NotedLengths):
@@ -104,10 +116,14 @@ def test_a_scorer_of_whole_systems_sees_the_corpus_once_before_all_else(
     assert [step for step, _ in scorer.calls] == ["see", "prepare", *["score"] * 4]
 
 
-def of_whole_systems(monkeypatch: pytest.MonkeyPatch, made: PreparedLengths | None = None) -> PreparedLengths:
+def of_whole_systems(
+    monkeypatch: pytest.MonkeyPatch, made: PreparedLengths | None = None
+) -> PreparedLengths:
     scorer = made or PreparedLengths()
     forget()
-    monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([system_metric(scorer)], []))
+    monkeypatch.setattr(
+        registry, "_catalogue", lambda: registry.assemble([system_metric(scorer)], [])
+    )
     return scorer
 
 
@@ -132,14 +148,18 @@ def test_a_metric_of_whole_systems_sees_all_of_them_and_people_before_it_scores_
     assert states() == ["done:1"] * 4
 
 
-def test_one_system_alone_is_not_prepared(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_system_alone_is_not_prepared(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scorer = of_whole_systems(monkeypatch)
     runs.request([parse("system_length")], select_systems(version)[:1], hint=False)
     execution.compute(MetricRun.objects.get().pk)
     assert [step for step, _ in scorer.calls] == ["score"]
 
 
-def test_progress_of_whole_systems_never_goes_back(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_of_whole_systems_never_goes_back(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
     of_whole_systems(monkeypatch)
     requested(version, "system_length")
     told: list[int] = []
@@ -160,7 +180,9 @@ def test_each_run_says_with_what_it_was_made(version: CorpusVersion, scorer: Not
     execution.compute(first.pk)
     three = MetricRun.objects.get(system__name="three")
     assert (three.model, three.device) == ("ruler@abc123", "cpu, 1 thread")
-    assert three.remarks == {"1": "long"}  # "three again" has 11 characters; the NUL, which PostgreSQL refuses, is gone
+    assert three.remarks == {
+        "1": "long"
+    }  # "three again" has 11 characters; the NUL, which PostgreSQL refuses, is gone
     assert MetricRun.objects.get(system__name="two").remarks == {}
     assert three.details == {"texts": 7}
     # the option says 0, "as the model likes it"; the account says what that was
@@ -188,17 +210,28 @@ def test_a_signature_tells_of_its_own_run_whatever_was_computed_with_it(
     first, *_ = requested(version)
     execution.compute(first.pk)
     signatures = MetricRun.objects.order_by("system__position").values_list("signature", flat=True)
-    assert [re.search(r"[|]texts:(\d)[|]", signature)[1] for signature in signatures] == ["2", "2", "2", "1"]
+    assert [re.search(r"[|]texts:(\d)[|]", signature)[1] for signature in signatures] == [
+        "2",
+        "2",
+        "2",
+        "1",
+    ]
 
 
-def test_a_remark_follows_its_turn_when_an_earlier_one_has_no_response(scorer: NotedLengths, tmp_path: Path) -> None:
-    version = stored(rated_corpus([dialogue("d0", turns=2)], {("d0", 1, "late"): "long enough"}), tmp_path)
+def test_a_remark_follows_its_turn_when_an_earlier_one_has_no_response(
+    scorer: NotedLengths, tmp_path: Path
+) -> None:
+    version = stored(
+        rated_corpus([dialogue("d0", turns=2)], {("d0", 1, "late"): "long enough"}), tmp_path
+    )
     (run,) = requested(version)
     execution.compute(run.pk)
     assert MetricRun.objects.get().remarks == {"1": "long"}
 
 
-def test_no_more_systems_than_the_metric_wants(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_systems_than_the_metric_wants(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scorer = NotedLengths()
     use(monkeypatch, scorer, most=3)
     first, *_ = requested(version)
@@ -218,7 +251,9 @@ def test_a_worker_s_processes_share_the_systems(
 def test_other_metrics_options_corpora_and_versions_are_left_alone(
     version: CorpusVersion, scorer: NotedLengths, tmp_path: Path
 ) -> None:
-    other = stored(rated_corpus([dialogue("d0")], {("d0", 0, "one"): "elsewhere"}), tmp_path, "other")
+    other = stored(
+        rated_corpus([dialogue("d0")], {("d0", 0, "one"): "elsewhere"}), tmp_path, "other"
+    )
     first, *_ = requested(version)
     runs.request([parse("alone"), parse("together[layer=2]")], select_systems(version), hint=False)
     runs.request([parse("together")], select_systems(other), hint=False)
@@ -227,7 +262,9 @@ def test_other_metrics_options_corpora_and_versions_are_left_alone(
     assert set(done.values_list("configuration", "system__version")) == {("together", version.pk)}
 
 
-def test_a_run_that_was_begun_before_goes_alone_and_joins_nobody(version: CorpusVersion, scorer: NotedLengths) -> None:
+def test_a_run_that_was_begun_before_goes_alone_and_joins_nobody(
+    version: CorpusVersion, scorer: NotedLengths
+) -> None:
     first, second, *_ = requested(version)
     MetricRun.objects.filter(pk=second.pk).update(attempts=1)
     execution.compute(first.pk)
@@ -237,7 +274,9 @@ def test_a_run_that_was_begun_before_goes_alone_and_joins_nobody(version: Corpus
     assert states() == ["done:1", "done:2", "done:1", "done:1"]
 
 
-def fails_for(word: str, problem: type[Exception] = RuntimeError) -> Callable[[Sequence[Example]], None]:
+def fails_for(
+    word: str, problem: type[Exception] = RuntimeError
+) -> Callable[[Sequence[Example]], None]:
     def look(examples: Sequence[Example]) -> None:
         if any(example.response == word for example in examples):
             raise problem(f"no idea what {word} means")
@@ -253,7 +292,9 @@ def test_only_the_run_that_a_metric_fails_on_fails(
     first, *_ = requested(version)
     assert execution.compute(first.pk)
     assert states() == ["done:1", "failed:1", "done:1", "done:1"]
-    assert MetricRun.objects.get(state="failed").error == f"{problem.__name__}: no idea what two means"
+    assert (
+        MetricRun.objects.get(state="failed").error == f"{problem.__name__}: no idea what two means"
+    )
 
 
 def test_a_score_that_is_no_number_fails_its_run_alone_and_needs_no_second_call(
@@ -263,7 +304,8 @@ def test_a_score_that_is_no_number_fails_its_run_alone_and_needs_no_second_call(
         def score(self, examples: Sequence[Example], progress: object = None) -> list[float]:
             found = super().score(examples)
             return [
-                float("nan") if one.response == "two" else score for one, score in zip(examples, found, strict=True)
+                float("nan") if one.response == "two" else score
+                for one, score in zip(examples, found, strict=True)
             ]
 
     scorer = Odd()
@@ -285,7 +327,9 @@ def test_a_model_that_cannot_be_loaded_fails_every_run_with_its_reason(
     first, *_ = requested(version)
     assert not execution.compute(first.pk)
     assert states() == ["failed:1"] * 4
-    assert set(MetricRun.objects.values_list("error", flat=True)) == {"RuntimeError: the model is not here"}
+    assert set(MetricRun.objects.values_list("error", flat=True)) == {
+        "RuntimeError: the model is not here"
+    }
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
@@ -329,7 +373,10 @@ def test_runs_that_take_too_long_together_and_may_not_be_begun_again_fail(
     first, *_ = requested(version)
     execution.compute(first.pk)
     assert states() == ["failed:1"] * 4
-    assert MetricRun.objects.get(pk=first.pk).error == "it took longer than 2 s (DIALEVAL_TASK_SECONDS)"
+    assert (
+        MetricRun.objects.get(pk=first.pk).error
+        == "it took longer than 2 s (DIALEVAL_TASK_SECONDS)"
+    )
 
 
 def test_a_run_whose_lease_was_lost_meanwhile_is_not_finished_and_the_others_are(
@@ -365,7 +412,12 @@ def test_a_run_that_is_taken_away_while_it_is_computed_alone_does_not_hold_up_th
 
 @pytest.mark.parametrize(("attempts", "state"), [(1, "failed"), (2, "pending")])
 def test_what_the_database_could_not_store_waits_again_while_it_may_be_begun_again(
-    version: CorpusVersion, scorer: NotedLengths, monkeypatch: pytest.MonkeyPatch, settings, attempts: int, state: str
+    version: CorpusVersion,
+    scorer: NotedLengths,
+    monkeypatch: pytest.MonkeyPatch,
+    settings,
+    attempts: int,
+    state: str,
 ) -> None:
     """An import holds SQLite's one writer for longer than others wait: no fault of the metric's."""
 
@@ -413,14 +465,21 @@ def test_every_run_shows_its_share_of_what_is_done(
 
     def noted(*arguments: object) -> bool:
         kept = report(*arguments)  # type: ignore[arg-type]
-        seen.append(list(MetricRun.objects.order_by("system__position").values_list("examples_done", "examples_total")))
+        seen.append(
+            list(
+                MetricRun.objects.order_by("system__position").values_list(
+                    "examples_done", "examples_total"
+                )
+            )
+        )
         return kept
 
     monkeypatch.setattr(runs, "report", noted)
     monkeypatch.setattr(execution, "PROGRESS_SECONDS", 0.0)
     first, *_ = requested(version)
     execution.compute(first.pk)
-    # seven responses: after four of them every run is at 4/7, which of two responses is one, of one is none
+    # seven responses: after four of them every run is at 4/7, which of two responses is one, of one
+    # is none
     assert seen[3] == [(1, 2), (1, 2), (1, 2), (0, 1)]
     assert seen[-1] == [(2, 2), (2, 2), (2, 2), (1, 1)]
 
@@ -444,7 +503,9 @@ def test_model_and_device_are_shown_while_it_works(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_however_many_ask_at_once_each_run_is_claimed_once(version: CorpusVersion, scorer: NotedLengths) -> None:
+def test_however_many_ask_at_once_each_run_is_claimed_once(
+    version: CorpusVersion, scorer: NotedLengths
+) -> None:
     waiting = requested(version)
     at_once(*[lambda pk=run.pk: execution.compute(pk) for run in waiting * 4])
     assert states() == ["done:1"] * 4
@@ -464,7 +525,9 @@ def test_what_is_withdrawn_while_siblings_are_claimed_is_gone_or_computed(
         MetricRun.objects.all().delete()
 
 
-def test_the_first_claim_s_lease_covers_them_all(version: CorpusVersion, scorer: NotedLengths) -> None:
+def test_the_first_claim_s_lease_covers_them_all(
+    version: CorpusVersion, scorer: NotedLengths
+) -> None:
     first, *_ = requested(version)
     claim = runs.claim(first.pk)
     assert claim is not None

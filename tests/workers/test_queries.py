@@ -32,7 +32,9 @@ def finished(system, configuration, scores, undefined=None):
 
 def test_each_system_has_its_scores_at_the_turn_with_the_reason_where_there_is_none(version):
     first, second = version.systems.order_by("position")
-    turns = list(Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number"))
+    turns = list(
+        Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    )
     rest = [0.0] * (len(turns) - 2)
     finished(first, "b", [0.1, 0.25, *rest])
     finished(first, "a", [0.3, None, *rest], {"1": "no word"})
@@ -45,7 +47,9 @@ def test_each_system_has_its_scores_at_the_turn_with_the_reason_where_there_is_n
 
 def test_a_remark_stands_beside_its_own_turn_s_score(version):
     system = version.systems.first()
-    turns = list(Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number"))
+    turns = list(
+        Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    )
     finished(system, "a", [0.5] * len(turns))
     system.metric_runs.update(remarks={"1": "cut at 512 tokens"})
     assert turn_scores_at(version, turns[0])[system.pk] == [("a", 0.5, "", "")]

@@ -1,4 +1,5 @@
-"""A rater who waits for a chat's answer has it before a judge begins, wherever the hint of it stands in the queue."""
+"""A rater who waits for a chat's answer has it before a judge begins, wherever the hint of it
+stands in the queue."""
 
 from __future__ import annotations
 
@@ -35,10 +36,14 @@ def a_run(version: CorpusVersion, metric: str) -> int:
 
 def a_rater_asked(seconds_ago: float) -> None:
     answer = chat.say(made_chat(), "Hello.", "k1").answer
-    Message.objects.filter(pk=answer.pk).update(created_at=timezone.now() - timedelta(seconds=seconds_ago))
+    Message.objects.filter(pk=answer.pk).update(
+        created_at=timezone.now() - timedelta(seconds=seconds_ago)
+    )
 
 
-def test_who_waits_is_answered_before_a_judge_begins(version: CorpusVersion, deeds: list[str]) -> None:
+def test_who_waits_is_answered_before_a_judge_begins(
+    version: CorpusVersion, deeds: list[str]
+) -> None:
     a_rater_asked(3)
     tasks.compute(a_run(version, "cpdscore_detail"))
     assert deeds == ["answer", "compute"]
@@ -50,13 +55,17 @@ def test_another_worker_has_two_seconds_to_begin(version: CorpusVersion, deeds: 
     assert deeds == ["compute"]
 
 
-def test_a_chat_that_was_left_behind_holds_no_judge_up(version: CorpusVersion, deeds: list[str]) -> None:
+def test_a_chat_that_was_left_behind_holds_no_judge_up(
+    version: CorpusVersion, deeds: list[str]
+) -> None:
     a_rater_asked(301)
     tasks.compute(a_run(version, "cpdscore_detail"))
     assert deeds == ["compute"]
 
 
-def test_a_worker_of_other_metrics_answers_no_chat(version: CorpusVersion, deeds: list[str]) -> None:
+def test_a_worker_of_other_metrics_answers_no_chat(
+    version: CorpusVersion, deeds: list[str]
+) -> None:
     a_rater_asked(3)
     tasks.compute(a_run(version, "length"))
     assert deeds == ["compute"]

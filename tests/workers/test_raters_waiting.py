@@ -21,7 +21,9 @@ def failed() -> Message:
     """An answer that failed, to a rater who asked longer ago than anybody is taken to wait."""
     answer = chat.say(made_chat(), "Hello.", "k1").answer
     long_ago = timezone.now() - LEFT_BEHIND - timedelta(minutes=1)
-    Message.objects.filter(pk=answer.pk).update(state="failed", error="no route", created_at=long_ago)
+    Message.objects.filter(pk=answer.pk).update(
+        state="failed", error="no route", created_at=long_ago
+    )
     return answer
 
 
@@ -33,5 +35,7 @@ def test_who_asks_again_after_minutes_is_waiting_again(failed: Message) -> None:
 def test_who_asks_again_waits_from_then_on(failed: Message) -> None:
     chat.ask_again(Conversation.objects.get())
     assert not raters_wait(LEAST_SECONDS)
-    Message.objects.update(created_at=F("created_at") - timedelta(seconds=LEAST_SECONDS + 1))  # so much later
+    Message.objects.update(
+        created_at=F("created_at") - timedelta(seconds=LEAST_SECONDS + 1)
+    )  # so much later
     assert raters_wait(LEAST_SECONDS)

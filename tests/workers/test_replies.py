@@ -1,4 +1,5 @@
-"""Answers of chat systems as work: told of once, claimed by one, kept by a lease, swept, given up with a reason."""
+"""Answers of chat systems as work: told of once, claimed by one, kept by a lease, swept, given up
+with a reason."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ def now_in_the_row(message: Message) -> Message:
 
 
 def silent() -> None:
-    Message.objects.filter(state="running").update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    Message.objects.filter(state="running").update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
 
 
 def test_a_worker_is_told_when_the_message_is_committed_and_only_once(
@@ -63,7 +66,9 @@ def test_a_worker_is_told_when_the_message_is_committed_and_only_once(
     assert now_in_the_row(answer).hints == 1
 
 
-def test_after_the_last_utterance_no_worker_is_told(told: list[int], django_capture_on_commit_callbacks) -> None:
+def test_after_the_last_utterance_no_worker_is_told(
+    told: list[int], django_capture_on_commit_callbacks
+) -> None:
     conversation = made_chat(utterances=3)
     chat.say(conversation, "Hello.", "k1")
     Message.objects.filter(state="pending").update(state="done", text="Yes.")
@@ -93,7 +98,9 @@ def test_what_a_rater_said_is_nobody_s_work(conversation: Conversation, answer: 
     assert replies.claim(10**9) is None
 
 
-def test_an_answer_whose_worker_fell_silent_is_claimed_by_another_who_alone_can_store_it(answer: Message) -> None:
+def test_an_answer_whose_worker_fell_silent_is_claimed_by_another_who_alone_can_store_it(
+    answer: Message,
+) -> None:
     late = replies.claim(answer.pk)
     silent()
     owner = replies.claim(answer.pk)
@@ -126,7 +133,11 @@ def test_who_said_nothing_is_asked_again_until_the_attempts_are_used_up(
     assert replies.try_again(replies.claim(answer.pk), "said nothing")
     assert (now_in_the_row(answer).state, told) == ("pending", [answer.pk])
     assert replies.try_again(replies.claim(answer.pk), "said nothing twice")
-    assert (now_in_the_row(answer).state, answer.error, told) == ("failed", "said nothing twice", [answer.pk])
+    assert (now_in_the_row(answer).state, answer.error, told) == (
+        "failed",
+        "said nothing twice",
+        [answer.pk],
+    )
 
 
 def test_an_answer_given_back_was_not_begun(answer: Message) -> None:
@@ -145,10 +156,12 @@ def test_after_the_chat_ended_nothing_is_stored(conversation: Conversation) -> N
     assert now_in_the_row(answer).state == "failed"
 
 
-# --- sweeping --------------------------------------------------------------------------------------------------
+# --- sweeping -------------------------------------------------------------------------------------
 
 
-def test_the_sweep_gives_back_what_a_silent_worker_had_and_tells_of_it(answer: Message, told: list[int]) -> None:
+def test_the_sweep_gives_back_what_a_silent_worker_had_and_tells_of_it(
+    answer: Message, told: list[int]
+) -> None:
     replies.claim(answer.pk)
     silent()
     assert replies.sweep() == replies.Swept(given_back=1, given_up=0, hinted=1)

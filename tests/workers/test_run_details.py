@@ -19,13 +19,17 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 
-def computed(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch, details: dict[str, Any]) -> MetricRun:
+def computed(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch, details: dict[str, Any]
+) -> MetricRun:
     class Telling(NotedLengths):
         def account(self) -> Account:
             return Account(details=details)
 
     forget()
-    monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([batch_metric(Telling(), 1)], []))
+    monkeypatch.setattr(
+        registry, "_catalogue", lambda: registry.assemble([batch_metric(Telling(), 1)], [])
+    )
     runs.request([parse("together")], select_systems(version, ["echo"]), hint=False)
     run = MetricRun.objects.get()
     execution.compute(run.pk)
@@ -33,12 +37,16 @@ def computed(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch, details: d
     return run
 
 
-def test_what_is_no_json_fails_the_run(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_json_fails_the_run(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = computed(version, monkeypatch, {"spread": float("nan")})
     assert run.error.startswith("ValueError: together gave details that are no JSON")
 
 
-def test_what_no_database_keeps_is_left_out(version: CorpusVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_database_keeps_is_left_out(
+    version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = computed(version, monkeypatch, {"said": ["a\0b", "half \ud800"], "k\0": "é"})
     assert (run.state, run.details) == ("done", {"said": ["ab", "half ?"], "k": "é"})
 

@@ -1,4 +1,5 @@
-"""Rows of work: asked for once, claimed by one, kept by a lease, swept when their worker fell silent."""
+"""Rows of work: asked for once, claimed by one, kept by a lease, swept when their worker fell
+silent."""
 
 from __future__ import annotations
 
@@ -54,10 +55,12 @@ def now_in_the_row(run: MetricRun) -> MetricRun:
 
 def silent(run: MetricRun) -> None:
     """The run's worker says nothing until its lease is over."""
-    MetricRun.objects.filter(pk=run.pk).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    MetricRun.objects.filter(pk=run.pk).update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
 
 
-# --- asking ----------------------------------------------------------------------------------------------------
+# --- asking ---------------------------------------------------------------------------------------
 
 
 def test_one_row_for_each_metric_and_system(version: CorpusVersion) -> None:
@@ -103,13 +106,18 @@ def test_what_was_named_first_is_told_of_first(
 
 
 def test_of_many_runs_each_queue_is_told_of_the_first_and_the_sweep_tells_of_the_rest(
-    version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks, monkeypatch: pytest.MonkeyPatch
+    version: CorpusVersion,
+    hints: list[int],
+    django_capture_on_commit_callbacks,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(runs, "HINTS_AT_ONCE", 1)
     wanted = [parse("length"), parse("constant"), parse("bertscore_f1")]
     with django_capture_on_commit_callbacks(execute=True):
         runs.request(wanted, select_systems(version))
-    told = list(MetricRun.objects.filter(pk__in=hints).order_by("queue").values_list("queue", "metric"))
+    told = list(
+        MetricRun.objects.filter(pk__in=hints).order_by("queue").values_list("queue", "metric")
+    )
     assert told == [("cpu", "length"), ("gpu", "bertscore_f1")]
     runs.sweep()
     assert sorted(hints) == sorted(MetricRun.objects.values_list("pk", flat=True))
@@ -124,14 +132,18 @@ def test_a_run_that_was_hinted_is_not_hinted_by_a_second_request(
     assert len(hints) == 1
 
 
-def test_asking_again_for_a_failed_run_tries_it_anew(version: CorpusVersion, run: MetricRun) -> None:
+def test_asking_again_for_a_failed_run_tries_it_anew(
+    version: CorpusVersion, run: MetricRun
+) -> None:
     runs.fail(runs.claim(run.pk), "no")
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     again = now_in_the_row(run)
     assert (again.state, again.attempts, again.error, again.finished_at) == ("pending", 0, "", None)
 
 
-def test_asking_leaves_failed_runs_of_an_older_metric_version_alone(version: CorpusVersion, run: MetricRun) -> None:
+def test_asking_leaves_failed_runs_of_an_older_metric_version_alone(
+    version: CorpusVersion, run: MetricRun
+) -> None:
     runs.fail(runs.claim(run.pk), "no")
     MetricRun.objects.update(metric_version="0")
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
@@ -155,14 +167,16 @@ def test_retry_gives_failed_runs_of_this_version_new_attempts(
     assert runs.retry_failed(version) == 0
 
 
-def test_withdrawing_takes_back_only_what_nobody_has_begun(version: CorpusVersion, run: MetricRun) -> None:
+def test_withdrawing_takes_back_only_what_nobody_has_begun(
+    version: CorpusVersion, run: MetricRun
+) -> None:
     runs.request([parse("constant"), parse("shy")], select_systems(version, ["echo"]), hint=False)
     runs.claim(run.pk)
     assert runs.withdraw_waiting(version) == 2
     assert list(MetricRun.objects.all()) == [run]
 
 
-# --- the database's own rules ----------------------------------------------------------------------------------
+# --- the database's own rules ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -172,9 +186,18 @@ def test_withdrawing_takes_back_only_what_nobody_has_begun(version: CorpusVersio
         ({"state": "running"}, "running_metric_run_is_leased"),
         ({"state": "running", "lease_token": "mine"}, "running_metric_run_is_leased"),
         ({"state": "done"}, "done_metric_run_has_a_score_or_a_reason"),
-        ({"state": "done", "system_score": 1.0, "signature": "s"}, "done_metric_run_has_a_score_or_a_reason"),
-        ({"state": "done", "system_score": 1.0, "finished": True}, "done_metric_run_has_a_score_or_a_reason"),
-        ({"state": "done", "signature": "s", "finished": True}, "done_metric_run_has_a_score_or_a_reason"),
+        (
+            {"state": "done", "system_score": 1.0, "signature": "s"},
+            "done_metric_run_has_a_score_or_a_reason",
+        ),
+        (
+            {"state": "done", "system_score": 1.0, "finished": True},
+            "done_metric_run_has_a_score_or_a_reason",
+        ),
+        (
+            {"state": "done", "signature": "s", "finished": True},
+            "done_metric_run_has_a_score_or_a_reason",
+        ),
         ({"state": "failed"}, "failed_metric_run_says_why"),
     ],
 )
@@ -202,7 +225,7 @@ def test_another_version_or_configuration_is_another_row(run: MetricRun, field: 
     assert MetricRun.objects.count() == 2
 
 
-# --- claiming and the lease ------------------------------------------------------------------------------------
+# --- claiming and the lease -----------------------------------------------------------------------
 
 
 def test_a_claimed_run_cannot_be_claimed_again(run: MetricRun) -> None:
@@ -241,11 +264,17 @@ def test_who_lost_the_lease_can_neither_report_nor_finish_nor_fail(run: MetricRu
     assert not runs.keep([late], examples_done=3)
     assert not runs.finish(late, DONE)
     assert not runs.fail(late, "no")
-    assert (now_in_the_row(run).state, run.lease_token, run.examples_done) == ("running", owner.token, 0)
+    assert (now_in_the_row(run).state, run.lease_token, run.examples_done) == (
+        "running",
+        owner.token,
+        0,
+    )
     assert runs.finish(owner, DONE)
 
 
-def test_only_the_finish_that_counts_makes_a_new_revision(version: CorpusVersion, run: MetricRun) -> None:
+def test_only_the_finish_that_counts_makes_a_new_revision(
+    version: CorpusVersion, run: MetricRun
+) -> None:
     late = runs.claim(run.pk)
     silent(run)
     owner = runs.claim(run.pk)
@@ -261,7 +290,9 @@ def test_keeping_a_run_renews_its_lease_and_tells_its_progress(run: MetricRun) -
     claim = runs.claim(run.pk)
     MetricRun.objects.update(lease_expires_at=timezone.now() + timedelta(seconds=1))
     assert runs.keep([claim], examples_done=2, examples_total=3)
-    assert now_in_the_row(run).lease_expires_at > timezone.now() + timedelta(seconds=30)  # LEASE_SECONDS is 60
+    assert now_in_the_row(run).lease_expires_at > timezone.now() + timedelta(
+        seconds=30
+    )  # LEASE_SECONDS is 60
     assert (run.examples_done, run.examples_total) == (2, 3)
 
 
@@ -275,15 +306,22 @@ def test_many_workers_at_once_and_one_has_the_run(run: MetricRun) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_requests_at_once_make_one_row(version: CorpusVersion, hints: list[int]) -> None:
     systems = select_systems(version)
-    asked = at_once(*[lambda: runs.request([parse("length"), parse("constant")], systems, hint=False)] * 8)
+    asked = at_once(
+        *[lambda: runs.request([parse("length"), parse("constant")], systems, hint=False)] * 8
+    )
     assert asked == [None] * 8
     assert MetricRun.objects.count() == 4
 
 
-@pytest.mark.skipif(not ON_SERVICES, reason="SQLite has one writer: the claim is over before the withdrawal begins")
+@pytest.mark.skipif(
+    not ON_SERVICES, reason="SQLite has one writer: the claim is over before the withdrawal begins"
+)
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_is_claimed_while_it_is_withdrawn_stays(version: CorpusVersion, run: MetricRun) -> None:
-    """The withdrawal meets the row while the claim is not committed yet, waits for it, and must look again."""
+def test_a_run_that_is_claimed_while_it_is_withdrawn_stays(
+    version: CorpusVersion, run: MetricRun
+) -> None:
+    """The withdrawal meets the row while the claim is not committed yet, waits for it, and must
+    look again."""
     claimed, waiting = threading.Event(), threading.Event()
 
     def withdraw() -> int:
@@ -315,7 +353,7 @@ def wait_until_somebody_waits_for_a_lock() -> None:
     wait_until(somebody_waits, 10, "the withdrawal waits for the claim")
 
 
-# --- sweeping --------------------------------------------------------------------------------------------------
+# --- sweeping -------------------------------------------------------------------------------------
 
 
 def test_a_silent_worker_s_run_is_given_back_and_told_of(run: MetricRun, hints: list[int]) -> None:
@@ -332,7 +370,9 @@ def test_a_worker_that_keeps_its_lease_is_left_alone(run: MetricRun, hints: list
     assert runs.finish(claim, DONE)
 
 
-def test_a_run_that_was_tried_too_often_is_given_up_with_a_reason(run: MetricRun, settings, hints: list[int]) -> None:
+def test_a_run_that_was_tried_too_often_is_given_up_with_a_reason(
+    run: MetricRun, settings, hints: list[int]
+) -> None:
     settings.MAX_ATTEMPTS = 1
     runs.claim(run.pk)
     silent(run)
@@ -341,7 +381,9 @@ def test_a_run_that_was_tried_too_often_is_given_up_with_a_reason(run: MetricRun
     assert "stopped without a word 1 time" in run.error
 
 
-def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(run: MetricRun, settings, hints: list[int]) -> None:
+def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(
+    run: MetricRun, settings, hints: list[int]
+) -> None:
     settings.SWEEP_SECONDS = 10.0
     assert runs.sweep().hinted == 1  # never told: at once
     for told, pause in ((1, 20), (2, 40), (3, 80), (4, 160)):
@@ -360,7 +402,8 @@ def test_the_pause_between_hints_has_an_end(run: MetricRun, hints: list[int]) ->
 def test_those_that_are_not_yet_due_take_no_place_in_a_sweep(
     run: MetricRun, hints: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before all others."""
+    """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before
+    all others."""
     monkeypatch.setattr(claims, "HINTS_A_SWEEP", 1)
     runs.request([parse("word_f1")], [run.system], hint=False)
     waited_for = MetricRun.objects.get(metric="word_f1")
@@ -379,7 +422,9 @@ def test_two_sweeps_at_once_do_no_harm(run: MetricRun, hints: list[int]) -> None
     assert now_in_the_row(run).attempts == 1
 
 
-def test_where_the_broker_is_gone_the_rows_wait(version: CorpusVersion, settings, tmp_path: Path, monkeypatch) -> None:
+def test_where_the_broker_is_gone_the_rows_wait(
+    version: CorpusVersion, settings, tmp_path: Path, monkeypatch
+) -> None:
     def unreachable(*arguments: object, **options: object) -> None:
         raise OSError("no broker")
 

@@ -40,7 +40,10 @@ def test_runs_that_failed_alike_are_one_row_with_their_systems(version: CorpusVe
 
 def test_another_error_is_another_row(version: CorpusVersion) -> None:
     failed(version, "length", {"echo": "no such model", "dull": "out of memory"})
-    assert [row.cells["error"].value for row in failed_table(version).rows] == ["no such model", "out of memory"]
+    assert [row.cells["error"].value for row in failed_table(version).rows] == [
+        "no such model",
+        "out of memory",
+    ]
 
 
 def test_the_bar_of_a_metric_says_how_many_of_its_runs_failed(version: CorpusVersion) -> None:
@@ -48,7 +51,7 @@ def test_the_bar_of_a_metric_says_how_many_of_its_runs_failed(version: CorpusVer
     assert [one.remark for one in run_progress(version).configurations] == ["2 failed"]
 
 
-# --- the page that stands open while runs end --------------------------------------------------------------------
+# --- the page that stands open while runs end -----------------------------------------------------
 
 
 def progress(client: Client, version: CorpusVersion, seen: str) -> str:
@@ -56,7 +59,9 @@ def progress(client: Client, version: CorpusVersion, seen: str) -> str:
     return client.get(address, headers={"HX-Request": "true", "X-Seen": seen}).content.decode()
 
 
-def test_a_page_that_stands_open_is_told_of_a_failure_once(version: CorpusVersion, client: Client) -> None:
+def test_a_page_that_stands_open_is_told_of_a_failure_once(
+    version: CorpusVersion, client: Client
+) -> None:
     runs.request([parse("length")], select_systems(version), hint=False)
     page = client.get(reverse("corpus-runs", args=[version.corpus.slug])).content.decode()
     (seen,) = re.findall(r'"X-Seen": "([^"]*)"', page)
@@ -75,7 +80,9 @@ def test_news_come_arranged_as_the_page_is(version: CorpusVersion, client: Clien
     failed(version, "word_f1", {"echo": "no such model"})
     page = f"http://testserver/corpora/{version.corpus.slug}/runs/?failed-sort=-metric"
     address = reverse("corpus-runs-progress", args=[version.corpus.slug])
-    news = client.get(address, headers={"HX-Request": "true", "HX-Current-URL": page}).content.decode()
+    news = client.get(
+        address, headers={"HX-Request": "true", "HX-Current-URL": page}
+    ).content.decode()
     rows = re.findall(r"<tr[^>]*>.*?</tr>", news, re.DOTALL)
     names = [name for row in rows for name in re.findall(r"\b(length|word_f1)\b", row)[:1]]
     assert names == ["word_f1", "length"]
@@ -84,7 +91,16 @@ def test_news_come_arranged_as_the_page_is(version: CorpusVersion, client: Clien
 def test_the_last_answer_brings_what_was_computed(version: CorpusVersion, client: Client) -> None:
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     seen = run_progress(version).mark
-    call_command("score", "--corpus", version.corpus.slug, "--systems", "echo", "--metrics", "length", "--inline")
+    call_command(
+        "score",
+        "--corpus",
+        version.corpus.slug,
+        "--systems",
+        "echo",
+        "--metrics",
+        "length",
+        "--inline",
+    )
     news = progress(client, version, seen)
     assert "hx-trigger" not in news  # nothing is under way: it asks no more
     assert 'id="table-computed-' in news
@@ -123,16 +139,22 @@ def test_nothing_chosen_is_said_where_one_chooses(version: CorpusVersion) -> Non
 
 def test_a_kind_with_a_ticked_metric_says_so(version: CorpusVersion) -> None:
     form = ScoreForm(version, {"metrics": ["length"], "more": ""})
-    assert [ticked for _, boxes, ticked in form.metrics_by_kind if "length" in [name for _, name, _ in boxes]] == [True]
+    assert [
+        ticked
+        for _, boxes, ticked in form.metrics_by_kind
+        if "length" in [name for _, name, _ in boxes]
+    ] == [True]
 
 
 def test_every_metric_has_one_kind_and_one_that_was_taken_out_comes_last() -> None:
     kinds = by_kind([*all_metrics(), "taken_out[layer=1]"], lambda name: name)
-    assert sorted(name for _, some in kinds for name in some) == sorted([*all_metrics(), "taken_out[layer=1]"])
+    assert sorted(name for _, some in kinds for name in some) == sorted(
+        [*all_metrics(), "taken_out[layer=1]"]
+    )
     assert (kinds[-1][0].key, kinds[-1][1]) == ("gone", ["taken_out[layer=1]"])
 
 
-# --- judges have a form of their own -----------------------------------------------------------------------------
+# --- judges have a form of their own --------------------------------------------------------------
 
 
 def test_a_judge_has_no_tick_box_here_and_is_not_said_to_be_missing(version: CorpusVersion) -> None:
@@ -143,15 +165,27 @@ def test_a_judge_has_no_tick_box_here_and_is_not_said_to_be_missing(version: Cor
     assert judges.isdisjoint(form.not_offered)
 
 
-def test_a_judge_that_is_written_here_is_sent_to_where_its_cost_is_estimated(version: CorpusVersion) -> None:
-    form = ScoreForm(version, {"metrics": ["length"], "more": "cpdscore_detail[samples=3,scoring=answer]"})
+def test_a_judge_that_is_written_here_is_sent_to_where_its_cost_is_estimated(
+    version: CorpusVersion,
+) -> None:
+    form = ScoreForm(
+        version, {"metrics": ["length"], "more": "cpdscore_detail[samples=3,scoring=answer]"}
+    )
     assert not form.is_valid()
     assert form.errors == {
-        "more": ["cpdscore_detail[samples=3,scoring=answer] asks a language model: start it among the corpus's judges"]
+        "more": [
+            (
+                "cpdscore_detail[samples=3,scoring=answer] asks a language model: start it among "
+                "the corpus's judges"
+            )
+        ]
     }
 
 
 def test_judges_are_a_kind_of_their_own_that_says_what_they_cost() -> None:
-    (kind,) = {kind_of(name).key: kind_of(name) for name in ("cpdscore_simple", "cpdscore_dialogue", "judge")}.values()
+    (kind,) = {
+        kind_of(name).key: kind_of(name)
+        for name in ("cpdscore_simple", "cpdscore_dialogue", "judge")
+    }.values()
     assert kind.key == "judges"
     assert "budget" in kind.words

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def score(version: CorpusVersion, capsys):
-    """Runs the command as the command line does; returns what it printed and what it said beside."""
+    """Runs the command as the command line does; returns what it printed and what it said
+    beside."""
 
     def run(*arguments: str, corpus: str = "small") -> tuple[str, str]:
         capsys.readouterr()
@@ -70,7 +71,12 @@ def test_the_document_has_the_shape_of_the_contract(score, version: CorpusVersio
                 "details": {},
                 "turn_scores": [
                     {"dialogue": "d0", "turn": 0, "score": 3.0},
-                    {"dialogue": "d0", "turn": 1, "score": None, "reason": "the system gave no response at this turn"},
+                    {
+                        "dialogue": "d0",
+                        "turn": 1,
+                        "score": None,
+                        "reason": "the system gave no response at this turn",
+                    },
                     {"dialogue": "d1", "turn": 0, "score": 2.0},
                 ],
             },
@@ -89,7 +95,13 @@ def test_the_table_has_a_row_a_run(score) -> None:
     out, err = score("--metrics", "length,constant")
     assert [line.split() for line in out.splitlines()[2:]] == [
         ["constant", "echo", "done", "0.5000", "0"],
-        ["constant", "dull", "done", "0.5000", "0"],  # where it gave no response, no score is missing
+        [
+            "constant",
+            "dull",
+            "done",
+            "0.5000",
+            "0",
+        ],  # where it gave no response, no score is missing
         ["length", "echo", "done", "9.3333", "0"],
         ["length", "dull", "done", "2.5000", "0"],
     ]
@@ -99,7 +111,9 @@ def test_the_table_has_a_row_a_run(score) -> None:
 def test_what_is_computed_is_not_computed_again(score, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _ = score("--metrics", "length", "--format", "json")
     finished = list(MetricRun.objects.order_by("pk").values_list("finished_at", "attempts"))
-    monkeypatch.setattr(execution, "_compute_together", lambda *arguments: pytest.fail("it was computed again"))
+    monkeypatch.setattr(
+        execution, "_compute_together", lambda *arguments: pytest.fail("it was computed again")
+    )
     second, _ = score("--metrics", "length", "--format", "json")
     assert second == first
     assert list(MetricRun.objects.order_by("pk").values_list("finished_at", "attempts")) == finished
@@ -110,10 +124,14 @@ def test_only_the_chosen_systems_are_scored(score) -> None:
     assert list(MetricRun.objects.values_list("system__name", flat=True)) == ["dull"]
 
 
-def test_a_failed_metric_ends_with_an_error_that_says_why_and_the_others_are_done(score, capsys) -> None:
+def test_a_failed_metric_ends_with_an_error_that_says_why_and_the_others_are_done(
+    score, capsys
+) -> None:
     with pytest.raises(CommandError, match="raises: RuntimeError: the model has no opinion"):
         score("--metrics", "raises,length", "--systems", "echo", "--format", "json")
-    states: dict[str, Any] = {run["metric"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    states: dict[str, Any] = {
+        run["metric"]: run for run in json.loads(capsys.readouterr().out)["runs"]
+    }
     assert (states["length"]["state"], states["raises"]["state"]) == ("done", "failed")
     assert states["raises"]["error"] == "RuntimeError: the model has no opinion"
 
@@ -142,7 +160,9 @@ def test_a_run_that_a_dead_worker_left_behind_is_taken_over(score, version: Corp
     assert MetricRun.objects.get().attempts == 2
 
 
-def test_a_run_that_killed_every_worker_is_given_up_not_waited_for(score, version: CorpusVersion, settings) -> None:
+def test_a_run_that_killed_every_worker_is_given_up_not_waited_for(
+    score, version: CorpusVersion, settings
+) -> None:
     settings.MAX_ATTEMPTS = 1
     lost_run(version)
     with pytest.raises(CommandError, match="stopped without a word"):
@@ -152,11 +172,17 @@ def test_a_run_that_killed_every_worker_is_given_up_not_waited_for(score, versio
 @pytest.fixture
 def without_references(tmp_path: Path, odd_metrics: None) -> CorpusVersion:
     """As GRADE: no gold answers."""
-    return stored(rated_corpus([dialogue("d0", references=())], {("d0", 0, "echo"): "hi"}), tmp_path, "bare")
+    return stored(
+        rated_corpus([dialogue("d0", references=())], {("d0", 0, "echo"): "hi"}), tmp_path, "bare"
+    )
 
 
-def test_a_metric_that_needs_references_is_refused_where_there_are_none(score, without_references) -> None:
-    with pytest.raises(CommandError, match="bleu_4 cannot be computed on bare: the corpus has no references"):
+def test_a_metric_that_needs_references_is_refused_where_there_are_none(
+    score, without_references
+) -> None:
+    with pytest.raises(
+        CommandError, match="bleu_4 cannot be computed on bare: the corpus has no references"
+    ):
         score("--metrics", "length,bleu_4", corpus="bare")
     assert not MetricRun.objects.exists()
 
@@ -166,7 +192,11 @@ def test_all_leaves_out_what_cannot_be_computed_and_says_so(
 ) -> None:
     from workers.metrics import registry
 
-    metrics = {name: one for name, one in registry.all_metrics().items() if name in ("length", "constant", "bleu_4")}
+    metrics = {
+        name: one
+        for name, one in registry.all_metrics().items()
+        if name in ("length", "constant", "bleu_4")
+    }
     monkeypatch.setattr(registry, "_catalogue", lambda: registry.Catalogue(metrics))
     _, err = score("--metrics", "all", corpus="bare")
     assert "bleu_4 is left out: the corpus has no references" in err
@@ -197,7 +227,9 @@ def test_a_corpus_without_systems_has_nothing_to_score(score, tmp_path: Path) ->
         score("--metrics", "length", corpus="prompts")
 
 
-def test_a_new_version_is_scored_anew_and_the_old_scores_stay(score, version: CorpusVersion, tmp_path: Path) -> None:
+def test_a_new_version_is_scored_anew_and_the_old_scores_stay(
+    score, version: CorpusVersion, tmp_path: Path
+) -> None:
     score("--metrics", "length")
     changed = [one for one in two_systems() if getattr(one, "score", None) != 5]
     second = stored(changed, tmp_path)
@@ -218,7 +250,9 @@ def test_the_human_side_is_written_with_its_version_so_that_the_next_import_chan
     score, version: CorpusVersion, tmp_path: Path
 ) -> None:
     people = stored(rated_corpus([dialogue("p0", references=("one two",))], {}), tmp_path, "people")
-    out, _ = score("--metrics", "system_length", "--systems", "echo", "--human", "people", "--format", "json")
+    out, _ = score(
+        "--metrics", "system_length", "--systems", "echo", "--human", "people", "--format", "json"
+    )
     (run,) = json.loads(out)["runs"]
     assert run["metric"] == f"system_length[human=people@{people.label}]"
     # "the answer" 10, "the reply" 9, "an answer" 9: 28 / 3 on average; "one two" has 7 characters
@@ -228,7 +262,9 @@ def test_the_human_side_is_written_with_its_version_so_that_the_next_import_chan
 
 
 def test_the_corpus_itself_as_the_human_side_is_its_references(score) -> None:
-    out, _ = score("--metrics", "system_length", "--systems", "echo", "--human", "small", "--format", "json")
+    out, _ = score(
+        "--metrics", "system_length", "--systems", "echo", "--human", "small", "--format", "json"
+    )
     assert json.loads(out)["runs"][0]["metric"] == "system_length"
 
 
@@ -258,7 +294,9 @@ def test_a_corpus_that_is_not_public_is_no_human_side_of_one_that_is(score, tmp_
     people = stored(rated_corpus([dialogue("p0", references=("one two",))], {}), tmp_path, "people")
     people.corpus.is_public = False
     people.corpus.save()
-    with pytest.raises(CommandError, match="is not public, and the pages of small, which is, would name it"):
+    with pytest.raises(
+        CommandError, match="is not public, and the pages of small, which is, would name it"
+    ):
         score("--metrics", "system_length", "--human", "people")
 
 
@@ -268,14 +306,21 @@ def test_a_human_side_without_references_is_refused(score, tmp_path: Path) -> No
         score("--metrics", "system_length", "--human", "people")
 
 
-def test_what_all_metrics_need_is_asked_of_the_corpus_once(version: CorpusVersion, django_assert_num_queries) -> None:
+def test_what_all_metrics_need_is_asked_of_the_corpus_once(
+    version: CorpusVersion, django_assert_num_queries
+) -> None:
     with django_assert_num_queries(3):  # references, contexts, personas
         for metric in all_metrics().values():
             queries.why_not_offered(Configuration.of(metric), version)
 
 
-def test_the_table_of_metrics_ends_with_those_that_cannot_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_metrics_ends_with_those_that_cannot_be_loaded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     call_command("metrics")
     shown = capsys.readouterr().out.partition("Not available as released, and why:")[2]
-    assert "DynaEval (https://github.com/e0397123/DynaEval): a graph network over the turns" in " ".join(shown.split())
+    assert (
+        "DynaEval (https://github.com/e0397123/DynaEval): a graph network over the turns"
+        in " ".join(shown.split())
+    )
     assert max(len(line) for line in shown.splitlines()) <= 100

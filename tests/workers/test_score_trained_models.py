@@ -1,4 +1,5 @@
-"""``score`` with a metric of a model that was trained here: from training to a stored run's scores."""
+"""``score`` with a metric of a model that was trained here: from training to a stored run's
+scores."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def version(home: Path, tmp_path: Path) -> Iterator[CorpusVersion]:
     """``right`` answers to the thing asked, ``wrong`` to another one."""
     asked = {"dogs": "i like dogs", "soup": "tell me of soup"}
     dialogues = [
-        DialogueRecord(thing, (), (), (TurnRecord(0, (Utterance("A", said),), (f"yes {thing} are old",)),))
+        DialogueRecord(
+            thing, (), (), (TurnRecord(0, (Utterance("A", said),), (f"yes {thing} are old",)),)
+        )
         for thing, said in asked.items()
     ]
     said = {("dogs", 0, "right"): "yes dogs are fine", ("soup", 0, "right"): "no soup is cold"}
@@ -53,8 +56,12 @@ def runs_of(capsys: Any, metrics: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_density_of_a_trained_model_scores_a_corpus(version: CorpusVersion, home: Path, capsys: Any) -> None:
-    right, wrong = sorted(runs_of(capsys, "density[trained=small]"), key=lambda run: str(run["system"]))
+def test_density_of_a_trained_model_scores_a_corpus(
+    version: CorpusVersion, home: Path, capsys: Any
+) -> None:
+    right, wrong = sorted(
+        runs_of(capsys, "density[trained=small]"), key=lambda run: str(run["system"])
+    )
     assert (right["system"], wrong["system"]) == ("right", "wrong")
     assert wrong["system_score"] < right["system_score"] < 0
     revision = checkpoints.read(home / "trained" / "small").revision
@@ -65,7 +72,9 @@ def test_density_of_a_trained_model_scores_a_corpus(version: CorpusVersion, home
     )
 
 
-def test_a_whole_dialogue_s_density_has_a_score_a_dialogue(version: CorpusVersion, capsys: Any) -> None:
+def test_a_whole_dialogue_s_density_has_a_score_a_dialogue(
+    version: CorpusVersion, capsys: Any
+) -> None:
     found = runs_of(capsys, "density_dialogue[aggregate=root_mean_square,trained=small]")
     assert all(run["turn_scores"] == [] and len(run["dialogue_scores"]) == 2 for run in found)
 
@@ -73,7 +82,9 @@ def test_a_whole_dialogue_s_density_has_a_score_a_dialogue(version: CorpusVersio
 def test_all_of_a_model_s_metrics_are_computed(version: CorpusVersion, capsys: Any) -> None:
     of_selection = ("density_euclidean", "density_classifier", "usr_retrieval")
     wanted = [f"{name}[trained=small]" for name in of_selection]
-    wanted += [f"{name}[samples=10,trained=latent]" for name in ("cmn", "cmn_no_nsp")] + ["cmn_no_mi[trained=latent]"]
+    wanted += [f"{name}[samples=10,trained=latent]" for name in ("cmn", "cmn_no_nsp")] + [
+        "cmn_no_mi[trained=latent]"
+    ]
     found = runs_of(capsys, ",".join(wanted))
     assert sorted({run["metric"] for run in found}) == sorted(wanted)
     assert all(run["state"] == "done" and run["system_score"] is not None for run in found)
@@ -82,5 +93,7 @@ def test_all_of_a_model_s_metrics_are_computed(version: CorpusVersion, capsys: A
 
 
 def test_without_a_model_s_name_the_command_says_which_are_there(version: CorpusVersion) -> None:
-    with pytest.raises(CommandError, match=r"name a trained model: density\[trained=NAME\]; there are small"):
+    with pytest.raises(
+        CommandError, match=r"name a trained model: density\[trained=NAME\]; there are small"
+    ):
         call_command("score", "--corpus", "small", "--metrics", "density", "--inline")

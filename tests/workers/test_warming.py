@@ -1,4 +1,5 @@
-"""What takes seconds to load is loaded before a worker forks, and forked processes read the same words all the same."""
+"""What takes seconds to load is loaded before a worker forks, and forked processes read the same
+words all the same."""
 
 import gc
 import multiprocessing
@@ -39,14 +40,18 @@ def metrics_that_note(monkeypatch: pytest.MonkeyPatch, **changes: object) -> lis
 
 def test_a_worker_warms_up_the_metrics_of_its_queues(monkeypatch: pytest.MonkeyPatch) -> None:
     noted = metrics_that_note(monkeypatch)
-    monkeypatch.setattr(resources, "_at_hand", resources.at_hand())  # what the worker says of itself goes with the test
+    monkeypatch.setattr(
+        resources, "_at_hand", resources.at_hand()
+    )  # what the worker says of itself goes with the test
     worker = Mock()
     worker.app.amqp.queues.consume_from = {"cpu": None, "gpu": None}
     celery.worker_init.send(worker)
     assert noted == ["warm"]
 
 
-@pytest.mark.parametrize(("queues", "missing"), [({"gpu", "llm"}, ""), ({"cpu"}, "its files are not here")])
+@pytest.mark.parametrize(
+    ("queues", "missing"), [({"gpu", "llm"}, ""), ({"cpu"}, "its files are not here")]
+)
 def test_what_this_worker_does_not_compute_is_not_loaded(
     monkeypatch: pytest.MonkeyPatch, queues: set[str], missing: str
 ) -> None:
@@ -67,7 +72,8 @@ def test_a_metric_that_cannot_be_warmed_up_stops_no_worker(monkeypatch: pytest.M
 @pytest.mark.slow
 @needs_wordnet
 def test_forked_processes_read_the_dictionary_each_at_its_own_place() -> None:
-    """Four processes look up other words at the same time; a file that they shared would give one the other's line."""
+    """Four processes look up other words at the same time; a file that they shared would give one
+    the other's line."""
     meteor._lexicon.cache_clear()
     assert warming.warm_up({"cpu"}) == ["meteor"]
     assert meteor._lexicon(str(wordnet.default_folder()))._reader._data_file_map == {}
@@ -78,7 +84,9 @@ def test_forked_processes_read_the_dictionary_each_at_its_own_place() -> None:
 
 def _synonyms_of(part: int) -> list[list[str]]:
     lexicon = meteor._lexicon(str(wordnet.default_folder()))
-    words = sorted(word for word in lexicon._reader._lemma_pos_offset_map if word.isalpha())[part::400]
+    words = sorted(word for word in lexicon._reader._lemma_pos_offset_map if word.isalpha())[
+        part::400
+    ]
     return [[synonym.name() for synonym in lexicon.synsets(word)] for word in words]
 
 

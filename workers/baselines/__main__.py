@@ -1,7 +1,7 @@
 """Answers a round's dialogues with a baseline and writes a file to hand in.
 
-DIALOGUES is a file in the CPD challenge's format, as a round's page offers it. In its hidden form, without what
-speaker B said, the baseline's own earlier answers take B's place.
+DIALOGUES is a file in the CPD challenge's format, as a round's page offers it. In its hidden form,
+without what speaker B said, the baseline's own earlier answers take B's place.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def baseline_of(name: str, dialogues: tuple[AskedDialogue, ...], answers: Path | None, seed: int) -> Baseline:
+def baseline_of(
+    name: str, dialogues: tuple[AskedDialogue, ...], answers: Path | None, seed: int
+) -> Baseline:
     """Raises ``CannotAnswer`` where retrieval has no gold answers to choose from."""
     if name == "retrieval":
         return _retrieval(read_dialogues(answers) if answers else dialogues)
@@ -66,7 +68,12 @@ def answered(dialogues: Sequence[AskedDialogue], baseline: Baseline) -> list[dic
             for turn in dialogue.turns:
                 own[turn.number] = baseline.respond(turn.place(dialogue.id, own))[:MAX_RESPONSE]
                 progress.update()
-            submission.append({"dialog_id": dialogue.id, **{f"turn_{number}": text for number, text in own.items()}})
+            submission.append(
+                {
+                    "dialog_id": dialogue.id,
+                    **{f"turn_{number}": text for number, text in own.items()},
+                }
+            )
     return submission
 
 
@@ -77,7 +84,8 @@ def _retrieval(source: tuple[AskedDialogue, ...]) -> Baseline:
     known = known_answers_of(source)
     if not known:
         raise CannotAnswer(
-            "retrieval needs gold answers, and this file has none: name one that has with --answers FILE"
+            "retrieval needs gold answers, and this file has none: name one that has with "
+            "--answers FILE"
         )
     try:
         return Retrieval(packaged_encode(), known)
@@ -89,19 +97,32 @@ def _write(path: Path, submission: list[dict[str, str]]) -> None:
     """The whole file or none of it."""
     with temporary_folder(beside=path) as folder:
         unfinished = folder / path.name
-        unfinished.write_text(json.dumps(submission, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        unfinished.write_text(
+            json.dumps(submission, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
         unfinished.replace(path)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m workers.baselines", description=__doc__)
-    parser.add_argument("dialogues", metavar="DIALOGUES", type=Path, help="a round's dialogues (JSON)")
-    parser.add_argument("--baseline", choices=NAMES, required=True, help="who answers")
-    parser.add_argument("--to", type=Path, required=True, help="the file to write: a JSON list of responses")
     parser.add_argument(
-        "--answers", type=Path, help="for retrieval: dialogues with gold answers to choose from (default: DIALOGUES)"
+        "dialogues", metavar="DIALOGUES", type=Path, help="a round's dialogues (JSON)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of dull and verbose, which choose by chance (default: 0)")
+    parser.add_argument("--baseline", choices=NAMES, required=True, help="who answers")
+    parser.add_argument(
+        "--to", type=Path, required=True, help="the file to write: a JSON list of responses"
+    )
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        help="for retrieval: dialogues with gold answers to choose from (default: DIALOGUES)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="of dull and verbose, which choose by chance (default: 0)",
+    )
     return parser
 
 

@@ -10,7 +10,8 @@ from annotations.records import DialogueRecord, Utterance
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A turn as an honest system sees it: everything before the answer, and never the gold answer itself."""
+    """A turn as an honest system sees it: everything before the answer, and never the gold answer
+    itself."""
 
     dialogue_id: str
     turn: int
@@ -26,7 +27,8 @@ class Place:
 
 
 class Baseline(Protocol):
-    """A system that is a program. ``name`` is its name in a corpus, ``description`` one sentence for readers."""
+    """A system that is a program. ``name`` is its name in a corpus, ``description`` one sentence
+    for readers."""
 
     @property
     def name(self) -> str: ...

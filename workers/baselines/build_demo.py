@@ -1,8 +1,9 @@
 """Makes the demo corpus from its hand-written half: ``python -m workers.baselines.build_demo``.
 
-Echo, dull and verbose come out the same everywhere; retrieval as long as the encoder is the same. What the language
-model says is seeded too, but another processor or another build of the model may say something else, and the ratings
-follow from the texts. ``--keep-model-text`` takes the model's answers from the file that is there.
+Echo, dull and verbose come out the same everywhere; retrieval as long as the encoder is the same.
+What the language model says is seeded too, but another processor or another build of the model may
+say something else, and the ratings follow from the texts. ``--keep-model-text`` takes the model's
+answers from the file that is there.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ CORPUS = CorpusRecord(
     name="Demo (simulated ratings)",
     simulated=True,
     description=(
-        "Eight persona dialogues written for dialeval, with gold answers, a second person's answers and six simple "
-        "systems. The raters are simulated: their scores are made by a program and measure no system."
+        "Eight persona dialogues written for dialeval, with gold answers, a second person's "
+        "answers and six simple systems. The raters are simulated: their scores are made by a "
+        "program and measure no system."
     ),
     aspects=(ASPECT,),
     main_aspect=ASPECT,
@@ -87,19 +89,25 @@ def written_answers(dialogues: Sequence[WrittenDialogue]) -> list[AnswerSet]:
         ),
         AnswerSet(
             SystemRecord(
-                "second-human", "human", "Answers that a second person wrote from the same persona and context."
+                "second-human",
+                "human",
+                "Answers that a second person wrote from the same persona and context.",
             ),
             {dialogue.record.id: dialogue.second_person for dialogue in dialogues},
         ),
     ]
 
 
-def answers_of(baseline: Baseline, dialogues: Sequence[WrittenDialogue], kind: SystemKind = "baseline") -> AnswerSet:
+def answers_of(
+    baseline: Baseline, dialogues: Sequence[WrittenDialogue], kind: SystemKind = "baseline"
+) -> AnswerSet:
     """What a baseline says at every place of every dialogue."""
     return AnswerSet(
         SystemRecord(baseline.name, kind, baseline.description),
         {
-            dialogue.record.id: tuple(baseline.respond(place) for place in places_of(dialogue.record))
+            dialogue.record.id: tuple(
+                baseline.respond(place) for place in places_of(dialogue.record)
+            )
             for dialogue in dialogues
         },
     )
@@ -122,10 +130,16 @@ def language_model_baselines(seed: int) -> Iterator[list[Baseline]]:
         name = "SmolLM2 135M instruct, as packaged,"
         yield [
             LanguageModelSpeaker(
-                model, with_persona=True, name="smollm2-persona", description=f"{name} that knows its persona."
+                model,
+                with_persona=True,
+                name="smollm2-persona",
+                description=f"{name} that knows its persona.",
             ),
             LanguageModelSpeaker(
-                model, with_persona=False, name="smollm2", description=f"{name} that knows only the conversation."
+                model,
+                with_persona=False,
+                name="smollm2",
+                description=f"{name} that knows only the conversation.",
             ),
         ]
         model.close()
@@ -136,7 +150,10 @@ def kept_model_answers(path: Path) -> list[AnswerSet]:
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     agents = [line for line in lines if line["type"] == "system" and line["kind"] == "agent"]
     return [
-        AnswerSet(SystemRecord(agent["name"], "agent", agent["description"]), _kept_answers(lines, agent["name"]))
+        AnswerSet(
+            SystemRecord(agent["name"], "agent", agent["description"]),
+            _kept_answers(lines, agent["name"]),
+        )
         for agent in agents
     ]
 
@@ -144,20 +161,27 @@ def kept_model_answers(path: Path) -> list[AnswerSet]:
 def _kept_answers(lines: Sequence[Mapping[str, str]], system: str) -> dict[str, tuple[str, ...]]:
     answers: dict[str, tuple[str, ...]] = {}
     for line in lines:
-        if line["type"] == "response" and line["system"] == system:  # the file holds the turns in order
+        if (
+            line["type"] == "response" and line["system"] == system
+        ):  # the file holds the turns in order
             answers[line["dialogue_id"]] = (*answers.get(line["dialogue_id"], ()), line["text"])
     return answers
 
 
 def demo_records(
-    dialogues: Sequence[WrittenDialogue], answer_sets: Sequence[AnswerSet], encode: Encode, seed: int = SEED
+    dialogues: Sequence[WrittenDialogue],
+    answer_sets: Sequence[AnswerSet],
+    encode: Encode,
+    seed: int = SEED,
 ) -> Iterator[Record]:
     """The whole corpus in the order in which corpora travel, rated by the simulated panel."""
     yield CORPUS
     yield from (answer_set.system for answer_set in answer_sets)
     yield from (RaterRecord(rater.name) for rater in PANEL)
     pairs = len(dialogues) * len(answer_sets)
-    turn_trios = iter(raters_of_items(sum(len(d.record.turns) for d in dialogues) * len(answer_sets), seed))
+    turn_trios = iter(
+        raters_of_items(sum(len(d.record.turns) for d in dialogues) * len(answer_sets), seed)
+    )
     dialogue_trios = iter(raters_of_items(pairs, seed + 1))
     for dialogue in dialogues:
         yield dialogue.record
@@ -165,7 +189,9 @@ def demo_records(
             answers = answer_set.answers[dialogue.record.id]
             for turn, text in enumerate(answers):
                 yield ResponseRecord(dialogue.record.id, turn, answer_set.system.name, text)
-            yield from _ratings(dialogue.record, answer_set, encode, seed, turn_trios, dialogue_trios)
+            yield from _ratings(
+                dialogue.record, answer_set, encode, seed, turn_trios, dialogue_trios
+            )
 
 
 def _ratings(
@@ -176,14 +202,19 @@ def _ratings(
     turn_trios: Iterator[tuple[SimulatedRater, ...]],
     dialogue_trios: Iterator[tuple[SimulatedRater, ...]],
 ) -> Iterator[RatingRecord]:
-    """The ratings of one system in one dialogue: each response by three raters, then the whole by three."""
+    """The ratings of one system in one dialogue: each response by three raters, then the whole by
+    three."""
     features = features_of_dialogue(
         places_of(dialogue), answer_set.answers[dialogue.id], answer_set.written_by_person, encode
     )
     item = f"{seed} {dialogue.id} {answer_set.system.name}"
-    qualities = [quality_of_response(response, f"{item} {turn}") for turn, response in enumerate(features)]
+    qualities = [
+        quality_of_response(response, f"{item} {turn}") for turn, response in enumerate(features)
+    ]
     for turn, quality in enumerate(qualities):
-        yield from _item_ratings(dialogue, turn, answer_set, next(turn_trios), quality, f"{item} {turn}")
+        yield from _item_ratings(
+            dialogue, turn, answer_set, next(turn_trios), quality, f"{item} {turn}"
+        )
     whole = quality_of_dialogue(qualities, fmean(response.repeated for response in features), item)
     yield from _item_ratings(dialogue, None, answer_set, next(dialogue_trios), whole, item)
 
@@ -203,20 +234,33 @@ def _item_ratings(
 
 def as_json_line(record: Record) -> str:
     """The record as one line of the project's own format; empty comments are left out."""
-    fields = {name: value for name, value in asdict(record).items() if not (name == "comment" and value == "")}
-    return json.dumps({"type": TYPE_NAMES[type(record)], **fields}, ensure_ascii=False, separators=(",", ":"))
+    fields = {
+        name: value
+        for name, value in asdict(record).items()
+        if not (name == "comment" and value == "")
+    }
+    return json.dumps(
+        {"type": TYPE_NAMES[type(record)], **fields}, ensure_ascii=False, separators=(",", ":")
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m workers.baselines.build_demo", description=__doc__.split("\n")[0])
-    parser.add_argument("--to", type=Path, default=DEMO_FILE, help="the file to write (default: the project's own)")
+    parser = argparse.ArgumentParser(
+        prog="python -m workers.baselines.build_demo", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument(
+        "--to", type=Path, default=DEMO_FILE, help="the file to write (default: the project's own)"
+    )
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument(
-        "--keep-model-text", action="store_true", help="take the language model's answers from the project's file"
+        "--keep-model-text",
+        action="store_true",
+        help="take the language model's answers from the project's file",
     )
     options = parser.parse_args(arguments)
 
-    # Before torch is loaded: sums in one thread come out the same each time, and two threads beside a busy core crawl.
+    # Before torch is loaded: sums in one thread come out the same each time, and two threads beside
+    # a busy core crawl.
     os.environ["OMP_NUM_THREADS"] = "1"
     dialogues = read_source()
     encode = packaged_encode()
@@ -231,7 +275,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         *model_answers,
         *(answers_of(baseline, dialogues) for baseline in simple),
     ]
-    lines = [as_json_line(record) for record in demo_records(dialogues, answer_sets, encode, options.seed)]
+    lines = [
+        as_json_line(record)
+        for record in demo_records(dialogues, answer_sets, encode, options.seed)
+    ]
     options.to.write_text("\n".join(lines) + "\n", encoding="utf-8")
     sys.stderr.write(f"wrote {len(lines)} records to {options.to}\n")
     return 0

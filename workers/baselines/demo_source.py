@@ -1,4 +1,5 @@
-"""Reads the hand-written half of the demo corpus: dialogues in ComperDial's form, with a second person's answers."""
+"""Reads the hand-written half of the demo corpus: dialogues in ComperDial's form, with a second
+person's answers."""
 
 from __future__ import annotations
 
@@ -27,16 +28,22 @@ class WrittenDialogue:
 
 
 def read_source(path: Path = SOURCE_FILE) -> list[WrittenDialogue]:
-    """All dialogues of the file. Raises ``ValueError`` that names the dialogue which is not of the form."""
+    """All dialogues of the file. Raises ``ValueError`` that names the dialogue which is not of the
+    form."""
     return [_written_dialogue(entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def _written_dialogue(entry: dict[str, Any]) -> WrittenDialogue:
-    said = tuple(Utterance(utterance["persona_id"], utterance["text"]) for utterance in entry["dialogue"])
+    said = tuple(
+        Utterance(utterance["persona_id"], utterance["text"]) for utterance in entry["dialogue"]
+    )
     second_person = tuple(entry["second_person"])
-    if [utterance.speaker for utterance in said] != ["A", TARGET_SPEAKER] * TURNS or len(second_person) != TURNS:
+    if [utterance.speaker for utterance in said] != ["A", TARGET_SPEAKER] * TURNS or len(
+        second_person
+    ) != TURNS:
         raise ValueError(
-            f"dialogue {entry['id']}: wanted {TURNS} turns of A and B and {TURNS} answers of a second person"
+            f"dialogue {entry['id']}: wanted {TURNS} turns of A and B and {TURNS} answers of a "
+            "second person"
         )
     turns = tuple(
         TurnRecord(number, context=said[: 2 * number + 1], references=(said[2 * number + 1].text,))

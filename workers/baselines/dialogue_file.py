@@ -1,6 +1,7 @@
 """Reads a round's dialogues as participants download them: whole, or without what speaker B said.
 
-Where B's text is null the baseline's own answer takes its place: it answers a hidden round as any system must.
+Where B's text is null the baseline's own answer takes its place: it answers a hidden round as any
+system must.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _TURN_KEY = re.compile(r"turn_(0|[1-9][0-9]{0,8})")
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """An utterance. ``text`` is None where B's is left out; ``turn`` is then the turn whose answer it is, if known."""
+    """An utterance. ``text`` is None where B's is left out; ``turn`` is then the turn whose answer
+    it is, if known."""
 
     speaker: str
     text: str | None
@@ -39,9 +41,15 @@ class AskedTurn:
     references: tuple[str, ...]
 
     def place(self, dialogue_id: str, own: Mapping[int, str]) -> Place:
-        """What the speaker sees, with its ``own`` answers by turn number; a line that nobody knows is left out."""
+        """What the speaker sees, with its ``own`` answers by turn number; a line that nobody knows
+        is left out."""
         said = [
-            (line.speaker, own.get(line.turn, "") if line.text is None and line.turn is not None else line.text)
+            (
+                line.speaker,
+                own.get(line.turn, "")
+                if line.text is None and line.turn is not None
+                else line.text,
+            )
             for line in self.history
         ]
         context = tuple(Utterance(speaker, text) for speaker, text in said if text)
@@ -103,7 +111,9 @@ def _turn(dialogue: JsonObject, key: str) -> AskedTurn | None:
     if persona is None or partner_persona is None or history is None:
         return None
     if not history or history[-1].text is None or history[-1].speaker == TARGET_SPEAKER:
-        turn.complain("dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers")
+        turn.complain(
+            "dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers"
+        )
         return None
     return AskedTurn(_number(key), persona, partner_persona, history, _references(turn))
 

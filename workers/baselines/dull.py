@@ -1,4 +1,5 @@
-"""Picks one of a few safe answers that fit everywhere: never wrong, never about anything (cf. Li et al. 2016)."""
+"""Picks one of a few safe answers that fit everywhere: never wrong, never about anything (cf. Li et
+al. 2016)."""
 
 from __future__ import annotations
 
@@ -24,5 +25,8 @@ class Dull:
         self._seed = seed
 
     def respond(self, place: Place) -> str:
-        # A generator for each place, so an answer does not depend on which places were asked about before.
-        return random.Random(f"dull {self._seed} {place.dialogue_id} {place.turn}").choice(SAFE_ANSWERS)
+        # A generator for each place, so an answer does not depend on which places were asked about
+        # before.
+        return random.Random(f"dull {self._seed} {place.dialogue_id} {place.turn}").choice(
+            SAFE_ANSWERS
+        )

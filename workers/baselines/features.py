@@ -18,8 +18,8 @@ def words_of(text: str) -> list[str]:
 
 
 def share_copied(response: str, utterance: str) -> float:
-    """The share of the response's words, 0..1, that stand in the utterance in the same order; runs of three or more
-    only, because shared single words are no copying."""
+    """The share of the response's words, 0..1, that stand in the utterance in the same order; runs
+    of three or more only, because shared single words are no copying."""
     said, heard = words_of(response), words_of(utterance)
     if not said:
         return 0.0
@@ -28,7 +28,8 @@ def share_copied(response: str, utterance: str) -> float:
 
 
 def shares_repeated(responses: Sequence[str]) -> list[float]:
-    """For each of a system's responses in one dialogue the share of the others, 0..1, that are the same text."""
+    """For each of a system's responses in one dialogue the share of the others, 0..1, that are the
+    same text."""
     others = len(responses) - 1
     return [(responses.count(response) - 1) / others if others else 0.0 for response in responses]
 

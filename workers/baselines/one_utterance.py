@@ -10,10 +10,11 @@ SENTENCE_END = re.compile(r"[.!?…](?=[\"'”’)]*(?:\s|$))[\"'”’)]*")
 
 
 def one_utterance(written: str, max_sentences: int = 2) -> str:
-    """The first line that says something: no speaker tags, no quotation marks around it, at most ``max_sentences``.
+    """The first line that says something: no speaker tags, no quotation marks around it, at most
+    ``max_sentences``.
 
-    An unfinished sentence at the end is dropped, unless it is all there is. An empty string stays empty, and the
-    caller decides what that means.
+    An unfinished sentence at the end is dropped, unless it is all there is. An empty string stays
+    empty, and the caller decides what that means.
     """
     spoken = (_without_tags(line) for line in written.splitlines())
     line = next((words for words in spoken if words), "")

@@ -1,4 +1,5 @@
-"""Answers with what somebody once said elsewhere: the known answer nearest to the utterance to be answered."""
+"""Answers with what somebody once said elsewhere: the known answer nearest to the utterance to be
+answered."""
 
 from __future__ import annotations
 
@@ -40,10 +41,14 @@ def known_answers(dialogues: Sequence[DialogueRecord]) -> list[KnownAnswer]:
 
 
 class Retrieval:
-    """Nearest by cosine of sentence vectors; answers of the dialogue itself are never candidates."""
+    """Nearest by cosine of sentence vectors; answers of the dialogue itself are never
+    candidates."""
 
     name = "retrieval"
-    description = "Returns the gold answer of another dialogue that lies nearest to the last utterance (MiniLM)."
+    description = (
+        "Returns the gold answer of another dialogue that lies nearest to the last utterance "
+        "(MiniLM)."
+    )
 
     def __init__(self, encode: Encode, candidates: Sequence[KnownAnswer]) -> None:
         self._encode = encode
@@ -52,7 +57,9 @@ class Retrieval:
 
     def respond(self, place: Place) -> str:
         """Raises ``LookupError`` where no other dialogue has an answer to offer."""
-        is_elsewhere = np.array([candidate.dialogue_id != place.dialogue_id for candidate in self._candidates])
+        is_elsewhere = np.array(
+            [candidate.dialogue_id != place.dialogue_id for candidate in self._candidates]
+        )
         if not is_elsewhere.any():
             raise LookupError(f"no answers from dialogues other than {place.dialogue_id}")
         cosines = self._vectors @ self._encode([place.last_utterance])[0]

@@ -1,4 +1,5 @@
-"""Talks at length about nothing: fluent sentences that would fit any conversation, so that length alone is tested."""
+"""Talks at length about nothing: fluent sentences that would fit any conversation, so that length
+alone is tested."""
 
 from __future__ import annotations
 
@@ -13,17 +14,34 @@ OPENINGS = (
     "What you say is important, and I believe that many people would feel exactly the same way.",
 )
 MIDDLES = (
-    "In life there are always many different sides to everything, and each of them has its own value.",
-    "Some people would see it in one way and other people would see it in another way, and both are fine.",
-    "It is good to take some time, to think about what matters, and to keep an open mind along the way.",
+    "In life there are always many different sides to everything, and each of them has its own "
+    "value.",
+    (
+        "Some people would see it in one way and other people would see it in another way, and "
+        "both are fine."
+    ),
+    (
+        "It is good to take some time, to think about what matters, and to keep an open mind "
+        "along the way."
+    ),
     "I have often thought that things happen in their own time and that we learn from all of them.",
     "Of course one can never know everything, but that is also what makes every day so special.",
-    "When you look at the whole picture there is usually more to it than one would expect at first.",
-    "At the end of the day it is about being happy, being kind and making the best of what we have.",
+    (
+        "When you look at the whole picture there is usually more to it than one would expect at "
+        "first."
+    ),
+    (
+        "At the end of the day it is about being happy, being kind and making the best of what we "
+        "have."
+    ),
 )
 CLOSINGS = (
-    "Anyway, it has been a real pleasure to talk about this, and I am sure there is much more to say.",
-    "So, all in all, I would say that it is a very rich subject and that I look forward to hearing more.",
+    "Anyway, it has been a real pleasure to talk about this, and I am sure there is much more to "
+    "say.",
+    (
+        "So, all in all, I would say that it is a very rich subject and that I look forward to "
+        "hearing more."
+    ),
     "In any case, please do tell me more, because I truly enjoy a good conversation like this one.",
 )
 MIDDLE_SENTENCES = 3

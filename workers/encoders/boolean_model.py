@@ -1,6 +1,8 @@
-"""Yes or no, from an encoder-decoder model that was trained to answer so: what UniEval's checkpoints are.
+"""Yes or no, from an encoder-decoder model that was trained to answer so: what UniEval's
+checkpoints are.
 
-The answer is read from the decoder's first step alone, so one pass through the model answers a question.
+The answer is read from the decoder's first step alone, so one pass through the model answers a
+question.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Answer:
 
 
 class BooleanModel:
-    """Raises ``ModelError``, see ``HeadedModel``; and where Yes and No begin with the same token."""
+    """Raises ``ModelError``, see ``HeadedModel``; and where Yes and No begin with the same
+    token."""
 
     def __init__(self, files: ModelFiles, device: str = resources.AUTO) -> None:
         self._headed = HeadedModel(files, HEAD, device)
@@ -52,7 +55,9 @@ class BooleanModel:
         """Per text its word pieces' ids, without special tokens and spaces."""
         return self._headed.tokens.read_ids(texts)
 
-    def answers(self, questions: Sequence[str], progress: Callable[[int], None] | None = None) -> list[Answer]:
+    def answers(
+        self, questions: Sequence[str], progress: Callable[[int], None] | None = None
+    ) -> list[Answer]:
         """One each, in order; what is not a number stays so. ``progress`` counts questions."""
         inputs = self._headed.tokens.inputs(questions, self.max_tokens)
 
@@ -60,9 +65,12 @@ class BooleanModel:
             import torch
 
             tensors = self._headed.tensors([inputs[place] for place in batch])
-            start = torch.full((len(batch), 1), self._start, dtype=torch.long, device=self._headed.device)
+            start = torch.full(
+                (len(batch), 1), self._start, dtype=torch.long, device=self._headed.device
+            )
             words = self._headed.model(**tensors, decoder_input_ids=start).logits[:, 0]
-            # A ratio of two probabilities is the logistic function of the difference of their logits.
+            # A ratio of two probabilities is the logistic function of the difference of their
+            # logits.
             return torch.sigmoid((words[:, self._yes] - words[:, self._no]).cpu().double())
 
         values = self._headed.values(inputs, of_batch, progress)
@@ -72,7 +80,9 @@ class BooleanModel:
         """A word of several tokens is told by its first, as in the released code."""
         (ids,) = self._headed.tokens.ids([word])
         if not ids or ids[0] == self._headed.tokens.unknown_id:
-            raise ModelError(f'the tokenizer of the model {self.files.name} does not know the word "{word}"')
+            raise ModelError(
+                f'the tokenizer of the model {self.files.name} does not know the word "{word}"'
+            )
         return ids[0]
 
     def _positions(self) -> int:

@@ -1,6 +1,8 @@
-"""Where a model computes: the device of ``resources``, found and named. torch is imported only when asked.
+"""Where a model computes: the device of ``resources``, found and named. torch is imported only when
+asked.
 
-Nothing here may run before a worker forks its processes: an accelerator that was touched there is lost to them.
+Nothing here may run before a worker forks its processes: an accelerator that was touched there is
+lost to them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def device_for(wanted: str = resources.AUTO) -> torch.device:
-    """``auto``: CUDA where there is one, else MPS, else the CPU. Raises ``ModelError`` for one that is not here."""
+    """``auto``: CUDA where there is one, else MPS, else the CPU. Raises ``ModelError`` for one that
+    is not here."""
     import torch
 
     if wanted == resources.AUTO:
@@ -24,16 +27,22 @@ def device_for(wanted: str = resources.AUTO) -> torch.device:
     try:
         device = torch.device(wanted)
     except RuntimeError as error:
-        raise ModelError(f"{wanted[:100]!r} is no device: write auto, cpu, cuda, cuda:1 or mps") from error
+        raise ModelError(
+            f"{wanted[:100]!r} is no device: write auto, cpu, cuda, cuda:1 or mps"
+        ) from error
     if device.type == "cuda":
         here = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if (device.index or 0) >= here:
-            raise ModelError(f"the device {wanted} is not on this machine: PyTorch finds {here} CUDA devices")
+            raise ModelError(
+                f"the device {wanted} is not on this machine: PyTorch finds {here} CUDA devices"
+            )
     elif device.type == "mps":
         if not torch.backends.mps.is_available():
             raise ModelError("the device mps is not on this machine")
     elif device.type != "cpu":
-        raise ModelError(f"the device {wanted} is not supported: write auto, cpu, cuda, cuda:1 or mps")
+        raise ModelError(
+            f"the device {wanted} is not supported: write auto, cpu, cuda, cuda:1 or mps"
+        )
     return device
 
 
@@ -58,7 +67,8 @@ def device_name(device: torch.device) -> str:
 
 
 def use_threads() -> None:
-    """As many of PyTorch's threads as ``resources`` allow. Two beside a busy core are slower than one."""
+    """As many of PyTorch's threads as ``resources`` allow. Two beside a busy core are slower than
+    one."""
     import torch
 
     torch.set_num_threads(resources.at_hand().threads_to_use)
@@ -71,7 +81,9 @@ def is_out_of_memory(error: Exception) -> bool:
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     message = str(error).lower()
-    return isinstance(error, RuntimeError) and ("out of memory" in message or "can't allocate memory" in message)
+    return isinstance(error, RuntimeError) and (
+        "out of memory" in message or "can't allocate memory" in message
+    )
 
 
 def free_unused_memory(device: torch.device) -> None:

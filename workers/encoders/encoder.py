@@ -1,7 +1,7 @@
 """A BERT-like encoder: texts to token states, sentence vectors, pair states, input embeddings.
 
-One a process and model (``encoder_for``). Each distinct text goes through the model once a call, in batches of like
-length; where memory runs out a batch is halved and tried again.
+One a process and model (``encoder_for``). Each distinct text goes through the model once a call, in
+batches of like length; where memory runs out a batch is halved and tried again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _ROWS_A_WRITE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TokenStates:
-    """Texts as their tokens' states, special tokens included, in the order of the texts asked for."""
+    """Texts as their tokens' states, special tokens included, in the order of the texts asked
+    for."""
 
     states: list[FloatArray]
     """Per text: tokens × dimensions, float32. Equal texts share one array: do not write to it."""
@@ -59,8 +60,9 @@ class Vectors:
 class TextEncoder:
     """Loads a model on a device. Raises ``ModelError`` where it is not there or is no encoder.
 
-    Two attributes say what it is: ``files`` (name, revision) and ``device_label`` ("cpu, 1 thread, float32").
-    Its methods raise ``ModelError`` where the device's memory does not hold one text, and where a state is NaN.
+    Two attributes say what it is: ``files`` (name, revision) and ``device_label`` ("cpu, 1 thread,
+    float32"). Its methods raise ``ModelError`` where the device's memory does not hold one text,
+    and where a state is NaN.
     """
 
     files: ModelFiles
@@ -72,14 +74,18 @@ class TextEncoder:
     max_tokens: int
     """Of a text or a pair, special tokens included."""
     sentence_tokens: int
-    """Of a text whose mean is taken: what a sentence-transformers model was trained with, else ``max_tokens``."""
+    """Of a text whose mean is taken: what a sentence-transformers model was trained with, else
+    ``max_tokens``."""
     special_ids: frozenset[int]
     namespace: str
-    """Weights, tokenizer, configuration and dtype: what anything computed with this encoder is remembered under."""
+    """Weights, tokenizer, configuration and dtype: what anything computed with this encoder is
+    remembered under."""
 
     def __init__(self, files: ModelFiles, device: str = "auto") -> None:
         if files.gguf_file:
-            raise ModelError(f"the model {files.name} is no encoder: a GGUF file holds a generating model")
+            raise ModelError(
+                f"the model {files.name} is no encoder: a GGUF file holds a generating model"
+            )
         self.files = files
         self.store = feature_store()
         self._tokens = Tokens(files)
@@ -96,16 +102,22 @@ class TextEncoder:
         self.namespace = f"{files.revision}/{hashlib.sha256(told_apart.encode()).hexdigest()[:12]}/{self.dtype_name}"
 
     def token_states(
-        self, texts: Sequence[str], layer: int = LAST_LAYER, remember: bool = False, progress: Progress | None = None
+        self,
+        texts: Sequence[str],
+        layer: int = LAST_LAYER,
+        remember: bool = False,
+        progress: Progress | None = None,
     ) -> TokenStates:
-        """Hidden states after ``layer`` (0: the embeddings, −1 the last). ``remember`` keeps them for later calls and
-        processes: for references, which come back with every system; they are large.
+        """Hidden states after ``layer`` (0: the embeddings, −1 the last). ``remember`` keeps them
+        for later calls and processes: for references, which come back with every system; they are
+        large.
 
-        The mean of the last layer's states is a sentence's vector: it is remembered, too, so that ``sentence_vectors``
-        of the same texts cost nothing.
+        The mean of the last layer's states is a sentence's vector: it is remembered, too, so that
+        ``sentence_vectors`` of the same texts cost nothing.
 
-        All states asked for are in memory at once, 4 bytes × tokens × dimensions for each distinct text: 10,000
-        responses of 20 tokens at 384 dimensions take 300 MB. A caller with more asks in parts.
+        All states asked for are in memory at once, 4 bytes × tokens × dimensions for each distinct
+        text: 10,000 responses of 20 tokens at 384 dimensions take 300 MB. A caller with more asks
+        in parts.
         """
         layer = self._layer(layer)
         distinct = _Distinct(texts, progress)
@@ -126,7 +138,10 @@ class TextEncoder:
             if remember:
                 self.store.put_many(
                     namespace,
-                    {distinct.keys[place]: values[row, : len(inputs[place])] for row, place in enumerate(places)},
+                    {
+                        distinct.keys[place]: values[row, : len(inputs[place])]
+                        for row, place in enumerate(places)
+                    },
                 )
             distinct.finished(places)
 
@@ -141,37 +156,58 @@ class TextEncoder:
         found_states = [one for one in states if one is not None]
         if layer == self.layers:
             # Longer texts are cut for their mean, and have other states then.
-            whole = [place for place in new if len(inputs[place]) <= self.sentence_tokens and not inputs[place].cut]
+            whole = [
+                place
+                for place in new
+                if len(inputs[place]) <= self.sentence_tokens and not inputs[place].cut
+            ]
             self._remember_means({distinct.keys[place]: found_states[place] for place in whole})
         return TokenStates(
             states=[found_states[place] for place in distinct.places],
             ids=[ids[place] for place in distinct.places],
-            cut=frozenset(asked for asked, place in enumerate(distinct.places) if inputs[place].cut),
+            cut=frozenset(
+                asked for asked, place in enumerate(distinct.places) if inputs[place].cut
+            ),
         )
 
     def sentence_vectors(
-        self, texts: Sequence[str], pooling: Pooling = "mean", layer: int = LAST_LAYER, progress: Progress | None = None
+        self,
+        texts: Sequence[str],
+        pooling: Pooling = "mean",
+        layer: int = LAST_LAYER,
+        progress: Progress | None = None,
     ) -> Vectors:
-        """Unit vectors: the mean of the tokens' states (padding left out), or the class token's. Always remembered.
+        """Unit vectors: the mean of the tokens' states (padding left out), or the class token's.
+        Always remembered.
 
         Raises ``ModelError`` for ``cls`` of a model without a class token.
         """
         longest = self.sentence_tokens if pooling == "mean" else self.max_tokens
         return self._vectors(
             _Distinct(texts, progress),
-            _kind(pooling if pooling == "mean" else self._class_kind(pooling), self._layer(layer), longest),
+            _kind(
+                pooling if pooling == "mean" else self._class_kind(pooling),
+                self._layer(layer),
+                longest,
+            ),
             self._layer(layer),
-            _unit_mean if pooling == "mean" else (_unit_first if self._tokens.class_place == 0 else _unit_last),
+            _unit_mean
+            if pooling == "mean"
+            else (_unit_first if self._tokens.class_place == 0 else _unit_last),
             lambda wanted: self._tokens.inputs(wanted, longest),
         )
 
     def pair_states(
-        self, pairs: Sequence[tuple[str, str]], layer: int = LAST_LAYER, progress: Progress | None = None
+        self,
+        pairs: Sequence[tuple[str, str]],
+        layer: int = LAST_LAYER,
+        progress: Progress | None = None,
     ) -> Vectors:
-        """The class token's state of two texts encoded together with segment ids. Always remembered.
+        """The class token's state of two texts encoded together with segment ids. Always
+        remembered.
 
-        Where a pair is too long, the beginning of its first text is cut: what stands next to the response counts most.
-        Raises ``ModelError`` for a model without a class token.
+        Where a pair is too long, the beginning of its first text is cut: what stands next to the
+        response counts most. Raises ``ModelError`` for a model without a class token.
         """
         pair_of = {f"{len(first)}:{first}{second}": (first, second) for first, second in pairs}
         return self._vectors(
@@ -179,11 +215,14 @@ class TextEncoder:
             f"{self._class_kind('pair')}/{self._layer(layer)}/{self.max_tokens}",
             self._layer(layer),
             _first if self._tokens.class_place == 0 else _last,
-            lambda wanted: self._tokens.pair_inputs([pair_of[key] for key in wanted], self.max_tokens),
+            lambda wanted: self._tokens.pair_inputs(
+                [pair_of[key] for key in wanted], self.max_tokens
+            ),
         )
 
     def input_embeddings(self, texts: Sequence[str]) -> list[FloatArray]:
-        """Per text: its word pieces' rows of the embedding matrix (no position, no segment, no special tokens).
+        """Per text: its word pieces' rows of the embedding matrix (no position, no segment, no
+        special tokens).
 
         Word pieces × dimensions; no row where the text has no word piece.
         """
@@ -215,7 +254,8 @@ class TextEncoder:
         return self._tokens.blank_id
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Per text its word pieces' ids, without special tokens and spaces, all of them however long it is."""
+        """Per text its word pieces' ids, without special tokens and spaces, all of them however
+        long it is."""
         distinct = _Distinct(texts, None)
         ids = self._tokens.read_ids(distinct.keys)
         return [ids[place] for place in distinct.places]
@@ -227,19 +267,29 @@ class TextEncoder:
     def _class_kind(self, kind: str) -> str:
         """A part of the name that the class token's states are remembered under."""
         if self._tokens.class_place is None:
-            raise ModelError(f"the model {self.files.name} has no class token, which stands for a whole text")
+            raise ModelError(
+                f"the model {self.files.name} has no class token, which stands for a whole text"
+            )
         return kind if self._tokens.class_place == 0 else f"{kind}-last"
 
     def _layer(self, layer: int) -> int:
         number = layer + self.layers + 1 if layer < 0 else layer
         if not 0 <= number <= self.layers:
-            raise ModelError(f"the model {self.files.name} has layers 0 to {self.layers}, and no layer {layer}")
+            raise ModelError(
+                f"the model {self.files.name} has layers 0 to {self.layers}, and no layer {layer}"
+            )
         return number
 
     def _vectors(
-        self, distinct: _Distinct, kind: str, layer: int, take: Take, inputs_of: Callable[[list[str]], list[Input]]
+        self,
+        distinct: _Distinct,
+        kind: str,
+        layer: int,
+        take: Take,
+        inputs_of: Callable[[list[str]], list[Input]],
     ) -> Vectors:
-        """One row a distinct key, from the store or the model. A row's last number says whether the text was cut."""
+        """One row a distinct key, from the store or the model. A row's last number says whether the
+        text was cut."""
         namespace = f"{self.namespace}/{kind}"
         rows = np.empty((len(distinct.keys), self.dimensions + 1), dtype=np.float32)
         known = self.store.get_many(namespace, distinct.keys)
@@ -298,7 +348,11 @@ class _Distinct:
         place_of: dict[str, int] = {}
         self.places = [place_of.setdefault(key, len(place_of)) for key in asked]
         self.keys = list(place_of)
-        self._times = np.bincount(self.places, minlength=len(self.keys)) if asked else np.zeros(0, dtype=np.int64)
+        self._times = (
+            np.bincount(self.places, minlength=len(self.keys))
+            if asked
+            else np.zeros(0, dtype=np.int64)
+        )
         self._progress = progress
         self._done = 0
 
@@ -344,13 +398,17 @@ def _unit_mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     import torch
 
     is_token = mask.unsqueeze(-1).to(states.dtype)
-    return torch.nn.functional.normalize((states * is_token).sum(dim=1) / is_token.sum(dim=1), dim=1)
+    return torch.nn.functional.normalize(
+        (states * is_token).sum(dim=1) / is_token.sum(dim=1), dim=1
+    )
 
 
 def _trained_length(files: ModelFiles) -> int:
     """What a sentence-transformers folder says of its own; 0 where it says nothing."""
     try:
-        said: Mapping[str, object] = json.loads((files.folder / "sentence_bert_config.json").read_text("utf-8"))
+        said: Mapping[str, object] = json.loads(
+            (files.folder / "sentence_bert_config.json").read_text("utf-8")
+        )
         length = said["max_seq_length"]
     except (OSError, ValueError, KeyError, TypeError):
         return 0
@@ -358,10 +416,11 @@ def _trained_length(files: ModelFiles) -> int:
 
 
 def encoder_for(name: str = PACKAGED_ENCODER) -> TextEncoder:
-    """The encoder of this process for a packaged model, a folder or a hub id, on the device of ``resources``.
+    """The encoder of this process for a packaged model, a folder or a hub id, on the device of
+    ``resources``.
 
-    Loaded at the first call, kept for the next; a folder whose weights have changed is loaded anew. Raises
-    ``ModelError``.
+    Loaded at the first call, kept for the next; a folder whose weights have changed is loaded anew.
+    Raises ``ModelError``.
     """
     return _encoder(model_files(name), resources.at_hand().device)
 

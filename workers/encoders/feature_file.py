@@ -1,8 +1,10 @@
-"""Features in one SQLite file that several processes read and write, and that never outgrows what it may take.
+"""Features in one SQLite file that several processes read and write, and that never outgrows what
+it may take.
 
-Keys are 16 bytes, values bytes. SQLite's write-ahead log makes a write whole or nothing, whenever a process dies; each
-value has a checksum besides. A damaged file is set aside as ``features.sqlite.damaged`` and a new one begun. Whatever
-else goes wrong (no space, no rights, a lock held too long) is logged, and the file left alone for a minute.
+Keys are 16 bytes, values bytes. SQLite's write-ahead log makes a write whole or nothing, whenever a
+process dies; each value has a checksum besides. A damaged file is set aside as
+``features.sqlite.damaged`` and a new one begun. Whatever else goes wrong (no space, no rights, a
+lock held too long) is logged, and the file left alone for a minute.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ _SELECT = "SELECT key, id, used, checksum, value FROM entry WHERE key IN "
 
 
 class FeatureFile:
-    """In ``folder``, which is made. At most ``max_bytes`` with its log; an entry that was not read for longest goes
-    first. Nothing is opened before it is used, and each process opens its own."""
+    """In ``folder``, which is made. At most ``max_bytes`` with its log; an entry that was not read
+    for longest goes first. Nothing is opened before it is used, and each process opens its own."""
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self.path = folder / FILE_NAME
@@ -64,7 +66,9 @@ class FeatureFile:
             for start in range(0, len(keys), _KEYS_A_QUERY):
                 some = keys[start : start + _KEYS_A_QUERY]
                 stale = []
-                for key, number, used, checksum, value in connection.execute(_SELECT + _question_marks(some), some):
+                for key, number, used, checksum, value in connection.execute(
+                    _SELECT + _question_marks(some), some
+                ):
                     if zlib.crc32(value, zlib.crc32(key)) == checksum:
                         found[key] = value
                         if used < now - _FRESH_SECONDS:
@@ -77,7 +81,8 @@ class FeatureFile:
         return found
 
     def write(self, entries: Mapping[bytes, bytes]) -> None:
-        """What is there under a key stays. In transactions of a small share of what the file may take."""
+        """What is there under a key stays. In transactions of a small share of what the file may
+        take."""
 
         def insert(connection: sqlite3.Connection) -> None:
             now = int(time.time())
@@ -85,12 +90,19 @@ class FeatureFile:
                 with _transaction(connection):
                     self._make_room(connection, sum(len(value) for _, value in part))
                     connection.executemany(
-                        "INSERT OR IGNORE INTO entry (key, used, checksum, value) VALUES (?, ?, ?, ?)",
-                        [(key, now, zlib.crc32(value, zlib.crc32(key)), value) for key, value in part],
+                        "INSERT OR IGNORE INTO entry (key, used, checksum, value) VALUES (?, ?, "
+                        "?, ?)",
+                        [
+                            (key, now, zlib.crc32(value, zlib.crc32(key)), value)
+                            for key, value in part
+                        ],
                     )
-                # Free pages are used again; they go back to the disk only where the file was allowed more before.
+                # Free pages are used again; they go back to the disk only where the file was
+                # allowed more before.
                 if _bytes_of_file(connection) > self._file_bytes:
-                    connection.executescript("PRAGMA incremental_vacuum")  # execute() stops after one page
+                    connection.executescript(
+                        "PRAGMA incremental_vacuum"
+                    )  # execute() stops after one page
 
         self._attempt(insert)
 
@@ -125,7 +137,8 @@ class FeatureFile:
                 break
             some = max(1, int(entries * min(1.0, (used - aim) / used)))
             connection.execute(
-                "DELETE FROM entry WHERE id IN (SELECT id FROM entry ORDER BY used, id LIMIT ?)", (some,)
+                "DELETE FROM entry WHERE id IN (SELECT id FROM entry ORDER BY used, id LIMIT ?)",
+                (some,),
             )
 
     def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> None:
@@ -139,11 +152,17 @@ class FeatureFile:
                 if (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF in _DAMAGED:
                     self._set_aside(error)
                 else:
-                    log.warning("features are not remembered for %d s: %s: %s", _PAUSE_SECONDS, self.path, error)
+                    log.warning(
+                        "features are not remembered for %d s: %s: %s",
+                        _PAUSE_SECONDS,
+                        self.path,
+                        error,
+                    )
                     self._paused_until = time.monotonic() + _PAUSE_SECONDS
 
     def _forget_parents(self) -> None:
-        """A connection does not survive a fork, and closing it here would disturb the parent's: it is only kept."""
+        """A connection does not survive a fork, and closing it here would disturb the parent's: it
+        is only kept."""
         if self._process != os.getpid():
             self._of_parents.append(self._connection)
             self._connection, self._lock, self._process = None, threading.Lock(), os.getpid()
@@ -155,13 +174,17 @@ class FeatureFile:
                 connection = sqlite3.connect(
                     self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
                 )
-                self._connection = connection  # before anything can fail: what is set aside must be closed
+                self._connection = (
+                    connection  # before anything can fail: what is set aside must be closed
+                )
                 self._inode = self.path.stat().st_ino
                 connection.execute(f"PRAGMA page_size = {_PAGE}")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute(f"PRAGMA wal_autocheckpoint = {max(8, self._write_bytes // 2 // _PAGE)}")
+                connection.execute(
+                    f"PRAGMA wal_autocheckpoint = {max(8, self._write_bytes // 2 // _PAGE)}"
+                )
                 connection.execute(f"PRAGMA journal_size_limit = {self._write_bytes}")
                 connection.executescript(_SCHEMA)
         return self._connection
@@ -209,10 +232,14 @@ def _question_marks(values: Sequence[bytes]) -> str:
 
 
 def _bytes_of_file(connection: sqlite3.Connection) -> int:
-    (pages,), (size,) = (connection.execute(f"PRAGMA {what}").fetchone() for what in ("page_count", "page_size"))
+    (pages,), (size,) = (
+        connection.execute(f"PRAGMA {what}").fetchone() for what in ("page_count", "page_size")
+    )
     return int(pages * size)
 
 
 def _bytes_in_use(connection: sqlite3.Connection) -> int:
-    (free,), (size,) = (connection.execute(f"PRAGMA {what}").fetchone() for what in ("freelist_count", "page_size"))
+    (free,), (size,) = (
+        connection.execute(f"PRAGMA {what}").fetchone() for what in ("freelist_count", "page_size")
+    )
     return _bytes_of_file(connection) - int(free * size)

@@ -1,8 +1,9 @@
-"""What was computed from texts, remembered between processes and runs: one file, as large as it may be, no larger.
+"""What was computed from texts, remembered between processes and runs: one file, as large as it may
+be, no larger.
 
-An entry is a small float32 array under (namespace, text). The namespace says what made it: model revision, layer, kind.
-Two processes may read and write at once. A store that cannot be used (a full disk, a damaged file) makes everything
-slower, never wrong: what fails is logged and computed anew.
+An entry is a small float32 array under (namespace, text). The namespace says what made it: model
+revision, layer, kind. Two processes may read and write at once. A store that cannot be used (a full
+disk, a damaged file) makes everything slower, never wrong: what fails is logged and computed anew.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ _OVERHEAD = 250
 class FeatureStore:
     """``folder`` None: nothing is kept on disk, only up to ``memory_bytes`` in this process."""
 
-    def __init__(self, folder: Path | None, max_bytes: int, memory_bytes: int = 256_000_000) -> None:
-        self._file = FeatureFile(folder, max_bytes) if folder is not None and max_bytes > 0 else None
+    def __init__(
+        self, folder: Path | None, max_bytes: int, memory_bytes: int = 256_000_000
+    ) -> None:
+        self._file = (
+            FeatureFile(folder, max_bytes) if folder is not None and max_bytes > 0 else None
+        )
         self._memory: OrderedDict[bytes, bytes] = OrderedDict()
         self._memory_bytes = memory_bytes
         self._bytes = 0
@@ -36,7 +41,9 @@ class FeatureStore:
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Those of ``keys`` that are known, as flat arrays that cannot be written to."""
         hashed = {key: _hash(namespace, key) for key in keys}
-        found = {key: self._recalled(hash_) for key, hash_ in hashed.items() if hash_ in self._memory}
+        found = {
+            key: self._recalled(hash_) for key, hash_ in hashed.items() if hash_ in self._memory
+        }
         if self._file is not None and len(found) < len(hashed):
             on_disk = self._file.read([hash_ for key, hash_ in hashed.items() if key not in found])
             found |= {key: on_disk[hash_] for key, hash_ in hashed.items() if hash_ in on_disk}
@@ -45,7 +52,10 @@ class FeatureStore:
 
     def put_many(self, namespace: str, entries: Mapping[str, NDArray[np.float32]]) -> None:
         """What was there before under a key stays: equal inputs have equal features."""
-        hashed = {_hash(namespace, key): np.asarray(values, np.float32).tobytes() for key, values in entries.items()}
+        hashed = {
+            _hash(namespace, key): np.asarray(values, np.float32).tobytes()
+            for key, values in entries.items()
+        }
         self._keep(hashed.items())
         if self._file is not None:
             self._file.write(hashed)

@@ -1,7 +1,9 @@
-"""The first token's state after a layer of BERT's kind, without the other tokens' states, which nobody asks for.
+"""The first token's state after a layer of BERT's kind, without the other tokens' states, which
+nobody asks for.
 
-It attends to all tokens, so their keys and values are needed; queries, the attention's output and the feed-forward part
-(ten of a layer's twelve d × d products a token) are computed for one token only.
+It attends to all tokens, so their keys and values are needed; queries, the attention's output and
+the feed-forward part (ten of a layer's twelve d × d products a token) are computed for one token
+only.
 """
 
 from __future__ import annotations

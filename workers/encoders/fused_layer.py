@@ -1,5 +1,6 @@
-"""A layer of BERT's kind on a CPU in few operators: oneDNN adds the residual, and takes GELU, while it has a product of
-matrices at hand. The same arithmetic as transformers' layer, in an eighth less time."""
+"""A layer of BERT's kind on a CPU in few operators: oneDNN adds the residual, and takes GELU, while
+it has a product of matrices at hand. The same arithmetic as transformers' layer, in an eighth less
+time."""
 
 from __future__ import annotations
 
@@ -17,11 +18,15 @@ _ACTIVATION = "gelu"
 
 
 def fused_layers(model: Any, layers: Any) -> Any:
-    """Layers in the place of ``layers``, whose linear parts oneDNN has; ``layers`` themselves where they are of
-    another kind or shape, or where fusing changes what they compute."""
+    """Layers in the place of ``layers``, whose linear parts oneDNN has; ``layers`` themselves where
+    they are of another kind or shape, or where fusing changes what they compute."""
     import torch
 
-    if model.config.model_type not in KINDS or model.config.hidden_act != _ACTIVATION or not len(layers):
+    if (
+        model.config.model_type not in KINDS
+        or model.config.hidden_act != _ACTIVATION
+        or not len(layers)
+    ):
         return layers
     try:
         fused = torch.nn.ModuleList([_fused(layer) for layer in layers])
@@ -41,12 +46,19 @@ def _fused(layer: Any) -> torch.nn.Module:
 
     linear = torch.ops.mkldnn._linear_pointwise
     attention, attended = layer.attention.self, layer.attention.output
-    if not all(map(is_onednn, (attention.query, attended.dense, layer.intermediate.dense, layer.output.dense))):
+    if not all(
+        map(
+            is_onednn,
+            (attention.query, attended.dense, layer.intermediate.dense, layer.output.dense),
+        )
+    ):
         raise AttributeError("a linear part of the layer is not oneDNN's")
     if getattr(layer, "add_cross_attention", False) or getattr(layer, "is_decoder", False):
         raise AttributeError("a decoder's layer has parts of its own")
 
-    def plain(part: Any, inputs: torch.Tensor, after: str = "none", algorithm: str = "") -> torch.Tensor:
+    def plain(
+        part: Any, inputs: torch.Tensor, after: str = "none", algorithm: str = ""
+    ) -> torch.Tensor:
         product: torch.Tensor = linear(inputs, part.weight, part.bias, after, [], algorithm)
         return product
 
@@ -61,7 +73,11 @@ def _fused(layer: Any) -> torch.nn.Module:
             self.intermediate, self.output = layer.intermediate, layer.output
 
         def forward(
-            self, states: torch.Tensor, attention_mask: torch.Tensor | None = None, *_: Any, **__: Any
+            self,
+            states: torch.Tensor,
+            attention_mask: torch.Tensor | None = None,
+            *_: Any,
+            **__: Any,
         ) -> torch.Tensor:
             texts, tokens, dimensions = states.shape
 

@@ -1,7 +1,8 @@
-"""A checkpoint with a head of its own, which a user names: loaded, checked for being what it is taken for, and run.
+"""A checkpoint with a head of its own, which a user names: loaded, checked for being what it is
+taken for, and run.
 
-A checkpoint without its head loads all the same in transformers, with random numbers in the head's place. Here it is
-refused: a score made of them would look like any other.
+A checkpoint without its head loads all the same in transformers, with random numbers in the head's
+place. Here it is refused: a score made of them would look like any other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from numpy.typing import NDArray
 
 from workers.encoders.devices import device_for, device_name, use_threads
 from workers.encoders.linear import use_onednn
-from workers.encoders.loading import check_has_rows, from_folder, has_segments, loading, most_tokens, padded
+from workers.encoders.loading import (
+    check_has_rows,
+    from_folder,
+    has_segments,
+    loading,
+    most_tokens,
+    padded,
+)
 from workers.encoders.memory import Memory
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, ModelFiles, first_line
@@ -43,7 +51,8 @@ class Head:
 
 
 class HeadedModel:
-    """Raises ``ModelError`` where the checkpoint is not there, not whole, another kind, or does not fit on the device.
+    """Raises ``ModelError`` where the checkpoint is not there, not whole, another kind, or does not
+    fit on the device.
 
     Always in float32: a bfloat16 number has three decimal digits, too few for one score a response.
     """
@@ -64,7 +73,8 @@ class HeadedModel:
         self._memory = Memory(files.name, self.device, self.device_label, tokens_at_once)
 
     def positions(self, otherwise: int) -> int:
-        """The most tokens the model takes, special ones included; ``otherwise`` where it has no limit of its own."""
+        """The most tokens the model takes, special ones included; ``otherwise`` where it has no
+        limit of its own."""
         return most_tokens(self.model.config, self.tokens, otherwise)
 
     def run(
@@ -74,10 +84,11 @@ class HeadedModel:
         keep: Callable[[list[int], Result], None],
         tokens_at_once: int | None = None,
     ) -> None:
-        """Batches of like length through ``compute``; each result to ``keep`` with the places it belongs to.
+        """Batches of like length through ``compute``; each result to ``keep`` with the places it
+        belongs to.
 
-        Where memory runs out, all batches that are left are made half as large. Raises ``ModelError`` where even one
-        text is too much.
+        Where memory runs out, all batches that are left are made half as large. Raises
+        ``ModelError`` where even one text is too much.
         """
         import torch
 
@@ -106,11 +117,14 @@ class HeadedModel:
             if progress is not None:
                 progress(done)
 
-        self.run([len(one) for one in inputs], lambda batch: of_batch(batch).cpu().double().numpy(), keep)
+        self.run(
+            [len(one) for one in inputs], lambda batch: of_batch(batch).cpu().double().numpy(), keep
+        )
         return values
 
     def tensors(self, inputs: Sequence[Input]) -> dict[str, torch.Tensor]:
-        """A batch as the model takes it: padded ids, the mask of what is text, segments where the model has them."""
+        """A batch as the model takes it: padded ids, the mask of what is text, segments where the
+        model has them."""
         import torch
 
         ids, segments, mask = padded(inputs, self.tokens.padding_id)
@@ -124,8 +138,8 @@ def _loaded(files: ModelFiles, head: Head) -> Any:
     model, missing = from_folder(files, head.auto_class)
     if missing:
         raise ModelError(
-            f"the model {files.name} is not {head.description}: its weights lack {len(missing)} parts, "
-            f"among them {missing[0]}"
+            f"the model {files.name} is not {head.description}: its weights lack {len(missing)} "
+            f"parts, among them {missing[0]}"
         )
     return model
 
@@ -135,14 +149,18 @@ def _check_configuration(files: ModelFiles, head: Head) -> None:
     import transformers
 
     if files.gguf_file:
-        raise ModelError(f"the model {files.name} is not {head.description}: a GGUF file holds a generating model")
+        raise ModelError(
+            f"the model {files.name} is not {head.description}: a GGUF file holds a generating "
+            "model"
+        )
     try:
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False
         )
     except Exception as error:
         raise ModelError(
-            f"the model {files.name} cannot be loaded: transformers does not know its kind ({first_line(error)})"
+            f"the model {files.name} cannot be loaded: transformers does not know its kind "
+            f"({first_line(error)})"
         ) from error
     kind = config.model_type
     mapping = getattr(transformers, head.auto_class)._model_mapping
@@ -150,5 +168,6 @@ def _check_configuration(files: ModelFiles, head: Head) -> None:
         raise ModelError(f"the model {files.name} is not {head.description}, but a {kind} model")
     if head.outputs is not None and config.num_labels != head.outputs:
         raise ModelError(
-            f"the model {files.name} is not {head.description}: its head gives {config.num_labels} numbers"
+            f"the model {files.name} is not {head.description}: its head gives "
+            f"{config.num_labels} numbers"
         )

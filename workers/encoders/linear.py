@@ -1,8 +1,9 @@
 """Linear layers through oneDNN on a CPU, which PyTorch itself does not choose for float32.
 
-PyTorch multiplies float32 matrices with MKL, and MKL uses AVX2 on processors that are not Intel's, whatever they have.
-oneDNN looks at what the processor can do: on one with AVX-512 it was 2.3 times as fast here, with the same float32
-arithmetic up to the order of its sums. The operators are those that PyTorch's own compiler emits for frozen models.
+PyTorch multiplies float32 matrices with MKL, and MKL uses AVX2 on processors that are not Intel's,
+whatever they have. oneDNN looks at what the processor can do: on one with AVX-512 it was 2.3 times
+as fast here, with the same float32 arithmetic up to the order of its sums. The operators are those
+that PyTorch's own compiler emits for frozen models.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _TOLERANCE = 1e-4
 def use_onednn(model: Any) -> int:
     """Gives every linear layer of a float32 model on a CPU to oneDNN; how many there were.
 
-    0 where this build of PyTorch has no oneDNN, or it computes something else: then the model stays as it is. The
-    model can only be used for inference afterwards.
+    0 where this build of PyTorch has no oneDNN, or it computes something else: then the model stays
+    as it is. The model can only be used for inference afterwards.
     """
     import torch
 
@@ -29,7 +30,9 @@ def use_onednn(model: Any) -> int:
         (parent, name, child)
         for parent in model.modules()
         for name, child in parent.named_children()
-        if type(child) is torch.nn.Linear and child.weight.dtype is torch.float32 and child.weight.device.type == "cpu"
+        if type(child) is torch.nn.Linear
+        and child.weight.dtype is torch.float32
+        and child.weight.device.type == "cpu"
     ]
     if not found or not _works(found[0][2]):
         return 0

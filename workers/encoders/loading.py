@@ -1,4 +1,5 @@
-"""A checkpoint's weights from a folder through transformers; and what is asked of every model once it is loaded."""
+"""A checkpoint's weights from a folder through transformers; and what is asked of every model once
+it is loaded."""
 
 from __future__ import annotations
 
@@ -24,16 +25,20 @@ def loading(files: ModelFiles, device_label: str) -> Iterator[None]:
         yield
     except ModelError:
         raise
-    except Exception as error:  # transformers, safetensors and the pickle reader each have their own
+    except (
+        Exception
+    ) as error:  # transformers, safetensors and the pickle reader each have their own
         if is_out_of_memory(error):
             raise out_of_memory(files.name, device_label, "load it") from error
         raise ModelError(f"the model {files.name} cannot be loaded: {first_line(error)}") from error
 
 
 def from_folder(files: ModelFiles, auto_class: str) -> tuple[Any, list[str]]:
-    """The model in float32 by this class of transformers', and the names of the parts that its weights lack.
+    """The model in float32 by this class of transformers', and the names of the parts that its
+    weights lack.
 
-    transformers fills such parts with random numbers: the caller must know which the model does without.
+    transformers fills such parts with random numbers: the caller must know which the model does
+    without.
     """
     import torch
     import transformers
@@ -53,18 +58,19 @@ def from_folder(files: ModelFiles, auto_class: str) -> tuple[Any, list[str]]:
 
 
 def check_has_rows(model: Any, tokens: Tokens, files: ModelFiles) -> None:
-    """Raises ``ModelError`` where the tokenizer knows ids that the model does not. On a GPU one such id stops the
-    process for good."""
+    """Raises ``ModelError`` where the tokenizer knows ids that the model does not. On a GPU one
+    such id stops the process for good."""
     rows = int(model.get_input_embeddings().num_embeddings)
     if tokens.vocabulary_size > rows:
         raise ModelError(
-            f"the tokenizer of the model {files.name} has {tokens.vocabulary_size} words, the model {rows}"
+            f"the tokenizer of the model {files.name} has {tokens.vocabulary_size} words, the "
+            f"model {rows}"
         )
 
 
 def most_tokens(config: Any, tokens: Tokens, otherwise: int | None = None) -> int:
-    """The most tokens a model takes, special ones included; ``otherwise``, or what its tokenizer says, where the model
-    has no limit of its own."""
+    """The most tokens a model takes, special ones included; ``otherwise``, or what its tokenizer
+    says, where the model has no limit of its own."""
     own = int(getattr(config, "max_position_embeddings", None) or 0)  # XLNet's is −1: none
     positions = own if own > 0 else otherwise or tokens.longest
     if config.model_type in _COUNTS_POSITIONS_FROM_PADDING:
@@ -80,10 +86,15 @@ def has_segments(config: Any) -> bool:
 def check_class_token_is_first(tokens: Tokens, files: ModelFiles) -> None:
     """What is trained here reads a text's state at its first token. Raises ``ModelError``."""
     if tokens.class_place != 0:
-        raise ModelError(f"the model {files.name} cannot be trained on: its texts do not begin with a class token")
+        raise ModelError(
+            f"the model {files.name} cannot be trained on: its texts do not begin with a class "
+            "token"
+        )
 
 
-def padded(inputs: Sequence[Input], padding_id: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def padded(
+    inputs: Sequence[Input], padding_id: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Ids, segments and the mask of what is text: inputs × the longest one's tokens."""
     ids = np.full((len(inputs), max(map(len, inputs))), padding_id, dtype=np.int64)
     segments, mask = np.zeros_like(ids), np.zeros_like(ids)

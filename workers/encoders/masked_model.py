@@ -1,7 +1,9 @@
-"""How well a masked language model foresees a text's tokens: each is masked in turn, the others stand.
+"""How well a masked language model foresees a text's tokens: each is masked in turn, the others
+stand.
 
-The sum of log p(token | all others) is called the pseudo-log-likelihood (Salazar et al. 2020, Masked Language Model
-Scoring). A text of n tokens is n inputs; those of all texts go through the model together, in full batches.
+The sum of log p(token | all others) is called the pseudo-log-likelihood (Salazar et al. 2020,
+Masked Language Model Scoring). A text of n tokens is n inputs; those of all texts go through the
+model together, in full batches.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ _HEAD_OF_KIND = {
     "mpnet": "lm_head",
     "albert": "predictions",
 }
-"""Where a kind of model keeps what turns states into words: then only the masked places' states go through it, and not
-all, with tens of thousands of words each."""
+"""Where a kind of model keeps what turns states into words: then only the masked places' states go
+through it, and not all, with tens of thousands of words each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ class MaskedModel:
         self.max_tokens = self._headed.positions(LONGEST)
         mask_id = self._headed.tokens.mask_id
         if mask_id is None:
-            raise ModelError(f"the model {files.name} has no mask token: it is not a masked language model")
+            raise ModelError(
+                f"the model {files.name} has no mask token: it is not a masked language model"
+            )
         self._mask_id = mask_id
         model = self._headed.model
         self._words_of_states = getattr(model, _HEAD_OF_KIND.get(model.config.model_type, ""), None)
@@ -89,7 +93,8 @@ class MaskedModel:
     ) -> list[PseudoLikelihood]:
         """One each, in order. ``progress`` counts texts. Special tokens are not masked.
 
-        What is before is cut at its beginning where both are too long, and the text at its end where it is so alone.
+        What is before is cut at its beginning where both are too long, and the text at its end
+        where it is so alone.
         """
         masks = self._masks(continued)
         text_of_row = np.repeat(np.arange(len(masks)), [len(one.places) for one in masks])
@@ -98,7 +103,9 @@ class MaskedModel:
         left = np.array([len(one.places) for one in masks], dtype=np.int64)
 
         def compute(rows: list[int]) -> NDArray[np.float64]:
-            return self._log_probabilities([masks[text].input for text in text_of_row[rows]], place_of_row[rows])
+            return self._log_probabilities(
+                [masks[text].input for text in text_of_row[rows]], place_of_row[rows]
+            )
 
         def keep(rows: list[int], found: NDArray[np.float64]) -> None:
             texts = text_of_row[rows]
@@ -107,14 +114,27 @@ class MaskedModel:
             if progress is not None:
                 progress(int((left == 0).sum()))
 
-        lengths = np.array([len(one.input) for one in masks], dtype=np.int64)[text_of_row].tolist() if masks else []
-        # A model whose head is not known gives every token's words, not only the masked one's: smaller batches.
-        self._headed.run(lengths, compute, keep, None if self._words_of_states is not None else TOKENS_ON_CPU // 8)
+        lengths = (
+            np.array([len(one.input) for one in masks], dtype=np.int64)[text_of_row].tolist()
+            if masks
+            else []
+        )
+        # A model whose head is not known gives every token's words, not only the masked one's:
+        # smaller batches.
+        self._headed.run(
+            lengths,
+            compute,
+            keep,
+            None if self._words_of_states is not None else TOKENS_ON_CPU // 8,
+        )
         return [
-            PseudoLikelihood(float(total), len(one.places), one.cut) for total, one in zip(sums, masks, strict=True)
+            PseudoLikelihood(float(total), len(one.places), one.cut)
+            for total, one in zip(sums, masks, strict=True)
         ]
 
-    def _log_probabilities(self, inputs: Sequence[Input], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _log_probabilities(
+        self, inputs: Sequence[Input], places: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """log p of the token at one place in each input, that place masked."""
         import torch
 
@@ -128,7 +148,9 @@ class MaskedModel:
         found: NDArray[np.float64] = chosen.cpu().double().numpy()
         return found
 
-    def _words_at(self, tensors: dict[str, torch.Tensor], rows: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+    def _words_at(
+        self, tensors: dict[str, torch.Tensor], rows: torch.Tensor, at: torch.Tensor
+    ) -> torch.Tensor:
         """inputs × words of the vocabulary."""
         model = self._headed.model
         words: torch.Tensor
@@ -140,7 +162,9 @@ class MaskedModel:
 
     def _masks(self, continued: Sequence[Continued]) -> list[_Masks]:
         tokens = self._headed.tokens
-        strings = list(dict.fromkeys(string for one in continued for string in (one.before, one.text)))
+        strings = list(
+            dict.fromkeys(string for one in continued for string in (one.before, one.text))
+        )
         ids = dict(zip(strings, tokens.ids(strings), strict=True))
         room = self.max_tokens - tokens.special_tokens(texts=1)
         return [self._masks_of(ids[one.before], ids[one.text], room) for one in continued]
@@ -157,7 +181,9 @@ class MaskedModel:
         framed = tokens.framed([before + text], bool(cut))
         first = tokens.first_place + len(before)
         never_masked = tokens.special_ids - {tokens.unknown_id}
-        places = tuple(first + place for place, token in enumerate(text) if token not in never_masked)
+        places = tuple(
+            first + place for place, token in enumerate(text) if token not in never_masked
+        )
         return _Masks(framed, places, cut)
 
 

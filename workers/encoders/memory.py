@@ -1,4 +1,5 @@
-"""How much goes through a model at once, and what is done where its device's memory does not hold it."""
+"""How much goes through a model at once, and what is done where its device's memory does not hold
+it."""
 
 from __future__ import annotations
 
@@ -16,27 +17,36 @@ Result = TypeVar("Result")
 
 
 def out_of_memory(model: str, device_label: str, what: str) -> ModelError:
-    return ModelError(f"the model {model} is out of memory on {device_label}: there was too little to {what}")
+    return ModelError(
+        f"the model {model} is out of memory on {device_label}: there was too little to {what}"
+    )
 
 
 class Memory:
     """A model's, on its device."""
 
-    def __init__(self, model: str, device: torch.device, device_label: str, tokens_at_once: int) -> None:
+    def __init__(
+        self, model: str, device: torch.device, device_label: str, tokens_at_once: int
+    ) -> None:
         """``tokens_at_once``: of a batch, padding included; fewer once memory has run out."""
         self._model = model
         self._device = device
         self._device_label = device_label
         self.tokens_at_once = tokens_at_once
 
-    def batches(self, lengths: Sequence[int], worth_a_batch: int | None = None, at_most: int | None = None) -> Batches:
-        """Of texts of these ``lengths`` in tokens. ``at_most`` tokens in a batch of theirs, where that is fewer."""
+    def batches(
+        self, lengths: Sequence[int], worth_a_batch: int | None = None, at_most: int | None = None
+    ) -> Batches:
+        """Of texts of these ``lengths`` in tokens. ``at_most`` tokens in a batch of theirs, where
+        that is fewer."""
         budget = min(at_most or self.tokens_at_once, self.tokens_at_once)
         return Batches(lengths, budget, worth_a_batch)
 
-    def attempt(self, batches: Batches, batch: list[int], compute: Callable[[list[int]], Result]) -> Result | None:
-        """What ``compute`` makes of a batch; None where memory ran out: what is left then waits in ``batches`` of half
-        the size, this one too.
+    def attempt(
+        self, batches: Batches, batch: list[int], compute: Callable[[list[int]], Result]
+    ) -> Result | None:
+        """What ``compute`` makes of a batch; None where memory ran out: what is left then waits in
+        ``batches`` of half the size, this one too.
 
         Raises ``ModelError`` where even one text is too much, and for what else a model raises.
         """
@@ -53,14 +63,18 @@ class Memory:
         # Outside the handler: its traceback would hold on to the batch's memory.
         free_unused_memory(self._device)
         batches.halve(batch)
-        self.tokens_at_once = max(batches.token_budget, *batches.lengths)  # one text is always tried
+        self.tokens_at_once = max(
+            batches.token_budget, *batches.lengths
+        )  # one text is always tried
         return None
 
 
 class Batches:
     """Places of texts, batch after batch, the longest first; true while there are any."""
 
-    def __init__(self, lengths: Sequence[int], token_budget: int, worth_a_batch: int | None) -> None:
+    def __init__(
+        self, lengths: Sequence[int], token_budget: int, worth_a_batch: int | None
+    ) -> None:
         self.lengths = lengths
         self.token_budget = token_budget
         self._worth_a_batch = worth_a_batch
@@ -73,9 +87,12 @@ class Batches:
         return self._waiting.pop()
 
     def halve(self, batch: list[int]) -> None:
-        """No batch from now on is larger than half of this one, which is put back with the others."""
+        """No batch from now on is larger than half of this one, which is put back with the
+        others."""
         self.token_budget = max(1, len(batch) * self.lengths[batch[0]] // 2)
-        self._waiting = self._batched([place for one in (batch, *reversed(self._waiting)) for place in one])
+        self._waiting = self._batched(
+            [place for one in (batch, *reversed(self._waiting)) for place in one]
+        )
 
     def _batched(self, places: Sequence[int]) -> list[list[int]]:
         """The first batch last."""

@@ -1,4 +1,5 @@
-"""One number for two texts, by a regression head on a BERT-like encoder: what BLEURT's checkpoints are."""
+"""One number for two texts, by a regression head on a BERT-like encoder: what BLEURT's checkpoints
+are."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from workers.model_files import ModelFiles, model_files
 if TYPE_CHECKING:
     import torch
 
-HEAD = Head("AutoModelForSequenceClassification", "a model with one number as its output", outputs=1)
+HEAD = Head(
+    "AutoModelForSequenceClassification", "a model with one number as its output", outputs=1
+)
 LONGEST = 512
 
 
@@ -72,8 +75,8 @@ class SequenceScorer:
 
 
 def cut_longer(first: list[int], second: list[int], room: int) -> tuple[list[int], list[int]]:
-    """The beginnings of both that ``room`` holds: the last token of the longer one goes, of two equally long ones that
-    of the second, until they fit."""
+    """The beginnings of both that ``room`` holds: the last token of the longer one goes, of two
+    equally long ones that of the second, until they fit."""
     of_first, of_second = len(first), len(second)
     while of_first + of_second > max(0, room):
         if of_first > of_second:

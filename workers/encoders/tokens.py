@@ -1,7 +1,8 @@
-"""Texts to a model's token ids: many texts in one call, then cut and put between the special tokens.
+"""Texts to a model's token ids: many texts in one call, then cut and put between the special
+tokens.
 
-A text is tokenised once without special tokens; what a model wants around one text or two is learned from an example.
-So a context that stands before 99 responses is tokenised once.
+A text is tokenised once without special tokens; what a model wants around one text or two is
+learned from an example. So a context that stands before 99 responses is tokenised once.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class _Frame:
         ids, segments = list(self.specials[0]), list(self.special_segments[0])
         for place, text in enumerate(texts):
             ids += text + list(self.specials[place + 1])
-            segments += [self.text_segments[place]] * len(text) + list(self.special_segments[place + 1])
+            segments += [self.text_segments[place]] * len(text) + list(
+                self.special_segments[place + 1]
+            )
         return Input(ids, segments, cut)
 
 
@@ -54,7 +57,9 @@ class Tokens:
         from transformers import AutoTokenizer
 
         try:
-            tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, trust_remote_code=False)
+            tokenizer = AutoTokenizer.from_pretrained(
+                str(files.folder), local_files_only=True, trust_remote_code=False
+            )
         except Exception as error:  # tokenizers raise whatever they meet in a broken file
             raise ModelError(
                 f"the tokenizer of the model {files.name} cannot be loaded: {first_line(error)}"
@@ -63,14 +68,18 @@ class Tokens:
             raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
         check_knows_words(tokenizer, files)
         self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
-        self.unknown_id: int | None = tokenizer.unk_token_id  # None where the vocabulary can write every text
+        self.unknown_id: int | None = (
+            tokenizer.unk_token_id
+        )  # None where the vocabulary can write every text
         self.blank_id: int | None = tokenizer.get_vocab().get("\u2581")  # SentencePiece's space
         self.mask_id: int | None = tokenizer.mask_token_id
         self.padding_id = int(tokenizer.pad_token_id or 0)
         self.longest = int(min(tokenizer.model_max_length, 1_000_000))
         self._rust: Any = tokenizer.backend_tokenizer
         if resources.at_hand().threads_to_use == 1:
-            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it takes a thread for each core
+            os.environ.setdefault(
+                "TOKENIZERS_PARALLELISM", "false"
+            )  # else it takes a thread for each core
         self._rust.no_truncation()
         self._rust.no_padding()
         self._one = _frame(self._rust.encode("a", add_special_tokens=True), 1)
@@ -82,8 +91,9 @@ class Tokens:
         return [encoding.ids for encoding in self._encodings(texts)]
 
     def read_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Word pieces without special tokens and without those that stand for a space alone: what is read of a text.
-        SentencePiece writes a space before every word, before one that it does not know, too."""
+        """Word pieces without special tokens and without those that stand for a space alone: what
+        is read of a text. SentencePiece writes a space before every word, before one that it does
+        not know, too."""
         return [[id_ for id_ in ids if id_ != self.blank_id] for ids in self.ids(texts)]
 
     def words(self, text: str) -> list[str]:
@@ -99,7 +109,8 @@ class Tokens:
         return [self._one.around([ids[:room]], len(ids) > room) for ids in self.ids(texts)]
 
     def pair_inputs(self, pairs: Sequence[tuple[str, str]], longest: int) -> list[Input]:
-        """The beginning of the first text is cut, all of it if need be; then the end of the second."""
+        """The beginning of the first text is cut, all of it if need be; then the end of the
+        second."""
         distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
         known = dict(zip(distinct, self.ids(distinct), strict=True))
         room = longest - self._two.size
@@ -108,7 +119,9 @@ class Tokens:
             kept = second[:room]
             free = room - len(kept)
             beginning = max(0, len(first) - free)
-            found.append(self._two.around([first[beginning:], kept], len(first) + len(second) > room))
+            found.append(
+                self._two.around([first[beginning:], kept], len(first) + len(second) > room)
+            )
         return found
 
     @property
@@ -126,7 +139,8 @@ class Tokens:
         return (self._one if texts == 1 else self._two).size
 
     def framed(self, texts: Sequence[list[int]], cut: bool) -> Input:
-        """Ids of one text, or of two, that the caller has cut to fit, between their special tokens."""
+        """Ids of one text, or of two, that the caller has cut to fit, between their special
+        tokens."""
         return (self._one if len(texts) == 1 else self._two).around(texts, cut)
 
     def _encodings(self, texts: Sequence[str]) -> list[Any]:
@@ -138,22 +152,27 @@ class Tokens:
 
 
 def check_knows_words(tokenizer: Any, files: ModelFiles) -> None:
-    """Raises ``ModelError`` for a folder without a tokenizer's files: transformers makes one there all the same, to
-    which every word is unknown."""
-    if len(tokenizer) - len(set(tokenizer.all_special_ids)) <= 1:  # T5's has a word that stands for a space
-        raise ModelError(f"the model {files.name} has no tokenizer in {files.folder}: tokenizer.json is missing")
+    """Raises ``ModelError`` for a folder without a tokenizer's files: transformers makes one there
+    all the same, to which every word is unknown."""
+    if (
+        len(tokenizer) - len(set(tokenizer.all_special_ids)) <= 1
+    ):  # T5's has a word that stands for a space
+        raise ModelError(
+            f"the model {files.name} has no tokenizer in {files.folder}: tokenizer.json is missing"
+        )
 
 
 def _class_place(frame: _Frame, class_id: int | None) -> int | None:
-    """Where the token stands whose state is the text's: 0, as BERT's [CLS] and RoBERTa's <s>; −1, as XLNet's <cls>;
-    None where there is none."""
+    """Where the token stands whose state is the text's: 0, as BERT's [CLS] and RoBERTa's <s>; −1,
+    as XLNet's <cls>; None where there is none."""
     if frame.specials[-1] and frame.specials[-1][-1] == class_id:
         return -1
     return 0 if frame.specials[0] else None
 
 
 def _frame(example: Any, texts: int) -> _Frame:
-    """Reads from an encoded example which tokens belong to no text, and what segment each part has."""
+    """Reads from an encoded example which tokens belong to no text, and what segment each part
+    has."""
     specials: list[list[int]] = [[] for _ in range(texts + 1)]
     segments: list[list[int]] = [[] for _ in range(texts + 1)]
     text_segments = [0] * texts

@@ -14,7 +14,14 @@ from workers.encoders.devices import device_for, device_name, use_threads
 from workers.encoders.first_token import KINDS, first_state
 from workers.encoders.fused_layer import fused_layers
 from workers.encoders.linear import use_onednn
-from workers.encoders.loading import check_has_rows, from_folder, has_segments, loading, most_tokens, padded
+from workers.encoders.loading import (
+    check_has_rows,
+    from_folder,
+    has_segments,
+    loading,
+    most_tokens,
+    padded,
+)
 from workers.encoders.memory import Memory
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, ModelFiles
@@ -23,22 +30,26 @@ if TYPE_CHECKING:
     import torch
 
 TOKENS_A_THREAD = 1_024
-"""In a batch on a CPU, padding included. More than this leaves the processor's cache: 8,192 take 1.5 times as long."""
+"""In a batch on a CPU, padding included. More than this leaves the processor's cache: 8,192 take
+1.5 times as long."""
 WORTH_A_BATCH = 256
-"""Tokens on a CPU. 105 texts of 4 to 40 tokens take 8 % less time so in batches of 1,024, 20 % less in 2,048."""
+"""Tokens on a CPU. 105 texts of 4 to 40 tokens take 8 % less time so in batches of 1,024, 20 % less
+in 2,048."""
 TOKENS_ON_GPU = 65_536
 _MAY_BE_MISSING = ("pooler.", "cls.", "lm_head.", "classifier.")
 """Parts of a checkpoint that hidden states do without."""
 _LAYERS_IN_ENCODER = {"bert", "roberta", "xlm-roberta", "camembert", "electra", "mpnet"}
 
 Take = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
-"""From a batch's states (texts × tokens × dimensions) and mask (texts × tokens) to what is wanted of them."""
+"""From a batch's states (texts × tokens × dimensions) and mask (texts × tokens) to what is wanted
+of them."""
 Keep = Callable[[list[int], NDArray[np.float32]], None]
 """Gets places into the inputs and, a row each, what was taken of their states."""
 
 
 class Transformer:
-    """Raises ``ModelError`` where the weights are not whole, no encoder's, or do not fit on the device."""
+    """Raises ``ModelError`` where the weights are not whole, no encoder's, or do not fit on the
+    device."""
 
     def __init__(self, files: ModelFiles, tokens: Tokens, device: str) -> None:
         import torch
@@ -61,7 +72,9 @@ class Transformer:
         self._stack = _stack(self._model)
         self._all_layers: Any = self._stack.layer if self._stack is not None else None
         self._has_plain_layers = config.model_type in KINDS
-        self._fused: Any = fused_layers(self._model, self._all_layers) if self.onednn_layers else self._all_layers
+        self._fused: Any = (
+            fused_layers(self._model, self._all_layers) if self.onednn_layers else self._all_layers
+        )
         if self._stack is not None:
             self._stack.layer = self._fused
         on_cpu = self.device.type == "cpu"
@@ -79,22 +92,29 @@ class Transformer:
         weight: torch.Tensor = self._model.get_input_embeddings().weight.detach()
         return weight
 
-    def run(self, inputs: Sequence[Input], layer: int, take: Take, keep: Keep, first_only: bool = False) -> None:
+    def run(
+        self, inputs: Sequence[Input], layer: int, take: Take, keep: Keep, first_only: bool = False
+    ) -> None:
         """Calls ``keep`` with what ``take`` made of the inputs' states, batch after batch.
 
-        ``first_only``: ``take`` looks at the first token only, so it may be the only one that there is.
+        ``first_only``: ``take`` looks at the first token only, so it may be the only one that there
+        is.
 
-        Where memory runs out, all batches that are left are made half as large. Raises ``ModelError`` where even one
-        text is too much, and where a state is no number.
+        Where memory runs out, all batches that are left are made half as large. Raises
+        ``ModelError`` where even one text is too much, and where a state is no number.
         """
         worth_a_batch = WORTH_A_BATCH if self.device.type == "cpu" else None
         batches = self.memory.batches([len(one) for one in inputs], worth_a_batch)
-        under_way: _UnderWay | None = None  # an accelerator computes one batch while the last one is kept
+        under_way: _UnderWay | None = (
+            None  # an accelerator computes one batch while the last one is kept
+        )
         while batches or under_way:
             started = None
             if batches:
                 started = self.memory.attempt(
-                    batches, batches.take(), lambda batch: self._computed(inputs, batch, layer, take, first_only)
+                    batches,
+                    batches.take(),
+                    lambda batch: self._computed(inputs, batch, layer, take, first_only),
                 )
             if under_way is not None:
                 keep(under_way.places, self._numbers(under_way))
@@ -108,11 +128,15 @@ class Transformer:
         ids, segments, mask = self._tensors(inputs, batch)
         settings: dict[str, Any] = {"token_type_ids": segments} if self._has_segments else {}
         if len(inputs[batch[-1]]) < ids.shape[1]:
-            settings["attention_mask"] = mask  # equal lengths want none, and attention is faster without
+            settings["attention_mask"] = (
+                mask  # equal lengths want none, and attention is faster without
+            )
         with torch.inference_mode():
             if first_only and layer and self._has_plain_layers:
                 before = self._states(layer - 1, input_ids=ids, **settings)
-                states = first_state(self._all_layers[layer - 1], before, settings.get("attention_mask"))
+                states = first_state(
+                    self._all_layers[layer - 1], before, settings.get("attention_mask")
+                )
             else:
                 states = self._states(layer, input_ids=ids, **settings)
             values = take(states.float(), mask)
@@ -130,7 +154,9 @@ class Transformer:
             last: torch.Tensor = self._model(**batch).last_hidden_state
             return last
         if self._stack is None:
-            states: torch.Tensor = self._model(**batch, output_hidden_states=True).hidden_states[layer]
+            states: torch.Tensor = self._model(**batch, output_hidden_states=True).hidden_states[
+                layer
+            ]
             return states
         self._stack.layer = self._fused[:layer]
         try:
@@ -144,12 +170,18 @@ class Transformer:
             under_way.copied.synchronize()
         values: NDArray[np.float32] = under_way.values.numpy()
         if under_way.copied is not None:
-            values = values.copy()  # memory that a device can reach is scarce: it serves the next batch
+            values = (
+                values.copy()
+            )  # memory that a device can reach is scarce: it serves the next batch
         if not np.isfinite(values.sum(dtype=np.float64)):
-            raise ModelError(f"the model {self._name} gives states that are no numbers (NaN or infinite)")
+            raise ModelError(
+                f"the model {self._name} gives states that are no numbers (NaN or infinite)"
+            )
         return values
 
-    def _tensors(self, inputs: Sequence[Input], batch: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def _tensors(
+        self, inputs: Sequence[Input], batch: list[int]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         ids, segments, mask = padded([inputs[place] for place in batch], self._padding_id)
         return self._moved(ids), self._moved(segments), self._moved(mask)
 
@@ -172,8 +204,9 @@ class _UnderWay:
 
 
 def _stack(model: Any) -> Any:
-    """The part of a model that holds its layers, where its last state is its last layer's and nothing comes after: such
-    a model with fewer layers gives the last of these. None for other kinds."""
+    """The part of a model that holds its layers, where its last state is its last layer's and
+    nothing comes after: such a model with fewer layers gives the last of these. None for other
+    kinds."""
     if model.config.model_type in _LAYERS_IN_ENCODER:
         return model.encoder
     return model.transformer if model.config.model_type == "distilbert" else None
@@ -185,17 +218,25 @@ def _loaded(files: ModelFiles) -> Any:
         raise ModelError(f"the model {files.name} is no encoder, but a {model.config.model_type}")
     missing = [key for key in lacking if not any(part in key for part in _MAY_BE_MISSING)]
     if missing:
-        raise ModelError(f"the weights of the model {files.name} lack {len(missing)} parts, among them {missing[0]}")
+        raise ModelError(
+            f"the weights of the model {files.name} lack {len(missing)} parts, among them "
+            f"{missing[0]}"
+        )
     if getattr(model, "pooler", None) is not None:
         model.pooler = None  # hidden states are wanted, not what a pooler makes of them
     return model
 
 
 def dtype_on(device: torch.device) -> torch.dtype:
-    """bfloat16 on CUDA, which halves the memory and more than halves the time; float32 elsewhere, as on a CPU it is
-    the faster one too, unless that has matrix units for bfloat16; and where the site asks for it."""
+    """bfloat16 on CUDA, which halves the memory and more than halves the time; float32 elsewhere,
+    as on a CPU it is the faster one too, unless that has matrix units for bfloat16; and where the
+    site asks for it."""
     import torch
 
     if resources.at_hand().precision == "float32":
         return torch.float32
-    return torch.bfloat16 if device.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+    return (
+        torch.bfloat16
+        if device.type == "cuda" and torch.cuda.is_bf16_supported()
+        else torch.float32
+    )

@@ -28,12 +28,16 @@ STARTED, BUDGET, STOPPED, RESUMED = (
     "judge_run.resumed",
 )
 LIMITS = ("tokens_limit", "cost_limit")
-STOPPED_BY_HAND = "stopped; what was answered is kept, and the judge goes on where it was when it is started again"
+STOPPED_BY_HAND = (
+    "stopped; what was answered is kept, and the judge goes on where it was when it is started "
+    "again"
+)
 State = MetricRun.State
 
 
 class Refused(Exception):
-    """What was asked cannot be done; the message says why, ``field`` which field of the form it is about, or ""."""
+    """What was asked cannot be done; the message says why, ``field`` which field of the form it is
+    about, or ""."""
 
     def __init__(self, message: Any, field: str = "") -> None:
         super().__init__(message)
@@ -48,8 +52,9 @@ def start_judge_run(
     usd: Decimal | None,
     by: Any = None,
 ) -> JudgeRun:
-    """Judge these systems, within the budget (None: no limit). What is judged already stays; runs that failed are tried
-    again. Started again, it has the new budget. Raises ``Refused`` where more than that is spent already."""
+    """Judge these systems, within the budget (None: no limit). What is judged already stays; runs
+    that failed are tried again. Started again, it has the new budget. Raises ``Refused`` where more
+    than that is spent already."""
     if not configuration.metric.resumable:
         raise Refused(_("%(name)s is no judge.") % {"name": configuration.metric.name})
     if not systems:
@@ -67,8 +72,8 @@ def start_judge_run(
 
 
 def set_budget(run: JudgeRun, tokens: int | None, usd: Decimal | None, by: Any = None) -> Purse:
-    """Set both limits; None is no limit. What failed for want of money stays so until it is resumed. Raises
-    ``Refused`` where more is spent already."""
+    """Set both limits; None is no limit. What failed for want of money stays so until it is
+    resumed. Raises ``Refused`` where more is spent already."""
     with transaction.atomic():
         locked = _locked(run)
         if changes := _limited(locked, tokens, usd):
@@ -77,7 +82,8 @@ def set_budget(run: JudgeRun, tokens: int | None, usd: Decimal | None, by: Any =
 
 
 def stop(run: JudgeRun, by: Any = None) -> int:
-    """Fail what waits and what is being judged; calls in flight end, and are kept. The number of runs stopped."""
+    """Fail what waits and what is being judged; calls in flight end, and are kept. The number of
+    runs stopped."""
     with transaction.atomic():
         locked = _locked(run)
         stopped = runs.stop(locked.version, locked.configuration, STOPPED_BY_HAND)
@@ -89,12 +95,14 @@ def stop(run: JudgeRun, by: Any = None) -> int:
 
 
 def resume(run: JudgeRun, by: Any = None) -> int:
-    """Try again what failed or was stopped. The number of runs. Raises ``ConfigurationError`` where the metric is no
-    longer there."""
+    """Try again what failed or was stopped. The number of runs. Raises ``ConfigurationError`` where
+    the metric is no longer there."""
     with transaction.atomic():
         locked = _locked(run)
         failed = MetricRun.objects.filter(configuration=locked.configuration, state=State.FAILED)
-        systems = list(locked.version.systems.filter(withheld=False, pk__in=failed.values("system")))
+        systems = list(
+            locked.version.systems.filter(withheld=False, pk__in=failed.values("system"))
+        )
         _take_over(locked, by)
         was_stopped = _go_on(locked)
         if systems:
@@ -134,13 +142,16 @@ def _limits_of(run: JudgeRun) -> dict[str, Any]:
 def _to_compute(configuration: Configuration, systems: Sequence[System]) -> int:
     """How many of the systems have no run, or one that failed."""
     there = MetricRun.objects.filter(
-        system__in=systems, configuration=configuration.text, metric_version=configuration.metric.version
+        system__in=systems,
+        configuration=configuration.text,
+        metric_version=configuration.metric.version,
     )
     return len(systems) - there.exclude(state=State.FAILED).count()
 
 
 def _take_over(run: JudgeRun, by: Any) -> None:
-    """A run is its first starter's, until that account may not act any more: then workers would not go on with it."""
+    """A run is its first starter's, until that account may not act any more: then workers would not
+    go on with it."""
     if by is not None and (run.created_by is None or not may_act(run.created_by)):
         run.created_by = by
 

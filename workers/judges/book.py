@@ -1,8 +1,9 @@
 """The book of calls in the database: safe for any number of workers at once.
 
-A call is a row that one holder owns while it is asked. The purses that pay are locked while calls are claimed and while
-their answers are put down, so that no more is ever reserved and spent together than a purse allows. Before a call is
-sent that is noted, in a transaction of its own: if its holder dies, it stays charged.
+A call is a row that one holder owns while it is asked. The purses that pay are locked while calls
+are claimed and while their answers are put down, so that no more is ever reserved and spent
+together than a purse allows. Before a call is sent that is noted, in a transaction of its own: if
+its holder dies, it stays charged.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from annotations import clock
 from workers.judges.models import StoredAnswer
 from workers.judges.money import Bill, Till, bill_for
 from workers.judges.purses import Paying
-from workers.judges.rows import Place, State, answers_at, fields_of, put_down, rows_at, rows_of_requests, stored_text
+from workers.judges.rows import (
+    Place,
+    State,
+    answers_at,
+    fields_of,
+    put_down,
+    rows_at,
+    rows_of_requests,
+    stored_text,
+)
 from workers.judging import costs
 from workers.judging.book import Claimed, Estimate
 from workers.judging.calls import Answer, Call, CallKey
@@ -40,13 +50,15 @@ _paid_here = 0
 
 
 def calls_paid_here() -> int:
-    """Answers that this process has put down: by it one sees whether a piece of work came any further."""
+    """Answers that this process has put down: by it one sees whether a piece of work came any
+    further."""
     return _paid_here
 
 
 def _again_where_in_the_way(method: Method) -> Method:
-    """A deadlock, which the order of locks leaves to coincidences, breaks a transaction off: it is done again. Over a
-    new connection where the old one broke: what an answer cost is paid, whatever became of the database meanwhile."""
+    """A deadlock, which the order of locks leaves to coincidences, breaks a transaction off: it is
+    done again. Over a new connection where the old one broke: what an answer cost is paid, whatever
+    became of the database meanwhile."""
 
     @wraps(method)
     def tried(*arguments: Any) -> Any:
@@ -64,7 +76,8 @@ def _again_where_in_the_way(method: Method) -> Method:
 
 @dataclass(slots=True)
 class _Mine:
-    """A claimed call. Its reservation has lapsed where we were silent for longer than a lease: others may have it."""
+    """A claimed call. Its reservation has lapsed where we were silent for longer than a lease:
+    others may have it."""
 
     place: Place
     estimate: Estimate
@@ -72,10 +85,12 @@ class _Mine:
 
 
 class DatabaseBook:
-    """``paying``: whose purses pay. ``price``: the model's; where it is not known calls count in tokens alone.
-    ``endpoint``: where answers come from, without a key."""
+    """``paying``: whose purses pay. ``price``: the model's; where it is not known calls count in
+    tokens alone. ``endpoint``: where answers come from, without a key."""
 
-    def __init__(self, paying: Sequence[Paying] = (), price: Price = NO_PRICE, endpoint: str = "") -> None:
+    def __init__(
+        self, paying: Sequence[Paying] = (), price: Price = NO_PRICE, endpoint: str = ""
+    ) -> None:
         self.holder = token_hex(16)
         self.price = price
         self.endpoint = stored_text(endpoint, 300)
@@ -84,15 +99,21 @@ class DatabaseBook:
         self._held_until = lease_end(clock.now())
         self._kept_at = time.monotonic()
 
-    # --- claiming ----------------------------------------------------------------------------------------------
+    # --- claiming ---------------------------------------------------------------------------------
 
     def claim(self, calls: Wanted) -> Claimed:
         if not calls:
             return Claimed()
         requests = rows_of_requests(call.request for call, _ in calls)
-        places = {call.key: (requests[call.request.key], call.sample, call.ask) for call, _ in calls}
+        places = {
+            call.key: (requests[call.request.key], call.sample, call.ask) for call, _ in calls
+        }
         found = answers_at(places.values())
-        claimed = Claimed(answered=[(call, found[places[call.key]]) for call, _ in calls if places[call.key] in found])
+        claimed = Claimed(
+            answered=[
+                (call, found[places[call.key]]) for call, _ in calls if places[call.key] in found
+            ]
+        )
         wanted = [(call, estimate) for call, estimate in calls if places[call.key] not in found]
         if wanted:
             self._claim(wanted, places, claimed)
@@ -107,23 +128,33 @@ class DatabaseBook:
             free, held = self._free(wanted, places, now)
             affordable, too_dear = till.affordable(free, now)
             won = self._won([places[call.key] for call, _ in affordable], now)
-            mine = {call.key: (call, estimate) for call, estimate in affordable if places[call.key] in won}
+            mine = {
+                call.key: (call, estimate)
+                for call, estimate in affordable
+                if places[call.key] in won
+            }
             if mine:
                 till.hold(
-                    [*self._estimates("reserved"), *(one for _, one in mine.values())], self._estimates("sent"), now
+                    [*self._estimates("reserved"), *(one for _, one in mine.values())],
+                    self._estimates("sent"),
+                    now,
                 )
         held += [call for call, _ in affordable if call.key not in mine]
         if too_dear and not self._mine and not mine:
             if not held and not claimed.answered:
                 till.refuse_where_spent([estimate for _, estimate in too_dear])
-            held += [call for call, _ in too_dear]  # others' calls in flight hold the money: some of it comes back
+            held += [
+                call for call, _ in too_dear
+            ]  # others' calls in flight hold the money: some of it comes back
         if mine:
             self._held_until = lease_end(now)
         self._mine |= {key: _Mine(places[key], estimate) for key, (_, estimate) in mine.items()}
         claimed.mine.extend(call for call, _ in mine.values())
         claimed.held.extend(held)
 
-    def _free(self, wanted: Wanted, places: Places, now: datetime) -> tuple[list[tuple[Call, Estimate]], list[Call]]:
+    def _free(
+        self, wanted: Wanted, places: Places, now: datetime
+    ) -> tuple[list[tuple[Call, Estimate]], list[Call]]:
         """Those that nobody asks, each once; and the others."""
         taken = _taken([places[call.key] for call, _ in wanted], now)
         free: dict[CallKey, tuple[Call, Estimate]] = {}
@@ -136,37 +167,54 @@ class DatabaseBook:
         return list(free.values()), held
 
     def _won(self, places: Iterable[Place], now: datetime) -> set[Place]:
-        """Of these places, those that are now ours: where no row was, and where a row's holder fell silent."""
+        """Of these places, those that are now ours: where no row was, and where a row's holder fell
+        silent."""
         wanted = sorted(places)
         if not wanted:
             return set()
         held_by_us: dict[str, Any] = {"holder": self.holder, "lease_expires_at": lease_end(now)}
         StoredAnswer.objects.bulk_create(
             [
-                StoredAnswer(request_id=request, sample=sample, ask=ask, state=State.ASKED, **held_by_us)
+                StoredAnswer(
+                    request_id=request, sample=sample, ask=ask, state=State.ASKED, **held_by_us
+                )
                 for request, sample, ask in wanted
             ],
             ignore_conflicts=True,
         )
         silent = rows_at(wanted).filter(has_ended(now), state=State.ASKED)
         # What another is just taking over is passed over, not waited for.
-        left_behind = list(silent.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True))
+        left_behind = list(
+            silent.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)
+        )
         if left_behind:
-            still = StoredAnswer.objects.filter(has_ended(now), pk__in=left_behind, state=State.ASKED)
+            still = StoredAnswer.objects.filter(
+                has_ended(now), pk__in=left_behind, state=State.ASKED
+            )
             still.update(**held_by_us)
         ours = rows_at(wanted).filter(holder=self.holder, state=State.ASKED)
         return set(ours.values_list("request_id", "sample", "ask"))
 
-    # --- sending -----------------------------------------------------------------------------------------------
+    # --- sending ----------------------------------------------------------------------------------
 
     @_again_where_in_the_way
     def mark_sent(self, calls: Sequence[Call]) -> list[Call]:
         now = clock.now()
         self._note_lapse(now)
-        sendable = [call for call in calls if call.key in self._mine and self._mine[call.key].state != "lapsed"]
+        sendable = [
+            call
+            for call in calls
+            if call.key in self._mine and self._mine[call.key].state != "lapsed"
+        ]
         going = {call.key for call in sendable}
-        waiting = [one.estimate for key, one in self._mine.items() if one.state == "reserved" and key not in going]
-        sent = [one.estimate for key, one in self._mine.items() if one.state == "sent" or key in going]
+        waiting = [
+            one.estimate
+            for key, one in self._mine.items()
+            if one.state == "reserved" and key not in going
+        ]
+        sent = [
+            one.estimate for key, one in self._mine.items() if one.state == "sent" or key in going
+        ]
         if sendable:
             Till(self._paying, self.holder).hold(waiting, sent, now)
             self._held_until = lease_end(now)
@@ -184,21 +232,26 @@ class DatabaseBook:
                 self._mine[call.key].state = "lapsed" if lapsed else "reserved"
 
     def _note_lapse(self, now: datetime) -> None:
-        """Who was silent for longer than a lease has lost what was reserved: others may have taken call and money."""
+        """Who was silent for longer than a lease has lost what was reserved: others may have taken
+        call and money."""
         if now > self._held_until:
             for one in self._mine.values():
                 if one.state == "reserved":
                     one.state = "lapsed"
 
     def _estimates(self, state: str, without: Container[CallKey] = ()) -> list[Estimate]:
-        return [one.estimate for key, one in self._mine.items() if one.state == state and key not in without]
+        return [
+            one.estimate
+            for key, one in self._mine.items()
+            if one.state == state and key not in without
+        ]
 
-    # --- putting down ------------------------------------------------------------------------------------------
+    # --- putting down -----------------------------------------------------------------------------
 
     @_again_where_in_the_way
     def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
-        """An answer is stored and paid for even where another took the call over because we were silent: it was sent.
-        What is stored already is not written over."""
+        """An answer is stored and paid for even where another took the call over because we were
+        silent: it was sent. What is stored already is not written over."""
         if not answers:
             return
         now, till = clock.now(), Till(self._paying, self.holder)
@@ -206,11 +259,17 @@ class DatabaseBook:
         places = self._places_of([call for call, _ in answers])
         said = {call.key: answer for call, answer in answers}
         bills = {
-            call.key: bill_for(answer, self._estimate_of(call, answer.sent), self.price) for call, answer in answers
+            call.key: bill_for(answer, self._estimate_of(call, answer.sent), self.price)
+            for call, answer in answers
         }
         with transaction.atomic():
             till.lock()
-            put_down({places[key]: self._row(places[key], answer, bills[key], now) for key, answer in said.items()})
+            put_down(
+                {
+                    places[key]: self._row(places[key], answer, bills[key], now)
+                    for key, answer in said.items()
+                }
+            )
             till.pay(list(bills.values()))
             till.hold(self._estimates("reserved", bills), self._estimates("sent", bills), now)
         self._held_until = lease_end(now)
@@ -252,7 +311,7 @@ class DatabaseBook:
         for key in keys:
             self._mine.pop(key, None)
 
-    # --- holding on, and letting go ----------------------------------------------------------------------------
+    # --- holding on, and letting go ---------------------------------------------------------------
 
     @_again_where_in_the_way
     def release(self, calls: Sequence[Call]) -> None:
@@ -273,7 +332,9 @@ class DatabaseBook:
         rows = rows_at(places).filter(holder=self.holder, state=State.ASKED)
         there = rows.values_list("pk", "request_id", "sample", "ask")
         StoredAnswer.objects.filter(
-            pk__in=[pk for pk, *place in there if tuple(place) in places], holder=self.holder, state=State.ASKED
+            pk__in=[pk for pk, *place in there if tuple(place) in places],
+            holder=self.holder,
+            state=State.ASKED,
         ).delete()
 
     def keep_in_time(self) -> None:
@@ -291,7 +352,9 @@ class DatabaseBook:
         with transaction.atomic():
             if now <= self._held_until:
                 Till(self._paying, self.holder).keep(now)
-            StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).update(lease_expires_at=lease_end(now))
+            StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).update(
+                lease_expires_at=lease_end(now)
+            )
         if now <= self._held_until:
             self._held_until = lease_end(now)
 

@@ -1,4 +1,5 @@
-"""What a judge may cost, as a person types it: for a run on a corpus, for a challenge, for a trial."""
+"""What a judge may cost, as a person types it: for a run on a corpus, for a challenge, for a
+trial."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ LEAST_USD = Decimal("0.00000001")
 class BudgetForm(forms.Form):
     """Two limits, each of which may be left empty: then there is none.
 
-    ``purse``: whose limits they are; a limit below what is spent is refused. ``why_no_usd``: why money cannot be
-    counted, such as that the model has no price here; a limit in money is then refused with it.
+    ``purse``: whose limits they are; a limit below what is spent is refused. ``why_no_usd``: why
+    money cannot be counted, such as that the model has no price here; a limit in money is then
+    refused with it.
     """
 
     tokens = forms.IntegerField(
@@ -43,7 +45,13 @@ class BudgetForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, *, purse: Purse | None = None, why_no_usd: str = "", initial: Any = None, **kwargs: Any
+        self,
+        data: Any = None,
+        *,
+        purse: Purse | None = None,
+        why_no_usd: str = "",
+        initial: Any = None,
+        **kwargs: Any,
     ) -> None:
         self.purse = purse
         self.why_no_usd = why_no_usd
@@ -56,7 +64,9 @@ class BudgetForm(forms.Form):
         charged = Charge() if self.purse is None else balance_of(self.purse).charged
         if tokens is not None and tokens < charged.tokens:
             spent = f"{charged.tokens:,}"
-            raise forms.ValidationError(_("%(spent)s are spent already: give at least as many.") % {"spent": spent})
+            raise forms.ValidationError(
+                _("%(spent)s are spent already: give at least as many.") % {"spent": spent}
+            )
         return tokens
 
     def clean_usd(self) -> Decimal | None:
@@ -68,7 +78,9 @@ class BudgetForm(forms.Form):
         charged = Charge() if self.purse is None else balance_of(self.purse).charged
         if usd < charged.cost:
             spent = f"{plain(charged.cost)}"
-            raise forms.ValidationError(_("%(spent)s USD are spent already: give at least as much.") % {"spent": spent})
+            raise forms.ValidationError(
+                _("%(spent)s USD are spent already: give at least as much.") % {"spent": spent}
+            )
         return usd
 
 

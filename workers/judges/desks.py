@@ -1,4 +1,5 @@
-"""What this site has for judging: its endpoint or the packaged model, the book in the database, purses, one pace."""
+"""What this site has for judging: its endpoint or the packaged model, the book in the database,
+purses, one pace."""
 
 from __future__ import annotations
 
@@ -18,11 +19,22 @@ from workers.judging.book import EndpointFailed
 from workers.judging.costs import Price, price_of
 from workers.judging.desk import Payer
 from workers.judging.dialects import Learner
-from workers.judging.endpoints import SiteEndpoint, address_of, endpoint_for, host_of, is_local, why_missing
+from workers.judging.endpoints import (
+    SiteEndpoint,
+    address_of,
+    endpoint_for,
+    host_of,
+    is_local,
+    why_missing,
+)
 from workers.judging.engine import Engine
 from workers.judging.limits import Limits
 from workers.judging.rates import InProcessPace, Pace
-from workers.language_models.server import PACKAGED_MODEL_NAME, PARALLEL_CONVERSATIONS, LocalServerError
+from workers.language_models.server import (
+    PACKAGED_MODEL_NAME,
+    PARALLEL_CONVERSATIONS,
+    LocalServerError,
+)
 
 FREE = Price(Decimal(0), Decimal(0))
 
@@ -87,11 +99,16 @@ def price_for(model: str) -> Price:
 def limits_for(model: str, site: SiteEndpoint) -> Limits:
     """The rates are the site's endpoint's: what this process serves itself knows none.
 
-    The packaged model's server has a few conversations at once. What is sent beyond them waits inside it, and on a busy
-    machine waits longer than a call may take, so that it is sent again, and again for nothing.
+    The packaged model's server has a few conversations at once. What is sent beyond them waits
+    inside it, and on a busy machine waits longer than a call may take, so that it is sent again,
+    and again for nothing.
     """
     packaged = model == PACKAGED_MODEL_NAME
-    at_once = min(settings.LLM_CONCURRENCY, PARALLEL_CONVERSATIONS) if packaged else settings.LLM_CONCURRENCY
+    at_once = (
+        min(settings.LLM_CONCURRENCY, PARALLEL_CONVERSATIONS)
+        if packaged
+        else settings.LLM_CONCURRENCY
+    )
     if is_local(model, site):
         return Limits(at_once, settings.LLM_SECONDS, settings.LLM_RETRIES)
     return Limits(
@@ -106,7 +123,9 @@ def limits_for(model: str, site: SiteEndpoint) -> Limits:
 def _pace(model: str, site: SiteEndpoint, limits: Limits) -> Pace:
     """Where there are no rates to keep, no row is asked."""
     if limits.requests_a_minute or limits.tokens_a_minute:
-        return SharedPace(f"{host_of(site.url)} {model}", limits.requests_a_minute, limits.tokens_a_minute)
+        return SharedPace(
+            f"{host_of(site.url)} {model}", limits.requests_a_minute, limits.tokens_a_minute
+        )
     return _own_pace(model)
 
 

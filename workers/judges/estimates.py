@@ -1,4 +1,5 @@
-"""What a judge would ask on a corpus version, and what that takes: calls exactly, tokens, money and time about."""
+"""What a judge would ask on a corpus version, and what that takes: calls exactly, tokens, money and
+time about."""
 
 from __future__ import annotations
 
@@ -21,15 +22,17 @@ from workers.models import MetricRun
 CHARACTERS_A_TOKEN = 4.0
 """Of English, where nothing is known of the model."""
 LOOKED_AT = 200
-"""The latest answers by which a model is judged: what a token is to it, how long it answers, how fast."""
+"""The latest answers by which a model is judged: what a token is to it, how long it answers, how
+fast."""
 KEYS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeEstimate:
-    """``dialogues`` and ``responses`` of all ``systems`` together. ``calls`` are the first asks, of which ``stored``
-    are answered already; what cannot be read is asked again, and nobody knows how often. Tokens, ``cost`` in USD and
-    ``seconds`` are of the calls that are left; None where the model has no price, or was never asked."""
+    """``dialogues`` and ``responses`` of all ``systems`` together. ``calls`` are the first asks, of
+    which ``stored`` are answered already; what cannot be read is asked again, and nobody knows how
+    often. Tokens, ``cost`` in USD and ``seconds`` are of the calls that are left; None where the
+    model has no price, or was never asked."""
 
     systems: int
     dialogues: int
@@ -46,7 +49,9 @@ class JudgeEstimate:
         """``1,485 dialogues, 31,185 calls, about $12.40``."""
         left = self.calls - self.stored
         if left == 0:
-            return f"{self.dialogues:,} dialogues, {self.calls:,} calls, all of them answered already"
+            return (
+                f"{self.dialogues:,} dialogues, {self.calls:,} calls, all of them answered already"
+            )
         stored = f" ({self.stored:,} more are answered already)" if self.stored else ""
         return f"{self.dialogues:,} dialogues, {left:,} calls{stored}, {cost_in_words(self.cost)}"
 
@@ -59,7 +64,9 @@ def cost_in_words(cost: Decimal | None) -> str:
     return f"about ${cost:,.2f}" if cost >= Decimal("0.01") else "less than a cent"
 
 
-def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequence[System]) -> JudgeEstimate:
+def estimate(
+    configuration: Configuration, version: CorpusVersion, systems: Sequence[System]
+) -> JudgeEstimate:
     """Asks nobody. Raises ``MetricUnavailableError`` where the judge cannot be had here."""
     scorer = scoring.scorer_of(configuration.text)
     turns = queries.turns_of(version.pk)
@@ -68,9 +75,13 @@ def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequ
     to_ask: dict[CallKey, int] = {}
     known: set[CallKey] = set()
     manner: ChatRequest | None = None
-    for call in scorer.planned([example for pk, examples in said.items() if pk in done for example in examples]):
+    for call in scorer.planned(
+        [example for pk, examples in said.items() if pk in done for example in examples]
+    ):
         known.add(call.key)
-    for call in scorer.planned([example for pk, examples in said.items() if pk not in done for example in examples]):
+    for call in scorer.planned(
+        [example for pk, examples in said.items() if pk not in done for example in examples]
+    ):
         manner = manner or call.request
         if call.key not in known:
             to_ask[call.key] = call.request.characters
@@ -85,19 +96,29 @@ def estimate(configuration: Configuration, version: CorpusVersion, systems: Sequ
         stored=len(known) + len(stored),
         input_tokens=taken.input_tokens,
         output_tokens=taken.output_tokens,
-        cost=price_for(manner.model).cost(taken.input_tokens, taken.output_tokens) if manner else Decimal(0),
+        cost=price_for(manner.model).cost(taken.input_tokens, taken.output_tokens)
+        if manner
+        else Decimal(0),
         seconds=taken.seconds,
     )
 
 
-def _judged(configuration: Configuration, turns: Sequence[Example], system: System) -> list[Example]:
-    """What a judge is shown of a system: for whole dialogues those alone that it answered throughout."""
+def _judged(
+    configuration: Configuration, turns: Sequence[Example], system: System
+) -> list[Example]:
+    """What a judge is shown of a system: for whole dialogues those alone that it answered
+    throughout."""
     by_turn = queries.examples_of(system)
     if "turn" in configuration.levels:
         return [one for one in by_turn if one is not None]
     places = zip(turns, by_turn, strict=True)
-    dialogues = [[one for _, one in group] for _, group in groupby(places, key=lambda pair: pair[0].dialogue_id)]
-    return [one for dialogue in dialogues if None not in dialogue for one in dialogue if one is not None]
+    dialogues = [
+        [one for _, one in group]
+        for _, group in groupby(places, key=lambda pair: pair[0].dialogue_id)
+    ]
+    return [
+        one for dialogue in dialogues if None not in dialogue for one in dialogue if one is not None
+    ]
 
 
 def _done(configuration: Configuration, systems: Sequence[System]) -> set[int]:
@@ -111,7 +132,9 @@ def _stored(keys: Iterable[CallKey]) -> set[CallKey]:
     found: set[CallKey] = set()
     wanted = set(keys)
     for batch in _batches(sorted({key.request for key in wanted})):
-        answers = StoredAnswer.objects.filter(request__key__in=batch).exclude(state=StoredAnswer.State.ASKED)
+        answers = StoredAnswer.objects.filter(request__key__in=batch).exclude(
+            state=StoredAnswer.State.ASKED
+        )
         rows = answers.values_list("request__key", "sample", "ask")
         found |= {CallKey(*row) for row in rows} & wanted
     return found
@@ -161,7 +184,8 @@ def _seconds(model: str, calls: int, tokens: int, latencies: Sequence[float]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A stored answer of the model. ``is_alike``: asked in the same manner, so that it is as long and takes as long."""
+    """A stored answer of the model. ``is_alike``: asked in the same manner, so that it is as long
+    and takes as long."""
 
     characters: int
     input_tokens: int
@@ -176,16 +200,24 @@ def _latest(manner: ChatRequest) -> list[_Known]:
         .exclude(input_tokens=None)
         .exclude(output_tokens=None)
         .order_by("-pk")
-        .values_list("request__body", "input_tokens", "output_tokens", "latency_seconds")[:LOOKED_AT]
+        .values_list("request__body", "input_tokens", "output_tokens", "latency_seconds")[
+            :LOOKED_AT
+        ]
     )
     parameters = _manner(dict(manner.parameters))
     found = []
     for body, asked, answered, seconds in rows:
         document = json.loads(body)
         characters = sum(len(text) for _, text in document["messages"])
-        found.append(_Known(characters, asked, answered, seconds, _manner(document["parameters"]) == parameters))
+        found.append(
+            _Known(
+                characters, asked, answered, seconds, _manner(document["parameters"]) == parameters
+            )
+        )
     return found
 
 
 def _manner(parameters: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in parameters.items() if name not in ("seed", "temperature")}
+    return {
+        name: value for name, value in parameters.items() if name not in ("seed", "temperature")
+    }

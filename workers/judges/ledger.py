@@ -29,8 +29,8 @@ class Charge:
 class Balance:
     """A budget's state.
 
-    spent: calls that were answered, as the endpoint counted them.
-    unsettled: calls that were sent and whose answer never came (a worker was killed, a connection broke), at the
+    spent: calls that were answered, as the endpoint counted them. unsettled: calls that were sent
+    and whose answer never came (a worker was killed, a connection broke), at the
         most they can have cost. They count as spent.
     reserved: the most that calls under way may cost. ``calls`` of it are sent, the others wait.
     """

@@ -13,9 +13,12 @@ COST = {"max_digits": 16, "decimal_places": 8}
 
 
 class StoredRequest(models.Model):
-    """What was asked (``workers.judging.calls.ChatRequest``), once, however many samples were drawn."""
+    """What was asked (``workers.judging.calls.ChatRequest``), once, however many samples were
+    drawn."""
 
-    key = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the body, in hexadecimal.")
+    key = models.CharField(
+        max_length=64, unique=True, help_text="SHA-256 of the body, in hexadecimal."
+    )
     model = models.CharField(max_length=200)
     body = models.TextField(help_text="Canonical JSON: model, messages, parameters.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -25,7 +28,8 @@ class StoredRequest(models.Model):
 
 
 class StoredAnswer(models.Model):
-    """One call: a sample of a request. ``asked`` while somebody holds it; never deleted once answered."""
+    """One call: a sample of a request. ``asked`` while somebody holds it; never deleted once
+    answered."""
 
     class State(models.TextChoices):
         ASKED = "asked", "asked"
@@ -34,7 +38,9 @@ class StoredAnswer(models.Model):
 
     request = models.ForeignKey(StoredRequest, on_delete=models.CASCADE, related_name="answers")
     sample = models.PositiveSmallIntegerField()
-    ask = models.PositiveSmallIntegerField(default=0, help_text="0; 1 and 2 where it was asked again.")
+    ask = models.PositiveSmallIntegerField(
+        default=0, help_text="0; 1 and 2 where it was asked again."
+    )
     state = models.CharField(max_length=10, choices=State)
     holder = models.CharField(max_length=32, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
@@ -44,12 +50,18 @@ class StoredAnswer(models.Model):
     text = models.TextField(blank=True, help_text="The raw answer.")
     error = models.TextField(blank=True, help_text="Why the endpoint refuses the call.")
     finish_reason = models.CharField(max_length=40, blank=True)
-    sent = models.JSONField(default=dict, help_text="How it was sent, where not as the request is stored.")
-    chances = models.JSONField(null=True, blank=True, help_text="Log-probabilities, as the endpoint gave them.")
+    sent = models.JSONField(
+        default=dict, help_text="How it was sent, where not as the request is stored."
+    )
+    chances = models.JSONField(
+        null=True, blank=True, help_text="Log-probabilities, as the endpoint gave them."
+    )
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
     latency_seconds = models.FloatField(default=0.0)
-    cost = models.DecimalField(**COST, null=True, blank=True, help_text="USD; empty where the model has no price.")
+    cost = models.DecimalField(
+        **COST, null=True, blank=True, help_text="USD; empty where the model has no price."
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)
@@ -62,11 +74,16 @@ class StoredAnswer(models.Model):
                 name="asked_judge_call_is_held",
             ),
             models.CheckConstraint(
-                condition=Q(state="asked") | Q(answered_at__isnull=False), name="answered_judge_call_has_a_time"
+                condition=Q(state="asked") | Q(answered_at__isnull=False),
+                name="answered_judge_call_has_a_time",
             ),
-            models.CheckConstraint(condition=~Q(state="refused") | ~Q(error=""), name="refused_judge_call_says_why"),
+            models.CheckConstraint(
+                condition=~Q(state="refused") | ~Q(error=""), name="refused_judge_call_says_why"
+            ),
         ]
-        indexes = [models.Index(fields=["holder"], name="judge_call_holder", condition=~Q(holder=""))]
+        indexes = [
+            models.Index(fields=["holder"], name="judge_call_holder", condition=~Q(holder=""))
+        ]
 
     def __str__(self) -> str:
         return f"{self.request_id} sample {self.sample} ask {self.ask}: {self.state}"
@@ -80,7 +97,9 @@ class Purse(models.Model):
     tokens_spent = models.PositiveBigIntegerField(default=0)
     cost_spent = models.DecimalField(**COST, default=0)
     calls = models.PositiveIntegerField(default=0, help_text="Calls paid from it.")
-    unpriced_calls = models.PositiveIntegerField(default=0, help_text="Of these, calls whose cost is not known.")
+    unpriced_calls = models.PositiveIntegerField(
+        default=0, help_text="Of these, calls whose cost is not known."
+    )
 
     def __str__(self) -> str:
         return f"purse {self.pk}"
@@ -89,10 +108,10 @@ class Purse(models.Model):
 class Hold(models.Model):
     """One holder's calls that have no answer yet, and what they may cost at most.
 
-    ``tokens`` and ``cost`` are reserved for calls that are not sent; they end by themselves when the holder falls
-    silent. The ``sent_`` columns are of calls that were handed over to be sent: the endpoint may charge for them
-    whatever becomes of their holder, so they count until they are settled, for ever if need be. The row without a
-    holder has those that nobody will settle.
+    ``tokens`` and ``cost`` are reserved for calls that are not sent; they end by themselves when
+    the holder falls silent. The ``sent_`` columns are of calls that were handed over to be sent:
+    the endpoint may charge for them whatever becomes of their holder, so they count until they are
+    settled, for ever if need be. The row without a holder has those that nobody will settle.
     """
 
     purse = models.ForeignKey(Purse, on_delete=models.CASCADE, related_name="holds")
@@ -112,22 +131,28 @@ class Hold(models.Model):
 
 
 class EndpointDialect(models.Model):
-    """What an endpoint takes for a model (``workers.judging.dialects.Dialect``), learned from its answers."""
+    """What an endpoint takes for a model (``workers.judging.dialects.Dialect``), learned from its
+    answers."""
 
     address = models.CharField(max_length=300, help_text="Host, port and path, without a key.")
     model = models.CharField(max_length=200)
-    facts = models.JSONField(default=dict, help_text="What differs from the plainest form of a request.")
+    facts = models.JSONField(
+        default=dict, help_text="What differs from the plainest form of a request."
+    )
     learned_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["address", "model"], name="endpoint_dialect_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["address", "model"], name="endpoint_dialect_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.model} at {self.address}"
 
 
 class Pace(models.Model):
-    """When an endpoint may be asked next, for all workers together (GCRA: the theoretical arrival times)."""
+    """When an endpoint may be asked next, for all workers together (GCRA: the theoretical arrival
+    times)."""
 
     endpoint = models.CharField(max_length=500, unique=True, help_text="Base address and model.")
     requests_from = models.FloatField(default=0.0, help_text="Seconds since 1970.")
@@ -138,18 +163,25 @@ class Pace(models.Model):
 
 
 class JudgeRun(models.Model):
-    """A judge's configuration on a corpus version: the metric runs of all its systems together, and their purse."""
+    """A judge's configuration on a corpus version: the metric runs of all its systems together, and
+    their purse."""
 
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="judge_runs")
     configuration = models.CharField(max_length=300)
     purse = models.OneToOneField(Purse, on_delete=models.PROTECT, related_name="judge_run")
     created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     stopped_at = models.DateTimeField(null=True, blank=True)
-    stopped_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    stopped_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "configuration"], name="judge_run_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "configuration"], name="judge_run_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.configuration} on {self.version_id}"
@@ -161,7 +193,9 @@ class JudgePrompt(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     title = models.CharField(max_length=120)
     created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta:
         ordering = ["slug"]
@@ -178,7 +212,9 @@ class PromptVersion(models.Model):
     text = models.TextField(help_text="A prompt file, as check_prompt takes it.")
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta:
         ordering = ["prompt", "number"]
@@ -192,7 +228,8 @@ class PromptVersion(models.Model):
 
 
 class Trial(models.Model):
-    """A prompt tried on a few responses that people rated. A row that a worker claims, as a metric run is."""
+    """A prompt tried on a few responses that people rated. A row that a worker claims, as a metric
+    run is."""
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -200,16 +237,24 @@ class Trial(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
-    prompt_version = models.ForeignKey(PromptVersion, on_delete=models.CASCADE, related_name="trials")
+    prompt_version = models.ForeignKey(
+        PromptVersion, on_delete=models.CASCADE, related_name="trials"
+    )
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="+")
     configuration = models.CharField(max_length=300)
     aspect = models.CharField(max_length=100)
     seed = models.PositiveIntegerField(default=0)
     purse = models.OneToOneField(Purse, on_delete=models.PROTECT, related_name="trial")
-    responses = models.JSONField(default=list, help_text="Keys of the responses, in the order of the page.")
-    results = models.JSONField(default=list, help_text="One a response: score or reason, samples, request.")
+    responses = models.JSONField(
+        default=list, help_text="Keys of the responses, in the order of the page."
+    )
+    results = models.JSONField(
+        default=list, help_text="One a response: score or reason, samples, request."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     attempts = models.PositiveIntegerField(default=0)
@@ -225,13 +270,17 @@ class Trial(models.Model):
         ordering = ["-created_at", "-pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["pending", "running", "done", "failed"]), name="judge_trial_state"
+                condition=Q(state__in=["pending", "running", "done", "failed"]),
+                name="judge_trial_state",
             ),
             models.CheckConstraint(
-                condition=~Q(state="running") | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                condition=~Q(state="running")
+                | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
                 name="running_judge_trial_is_leased",
             ),
-            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_judge_trial_says_why"),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error=""), name="failed_judge_trial_says_why"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""What calls cost, what purses allow, and what is held for calls in flight. A call is charged the most it may cost
-before it is sent; its answer replaces that by what it did cost."""
+"""What calls cost, what purses allow, and what is held for calls in flight. A call is charged the
+most it may cost before it is sent; its answer replaces that by what it did cost."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ class Bill:
 
 
 def bill_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
-    """By the endpoint's own counts. Where it does not count both prompt and answer, an answer is charged what it may
-    have cost at most, and a refusal nothing: endpoints do not charge for those."""
+    """By the endpoint's own counts. Where it does not count both prompt and answer, an answer is
+    charged what it may have cost at most, and a refusal nothing: endpoints do not charge for
+    those."""
     if is_counted(answer):
         sent, said = answer.input_tokens or 0, answer.output_tokens or 0
         return Bill(sent + said, price.cost(sent, said))
@@ -52,16 +53,23 @@ def spent_in_words(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> st
         limits.append(f"${purse.cost_spent + unsettled.cost:,.4f} of ${purse.cost_limit:,.2f}")
     lost = ""
     if unsettled.tokens:
-        lost = f"; {unsettled.tokens:,} tokens of it for calls without an answer, at the most they can have cost"
+        lost = (
+            f"; {unsettled.tokens:,} tokens of it for calls without an answer, at the most they "
+            "can have cost"
+        )
     return (
-        f"{name} has no room for the next call ({', '.join(limits)} spent{lost}). What was answered is kept: raise the "
-        "budget and start the judge again, and no answer is paid twice"
+        f"{name} has no room for the next call ({', '.join(limits)} spent{lost}). What was "
+        "answered is kept: raise the budget and start the judge again, and no answer is paid "
+        "twice"
     )
 
 
 def fits(purse: Purse, taken: Charge, estimate: Estimate) -> bool:
     """Whether a call has room beside what is spent and ``taken``."""
-    if purse.tokens_limit is not None and purse.tokens_spent + taken.tokens + estimate.tokens > purse.tokens_limit:
+    if (
+        purse.tokens_limit is not None
+        and purse.tokens_spent + taken.tokens + estimate.tokens > purse.tokens_limit
+    ):
         return False
     if purse.cost_limit is None or estimate.cost is None:
         return True
@@ -69,8 +77,8 @@ def fits(purse: Purse, taken: Charge, estimate: Estimate) -> bool:
 
 
 class Till:
-    """One holder's view of the purses that pay. All methods but ``lock``, ``keep`` and ``hold`` want the purses locked,
-    in a transaction. A holder alone writes its holds."""
+    """One holder's view of the purses that pay. All methods but ``lock``, ``keep`` and ``hold``
+    want the purses locked, in a transaction. A holder alone writes its holds."""
 
     def __init__(self, paying: Sequence[Paying], holder: str) -> None:
         self.names = {one.purse_id: one.name for one in paying}
@@ -81,12 +89,15 @@ class Till:
     def lock(self) -> None:
         """Always in the order of keys, and before any other row: nobody waits in a circle."""
         if self.names:
-            self.purses = list(Purse.objects.select_for_update().filter(pk__in=self.names).order_by("pk"))
+            self.purses = list(
+                Purse.objects.select_for_update().filter(pk__in=self.names).order_by("pk")
+            )
 
     def affordable(
         self, calls: Iterable[tuple[Call, Estimate]], now: datetime
     ) -> tuple[list[tuple[Call, Estimate]], list[tuple[Call, Estimate]]]:
-        """In their order those that can be paid for beside all that is in flight; and the others."""
+        """In their order those that can be paid for beside all that is in flight; and the
+        others."""
         if any(one.tokens_limit is not None or one.cost_limit is not None for one in self.purses):
             prefetch_related_objects(self.purses, "holds")
             self._balances = {one.pk: balance_of(one, now) for one in self.purses}
@@ -101,7 +112,8 @@ class Till:
         return within, too_dear
 
     def hold(self, waiting: Iterable[Estimate], sent: Iterable[Estimate], now: datetime) -> None:
-        """Write down what the holder's calls may cost: those that wait, and those that were handed over to be sent."""
+        """Write down what the holder's calls may cost: those that wait, and those that were handed
+        over to be sent."""
         if not self.names:
             return
         reserved, unsettled = sum_of(waiting), sum_of(sent)
@@ -113,7 +125,9 @@ class Till:
             "sent_cost": unsettled.cost,
             "expires_at": lease_end(now),
         }
-        if Hold.objects.filter(purse__in=self.names, holder=self.holder).update(**held) < len(self.names):
+        if Hold.objects.filter(purse__in=self.names, holder=self.holder).update(**held) < len(
+            self.names
+        ):
             missing = [Hold(purse_id=pk, holder=self.holder, **held) for pk in self.names]
             Hold.objects.bulk_create(missing, ignore_conflicts=True)
 
@@ -131,23 +145,34 @@ class Till:
             )
 
     def leave_unsettled(self, lost: Iterable[Estimate]) -> None:
-        """Charge calls that were sent and whose answer will not come what they may have cost at most."""
+        """Charge calls that were sent and whose answer will not come what they may have cost at
+        most."""
         charge = sum_of(lost)
         if not charge.calls:
             return
         for purse in self.purses:
-            row, _ = Hold.objects.get_or_create(purse=purse, holder="", defaults={"expires_at": LONG_AGO})
+            row, _ = Hold.objects.get_or_create(
+                purse=purse, holder="", defaults={"expires_at": LONG_AGO}
+            )
             row.sent_calls += charge.calls
             row.sent_tokens += charge.tokens
             row.sent_cost += charge.cost
             row.save()
 
     def refuse_where_spent(self, estimates: Sequence[Estimate]) -> None:
-        """Raise ``BudgetSpent`` where none of the calls would fit into all purses even with nothing in flight. What is
-        held for calls in flight may come back: most cost less than they might. What is unsettled will not."""
+        """Raise ``BudgetSpent`` where none of the calls would fit into all purses even with nothing
+        in flight. What is held for calls in flight may come back: most cost less than they might.
+        What is unsettled will not."""
         unsettled = {pk: balance.unsettled for pk, balance in self._balances.items()}
         too_small = [
-            next((one for one in self.purses if not fits(one, unsettled.get(one.pk, Charge()), wanted)), None)
+            next(
+                (
+                    one
+                    for one in self.purses
+                    if not fits(one, unsettled.get(one.pk, Charge()), wanted)
+                ),
+                None,
+            )
             for wanted in estimates
         ]
         if too_small and None not in too_small:
@@ -159,6 +184,7 @@ class Till:
         Hold.objects.filter(holder=self.holder).update(expires_at=lease_end(now))
 
     def give_back(self, now: datetime) -> None:
-        """What we hold, and what holders who fell silent had reserved for calls that they never sent."""
+        """What we hold, and what holders who fell silent had reserved for calls that they never
+        sent."""
         silent = Q(purse__in=self.names, expires_at__lt=now, sent_calls=0)
         Hold.objects.filter(Q(holder=self.holder) | silent).delete()

@@ -1,5 +1,5 @@
-"""One pace for all workers that ask an endpoint: its theoretical arrival times stand in a row, changed by
-compare-and-swap. The arithmetic is ``workers.judging.rates``."""
+"""One pace for all workers that ask an endpoint: its theoretical arrival times stand in a row,
+changed by compare-and-swap. The arithmetic is ``workers.judging.rates``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Arrivals = tuple[float, float]
 
 @dataclass
 class SharedPace:
-    """``endpoint``: base address and model. 0: no limit. ``clock``: seconds since 1970, the same for all workers but
-    for their clocks' differences, which the burst of two seconds allows for."""
+    """``endpoint``: base address and model. 0: no limit. ``clock``: seconds since 1970, the same
+    for all workers but for their clocks' differences, which the burst of two seconds allows for."""
 
     endpoint: str
     requests_a_minute: int = 0
@@ -27,7 +27,8 @@ class SharedPace:
     _known: Arrivals = field(default=(0.0, 0.0), init=False)
 
     def reserve(self, requests: int, tokens: int) -> float:
-        """Seconds until so many requests with so many tokens in all may be sent. Their place is taken."""
+        """Seconds until so many requests with so many tokens in all may be sent. Their place is
+        taken."""
         wait = 0.0
 
         def taken(arrivals: Arrivals) -> Arrivals:
@@ -51,7 +52,8 @@ class SharedPace:
         self._change(lambda arrivals: (paused(arrivals[0], self.clock(), seconds), arrivals[1]))
 
     def _change(self, change: Callable[[Arrivals], Arrivals]) -> None:
-        """What is known may be old: then the row is read, and the change made anew from what it says."""
+        """What is known may be old: then the row is read, and the change made anew from what it
+        says."""
         row = Pace.objects.filter(endpoint=self._name)
         while True:
             requests_from, tokens_from = self._known

@@ -24,7 +24,8 @@ CREATED, WRITTEN, DELETED = "judge_prompt.created", "judge_prompt.written", "jud
 
 
 class Refused(Exception):
-    """What was asked cannot be done; the message says why, ``field`` which field of the form it is about, or ""."""
+    """What was asked cannot be done; the message says why, ``field`` which field of the form it is
+    about, or ""."""
 
     def __init__(self, message: Any, field: str = "") -> None:
         super().__init__(message)
@@ -38,28 +39,39 @@ class Kept(NamedTuple):
 
 
 def create(title: str, slug: str, text: str, by: Any) -> PromptVersion:
-    """A prompt with its first wording. ``slug`` may be empty: it is then made from the title. Raises ``Refused``."""
+    """A prompt with its first wording. ``slug`` may be empty: it is then made from the title.
+    Raises ``Refused``."""
     title = title.strip()
     if fault := text_fault(title, LONGEST_TITLE):
         raise Refused(_("The title %(fault)s.") % {"fault": fault}, "title")
     checked = _checked(text)
     try:
         with transaction.atomic():
-            prompt = JudgePrompt.objects.create(slug=_free_slug(title, slug), title=title, created_by=by)
+            prompt = JudgePrompt.objects.create(
+                slug=_free_slug(title, slug), title=title, created_by=by
+            )
             version = _write(prompt, _first_number(prompt.slug), text, checked.digest, by)
-            audit.record(by, CREATED, prompt.slug, title=title, version=version.number, digest=version.digest)
+            audit.record(
+                by, CREATED, prompt.slug, title=title, version=version.number, digest=version.digest
+            )
     except IntegrityError:  # somebody else took the name in this moment
         raise Refused(_there_is_one(slug or title), "slug") from None
     return version
 
 
 def write(prompt: JudgePrompt, text: str, by: Any) -> Kept:
-    """A new wording, with the next number; the wording of an earlier version is that version. Raises ``Refused``."""
+    """A new wording, with the next number; the wording of an earlier version is that version.
+    Raises ``Refused``."""
     checked = _checked(text)
     with transaction.atomic():
         locked = JudgePrompt.objects.select_for_update().filter(pk=prompt.pk).first()
         if locked is None:
-            raise Refused(_("The prompt was deleted meanwhile. Your text is still in the form: store it as a new one."))
+            raise Refused(
+                _(
+                    "The prompt was deleted meanwhile. Your text is still in the form: store it "
+                    "as a new one."
+                )
+            )
         same = locked.versions.filter(digest=checked.digest).first()
         if same is not None:
             return Kept(same, False)
@@ -70,7 +82,8 @@ def write(prompt: JudgePrompt, text: str, by: Any) -> Kept:
 
 
 def delete(prompt: JudgePrompt, by: Any) -> None:
-    """With its versions and trials. Refused while scores or a round name it, and while it is being tried."""
+    """With its versions and trials. Refused while scores or a round name it, and while it is being
+    tried."""
     with transaction.atomic():
         locked = JudgePrompt.objects.select_for_update().filter(pk=prompt.pk).first()
         if locked is None:
@@ -78,11 +91,14 @@ def delete(prompt: JudgePrompt, by: Any) -> None:
         if uses := prompt_queries.uses_of(locked.slug):
             named = ", ".join(dict.fromkeys(one.where for one in uses))
             raise Refused(
-                _("Scores or rounds name this judge, in: %(named)s. So its wording stays.") % {"named": named}
+                _("Scores or rounds name this judge, in: %(named)s. So its wording stays.")
+                % {"named": named}
             )
         trials = Trial.objects.filter(prompt_version__prompt=locked)
         if trials.filter(state__in=[Trial.State.PENDING, Trial.State.RUNNING]).exists():
-            raise Refused(_("A trial of it is under way: stop it first, or wait until it has ended."))
+            raise Refused(
+                _("A trial of it is under way: stop it first, or wait until it has ended.")
+            )
         purses = Purse.objects.filter(trial__in=trials)
         spent = purses.aggregate(Sum("calls"), Sum("tokens_spent"), Sum("cost_spent"))
         audit.record(
@@ -109,13 +125,17 @@ def _checked(text: str) -> Any:
 
 
 def _write(prompt: JudgePrompt, number: int, text: str, digest: str, by: Any) -> PromptVersion:
-    return PromptVersion.objects.create(prompt=prompt, number=number, text=text, digest=digest, created_by=by)
+    return PromptVersion.objects.create(
+        prompt=prompt, number=number, text=text, digest=digest, created_by=by
+    )
 
 
 def _free_slug(title: str, slug: str) -> str:
     wanted = slug or slugify(title)[:LONGEST_SLUG].strip("-_")
     if not wanted:
-        raise Refused(_("The title has no letters that a name can be made of: give the judge a name."), "slug")
+        raise Refused(
+            _("The title has no letters that a name can be made of: give the judge a name."), "slug"
+        )
     if len(wanted) > LONGEST_SLUG or wanted != slugify(wanted):
         said = _("A name has up to %(most)s small letters a to z, digits, hyphens and underscores.")
         raise Refused(said % {"most": LONGEST_SLUG}, "slug")
@@ -125,11 +145,15 @@ def _free_slug(title: str, slug: str) -> str:
 
 
 def _there_is_one(name: str) -> str:
-    return _("%(name)s is taken. Choose another name, or write a new version of that judge.") % {"name": name}
+    return _("%(name)s is taken. Choose another name, or write a new version of that judge.") % {
+        "name": name
+    }
 
 
 def _first_number(slug: str) -> int:
-    """1; where a prompt of this name was deleted, its numbers are not given again: files of scores may name them, and
-    a worker may remember what they said. The audit log outlives the prompt."""
-    deleted = AuditEntry.objects.filter(action=DELETED, subject=slug).values_list("details", flat=True)
+    """1; where a prompt of this name was deleted, its numbers are not given again: files of scores
+    may name them, and a worker may remember what they said. The audit log outlives the prompt."""
+    deleted = AuditEntry.objects.filter(action=DELETED, subject=slug).values_list(
+        "details", flat=True
+    )
     return 1 + max((int(details.get("version", 0)) for details in deleted), default=0)

@@ -1,4 +1,5 @@
-"""A prompt as an organiser typed it: read as ``check_prompt`` reads a file, with what is wrong by line."""
+"""A prompt as an organiser typed it: read as ``check_prompt`` reads a file, with what is wrong by
+line."""
 
 from __future__ import annotations
 
@@ -37,13 +38,17 @@ def text_of_form(text: str) -> str:
 
 
 def check(text: str) -> Checked:
-    """Reads the text. A prompt of whole dialogues is refused, because the site's judge scores responses."""
+    """Reads the text. A prompt of whole dialogues is refused, because the site's judge scores
+    responses."""
     try:
         prompt = read_prompt(text, CALLED)
     except ImportFailed as failure:
         return Checked(None, tuple(_fault(one) for one in failure.problems))
     if prompt.step != "turn":
-        said = "write turn: a judge that is written here scores responses, and dialogues by the mean of their turns"
+        said = (
+            "write turn: a judge that is written here scores responses, and dialogues by the mean "
+            "of their turns"
+        )
         return Checked(None, (Fault(_line_of(text, "step"), "step", said),))
     return Checked(prompt)
 
@@ -56,4 +61,11 @@ def _fault(problem: Problem) -> Fault:
 
 def _line_of(text: str, key: str) -> int:
     lines = text.split("\n")
-    return next((number for number, line in enumerate(lines, start=1) if line.strip().startswith(f"{key}:")), 0)
+    return next(
+        (
+            number
+            for number, line in enumerate(lines, start=1)
+            if line.strip().startswith(f"{key}:")
+        ),
+        0,
+    )

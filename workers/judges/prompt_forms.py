@@ -1,4 +1,5 @@
-"""What organisers type: a judge's prompt, the response to look at it with, and what it is tried on."""
+"""What organisers type: a judge's prompt, the response to look at it with, and what it is tried
+on."""
 
 from __future__ import annotations
 
@@ -22,8 +23,17 @@ from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics.configuration import Configuration, ConfigurationError
 from workers.metrics.registry import all_metrics
 
-STARTS = ("detail", "detail_ref", "simple", "simple_ref", "detail_original", "simple_original", "empty")
-"""What a new prompt may begin as: one of the project's own of the step ``turn``, or hardly anything."""
+STARTS = (
+    "detail",
+    "detail_ref",
+    "simple",
+    "simple_ref",
+    "detail_original",
+    "simple_original",
+    "empty",
+)
+"""What a new prompt may begin as: one of the project's own of the step ``turn``, or hardly
+anything."""
 EMPTY = """name: my judge
 step: turn
 labels: Score
@@ -51,10 +61,17 @@ def starting_text(start: str) -> str:
 
 
 class PromptTextField(forms.CharField):
-    """The whole text of a prompt file. It is judged by the checker, NUL and length with the rest."""
+    """The whole text of a prompt file. It is judged by the checker, NUL and length with the
+    rest."""
 
     def __init__(self, **named: Any) -> None:
-        attributes = {"rows": 26, "spellcheck": "false", "dir": "auto", "class": "template", "autocapitalize": "off"}
+        attributes = {
+            "rows": 26,
+            "spellcheck": "false",
+            "dir": "auto",
+            "class": "template",
+            "autocapitalize": "off",
+        }
         super().__init__(strip=False, widget=forms.Textarea(attrs=attributes), **named)
         self.validators = []
 
@@ -63,7 +80,8 @@ class PromptTextField(forms.CharField):
 
 
 class WordingForm(forms.Form):
-    """A wording. ``checked`` tells what the checker says of it; of a form that was not sent, of its initial text."""
+    """A wording. ``checked`` tells what the checker says of it; of a form that was not sent, of its
+    initial text."""
 
     text = PromptTextField(label=gettext_lazy("Prompt file"))
 
@@ -97,8 +115,12 @@ class NewPromptForm(WordingForm):
         max_length=LONGEST_SLUG,
         required=False,
         label=gettext_lazy("Name in configurations"),
-        help_text=gettext_lazy("As in judge[prompt=name@1]. Left empty, it is made from the title. It stays for good."),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}),
+        help_text=gettext_lazy(
+            "As in judge[prompt=name@1]. Left empty, it is made from the title. It stays for good."
+        ),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
+        ),
     )
     field_order = ("title", "slug", "text")
 
@@ -108,12 +130,12 @@ def _in_words(fault: prompt_check.Fault) -> str:
     return ": ".join(part for part in (where, fault.field, fault.message) if part)
 
 
-# --- looking at it ---------------------------------------------------------------------------------------------
+# --- looking at it --------------------------------------------------------------------------------
 
 
 class LookForm(forms.Form):
-    """Which response a prompt is shown with: ``response`` counts the corpus's from 1. What is no response of it, or no
-    corpus, shows the first one."""
+    """Which response a prompt is shown with: ``response`` counts the corpus's from 1. What is no
+    response of it, or no corpus, shows the first one."""
 
     corpus = forms.ChoiceField(label=gettext_lazy("Corpus"))
     response = forms.IntegerField(
@@ -126,7 +148,9 @@ class LookForm(forms.Form):
     def __init__(self, versions: list[CorpusVersion], data: Any = None) -> None:
         super().__init__(data, auto_id="look_%s")
         self._versions = {str(one.pk): one for one in versions}
-        self.fields["corpus"].choices = [(key, one.corpus.name) for key, one in self._versions.items()]  # type: ignore[attr-defined]
+        self.fields["corpus"].choices = [
+            (key, one.corpus.name) for key, one in self._versions.items()
+        ]  # type: ignore[attr-defined]
 
     @property
     def version(self) -> CorpusVersion | None:
@@ -140,7 +164,7 @@ class LookForm(forms.Form):
         return min(max(wanted or 1, 1), most)
 
 
-# --- trying it -------------------------------------------------------------------------------------------------
+# --- trying it ------------------------------------------------------------------------------------
 
 
 class TrialForm(BudgetForm):
@@ -154,8 +178,12 @@ class TrialForm(BudgetForm):
     model = PlainText(
         max_length=200,
         label=gettext_lazy("Model"),
-        help_text=gettext_lazy("The packaged one costs nothing; any other is asked at the site's endpoint."),
-        widget=forms.TextInput(attrs={"list": "judge-models", "autocomplete": "off", "spellcheck": "false"}),
+        help_text=gettext_lazy(
+            "The packaged one costs nothing; any other is asked at the site's endpoint."
+        ),
+        widget=forms.TextInput(
+            attrs={"list": "judge-models", "autocomplete": "off", "spellcheck": "false"}
+        ),
     )
     scoring = forms.ChoiceField(choices=SCORINGS, label=gettext_lazy("Score"))
     samples = forms.IntegerField(
@@ -174,7 +202,9 @@ class TrialForm(BudgetForm):
     )
     field_order = ("number", "ratings", "model", "scoring", "samples", "seed", "tokens", "usd")
 
-    def __init__(self, prompt: JudgePrompt, versions: list[CorpusVersion], data: Any = None, **initial: Any) -> None:
+    def __init__(
+        self, prompt: JudgePrompt, versions: list[CorpusVersion], data: Any = None, **initial: Any
+    ) -> None:
         in_money = plain(trials.USD) if settings.LLM_PRICES else None
         given = {"tokens": trials.TOKENS, "usd": in_money, "model": PACKAGED_MODEL_NAME, **initial}
         super().__init__(data, initial=given)
@@ -186,7 +216,9 @@ class TrialForm(BudgetForm):
         }
         numbers = [(number, f"{prompt.slug}@{number}") for number in self._wordings]
         self.fields["number"].choices = numbers  # type: ignore[attr-defined]
-        ratings = [(key, _of_ratings(version, aspect)) for key, (version, aspect) in self._ratings.items()]
+        ratings = [
+            (key, _of_ratings(version, aspect)) for key, (version, aspect) in self._ratings.items()
+        ]
         self.fields["ratings"].choices = ratings  # type: ignore[attr-defined]
         self.fields["number"].initial = given.get("number") or next(iter(self._wordings), None)
         self.configuration: Configuration | None = None
@@ -224,7 +256,9 @@ class TrialForm(BudgetForm):
     def _configure(self, cleaned: dict[str, Any]) -> None:
         chosen = {name: cleaned[name] for name in ("model", "scoring", "samples")}
         try:
-            configuration = Configuration.of(all_metrics()["judge"], prompt=str(self.wording), **chosen)
+            configuration = Configuration.of(
+                all_metrics()["judge"], prompt=str(self.wording), **chosen
+            )
         except ConfigurationError as problem:
             self.add_error("model", str(problem))
             return

@@ -1,4 +1,5 @@
-"""Every read of the prompts that organisers write: their texts, where they are used, what they say of a response."""
+"""Every read of the prompts that organisers write: their texts, where they are used, what they say
+of a response."""
 
 from __future__ import annotations
 
@@ -17,10 +18,12 @@ from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion
 from workers.models import MetricRun
 
 _NAME = re.compile(r"([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})")
-_OPTION = re.compile(r"[\[,]\s*(?:turn_)?prompt=\"?([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})\"?\s*(?=[\],])")
+_OPTION = re.compile(
+    r"[\[,]\s*(?:turn_)?prompt=\"?([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})\"?\s*(?=[\],])"
+)
 
 
-# --- the shelf -------------------------------------------------------------------------------------------------
+# --- the shelf ------------------------------------------------------------------------------------
 
 
 def text_of(name: str) -> str | None:
@@ -36,7 +39,7 @@ def version_named(name: str) -> PromptVersion | None:
     return PromptVersion.objects.filter(prompt__slug=match[1], number=int(match[2])).first()
 
 
-# --- the list --------------------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def prompts() -> QuerySet[JudgePrompt]:
@@ -70,7 +73,9 @@ def uses_by_slug() -> dict[str, list[Use]]:
     found: dict[str, list[Use]] = {}
     for slug, use in _uses("prompt="):
         found.setdefault(slug, []).append(use)
-    return {slug: sorted(uses, key=lambda one: (one.number, one.where)) for slug, uses in found.items()}
+    return {
+        slug: sorted(uses, key=lambda one: (one.number, one.where)) for slug, uses in found.items()
+    }
 
 
 def uses_of(slug: str) -> list[Use]:
@@ -79,12 +84,17 @@ def uses_of(slug: str) -> list[Use]:
 
 
 def _uses(part: str) -> Iterator[tuple[str, Use]]:
-    """(slug, use) of every configuration that holds the ``part``. Runs of withheld systems count, unnamed."""
+    """(slug, use) of every configuration that holds the ``part``. Runs of withheld systems count,
+    unnamed."""
     rows = (
         MetricRun.objects.filter(configuration__contains=part)
         .order_by()
         .values_list(
-            "configuration", "state", "system__version__corpus__slug", "system__version__number", "system__withheld"
+            "configuration",
+            "state",
+            "system__version__corpus__slug",
+            "system__version__number",
+            "system__withheld",
         )
         .annotate(Count("pk"))
     )
@@ -92,14 +102,17 @@ def _uses(part: str) -> Iterator[tuple[str, Use]]:
     for configuration, state, corpus, version, _withheld, count in rows:
         states = counts.setdefault((configuration, corpus, version), {})
         states[state] = states.get(state, 0) + count
-    for configuration, corpus, version in JudgeRun.objects.filter(configuration__contains=part).values_list(
-        "configuration", "version__corpus__slug", "version__number"
-    ):
+    for configuration, corpus, version in JudgeRun.objects.filter(
+        configuration__contains=part
+    ).values_list("configuration", "version__corpus__slug", "version__number"):
         counts.setdefault((configuration, corpus, version), {})
     for (configuration, corpus, version), states in counts.items():
         for slug, number in named_in(configuration):
             done, runs = states.get(MetricRun.State.DONE, 0), sum(states.values())
-            yield slug, Use(number, configuration, f"{corpus} v{version}", corpus, version, done, runs)
+            yield (
+                slug,
+                Use(number, configuration, f"{corpus} v{version}", corpus, version, done, runs),
+            )
     for naming in prompt_uses.namings(part):
         for slug, number in named_in(naming.configuration):
             yield slug, Use(number, naming.configuration, naming.where)
@@ -110,7 +123,7 @@ def named_in(configuration: str) -> list[tuple[str, int]]:
     return [(match[1], int(match[2])) for match in _OPTION.finditer(configuration)]
 
 
-# --- two versions ----------------------------------------------------------------------------------------------
+# --- two versions ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +149,19 @@ def difference(before: str, after: str, context: int = 3) -> list[DiffLine]:
     return lines
 
 
-# --- a response to look at -------------------------------------------------------------------------------------
+# --- a response to look at ------------------------------------------------------------------------
 
 
 def response_at(version: CorpusVersion, number: int) -> Response | None:
-    """The version's response ``number`` (from 1) in the order of dialogues, turns and systems, of those shown."""
+    """The version's response ``number`` (from 1) in the order of dialogues, turns and systems, of
+    those shown."""
     rows = Response.objects.filter(system__version=version, system__withheld=False)
     ordered = rows.order_by("turn__dialogue__position", "turn__number", "system__position")
-    return ordered.select_related("system", "turn__dialogue")[number - 1 : number].first() if number >= 1 else None
+    return (
+        ordered.select_related("system", "turn__dialogue")[number - 1 : number].first()
+        if number >= 1
+        else None
+    )
 
 
 def responses_shown(version: CorpusVersion) -> int:

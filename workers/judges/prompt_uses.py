@@ -1,4 +1,5 @@
-"""Who else names a judge's prompt: rounds of challenges, of which workers know nothing. They say so here."""
+"""Who else names a judge's prompt: rounds of challenges, of which workers know nothing. They say so
+here."""
 
 from __future__ import annotations
 

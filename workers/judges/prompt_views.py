@@ -1,5 +1,5 @@
-"""Pages on which organisers write a judge's prompt, compare its versions and delete it. Trials are in
-``trial_views``."""
+"""Pages on which organisers write a judge's prompt, compare its versions and delete it. Trials are
+in ``trial_views``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ CHARACTERS_A_TOKEN = 4
 MOST_TRIALS = 20
 """Listed on a prompt's page."""
 
-organisers_page = page.organisers_page("judge-prompts", gettext_lazy("only organisers write judges"))
+organisers_page = page.organisers_page(
+    "judge-prompts", gettext_lazy("only organisers write judges")
+)
 
 
 def prompt_or_404(slug: str) -> JudgePrompt:
@@ -52,10 +54,12 @@ def prompt_or_404(slug: str) -> JudgePrompt:
 def judge_prompts(request: HttpRequest) -> HttpResponse:
     uses = prompt_queries.uses_by_slug()
     rows = [(prompt, uses.get(prompt.slug, [])) for prompt in prompt_queries.prompts()]
-    return render(request, "judges/prompts.html", {"section": "judges", "rows": rows, "starts": STARTS})
+    return render(
+        request, "judges/prompts.html", {"section": "judges", "rows": rows, "starts": STARTS}
+    )
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -76,7 +80,9 @@ def judge_prompt_new(request: HttpRequest) -> HttpResponse:
         except actions.Refused as refusal:
             _told(form, refusal)
         else:
-            messages.success(request, _("%(name)s is stored. Try it before you run it.") % {"name": version})
+            messages.success(
+                request, _("%(name)s is stored. Try it before you run it.") % {"name": version}
+            )
             return redirect("judge-prompt", version.prompt.slug)
     elif "text" not in form.errors:
         form.refuse_faults()
@@ -90,7 +96,9 @@ def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
     prompt = prompt_or_404(slug)
     if request.method != "POST":
         begun_as = _version_or_404(prompt, request.GET.get("version", ""))
-        return _editor(request, WordingForm(initial={"text": begun_as.text}), prompt, begun_as=begun_as)
+        return _editor(
+            request, WordingForm(initial={"text": begun_as.text}), prompt, begun_as=begun_as
+        )
     form = WordingForm(request.POST)
     if "look" in request.POST:
         return _looked_at(request, form, prompt)
@@ -103,7 +111,10 @@ def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
             if kept.is_new:
                 messages.success(request, _("%(name)s is stored.") % {"name": kept.version})
             else:
-                messages.info(request, _("%(name)s says the same: nothing new was stored.") % {"name": kept.version})
+                messages.info(
+                    request,
+                    _("%(name)s says the same: nothing new was stored.") % {"name": kept.version},
+                )
             return redirect("judge-prompt", slug)
     return _editor(request, form, prompt, status=422)
 
@@ -115,16 +126,24 @@ def _told(form: WordingForm, refusal: actions.Refused) -> None:
         form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
 
 
-def _looked_at(request: HttpRequest, form: WordingForm, prompt: JudgePrompt | None = None) -> HttpResponse:
+def _looked_at(
+    request: HttpRequest, form: WordingForm, prompt: JudgePrompt | None = None
+) -> HttpResponse:
     if request.htmx:
         return render(request, "judges/_prompt_look.html", {"form": form, **_look(request, form)})
     form.is_valid()
-    shown = type(form)(initial=form.cleaned_data | {name: form.data.get(name, "") for name in ("title", "slug")})
+    shown = type(form)(
+        initial=form.cleaned_data | {name: form.data.get(name, "") for name in ("title", "slug")}
+    )
     return _editor(request, shown, prompt)
 
 
 def _editor(
-    request: HttpRequest, form: WordingForm, prompt: JudgePrompt | None = None, status: int = 200, **more: Any
+    request: HttpRequest,
+    form: WordingForm,
+    prompt: JudgePrompt | None = None,
+    status: int = 200,
+    **more: Any,
 ) -> HttpResponse:
     context = {
         "section": "judges",
@@ -167,7 +186,7 @@ def _look(request: HttpRequest, form: WordingForm) -> dict[str, Any]:
     }
 
 
-# --- one prompt ------------------------------------------------------------------------------------------------
+# --- one prompt -----------------------------------------------------------------------------------
 
 
 @require_safe
@@ -178,7 +197,10 @@ def judge_prompt(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def prompt_page(
-    request: HttpRequest, prompt: JudgePrompt, trial_form: TrialForm | None = None, status: int = 200
+    request: HttpRequest,
+    prompt: JudgePrompt,
+    trial_form: TrialForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     versions = list(prompt.versions.select_related("created_by").order_by("-number"))
     shown = _version_or_404(prompt, request.GET.get("version", ""))
@@ -189,7 +211,8 @@ def prompt_page(
         "shown": shown,
         "facts": _facts(shown),
         "compared": _compared(request, prompt, versions),
-        "trial_form": trial_form or TrialForm(prompt, trial_queries.versions_to_try(request.user), number=shown.number),
+        "trial_form": trial_form
+        or TrialForm(prompt, trial_queries.versions_to_try(request.user), number=shown.number),
         "trials": list(trial_queries.trials_of(prompt.pk)[:MOST_TRIALS]),
         "uses": prompt_queries.uses_of(prompt.slug),
     }
@@ -216,7 +239,9 @@ def _version_or_404(prompt: JudgePrompt, wish: str) -> PromptVersion:
     return version
 
 
-def _compared(request: HttpRequest, prompt: JudgePrompt, versions: list[PromptVersion]) -> dict[str, Any] | None:
+def _compared(
+    request: HttpRequest, prompt: JudgePrompt, versions: list[PromptVersion]
+) -> dict[str, Any] | None:
     """Two versions and what differs; without a wish the newest one and the one before it."""
     if len(versions) < 2:
         return None

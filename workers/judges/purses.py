@@ -1,7 +1,7 @@
 """Who pays for a judge's calls: the purses of a payer. All of them must have room.
 
-A judge run has a purse and a trial has one; other parts of the site (a challenge pays for its submissions) register a
-provider, for this part does not know of them.
+A judge run has a purse and a trial has one; other parts of the site (a challenge pays for its
+submissions) register a provider, for this part does not know of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from workers.metrics.configuration import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Paying:
-    """A purse that has to pay, and what people call it: "the judges' budget of the challenge Cup"."""
+    """A purse that has to pay, and what people call it: "the judges' budget of the challenge
+    Cup"."""
 
     purse_id: int
     name: str
@@ -43,7 +44,8 @@ def register(provider: Provider) -> None:
 
 
 def purses_of(payer: Payer | None) -> list[Paying]:
-    """In the order of their keys, which is that in which they are locked. A payer without a purse is given one."""
+    """In the order of their keys, which is that in which they are locked. A payer without a purse
+    is given one."""
     if payer is None:
         return []
     found = {one.purse_id: one for provider in _providers for one in provider(payer)}
@@ -62,24 +64,32 @@ def _of_run(payer: Payer) -> Paying:
     run = judge_run_of(payer.version_id, payer.configuration)
     refuse_unless_may_act(run.created_by)
     version = CorpusVersion.objects.select_related("corpus").get(pk=payer.version_id)
-    return Paying(run.purse_id, f"the budget of {payer.configuration} on {version.corpus.slug} {version.label}")
+    return Paying(
+        run.purse_id,
+        f"the budget of {payer.configuration} on {version.corpus.slug} {version.label}",
+    )
 
 
 def refuse_unless_may_act(user: Any) -> None:
-    """Nothing is spent for an account that may not act. ``user`` is None where a command started the work, or where the
-    account has been deleted. Raises ``BudgetSpent``."""
+    """Nothing is spent for an account that may not act. ``user`` is None where a command started
+    the work, or where the account has been deleted. Raises ``BudgetSpent``."""
     if user is not None and not may_act(user):
-        raise BudgetSpent(f"the account {user.get_username()}, which started it, is disabled on this site")
+        raise BudgetSpent(
+            f"the account {user.get_username()}, which started it, is disabled on this site"
+        )
 
 
 def judge_run_of(version_id: int, configuration: str) -> JudgeRun:
-    """The judge run, made with the site's default budget where there is none. Safe however many ask at once."""
+    """The judge run, made with the site's default budget where there is none. Safe however many ask
+    at once."""
     known = JudgeRun.objects.filter(version=version_id, configuration=configuration)
     while (run := known.first()) is None:
         try:
             with transaction.atomic():
                 purse = Purse.objects.create(**default_limits(configuration))
-                return JudgeRun.objects.create(version_id=version_id, configuration=configuration, purse=purse)
+                return JudgeRun.objects.create(
+                    version_id=version_id, configuration=configuration, purse=purse
+                )
         except IntegrityError:  # somebody else was quicker, and our purse was never there
             if not CorpusVersion.objects.filter(pk=version_id).exists():
                 raise
@@ -87,14 +97,19 @@ def judge_run_of(version_id: int, configuration: str) -> JudgeRun:
 
 
 def default_limits(configuration: str) -> dict[str, int | Decimal | None]:
-    """``tokens_limit`` and ``cost_limit`` where nobody named one. The packaged model costs nothing."""
-    if model_of(configuration) == PACKAGED_MODEL_NAME and PACKAGED_MODEL_NAME not in settings.LLM_PRICES:
+    """``tokens_limit`` and ``cost_limit`` where nobody named one. The packaged model costs
+    nothing."""
+    if (
+        model_of(configuration) == PACKAGED_MODEL_NAME
+        and PACKAGED_MODEL_NAME not in settings.LLM_PRICES
+    ):
         return {"tokens_limit": None, "cost_limit": None}
     return {"tokens_limit": settings.JUDGE_TOKENS or None, "cost_limit": settings.JUDGE_USD or None}
 
 
 def model_of(configuration: str) -> str:
-    """The model that a judge's configuration asks; "" where this process does not know the metric."""
+    """The model that a judge's configuration asks; "" where this process does not know the
+    metric."""
     try:
         options = configurations.parse(configuration).options
     except ConfigurationError:

@@ -23,8 +23,8 @@ LEAST_CHANCE = -9999.0
 MOST_ATTEMPTS = 32_767
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _ANSWER = (
-    "text", "error", "finish_reason", "reported_model", "chances", "input_tokens", "output_tokens", "latency_seconds",
-    "attempts", "sent",
+    "text", "error", "finish_reason", "reported_model", "chances", "input_tokens", "output_tokens",
+    "latency_seconds", "attempts", "sent",
 )  # fmt: skip
 _PUT_DOWN = [*_ANSWER, "state", "holder", "lease_expires_at", "endpoint", "cost", "answered_at"]
 
@@ -34,7 +34,7 @@ def stored_text(text: str, longest: int | None = None) -> str:
     return (_NO_TEXT.sub("�", text) if _NO_TEXT.search(text) else text)[:longest]
 
 
-# --- requests --------------------------------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------------
 
 
 def rows_of_requests(requests: Iterable[ChatRequest]) -> dict[str, int]:
@@ -42,9 +42,14 @@ def rows_of_requests(requests: Iterable[ChatRequest]) -> dict[str, int]:
     wanted = {one.key: one for one in requests}
     found = _known_requests(wanted)
     if len(found) < len(wanted):
-        missing = [wanted[key] for key in sorted(wanted) if key not in found]  # sorted: nobody waits in a circle
+        missing = [
+            wanted[key] for key in sorted(wanted) if key not in found
+        ]  # sorted: nobody waits in a circle
         StoredRequest.objects.bulk_create(
-            [StoredRequest(key=one.key, model=stored_text(one.model, 200), body=_body(one)) for one in missing],
+            [
+                StoredRequest(key=one.key, model=stored_text(one.model, 200), body=_body(one))
+                for one in missing
+            ],
             ignore_conflicts=True,
         )
         found |= _known_requests(one.key for one in missing)
@@ -56,7 +61,8 @@ def _known_requests(keys: Iterable[str]) -> dict[str, int]:
 
 
 def _body(request: ChatRequest) -> str:
-    """JSON that reads as the same request: half of a surrogate pair stands there as JSON's own escape for it."""
+    """JSON that reads as the same request: half of a surrogate pair stands there as JSON's own
+    escape for it."""
     return request.body.encode("utf-8", "backslashreplace").decode()
 
 
@@ -70,7 +76,7 @@ def request_of(body: str) -> ChatRequest:
     )
 
 
-# --- answers ---------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 def rows_at(places: Iterable[Place]) -> QuerySet[StoredAnswer]:
@@ -86,7 +92,11 @@ def rows_at(places: Iterable[Place]) -> QuerySet[StoredAnswer]:
 def answers_at(places: Iterable[Place]) -> dict[Place, Answer]:
     """What was answered, or refused."""
     wanted = set(places)
-    rows = rows_at(wanted).exclude(state=State.ASKED).values_list("request_id", "sample", "ask", "state", *_ANSWER)
+    rows = (
+        rows_at(wanted)
+        .exclude(state=State.ASKED)
+        .values_list("request_id", "sample", "ask", "state", *_ANSWER)
+    )
     return {(row[0], row[1], row[2]): _answer(row[3], row[4:]) for row in rows if row[:3] in wanted}
 
 
@@ -115,7 +125,9 @@ def fields_of(answer: Answer) -> dict[str, Any]:
         "error": stored_text(answer.error) or ("the endpoint refuses the call" if refused else ""),
         "finish_reason": stored_text(answer.finish_reason, 40),
         "reported_model": stored_text(answer.reported_model, 200),
-        "chances": None if answer.chances is None else [_chance_as_json(one) for one in answer.chances],
+        "chances": None
+        if answer.chances is None
+        else [_chance_as_json(one) for one in answer.chances],
         "input_tokens": _count(answer.input_tokens),
         "output_tokens": _count(answer.output_tokens),
         "latency_seconds": answer.latency_seconds if math.isfinite(answer.latency_seconds) else 0.0,
@@ -125,7 +137,11 @@ def fields_of(answer: Answer) -> dict[str, Any]:
 
 
 def _chance_as_json(chance: TokenChance) -> list[Any]:
-    top = [[stored_text(token), max(one, LEAST_CHANCE)] for token, one in chance.top if not math.isnan(one)]
+    top = [
+        [stored_text(token), max(one, LEAST_CHANCE)]
+        for token, one in chance.top
+        if not math.isnan(one)
+    ]
     return [stored_text(chance.token), top]
 
 
@@ -134,21 +150,29 @@ def _count(tokens: int | None) -> int | None:
 
 
 def put_down(rows: Mapping[Place, StoredAnswer]) -> None:
-    """Write answers over rows that wait for one, whoever holds them: they are paid for. One that has its answer keeps
-    it. Inside a transaction."""
-    there = rows_at(rows).select_for_update().order_by("pk").values_list("request_id", "sample", "ask", "state")
+    """Write answers over rows that wait for one, whoever holds them: they are paid for. One that
+    has its answer keeps it. Inside a transaction."""
+    there = (
+        rows_at(rows)
+        .select_for_update()
+        .order_by("pk")
+        .values_list("request_id", "sample", "ask", "state")
+    )
     states = {(request, sample, ask): state for request, sample, ask, state in there}
     waiting = [rows[place] for place in sorted(rows) if states.get(place) == State.ASKED]
     gone = [rows[place] for place in sorted(rows) if place not in states]
     if waiting:
         StoredAnswer.objects.bulk_create(
-            waiting, update_conflicts=True, unique_fields=["request", "sample", "ask"], update_fields=_PUT_DOWN
+            waiting,
+            update_conflicts=True,
+            unique_fields=["request", "sample", "ask"],
+            update_fields=_PUT_DOWN,
         )
     if gone:
         StoredAnswer.objects.bulk_create(gone, ignore_conflicts=True)
 
 
-# --- dialects --------------------------------------------------------------------------------------------------
+# --- dialects -------------------------------------------------------------------------------------
 
 
 def dialect_at(address: str, model: str) -> Dialect:
@@ -159,4 +183,6 @@ def dialect_at(address: str, model: str) -> Dialect:
 
 def keep_dialect(address: str, model: str, dialect: Dialect) -> None:
     """For all workers. Of several that learn at once the last one stands."""
-    EndpointDialect.objects.update_or_create(address=address, model=model[:200], defaults={"facts": dialect.as_json()})
+    EndpointDialect.objects.update_or_create(
+        address=address, model=model[:200], defaults={"facts": dialect.as_json()}
+    )

@@ -1,4 +1,5 @@
-"""What a judge would take on a corpus, in words and figures; and the budget that a form begins with."""
+"""What a judge would take on a corpus, in words and figures; and the budget that a form begins
+with."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics.configuration import Configuration
 
 NO_PRICE = (
-    "{model} has no price here, so money cannot be counted. Leave this empty, or give the price in DIALEVAL_LLM_PRICES."
+    "{model} has no price here, so money cannot be counted. Leave this empty, or give the price "
+    "in DIALEVAL_LLM_PRICES."
 )
 
 
@@ -40,9 +42,21 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
         figures=[
             ("Dialogues", f"{found.dialogues:,}", _of_systems(found)),
             ("Calls", f"{found.calls:,}", _stored(found, to_ask)),
-            ("Tokens", f"{found.input_tokens + found.output_tokens:,}", f"{found.output_tokens:,} of them in answers"),
-            ("Cost", _usd(found.cost), "" if found.cost is not None else "the model has no price here"),
-            ("Time", "–" if found.seconds is None else f"about {pace.duration(found.seconds)}", _time(found)),
+            (
+                "Tokens",
+                f"{found.input_tokens + found.output_tokens:,}",
+                f"{found.output_tokens:,} of them in answers",
+            ),
+            (
+                "Cost",
+                _usd(found.cost),
+                "" if found.cost is not None else "the model has no price here",
+            ),
+            (
+                "Time",
+                "–" if found.seconds is None else f"about {pace.duration(found.seconds)}",
+                _time(found),
+            ),
         ],
         price=price_in_words(str(configuration.options["model"])),
     )
@@ -53,7 +67,11 @@ def _of_systems(found: JudgeEstimate) -> str:
 
 
 def _stored(found: JudgeEstimate, to_ask: int) -> str:
-    return f"{found.stored:,} in the store, {to_ask:,} to ask" if found.stored else "none in the store yet"
+    return (
+        f"{found.stored:,} in the store, {to_ask:,} to ask"
+        if found.stored
+        else "none in the store yet"
+    )
 
 
 def _usd(cost: Decimal | None) -> str:
@@ -61,7 +79,11 @@ def _usd(cost: Decimal | None) -> str:
 
 
 def _time(found: JudgeEstimate) -> str:
-    return "nobody has asked this model yet" if found.seconds is None else "at the pace of answers so far"
+    return (
+        "nobody has asked this model yet"
+        if found.seconds is None
+        else "at the pace of answers so far"
+    )
 
 
 def price_in_words(model: str) -> str:
@@ -69,10 +91,15 @@ def price_in_words(model: str) -> str:
     price = price_of(model, settings.LLM_PRICES)
     if price.input is not None and price.output is not None:
         sent, said = money(price.input), money(price.output)
-        return f"{model}: ${sent} for a million tokens of prompts, ${said} for a million of answers."
+        return (
+            f"{model}: ${sent} for a million tokens of prompts, ${said} for a million of answers."
+        )
     if model == PACKAGED_MODEL_NAME:
         return f"{model} runs on this machine and costs nothing."
-    return f"The price of {model} is not known here (DIALEVAL_LLM_PRICES): tokens are counted, money is not."
+    return (
+        f"The price of {model} is not known here (DIALEVAL_LLM_PRICES): tokens are counted, money "
+        "is not."
+    )
 
 
 def why_no_usd(model: str) -> str:
@@ -82,7 +109,8 @@ def why_no_usd(model: str) -> str:
 
 
 def budget_to_start_from(configuration: Configuration, purse: Purse | None) -> dict[str, Any]:
-    """The limits that the judge has already, or the site's defaults; no money where it cannot be counted."""
+    """The limits that the judge has already, or the site's defaults; no money where it cannot be
+    counted."""
     limits = default_limits(configuration.text)
     tokens, usd = limits["tokens_limit"], limits["cost_limit"]
     if purse is not None:

@@ -31,8 +31,8 @@ def judges() -> dict[str, Metric]:
 
 
 class JudgeForm(forms.Form):
-    """A valid one has ``configuration``. What can be chosen is what this site has; what cannot be computed on the
-    corpus version is refused with its reason."""
+    """A valid one has ``configuration``. What can be chosen is what this site has; what cannot be
+    computed on the corpus version is refused with its reason."""
 
     judge = forms.ChoiceField(label="Judge", widget=forms.Select)
     model = forms.ChoiceField(label="Model")
@@ -46,7 +46,10 @@ class JudgeForm(forms.Form):
     scoring = forms.ChoiceField(
         label="Score",
         choices=[
-            ("expected", "expected: the mean of the scale's numbers, weighted by the model's probabilities"),
+            (
+                "expected",
+                "expected: the mean of the scale's numbers, weighted by the model's probabilities",
+            ),
             ("answer", "answer: the number that the model writes, as in the paper"),
         ],
     )
@@ -76,7 +79,9 @@ class JudgeForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
-    def __init__(self, version: CorpusVersion, data: Any = None, *, chosen: Configuration | None = None) -> None:
+    def __init__(
+        self, version: CorpusVersion, data: Any = None, *, chosen: Configuration | None = None
+    ) -> None:
         self.version = version
         super().__init__(data, initial=None if data is not None else _initial(chosen))
         self.fields["judge"].choices = _choices()
@@ -111,13 +116,18 @@ class JudgeForm(forms.Form):
         cleaned["configuration"] = configuration
         return cleaned
 
-    def _chosen(self, metric: Metric, own_prompt: str, cleaned: dict[str, Any]) -> dict[str, OptionValue]:
-        """The options that were given, by name; what is wrong with them becomes errors of their fields."""
+    def _chosen(
+        self, metric: Metric, own_prompt: str, cleaned: dict[str, Any]
+    ) -> dict[str, OptionValue]:
+        """The options that were given, by name; what is wrong with them becomes errors of their
+        fields."""
         chosen: dict[str, OptionValue] = dict(self._more(metric, cleaned["more"]))
         if own_prompt:
             chosen["prompt"] = own_prompt
             if cleaned["prompt"]:
-                self.add_error("prompt", "This judge has a prompt of its own: leave the file empty.")
+                self.add_error(
+                    "prompt", "This judge has a prompt of its own: leave the file empty."
+                )
         has = {option.name: option for option in metric.options}
         for name in OF_FIELDS:
             value = self._model(cleaned) if name == "model" else cleaned.get(name)
@@ -140,7 +150,8 @@ class JudgeForm(forms.Form):
         return str(cleaned.get("other_model", ""))
 
     def _more(self, metric: Metric, written: str) -> dict[str, OptionValue]:
-        """Only what is written: a default that is spelled out is one that another field may still set."""
+        """Only what is written: a default that is spelled out is one that another field may still
+        set."""
         if not written:
             return {}
         try:
@@ -158,14 +169,18 @@ def _initial(chosen: Configuration | None) -> dict[str, Any]:
         return usual
     options, metric = dict(chosen.options), chosen.metric
     known = {one for one, _label in _models()}
-    initial: dict[str, Any] = usual | {name: options.pop(name) for name in OF_FIELDS if name in options}
+    initial: dict[str, Any] = usual | {
+        name: options.pop(name) for name in OF_FIELDS if name in options
+    }
     initial["judge"] = metric.name
     if metric.name == OWN:
         initial["judge"] = f"{OWN}:{initial.pop('prompt', '')}"
     if (model := initial.get("model")) not in known:
         initial |= {"model": OTHER, "other_model": model}
     defaults = {option.name: option.default for option in metric.options}
-    text = Configuration.of(metric, **{name: value for name, value in options.items() if value != defaults[name]}).text
+    text = Configuration.of(
+        metric, **{name: value for name, value in options.items() if value != defaults[name]}
+    ).text
     initial["more"] = text.partition("[")[2].removesuffix("]")
     return initial
 
@@ -173,14 +188,24 @@ def _initial(chosen: Configuration | None) -> dict[str, Any]:
 def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """In two groups: metrics that come with the site, and prompts that were written on it."""
     there = judges()
-    built_in = [(name, f"{name}: {metric.summary}") for name, metric in there.items() if name != OWN]
-    written = PromptVersion.objects.select_related("prompt").order_by("prompt__title", "prompt__slug", "-number")
-    own = [(f"{OWN}:{one.prompt.slug}@{one.number}", _titled(one)) for one in written if OWN in there]
-    return [group for group in (("Come with dialeval", built_in), ("Written here", own)) if group[1]]
+    built_in = [
+        (name, f"{name}: {metric.summary}") for name, metric in there.items() if name != OWN
+    ]
+    written = PromptVersion.objects.select_related("prompt").order_by(
+        "prompt__title", "prompt__slug", "-number"
+    )
+    own = [
+        (f"{OWN}:{one.prompt.slug}@{one.number}", _titled(one)) for one in written if OWN in there
+    ]
+    return [
+        group for group in (("Come with dialeval", built_in), ("Written here", own)) if group[1]
+    ]
 
 
 def _titled(version: PromptVersion) -> str:
-    return f"{version.prompt.title}, version {version.number} ({version.prompt.slug}@{version.number})"
+    return (
+        f"{version.prompt.title}, version {version.number} ({version.prompt.slug}@{version.number})"
+    )
 
 
 def _models() -> list[tuple[str, str]]:
@@ -191,7 +216,9 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _bounds(name: str) -> dict[str, str]:
-    option = next((one for metric in judges().values() for one in metric.options if one.name == name), None)
+    option = next(
+        (one for metric in judges().values() for one in metric.options if one.name == name), None
+    )
     if option is None or option.most is None:
         return {}
     return {"max": f"{option.most:g}"}

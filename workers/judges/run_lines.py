@@ -41,7 +41,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class JudgeLine:
-    """One judge on one corpus version: the metric runs of the systems that its pages show, and what it may cost."""
+    """One judge on one corpus version: the metric runs of the systems that its pages show, and what
+    it may cost."""
 
     configuration: str
     known: Configuration | None
@@ -59,7 +60,8 @@ class JudgeLine:
     places: int = 0
     """Of each system: turns of the version, or dialogues."""
     absent: int = 0
-    """Of these, of the systems that are done, those where the system gave no response: nothing is to be scored."""
+    """Of these, of the systems that are done, those where the system gave no response: nothing is
+    to be scored."""
     undefined: int = 0
     """Of these, those without a score."""
     models: tuple[str, ...] = ()
@@ -108,7 +110,8 @@ class JudgeLine:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it waits for a greater budget: systems were given up for want of room in a purse."""
+        """Whether it waits for a greater budget: systems were given up for want of room in a
+        purse."""
         return self.state == "failed" and any(NO_ROOM in one.error for one in self.failures)
 
     @property
@@ -164,16 +167,21 @@ class JudgeLine:
         """Of all systems, those under way counted by what is done of them."""
         if not self.systems:
             return 0.0
-        at_work = self.running * self.examples_done / self.examples_total if self.examples_total else 0.0
+        at_work = (
+            self.running * self.examples_done / self.examples_total if self.examples_total else 0.0
+        )
         return min((self.done + at_work) / self.systems, 1.0)
 
 
 def judge_lines(version: CorpusVersion, only: str = "", budgets: bool = True) -> list[JudgeLine]:
-    """Of every judge that was asked for here, and with ``budgets`` of those that have one alone; ``only`` one
-    configuration. A budget alone may be that of a judge that only a challenge's organisers are to know of."""
+    """Of every judge that was asked for here, and with ``budgets`` of those that have one alone;
+    ``only`` one configuration. A budget alone may be that of a judge that only a challenge's
+    organisers are to know of."""
     runs = queries.runs_of(version).filter(queue=QUEUE)
     of_judges = (
-        JudgeRun.objects.filter(version=version).select_related("purse", "stopped_by").prefetch_related("purse__holds")
+        JudgeRun.objects.filter(version=version)
+        .select_related("purse", "stopped_by")
+        .prefetch_related("purse__holds")
     )
     if only:
         runs, of_judges = runs.filter(configuration=only), of_judges.filter(configuration=only)
@@ -211,7 +219,15 @@ class _Facts:
         failures: dict[str, dict[str, int]] = {}
         progress: dict[str, tuple[int, int]] = {}
         states = MetricRun.State
-        fields = ("configuration", "state", "undefined", "model", "error", "examples_done", "examples_total")
+        fields = (
+            "configuration",
+            "state",
+            "undefined",
+            "model",
+            "error",
+            "examples_done",
+            "examples_total",
+        )
         rows = runs.order_by("pk").values_list(*fields)
         for configuration, state, reasons, model, error, done, total in rows:
             if state == states.DONE:
@@ -242,7 +258,9 @@ def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts
     states = MetricRun.State
     known = still_there(name)
     is_of_dialogues = known is not None and "turn" not in known.levels
-    done, running, waiting = (counts.get(one, 0) for one in (states.DONE, states.RUNNING, states.PENDING))
+    done, running, waiting = (
+        counts.get(one, 0) for one in (states.DONE, states.RUNNING, states.PENDING)
+    )
     examples_done, examples_total = facts.progress.get(name, (0, 0))
     return JudgeLine(
         configuration=name,
@@ -259,6 +277,8 @@ def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts
         absent=facts.absent.get(name, 0),
         undefined=facts.undefined.get(name, 0),
         models=tuple(sorted(one for one in facts.models.get(name, ()) if one)),
-        failures=tuple(Failure(error, number) for error, number in facts.failures.get(name, {}).items()),
+        failures=tuple(
+            Failure(error, number) for error, number in facts.failures.get(name, {}).items()
+        ),
         pace=pace.said_of(facts.under_way.get(name, ()), waiting, running),
     )

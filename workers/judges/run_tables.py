@@ -19,11 +19,28 @@ COLUMNS = (
     Column("model", "Model", help="The one that is asked."),
     Column("state", "State"),
     Column("systems", "Systems done", help="Of all systems of this version."),
-    Column("responses", "Look inside", "link", help="What it was asked and answered, response by response."),
-    Column("scored", "Scored", "number", decimals=3, help="Share of the responses of finished systems with a score."),
+    Column(
+        "responses",
+        "Look inside",
+        "link",
+        help="What it was asked and answered, response by response.",
+    ),
+    Column(
+        "scored",
+        "Scored",
+        "number",
+        decimals=3,
+        help="Share of the responses of finished systems with a score.",
+    ),
 )
 OF_MONEY = (
-    Column("calls", "Calls", "number", decimals=0, help="Paid. What the store had is asked, and paid for, once."),
+    Column(
+        "calls",
+        "Calls",
+        "number",
+        decimals=0,
+        help="Paid. What the store had is asked, and paid for, once.",
+    ),
     Column("tokens", "Tokens", "number", decimals=0, help="Of prompts and answers."),
     Column("cost", "USD", "number", decimals=4),
     Column("tokens_left", "Tokens left", "number", decimals=0, detail=True),
@@ -46,8 +63,12 @@ def inspector_of(version: CorpusVersion, configuration: str) -> str:
 
 def judges_table(version: CorpusVersion, lines: Sequence[JudgeLine], with_money: bool) -> Table:
     """A row a judge. What they cost is for organisers."""
-    rows = tuple(Row(f"judge-{number}", _cells(version, one, with_money)) for number, one in enumerate(lines))
-    return Table("judges", "Judges of this corpus", COLUMNS + (OF_MONEY if with_money else ()), rows)
+    rows = tuple(
+        Row(f"judge-{number}", _cells(version, one, with_money)) for number, one in enumerate(lines)
+    )
+    return Table(
+        "judges", "Judges of this corpus", COLUMNS + (OF_MONEY if with_money else ()), rows
+    )
 
 
 def _cells(version: CorpusVersion, line: JudgeLine, with_money: bool) -> dict[str, Cell]:
@@ -65,13 +86,18 @@ def _cells(version: CorpusVersion, line: JudgeLine, with_money: bool) -> dict[st
 def _responses(version: CorpusVersion, line: JudgeLine) -> Cell:
     if not line.done:
         return Cell(reason="no system is done")
-    return Cell("dialogues" if line.is_of_dialogues else "responses", href=inspector_of(version, line.configuration))
+    return Cell(
+        "dialogues" if line.is_of_dialogues else "responses",
+        href=inspector_of(version, line.configuration),
+    )
 
 
 def _coverage(line: JudgeLine) -> Cell:
     if line.coverage is None:
         return Cell(reason="no system is done")
-    return Cell(line.coverage, note="" if line.coverage == 1 else f"{line.scored:,} of {line.responses:,}")
+    return Cell(
+        line.coverage, note="" if line.coverage == 1 else f"{line.scored:,} of {line.responses:,}"
+    )
 
 
 def _money(purse: Purse | None) -> dict[str, Cell]:

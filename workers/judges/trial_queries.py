@@ -1,4 +1,5 @@
-"""Every read of trials: what may be drawn, what was drawn, and what came of it beside what people said."""
+"""Every read of trials: what may be drawn, what was drawn, and what came of it beside what people
+said."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from workers.judging.trial_draw import Rated
 from workers.metrics.base import Example
 from workers.metrics.judge_trace import JudgeTrace
 
-# --- what may be drawn -----------------------------------------------------------------------------------------
+# --- what may be drawn ----------------------------------------------------------------------------
 
 
 def rated_responses(version: CorpusVersion, aspect: str) -> list[Rated]:
@@ -32,14 +33,18 @@ def rated_responses(version: CorpusVersion, aspect: str) -> list[Rated]:
     ratings = Rating.objects.filter(
         aspect=aspect, response__system__version=version, response__system__withheld=False
     ).order_by()
-    means = ratings.values_list("response_id", "response__system_id", "response__turn_id").annotate(Avg("score"))
+    means = ratings.values_list("response_id", "response__system_id", "response__turn_id").annotate(
+        Avg("score")
+    )
     return [Rated(*row) for row in means]
 
 
 def versions_to_try(user: Any) -> list[CorpusVersion]:
     """The newest version of each visible corpus in which people rated responses, by name."""
     versions = newest_visible_versions(user)
-    rated = Rating.objects.filter(response__system__version=OuterRef("pk"), response__system__withheld=False)
+    rated = Rating.objects.filter(
+        response__system__version=OuterRef("pk"), response__system__withheld=False
+    )
     keys = CorpusVersion.objects.filter(pk__in=[one.pk for one in versions]).filter(Exists(rated))
     with_ratings = set(keys.values_list("pk", flat=True))
     return [one for one in versions if one.pk in with_ratings]
@@ -47,12 +52,17 @@ def versions_to_try(user: Any) -> list[CorpusVersion]:
 
 def aspects_to_try(version: CorpusVersion) -> list[str]:
     """Those that responses were rated for, the main one first."""
-    used = set(shown_ratings(version).filter(response__isnull=False).values_list("aspect", flat=True).distinct())
+    used = set(
+        shown_ratings(version)
+        .filter(response__isnull=False)
+        .values_list("aspect", flat=True)
+        .distinct()
+    )
     ordered = [version.main_aspect, *(one for one in version.aspects if one != version.main_aspect)]
     return [one for one in ordered if one in used] + sorted(used - set(ordered))
 
 
-# --- what was drawn --------------------------------------------------------------------------------------------
+# --- what was drawn -------------------------------------------------------------------------------
 
 
 def trials_of(prompt_id: int) -> QuerySet[Trial]:
@@ -71,7 +81,7 @@ def examples_of(trial: Trial, responses: Sequence[Response]) -> list[Example]:
     return queries.examples_with(trial.version_id, responses)
 
 
-# --- what came of it -------------------------------------------------------------------------------------------
+# --- what came of it ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +149,17 @@ class TrialOutcome:
 
 
 def outcome_of(trial: Trial) -> TrialOutcome:
-    """Every response with people's mean; of a trial that is done, the scores and how far the two agree."""
+    """Every response with people's mean; of a trial that is done, the scores and how far the two
+    agree."""
     responses = responses_of(trial)
     means = _human_means(trial)
     results = dict(zip(trial.responses, trial.results, strict=False))
-    traces = {key: JudgeTrace.from_json(result.get("trace") or {}) for key, result in results.items()}
-    asked = {name for trace in traces.values() for name in (trace.request, trace.other_request) if name}
+    traces = {
+        key: JudgeTrace.from_json(result.get("trace") or {}) for key, result in results.items()
+    }
+    asked = {
+        name for trace in traces.values() for name in (trace.request, trace.other_request) if name
+    }
     bodies, answers = _messages(asked), _answers(asked)
     judged = []
     for one in responses:
@@ -181,7 +196,10 @@ def _human_means(trial: Trial) -> dict[int, tuple[float, int]]:
 
 def _messages(keys: set[str]) -> dict[str, tuple[tuple[str, str], ...]]:
     rows = StoredRequest.objects.filter(key__in=keys).values_list("key", "body")
-    return {key: tuple((role, text) for role, text in json.loads(body)["messages"]) for key, body in rows}
+    return {
+        key: tuple((role, text) for role, text in json.loads(body)["messages"])
+        for key, body in rows
+    }
 
 
 def _answers(keys: set[str]) -> dict[str, list[RawAnswer]]:
@@ -203,7 +221,9 @@ def _answers(keys: set[str]) -> dict[str, list[RawAnswer]]:
 
 
 def _agreement(judged: Sequence[Judged]) -> tuple[Estimate, Estimate, int]:
-    pairs = [(one.human, one.score) for one in judged if one.human is not None and one.score is not None]
+    pairs = [
+        (one.human, one.score) for one in judged if one.human is not None and one.score is not None
+    ]
     human = np.array([pair[0] for pair in pairs], dtype=np.float64)
     metric = np.array([pair[1] for pair in pairs], dtype=np.float64)
     spearman = with_fisher_interval(spearman_estimate(human, metric), len(pairs), "spearman")

@@ -1,4 +1,5 @@
-"""Trying a judge's prompt: the form is on the prompt's page, what comes of it on a page of its own that follows it."""
+"""Trying a judge's prompt: the form is on the prompt's page, what comes of it on a page of its own
+that follows it."""
 
 from __future__ import annotations
 
@@ -33,7 +34,13 @@ def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
     seed = form.cleaned_data["seed"]
     try:
         trial = trials.start(
-            form.wording, form.version, form.configuration, form.aspect, seed, form.limits, request.user
+            form.wording,
+            form.version,
+            form.configuration,
+            form.aspect,
+            seed,
+            form.limits,
+            request.user,
         )
     except trials.TrialRefused as refusal:
         form.add_error(None, str(refusal))
@@ -44,7 +51,8 @@ def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @organisers_page
 def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The whole page; to htmx the part of it that changes, or (``estimate``) what a run on the corpus would take."""
+    """The whole page; to htmx the part of it that changes, or (``estimate``) what a run on the
+    corpus would take."""
     trial = _trial_or_404(slug, pk)
     wants_estimate = "estimate" in request.GET
     if request.htmx and wants_estimate:
@@ -98,7 +106,9 @@ def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, A
         "human_scale": trial_queries.human_scale(trial),
         "judge_scale": trial_queries.judge_scale(trial),
         "waited": (timezone.now() - trial.created_at).total_seconds() if under_way else None,
-        "seconds": (trial.finished_at - trial.created_at).total_seconds() if trial.finished_at else None,
+        "seconds": (trial.finished_at - trial.created_at).total_seconds()
+        if trial.finished_at
+        else None,
         "unsettled": balance_of(trial.purse).unsettled,
         "budget_form": budget_form or BudgetForm(purse=trial.purse),
     }

@@ -1,5 +1,5 @@
-"""From a trial's row to its scores: the judge is asked as the metric asks it, so what it answers here is in the store
-when the whole corpus is judged."""
+"""From a trial's row to its scores: the judge is asked as the metric asks it, so what it answers
+here is in the store when the whole corpus is judged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ LONGEST_ERROR = 2_000
 
 
 class NoLongerOurs(Exception):
-    """The trial was stopped or deleted, or another worker has it: whatever we asked is stored, and nobody waits."""
+    """The trial was stopped or deleted, or another worker has it: whatever we asked is stored, and
+    nobody waits."""
 
 
 def compute(trial_id: int) -> bool:
@@ -59,7 +60,9 @@ def compute(trial_id: int) -> bool:
         _fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
     except (BudgetSpent, EndpointFailed) as problem:
         _fail(claim, str(problem))
-    except Exception as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
+    except (
+        Exception
+    ) as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
         log.exception("trial %s failed", trial_id)
         _fail(claim, f"{type(problem).__name__}: {problem}")
     return False
@@ -76,7 +79,8 @@ def _results(trial: Trial, claim: Claim) -> list[dict[str, Any]]:
 
 
 def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]]:
-    """A document for each response: its score or why there is none, what to know of it, how it came about."""
+    """A document for each response: its score or why there is none, what to know of it, how it came
+    about."""
     found: list[dict[str, Any]] = []
     for place, score in enumerate(scores):
         is_undefined = isinstance(score, Undefined)
@@ -92,7 +96,8 @@ def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]
 
 
 def _paused(claim: Claim, paid_before: int, pause: Stopped) -> None:
-    """What was answered is kept. No attempt is used up, unless nothing came of this one: it would go on for ever."""
+    """What was answered is kept. No attempt is used up, unless nothing came of this one: it would
+    go on for ever."""
     if calls_paid_here() > paid_before:
         trials.give_back(claim)
     elif claim.attempt < settings.MAX_ATTEMPTS:
@@ -104,11 +109,14 @@ def _paused(claim: Claim, paid_before: int, pause: Stopped) -> None:
 def _fail(claim: Claim, why: str) -> None:
     """What a spent budget says ends with these words already, in its own way."""
     said = storable(why)[:LONGEST_ERROR].rstrip(". ")
-    trials.fail(claim, f"{said}." if "What was answered" in said else f"{said}. {trials.NOTHING_LOST}")
+    trials.fail(
+        claim, f"{said}." if "What was answered" in said else f"{said}. {trials.NOTHING_LOST}"
+    )
 
 
 class _Reporter:
-    """Writes to the row how many responses are judged, at most once a second, and notices when it is not ours."""
+    """Writes to the row how many responses are judged, at most once a second, and notices when it
+    is not ours."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim

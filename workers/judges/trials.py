@@ -1,5 +1,5 @@
-"""Every write to trials of a prompt: asked for, claimed, kept, ended, stopped, asked for again, swept. Rows as in
-``workers.runs``."""
+"""Every write to trials of a prompt: asked for, claimed, kept, ended, stopped, asked for again,
+swept. Rows as in ``workers.runs``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Limits:
     usd: Decimal | None = USD
 
 
-# --- asking for one --------------------------------------------------------------------------------------------
+# --- asking for one -------------------------------------------------------------------------------
 
 
 def start(
@@ -57,19 +57,25 @@ def start(
     limits: Limits | None = None,
     by: Any = None,
 ) -> Trial:
-    """A trial on responses drawn with the ``seed`` (``trial_draw``). The same one, where it is under way: two presses
-    of a button make one trial. Raises ``TrialRefused``."""
+    """A trial on responses drawn with the ``seed`` (``trial_draw``). The same one, where it is
+    under way: two presses of a button make one trial. Raises ``TrialRefused``."""
     limits = limits or Limits()
     chosen = drawn(trial_queries.rated_responses(version, aspect), RESPONSES, seed)
     if not chosen:
         said = _("People have rated no response of %(corpus)s for %(aspect)s.")
         raise TrialRefused(said % {"corpus": version.corpus.name, "aspect": aspect})
-    same = {"prompt_version": prompt_version, "version": version, "configuration": configuration.text}
+    same = {
+        "prompt_version": prompt_version,
+        "version": version,
+        "configuration": configuration.text,
+    }
     with transaction.atomic():
         # Of two who press at once the second waits here, and finds what the first made.
         if not PromptVersion.objects.select_for_update().filter(pk=prompt_version.pk).exists():
             raise TrialRefused(_("The prompt was deleted meanwhile."))
-        under_way = Trial.objects.filter(**same, aspect=aspect, seed=seed, state__in=[State.PENDING, State.RUNNING])
+        under_way = Trial.objects.filter(
+            **same, aspect=aspect, seed=seed, state__in=[State.PENDING, State.RUNNING]
+        )
         if (known := under_way.first()) is not None:
             return known
         trial = Trial.objects.create(
@@ -95,14 +101,22 @@ def start(
 
 
 def resume(trial: Trial, limits: Limits, by: Any = None) -> bool:
-    """Try a failed trial again, with these limits; what is stored is not asked again. False where it had not failed."""
+    """Try a failed trial again, with these limits; what is stored is not asked again. False where
+    it had not failed."""
     with transaction.atomic():
         failed = Trial.objects.filter(pk=trial.pk, state=State.FAILED)
         again = failed.update(
-            state=State.PENDING, attempts=0, error="", finished_at=None, examples_done=0, **WAITS_ANEW
+            state=State.PENDING,
+            attempts=0,
+            error="",
+            finished_at=None,
+            examples_done=0,
+            **WAITS_ANEW,
         )
         if again:
-            Purse.objects.filter(pk=trial.purse_id).update(tokens_limit=limits.tokens, cost_limit=limits.usd)
+            Purse.objects.filter(pk=trial.purse_id).update(
+                tokens_limit=limits.tokens, cost_limit=limits.usd
+            )
             audit.record(by, AGAIN, trial.configuration, trial=trial.pk, **_of(limits))
             _tell_on_commit(trial)
     return bool(again)
@@ -115,7 +129,10 @@ def stop(trial: Trial, by: Any = None) -> bool:
         under_way = Trial.objects.filter(pk=trial.pk, state__in=[State.PENDING, State.RUNNING])
         error = _("Stopped by %(who)s.") % {"who": who} if who else _("Stopped.")
         stopped = under_way.update(
-            state=State.FAILED, finished_at=clock.now(), error=f"{error} {_(NOTHING_LOST)}", **NO_OWNER
+            state=State.FAILED,
+            finished_at=clock.now(),
+            error=f"{error} {_(NOTHING_LOST)}",
+            **NO_OWNER,
         )
         if stopped:
             audit.record(by, STOPPED, trial.configuration, trial=trial.pk)
@@ -123,7 +140,10 @@ def stop(trial: Trial, by: Any = None) -> bool:
 
 
 def _of(limits: Limits) -> dict[str, Any]:
-    return {"tokens": limits.tokens, "usd": None if limits.usd is None else f"{limits.usd.normalize():f}"}
+    return {
+        "tokens": limits.tokens,
+        "usd": None if limits.usd is None else f"{limits.usd.normalize():f}",
+    }
 
 
 def _tell_on_commit(trial: Trial) -> None:
@@ -131,23 +151,33 @@ def _tell_on_commit(trial: Trial) -> None:
 
 
 def send_hints(trial_ids: Iterable[int]) -> int:
-    """Tell workers of trials that wait. Where the broker cannot be reached they wait for the sweeper."""
+    """Tell workers of trials that wait. Where the broker cannot be reached they wait for the
+    sweeper."""
     sent = tell_workers(TRIAL_TASK, ((pk, QUEUE) for pk in trial_ids))
     Trial.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
-# --- doing it --------------------------------------------------------------------------------------------------
+# --- doing it -------------------------------------------------------------------------------------
 
 
 def claim(trial_id: int) -> Claim | None:
-    """Take a trial that waits, or whose worker fell silent. None when somebody else has it or it has ended."""
+    """Take a trial that waits, or whose worker fell silent. None when somebody else has it or it
+    has ended."""
     trials = Trial.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    return claims.take(trials, trial_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING, examples_done=0)
+    return claims.take(
+        trials,
+        trial_id,
+        Q(state=State.PENDING),
+        [State.RUNNING],
+        state=State.RUNNING,
+        examples_done=0,
+    )
 
 
 def keep(claim: Claim, **changes: Any) -> bool:
-    """Renew the lease. False when the trial is no longer ours: stopped, deleted, or another worker's."""
+    """Renew the lease. False when the trial is no longer ours: stopped, deleted, or another
+    worker's."""
     return claims.keep(_owned(claim), **changes)
 
 
@@ -183,12 +213,19 @@ def _owned(claim: Claim) -> QuerySet[Trial]:
     return Trial.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
-# --- looking after them ----------------------------------------------------------------------------------------
+# --- looking after them ---------------------------------------------------------------------------
 
 
 def sweep() -> Swept:
-    """Give back the trials of silent workers, give up those tried too often, tell workers of those that wait."""
+    """Give back the trials of silent workers, give up those tried too often, tell workers of those
+    that wait."""
     error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times. {NOTHING_LOST}"
     return claims.sweep(
-        Trial.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints, examples_done=0
+        Trial.objects.all(),
+        State.PENDING,
+        State.RUNNING,
+        State.FAILED,
+        error,
+        send_hints,
+        examples_done=0,
     )

@@ -1,4 +1,5 @@
-"""The judges of a corpus: which there are, how far they are, what they cost; and letting one loose on it."""
+"""The judges of a corpus: which there are, how far they are, what they cost; and letting one loose
+on it."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     return guarded
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 @require_safe
@@ -88,7 +89,11 @@ def _page(
     may_start = is_organiser(request.user)
     table = judges_table(version, lines, with_money=may_start)
     wrong = {"budget_of": "", "budget_form": None, **more}
-    shown = [one for one in lines if one.configuration in (wish, wrong["budget_of"]) or one.state != "done"]
+    shown = [
+        one
+        for one in lines
+        if one.configuration in (wish, wrong["budget_of"]) or one.state != "done"
+    ]
     context = {
         "section": "corpora",
         "tab": "judges",
@@ -97,7 +102,9 @@ def _page(
         "cards": [_card(one, may_start, wrong) for one in shown],
         "table": table,
         "form": form,
-        "weak_judge": next((one.configuration for one in lines if one.done and worth_of(one.known)), ""),
+        "weak_judge": next(
+            (one.configuration for one in lines if one.done and worth_of(one.known)), ""
+        ),
         **more,
     }
     is_wrong = form is not None and bool(form.errors)
@@ -115,15 +122,18 @@ def _card(line: JudgeLine, may_start: bool, wrong: dict[str, Any]) -> dict[str, 
 
 
 def _budget_form(line: JudgeLine, data: Any = None) -> BudgetForm:
-    return BudgetForm(data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.anchor}_%s")
+    return BudgetForm(
+        data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.anchor}_%s"
+    )
 
 
-# --- starting --------------------------------------------------------------------------------------------------
+# --- starting -------------------------------------------------------------------------------------
 
 
 @organisers_form
 def judge_estimate(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    """The page again, or for htmx its form alone, with what the run would take. Nothing is asked or stored."""
+    """The page again, or for htmx its form alone, with what the run would take. Nothing is asked or
+    stored."""
     form = JudgeForm(version, request.POST)
     more = _estimated(version, form) if form.is_valid() else {}
     return _start_form(request, version, form, **more)
@@ -136,16 +146,25 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         return _start_form(request, version, form)
     configuration: Configuration = form.cleaned_data["configuration"]
     if request.POST.get("estimated") != configuration.text:
-        return _start_form(request, version, form, is_new_estimate=True, **_estimated(version, form))
+        return _start_form(
+            request, version, form, is_new_estimate=True, **_estimated(version, form)
+        )
     purse = _purse_of(version, configuration)
-    budget = BudgetForm(request.POST, purse=purse, why_no_usd=why_no_usd(str(configuration.options["model"])))
+    budget = BudgetForm(
+        request.POST, purse=purse, why_no_usd=why_no_usd(str(configuration.options["model"]))
+    )
     if not budget.is_valid():
         more = _estimated(version, form) | {"budget": budget, "has_errors": True}
         return _start_form(request, version, form, **more)
     limits = budget.cleaned_data
     try:
         actions.start_judge_run(
-            version, configuration, select_systems(version), limits["tokens"], limits["usd"], request.user
+            version,
+            configuration,
+            select_systems(version),
+            limits["tokens"],
+            limits["usd"],
+            request.user,
         )
     except actions.Refused as refusal:
         budget.add_error(refusal.field or None, str(refusal.message))
@@ -155,14 +174,19 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     return redirect(address_of(version, configuration.text))
 
 
-def _start_form(request: HttpRequest, version: CorpusVersion, form: JudgeForm, **more: Any) -> HttpResponse:
+def _start_form(
+    request: HttpRequest, version: CorpusVersion, form: JudgeForm, **more: Any
+) -> HttpResponse:
     if request.htmx:
-        return render(request, "judges/_start_form.html", {"version": version, "form": form, **more})
+        return render(
+            request, "judges/_start_form.html", {"version": version, "form": form, **more}
+        )
     return _page(request, version, judge_lines(version), form, **more)
 
 
 def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
-    """Of a valid form; nothing, and an error of the form, where the judge cannot be had after all."""
+    """Of a valid form; nothing, and an error of the form, where the judge cannot be had after
+    all."""
     configuration: Configuration = form.cleaned_data["configuration"]
     purse = _purse_of(version, configuration)
     try:
@@ -182,11 +206,15 @@ def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
 
 
 def _purse_of(version: CorpusVersion, configuration: Configuration) -> Any:
-    found = JudgeRun.objects.filter(version=version, configuration=configuration.text).select_related("purse").first()
+    found = (
+        JudgeRun.objects.filter(version=version, configuration=configuration.text)
+        .select_related("purse")
+        .first()
+    )
     return None if found is None else found.purse
 
 
-# --- while it runs ---------------------------------------------------------------------------------------------
+# --- while it runs --------------------------------------------------------------------------------
 
 
 @organisers_form
@@ -195,7 +223,9 @@ def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     if actions.stop(_run_of(line, version), request.user):
         messages.success(request, f"{line.configuration} is stopped. What was answered is kept.")
     else:
-        messages.info(request, f"Nothing of {line.configuration} was under way; nothing was changed.")
+        messages.info(
+            request, f"Nothing of {line.configuration} was under way; nothing was changed."
+        )
     return redirect(address_of(version, line.configuration))
 
 
@@ -203,7 +233,9 @@ def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     line = _line_or_404(request, version)
     if line.known is None:
-        messages.error(request, f"{line.configuration} is not known here any more; nothing was changed.")
+        messages.error(
+            request, f"{line.configuration} is not known here any more; nothing was changed."
+        )
         return redirect(address_of(version, line.configuration))
     run = _run_of(line, version)
     if line.state == "incomplete":  # systems that came after it was started
@@ -211,7 +243,9 @@ def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         actions.start_judge_run(version, line.known, select_systems(version), *limits, request.user)
     else:
         actions.resume(run, request.user)
-    messages.success(request, f"{line.configuration} goes on. What was answered is not asked again.")
+    messages.success(
+        request, f"{line.configuration} goes on. What was answered is not asked again."
+    )
     return redirect(address_of(version, line.configuration))
 
 
@@ -223,7 +257,9 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     if form.is_valid():
         limits = form.cleaned_data
         try:
-            actions.set_budget(_run_of(line, version), limits["tokens"], limits["usd"], request.user)
+            actions.set_budget(
+                _run_of(line, version), limits["tokens"], limits["usd"], request.user
+            )
         except actions.Refused as refusal:
             form.add_error(refusal.field or None, str(refusal.message))
         else:
@@ -233,7 +269,15 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
             return redirect(address_of(version, line.configuration))
     form_to_start = JudgeForm(version, chosen=line.known)
     wish = line.configuration
-    return _page(request, version, judge_lines(version), form_to_start, wish, budget_of=wish, budget_form=form)
+    return _page(
+        request,
+        version,
+        judge_lines(version),
+        form_to_start,
+        wish,
+        budget_of=wish,
+        budget_form=form,
+    )
 
 
 def _line_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeLine:

@@ -1,4 +1,5 @@
-"""Whether a judge at work should stop: nobody wants it any more, its task's time is nearly up, or a rater waits."""
+"""Whether a judge at work should stop: nobody wants it any more, its task's time is nearly up, or a
+rater waits."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from workers.models import MetricRun
 from workers.raters_waiting import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 SHARE_OF_TASK = 0.8
-"""Of the longest time of a task: then nothing new is sent, and what is in flight has the rest to end."""
+"""Of the longest time of a task: then nothing new is sent, and what is in flight has the rest to
+end."""
 
 
 class Watch:
@@ -27,7 +29,9 @@ class Watch:
 
     def __call__(self) -> None:
         if deadlines.used() > SHARE_OF_TASK:
-            raise Stopped("the time that a worker may take for one task (DIALEVAL_TASK_SECONDS) is nearly up")
+            raise Stopped(
+                "the time that a worker may take for one task (DIALEVAL_TASK_SECONDS) is nearly up"
+            )
         if not is_wanted(self.payer):
             raise Stopped("the run was stopped, or another worker has it")
         if self._a_rater_waits():
@@ -36,14 +40,19 @@ class Watch:
     def _a_rater_waits(self) -> bool:
         now = time.monotonic()
         has_its_share = now - self.begun_at > LEAST_SECONDS and calls_paid_here() > self.paid_before
-        if not deadlines.is_within_a_task() or not has_its_share or now - self.looked_at < LOOK_SECONDS:
+        if (
+            not deadlines.is_within_a_task()
+            or not has_its_share
+            or now - self.looked_at < LOOK_SECONDS
+        ):
             return False
         self.looked_at = now
         return raters_wait(LOOK_SECONDS)
 
 
 def is_wanted(payer: Payer | None) -> bool:
-    """Whether anything that is paid for is still under way. A script that asks for itself wants what it asks."""
+    """Whether anything that is paid for is still under way. A script that asks for itself wants
+    what it asks."""
     if payer is None:
         return True
     if payer.trial_id is not None:

@@ -1,7 +1,8 @@
 """One asking of many calls, from the first claim to the last answer. Pure.
 
-Every attempt is charged before it is sent. One that came to nothing but that the endpoint may charge for stays charged,
-at the most it can have cost, and its call is claimed anew: the budget must have room for another attempt.
+Every attempt is charged before it is sent. One that came to nothing but that the endpoint may
+charge for stays charged, at the most it can have cost, and its call is claimed anew: the budget
+must have room for another attempt.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from workers.judging.line import Line
 from workers.judging.places import Places
 from workers.judging.rates import Pace
 from workers.judging.replies import answer_of, refusal_of
-from workers.judging.retries import LONGEST_WISH, Again, Refused, Verdict, may_be_charged, pause_before, verdict
+from workers.judging.retries import (
+    LONGEST_WISH,
+    Again,
+    Refused,
+    Verdict,
+    may_be_charged,
+    pause_before,
+    verdict,
+)
 from workers.judging.sender import Attempt, Outcome, Sender
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import why_not_taken
@@ -47,7 +56,8 @@ MOST_HELD = 16
 
 @dataclass
 class Asking:
-    """Use it once. What happens to a call: read, claimed, in line, sent, answered, put down, followed."""
+    """Use it once. What happens to a call: read, claimed, in line, sent, answered, put down,
+    followed."""
 
     endpoint: Endpoint
     book: Book
@@ -62,12 +72,14 @@ class Asking:
     answered: int = 0
 
     _following: deque[Call] = field(default_factory=deque)
-    """Read next, before those to come: what follows from answers, and what could not be paid for a moment ago."""
+    """Read next, before those to come: what follows from answers, and what could not be paid for a
+    moment ago."""
     _claimed: dict[CallKey, Call] = field(default_factory=dict)
     """Ours, and not put down."""
     _held: list[Call] = field(default_factory=list)
     _same: dict[CallKey, list[Call]] = field(default_factory=dict)
-    """For every call that is claimed or held: further ones that ask the same, and share its answer."""
+    """For every call that is claimed or held: further ones that ask the same, and share its
+    answer."""
     _lost: list[tuple[Attempt, float]] = field(default_factory=list)
     """Came to nothing, but may be charged for; and when to ask again."""
     _attempts: dict[CallKey, tuple[Attempt, float]] = field(default_factory=dict)
@@ -132,7 +144,8 @@ class Asking:
             self._upkeep()
 
     def _room(self) -> int:
-        """Calls are claimed in batches, a little ahead of what is in flight; more while the store has them all."""
+        """Calls are claimed in batches, a little ahead of what is in flight; more while the store
+        has them all."""
         free = self._window - len(self._claimed)
         if self._is_short or 4 * free < self._window or len(self._held) >= MOST_HELD * self._window:
             return 0
@@ -177,16 +190,22 @@ class Asking:
         self._held += claimed.held
         self._look_later(now, in_vain=not claimed.mine and not claimed.answered)
         self._reach = self._window if claimed.mine else min(2 * self._reach, MOST_LOOKED_UP)
-        found = {call.key for call in (*claimed.mine, *claimed.held, *(call for call, _ in claimed.answered))}
+        found = {
+            call.key
+            for call in (*claimed.mine, *claimed.held, *(call for call, _ in claimed.answered))
+        }
         self._put_back([call for call in batch if call.key not in found])
         self._report(claimed.answered)
 
     def _put_back(self, calls: list[Call]) -> None:
-        """Not to be paid for now; perhaps when calls under way turn out to take less than they might have."""
+        """Not to be paid for now; perhaps when calls under way turn out to take less than they
+        might have."""
         if not calls:
             return
         self._is_short = bool(self._claimed)
-        self._following.extendleft(reversed([one for call in calls for one in (call, *self._same.pop(call.key))]))
+        self._following.extendleft(
+            reversed([one for call in calls for one in (call, *self._same.pop(call.key))])
+        )
 
     def _look_later(self, now: float, in_vain: bool) -> None:
         self._look_pause = min(2 * self._look_pause, LONGEST_LOOK) if in_vain else SHORTEST_LOOK
@@ -198,16 +217,22 @@ class Asking:
         now = time.monotonic()
         room = (1 if self._is_probing else 2 * self._places.now) - self.sender.load
         if room > 0 and now >= self._places.quiet_until and (going := self._line.ready(room, now)):
-            sendable = {call.key for call in self.book.mark_sent([attempt.call for attempt in going])}
+            sendable = {
+                call.key for call in self.book.mark_sent([attempt.call for attempt in going])
+            }
             self.sender.hand_over([attempt for attempt in going if attempt.call.key in sendable])
-            self._claim_anew([(attempt, now) for attempt in going if attempt.call.key not in sendable])
+            self._claim_anew(
+                [(attempt, now) for attempt in going if attempt.call.key not in sendable]
+            )
 
     def _patience(self) -> float:
         """Seconds until there is something to do, whatever comes. 0 where nothing is waited for."""
         times = [self._next_watch]
         if self._held:
             times.append(self._next_look)
-        if (in_line := self._line.next_time()) is not None and self.sender.load < 2 * self._places.now:
+        if (
+            in_line := self._line.next_time()
+        ) is not None and self.sender.load < 2 * self._places.now:
             times.append(max(in_line, self._places.quiet_until))
         if not self.sender.load and len(times) == 1:
             return 0.0
@@ -238,7 +263,9 @@ class Asking:
         if isinstance(what, Again):
             self._again(attempt, what, outcome.begun, now, is_lost)
         elif isinstance(what, Refused):
-            self._arrived.append((attempt.call, refusal_of(what.why, outcome.seconds, attempt.number)))
+            self._arrived.append(
+                (attempt.call, refusal_of(what.why, outcome.seconds, attempt.number))
+            )
             self._correction -= attempt.tokens
         else:
             self._fail(what.why)
@@ -253,7 +280,8 @@ class Asking:
         return self.learner.from_refusal(problem, attempt.dialect, attempt.call.request)
 
     def _follow_dialect(self) -> None:
-        """What waits was reserved for another form of its request: it is claimed anew, with what that may cost."""
+        """What waits was reserved for another form of its request: it is claimed anew, with what
+        that may cost."""
         if self._claimed_for == self._dialect:
             return
         self._claimed_for = self._dialect
@@ -276,7 +304,9 @@ class Asking:
         asked = "\n".join(one.text for one in outcome.attempt.call.request.messages)
         return verdict(outcome.problem, self.endpoint, asked)
 
-    def _again(self, attempt: Attempt, what: Again, begun: float, now: float, is_lost: bool) -> None:
+    def _again(
+        self, attempt: Attempt, what: Again, begun: float, now: float, is_lost: bool
+    ) -> None:
         attempt.number += 1
         self._correction -= attempt.tokens
         if not what.for_all:
@@ -314,7 +344,9 @@ class Asking:
         pause = pause_before(self._places.episodes + 1, what.wish)
         self._places.slow_down(now + pause)
         if self._places.episodes > self.limits.retries:
-            self._fail(f"slowed down {self.limits.retries} times without an answer in between: {what.why}")
+            self._fail(
+                f"slowed down {self.limits.retries} times without an answer in between: {what.why}"
+            )
         recalled = self.sender.recall()
         self.book.mark_unsent([one.call for one in recalled])
         self._line.put_back(recalled)
@@ -353,8 +385,11 @@ class Asking:
     # Where it ends early.
 
     def _wind_up(self, is_patient: bool) -> None:
-        """Nothing new is sent; what is in flight is waited for and kept, everything else released."""
-        until = time.monotonic() + (self.limits.seconds if is_patient else min(IMPATIENT_SECONDS, self.limits.seconds))
+        """Nothing new is sent; what is in flight is waited for and kept, everything else
+        released."""
+        until = time.monotonic() + (
+            self.limits.seconds if is_patient else min(IMPATIENT_SECONDS, self.limits.seconds)
+        )
         try:
             self._line.drain()
             self.book.mark_unsent([one.call for one in self.sender.recall()])
@@ -368,7 +403,9 @@ class Asking:
 
     def _take_last(self, outcome: Outcome) -> None:
         if outcome.reply is not None:
-            answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, outcome.attempt.number)
+            answer = answer_of(
+                outcome.reply, self.endpoint, outcome.seconds, outcome.attempt.number
+            )
             self._arrived.append((outcome.attempt.call, answer))
             return
         self._may_be_charged(outcome)

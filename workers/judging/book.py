@@ -1,10 +1,12 @@
-"""The book of calls: who is asking which, what was answered, what it cost. Pure; ``workers.judges`` keeps one in the
-database, ``MemoryBook`` (``workers/judging/memory_book.py``) one in memory, for scripts and tests.
+"""The book of calls: who is asking which, what was answered, what it cost. Pure; ``workers.judges``
+keeps one in the database, ``MemoryBook`` (``workers/judging/memory_book.py``) one in memory, for
+scripts and tests.
 
-Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim holds the place of the
-call, so that two workers never send the same one, and the money that it may cost. A claim whose holder fell silent ends
-by itself. The money of a call that was sent stays charged until its answer is put down, whatever becomes of its holder:
-the endpoint may charge for it.
+Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim
+holds the place of the call, so that two workers never send the same one, and the money that it may
+cost. A claim whose holder fell silent ends by itself. The money of a call that was sent stays
+charged until its answer is put down, whatever becomes of its holder: the endpoint may charge for
+it.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from workers.judging.calls import Answer, Call
 
 
 class BudgetSpent(RuntimeError):
-    """The next calls may cost more than what is left; the message names the budget. Nothing of it was sent."""
+    """The next calls may cost more than what is left; the message names the budget. Nothing of it
+    was sent."""
 
 
 class EndpointFailed(RuntimeError):
-    """The endpoint gives no answers; the message says what it did, without its key. What was answered is kept."""
+    """The endpoint gives no answers; the message says what it did, without its key. What was
+    answered is kept."""
 
 
 class Stopped(RuntimeError):
@@ -31,7 +35,8 @@ class Stopped(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a call may cost at most, before it is sent. ``cost`` in USD; None where the model has no price."""
+    """What a call may cost at most, before it is sent. ``cost`` in USD; None where the model has no
+    price."""
 
     tokens: int
     cost: Decimal | None
@@ -50,27 +55,31 @@ class Claimed:
 
 
 class Book(Protocol):
-    """One holder's view of the book: made for one batch of work, by one payer. Used from one thread."""
+    """One holder's view of the book: made for one batch of work, by one payer. Used from one
+    thread."""
 
     def claim(self, calls: Sequence[tuple[Call, Estimate]]) -> Claimed:
-        """Look up, and claim what is not there. All that can be paid for is claimed; raises ``BudgetSpent`` where
-        nothing could be claimed for want of money, nothing was found either, and none of it would fit even with nothing
-        in flight. What there is no money for now is in no list where the holder itself has calls in flight, whose
-        answers may free some; else, where other holders' calls do, it is among ``held``."""
+        """Look up, and claim what is not there. All that can be paid for is claimed; raises
+        ``BudgetSpent`` where nothing could be claimed for want of money, nothing was found either,
+        and none of it would fit even with nothing in flight. What there is no money for now is in
+        no list where the holder itself has calls in flight, whose answers may free some; else,
+        where other holders' calls do, it is among ``held``."""
 
     def mark_sent(self, calls: Sequence[Call]) -> list[Call]:
-        """Note durably that these claimed calls are about to be sent. Returns those that may be; the others were
-        released, because their holder was silent for so long that somebody else may have them by now."""
+        """Note durably that these claimed calls are about to be sent. Returns those that may be;
+        the others were released, because their holder was silent for so long that somebody else may
+        have them by now."""
 
     def mark_unsent(self, calls: Sequence[Call]) -> None:
-        """The calls are still claimed, but the endpoint charges nothing for having been sent them."""
+        """The calls are still claimed, but the endpoint charges nothing for having been sent
+        them."""
 
     def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
         """Store answers to claimed calls, and pay for them. In one transaction."""
 
     def release(self, calls: Sequence[Call]) -> None:
-        """Give up claims that came to nothing. Those that are marked as sent stay charged, at the most they can have
-        cost."""
+        """Give up claims that came to nothing. Those that are marked as sent stay charged, at the
+        most they can have cost."""
 
     def keep(self) -> None:
         """Say that the holder is alive. Called every few seconds while calls are under way."""

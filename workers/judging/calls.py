@@ -1,8 +1,8 @@
 """What a judge asks and what comes back, as values. Pure.
 
-A request is known by the hash of what decides its answer: model, messages, parameters. A call is one sample of it,
-asked anew with another seed, up to twice, where the answer cannot be read. An answer is never paid twice, whoever
-asks: two systems that say the same at one turn share it.
+A request is known by the hash of what decides its answer: model, messages, parameters. A call is
+one sample of it, asked anew with another seed, up to twice, where the answer cannot be read. An
+answer is never paid twice, whoever asks: two systems that say the same at one turn share it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ MOST_ASKS = 3
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """``parameters`` go to the endpoint as they are (``temperature``, ``max_tokens``, ``top_logprobs``, …); but a
-    ``seed`` among them is the run's, and each call is sent one of its own that follows from it (``Call.seed``)."""
+    """``parameters`` go to the endpoint as they are (``temperature``, ``max_tokens``,
+    ``top_logprobs``, …); but a ``seed`` among them is the run's, and each call is sent one of its
+    own that follows from it (``Call.seed``)."""
 
     model: str
     messages: tuple[Message, ...]
     parameters: tuple[tuple[str, Any], ...] = ()
     """Sorted by name."""
     labels: tuple[str, ...] = field(default=(), compare=False)
-    """What the answer holds numbers for, of ``scale``. No part of the identity: the messages say it."""
+    """What the answer holds numbers for, of ``scale``. No part of the identity: the messages say
+    it."""
     scale: tuple[int, int] = field(default=(1, 5), compare=False)
     most_tokens: int = field(default=MOST_ROOM, compare=False)
     """The longest answer with its reasoning, however often one was cut off."""
@@ -81,7 +83,8 @@ class Call:
 
     @property
     def seed(self) -> int:
-        """Another for every request, sample and ask, and always the same for the same: what endpoints are sent."""
+        """Another for every request, sample and ask, and always the same for the same: what
+        endpoints are sent."""
         digest = hashlib.sha256(f"{self.request.key}|{self.sample}|{self.ask}".encode()).digest()
         return int.from_bytes(digest[:4], "big") >> 1
 
@@ -91,7 +94,8 @@ AnswerState = Literal["answered", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class TokenChance:
-    """A generated token with the likeliest tokens at its place: (token, natural logarithm of its probability)."""
+    """A generated token with the likeliest tokens at its place: (token, natural logarithm of its
+    probability)."""
 
     token: str
     top: tuple[tuple[str, float], ...]
@@ -99,8 +103,9 @@ class TokenChance:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an endpoint said to a call. ``refused``: it will not answer this call however often it is asked (too long, a
-    content filter); ``error`` says why. Everything else that goes wrong is no answer."""
+    """What an endpoint said to a call. ``refused``: it will not answer this call however often it
+    is asked (too long, a content filter); ``error`` says why. Everything else that goes wrong is no
+    answer."""
 
     state: AnswerState
     text: str = ""

@@ -13,9 +13,10 @@ from workers.judging.dialects import PLAIN, Dialect
 from workers.language_models.usage import TOKENS_A_MESSAGE
 
 LIKELY_BYTES_A_TOKEN = 3
-"""Tokenizers put about four bytes of English into a token, and about three of other languages' UTF-8. Of digits, signs
-and letters drawn at random they make nearly a token a byte, and never more: that is what a budget must have room for,
-because those whose responses are judged decide what they hand in."""
+"""Tokenizers put about four bytes of English into a token, and about three of other languages'
+UTF-8. Of digits, signs and letters drawn at random they make nearly a token a byte, and never more:
+that is what a budget must have room for, because those whose responses are judged decide what they
+hand in."""
 LONGEST_ANSWER = 1024
 """Taken of a request that sets no limit to its answer."""
 MILLION = Decimal(1_000_000)
@@ -46,15 +47,18 @@ def price_of(model: str, prices: Mapping[str, tuple[Decimal, Decimal]]) -> Price
 
 
 def estimate(call: Call, price: Price = NO_PRICE, dialect: Dialect = PLAIN) -> Estimate:
-    """What the call may take at most: a token for each byte of its prompt, and the longest answer it allows. Held until
-    the answer comes, and then paid by what it took."""
+    """What the call may take at most: a token for each byte of its prompt, and the longest answer
+    it allows. Held until the answer comes, and then paid by what it took."""
     asked, answered = _input_tokens(call.request, 1), longest_answer_of(call.request, dialect)
     return Estimate(asked + answered, price.cost(asked, answered))
 
 
 def likely_tokens(call: Call, dialect: Dialect = PLAIN) -> int:
-    """What the call takes about, and seldom more: for rates, which the endpoint's own count corrects."""
-    return _input_tokens(call.request, LIKELY_BYTES_A_TOKEN) + longest_answer_of(call.request, dialect)
+    """What the call takes about, and seldom more: for rates, which the endpoint's own count
+    corrects."""
+    return _input_tokens(call.request, LIKELY_BYTES_A_TOKEN) + longest_answer_of(
+        call.request, dialect
+    )
 
 
 def _input_tokens(request: ChatRequest, bytes_a_token: int) -> int:
@@ -71,7 +75,11 @@ def longest_answer_of(request: ChatRequest, dialect: Dialect = PLAIN) -> int:
 
 def tokens_used(answer: Answer, estimated: int) -> int:
     """What an answer took, as the endpoint counted; the estimate where it did not."""
-    return (answer.input_tokens or 0) + (answer.output_tokens or 0) if is_counted(answer) else estimated
+    return (
+        (answer.input_tokens or 0) + (answer.output_tokens or 0)
+        if is_counted(answer)
+        else estimated
+    )
 
 
 def is_counted(answer: Answer) -> bool:

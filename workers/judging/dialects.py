@@ -26,15 +26,22 @@ CONTINUING = ("continue_final_message", "add_generation_prompt")
 ROOM_ANEW = 300
 """Tokens more for an answer that is not continued: it states every label before the number."""
 ROOM_TO_REASON = 2_048
-"""Tokens more where an answer was cut off in its reasoning; four times as many when that is too little."""
+"""Tokens more where an answer was cut off in its reasoning; four times as many when that is too
+little."""
 MOST_ROOM = 32_768
 LEARNABLE = (*LIMITS, *PROBABILITIES, *CONTINUING, "temperature", "seed", "response_format")
-"""Parameters that may be replaced or left out. Others are somebody's wish: a refusal of one ends the run."""
+"""Parameters that may be replaced or left out. Others are somebody's wish: a refusal of one ends
+the run."""
 MOST_LESSONS = 8
-"""Refusals of one call that are learned from: each takes a parameter away or replaces it, and there are fewer."""
+"""Refusals of one call that are learned from: each takes a parameter away or replaces it, and there
+are fewer."""
 LEARNED_OF = (400, 403, 404, 422)
-_PREFILL_REFUSED = re.compile(r"prefill|last role|end with a user message|last message", re.IGNORECASE)
-_AT_MOST = re.compile(r"(?:at most|less than or equal to|up to|maximum[^\d]{0,40}|<=)\s*(\d{1,7})", re.IGNORECASE)
+_PREFILL_REFUSED = re.compile(
+    r"prefill|last role|end with a user message|last message", re.IGNORECASE
+)
+_AT_MOST = re.compile(
+    r"(?:at most|less than or equal to|up to|maximum[^\d]{0,40}|<=)\s*(\d{1,7})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,11 @@ class Dialect:
     limit: str = "max_tokens"
     """The parameter that limits an answer; "" where neither is taken."""
     left_out: tuple[str, ...] = ()
-    """Parameters that are not sent, sorted. ``logprobs`` also where the endpoint takes and ignores it."""
+    """Parameters that are not sent, sorted. ``logprobs`` also where the endpoint takes and ignores
+    it."""
     prefill: Prefill = "plain"
-    """How a begun answer is sent: as the last message, with ``continue_final_message`` too, or not at all."""
+    """How a begun answer is sent: as the last message, with ``continue_final_message`` too, or not
+    at all."""
     schema: bool = False
     """Whether the answer's form is sent as a JSON schema."""
     room: int = 0
@@ -72,7 +81,8 @@ class Dialect:
         return cls(**known)
 
     def longest_answer(self, wanted: int, most: int) -> int:
-        """The limit that is sent for a request that wants ``wanted`` tokens, ``most`` with reasoning."""
+        """The limit that is sent for a request that wants ``wanted`` tokens, ``most`` with
+        reasoning."""
         longest = max(wanted, min(wanted + self.room, most))
         return min(longest, self.most) if self.most else longest
 
@@ -80,7 +90,9 @@ class Dialect:
         """For a signature: what bears on a score. "" where the request was sent as it is."""
         words = [f"no_{name}" for name in self.left_out if name != "top_logprobs"]
         words += ["json_schema"] if self.schema else []
-        words += {"plain": [], "continued": ["continue_final_message"], "none": ["no_prefill"]}[self.prefill]
+        words += {"plain": [], "continued": ["continue_final_message"], "none": ["no_prefill"]}[
+            self.prefill
+        ]
         return "+".join(words)
 
 
@@ -88,7 +100,8 @@ PLAIN = Dialect()
 
 
 def sent_as(request: ChatRequest, dialect: Dialect) -> tuple[list[dict[str, str]], dict[str, Any]]:
-    """Messages and parameters of a request as this dialect has them; the seed is still the run's."""
+    """Messages and parameters of a request as this dialect has them; the seed is still the
+    run's."""
     messages = [{"role": one.role, "content": one.text} for one in request.messages]
     parameters = dict(request.parameters)
     if is_begun(request):
@@ -112,7 +125,8 @@ def is_begun(request: ChatRequest) -> bool:
 
 
 def _schema_of(request: ChatRequest) -> dict[str, Any]:
-    """An object with a number of the scale for each label, as strict as endpoints that are strict want it."""
+    """An object with a number of the scale for each label, as strict as endpoints that are strict
+    want it."""
     low, high = request.scale
     number = {"type": "integer", "enum": list(range(low, high + 1))}
     schema = {
@@ -121,7 +135,10 @@ def _schema_of(request: ChatRequest) -> dict[str, Any]:
         "required": list(request.labels),
         "additionalProperties": False,
     }
-    return {"type": "json_schema", "json_schema": {"name": "ratings", "strict": True, "schema": schema}}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "ratings", "strict": True, "schema": schema},
+    }
 
 
 def _keep_nothing(_: Dialect) -> None:
@@ -130,9 +147,11 @@ def _keep_nothing(_: Dialect) -> None:
 
 @dataclass
 class Learner:
-    """The dialect of one address and model as far as it is known. ``keep`` stores what was learned for other workers.
+    """The dialect of one address and model as far as it is known. ``keep`` stores what was learned
+    for other workers.
 
-    Answers that were sent before the last lesson teach nothing: they are asked again as things stand.
+    Answers that were sent before the last lesson teach nothing: they are asked again as things
+    stand.
     """
 
     dialect: Dialect = PLAIN
@@ -150,7 +169,8 @@ class Learner:
         return True
 
     def from_refusal(self, problem: Exception, was: Dialect, request: ChatRequest) -> bool:
-        """Learn from an error which parameter is not taken. Whether the call should be sent again, in another form."""
+        """Learn from an error which parameter is not taken. Whether the call should be sent again,
+        in another form."""
         import openai
 
         if not isinstance(problem, openai.APIStatusError) or problem.status_code not in LEARNED_OF:
@@ -158,14 +178,20 @@ class Learner:
         _, sent = sent_as(request, was)
         said = _words_of(problem)
         names = [name for name in LEARNABLE if name in sent]
-        refused = {name for name in names if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said, re.IGNORECASE)}
+        refused = {
+            name
+            for name in names
+            if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said, re.IGNORECASE)
+        }
         param = (problem.param or "").partition(".")[0]
         if param in names:
             refused = {param}
         elif param in sent:
             return False
         begins = is_begun(request) and was.prefill != "none"
-        if begins and (refused & set(CONTINUING) or (not refused and _PREFILL_REFUSED.search(said))):
+        if begins and (
+            refused & set(CONTINUING) or (not refused and _PREFILL_REFUSED.search(said))
+        ):
             return self._since(was, prefill="none", room=max(was.room, ROOM_ANEW))
         if not refused:
             return False
@@ -176,7 +202,8 @@ class Learner:
         return self._since(was, left_out=_with(was, refused))
 
     def no_number(self, request: ChatRequest, answer: Answer) -> bool:
-        """Learn from an answer without a number. Whether another form of the request may give one."""
+        """Learn from an answer without a number. Whether another form of the request may give
+        one."""
         was = answer.sent
         if was != self.dialect and not answer.from_store:
             return True
@@ -189,7 +216,9 @@ class Learner:
             is_refused = "response_format" in was.left_out
             if not is_cut and facts.get("prefill") != "continued" and not is_refused:
                 facts["schema"] = True
-        if answer.from_store and was != self.dialect:  # it was asked long ago, and more is known by now
+        if (
+            answer.from_store and was != self.dialect
+        ):  # it was asked long ago, and more is known by now
             return True
         return self.learn(**facts)
 
@@ -223,7 +252,8 @@ def _with(dialect: Dialect, names: Any) -> tuple[str, ...]:
 
 
 def _other_limit(was: Dialect, sent: int, said: str) -> dict[str, Any]:
-    """A limit that is too high is lowered; one that is not taken gives way to the other name, and then to none."""
+    """A limit that is too high is lowered; one that is not taken gives way to the other name, and
+    then to none."""
     highest = [int(one) for one in _AT_MOST.findall(said) if 0 < int(one) < sent]
     if highest:
         return {"most": max(highest)}
@@ -231,7 +261,8 @@ def _other_limit(was: Dialect, sent: int, said: str) -> dict[str, Any]:
 
 
 def _words_of(problem: Any) -> str:
-    """The whole reply: some endpoints wrap their errors in lists, or name the parameter in a path beside the words."""
+    """The whole reply: some endpoints wrap their errors in lists, or name the parameter in a path
+    beside the words."""
     try:
         return str(problem.response.text)[:4_000]
     except Exception:

@@ -1,7 +1,9 @@
-"""Where a model answers: at the site's endpoint, or packaged and served on loopback by this process. Pure.
+"""Where a model answers: at the site's endpoint, or packaged and served on loopback by this
+process. Pure.
 
-The packaged model is the default of every judge. Where the site has no endpoint, or one with another model, it is
-served by this process's own server, started when it is first asked for, and ended with the process.
+The packaged model is the default of every judge. Where the site has no endpoint, or one with
+another model, it is served by this process's own server, started when it is first asked for, and
+ended with the process.
 """
 
 from __future__ import annotations
@@ -15,7 +17,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from workers.language_models.client import Endpoint
-from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError, local_server, packaged_smollm2
+from workers.language_models.server import (
+    PACKAGED_MODEL_NAME,
+    LocalServerError,
+    local_server,
+    packaged_smollm2,
+)
 from workers.model_files import PACKAGED_LANGUAGE_MODEL, ModelError, model_files
 
 NO_KEY = "none"
@@ -26,7 +33,8 @@ LOCAL_DEVICE = "loopback, xllamacpp"
 
 @dataclass(frozen=True, slots=True)
 class SiteEndpoint:
-    """What the settings ``DIALEVAL_LLM_URL``, ``…_MODEL`` and ``…_KEY`` say; all empty where there is none."""
+    """What the settings ``DIALEVAL_LLM_URL``, ``…_MODEL`` and ``…_KEY`` say; all empty where there
+    is none."""
 
     url: str = ""
     model: str = ""
@@ -44,14 +52,15 @@ class Found:
 
 
 def endpoint_for(model: str, site: SiteEndpoint) -> Found:
-    """Raises ``LocalServerError`` where the packaged model cannot be served, ``LookupError`` where nothing answers for
-    the model; the message says what to do."""
+    """Raises ``LocalServerError`` where the packaged model cannot be served, ``LookupError`` where
+    nothing answers for the model; the message says what to do."""
     if why := why_missing(model, site):
         raise LookupError(why)
     if is_local(model, site):
         return Found(_local.endpoint(), packaged_label(), LOCAL_DEVICE)
     endpoint = Endpoint(site.url, model, site.key or NO_KEY)
-    # Of a server on this machine, which ``manage.py run`` starts; elsewhere the name may stand for other weights.
+    # Of a server on this machine, which ``manage.py run`` starts; elsewhere the name may stand for
+    # other weights.
     is_ours = model == PACKAGED_MODEL_NAME and urlsplit(site.url).hostname in THIS_MACHINE
     return Found(endpoint, packaged_label() if is_ours else model, f"endpoint {host_of(site.url)}")
 
@@ -110,7 +119,9 @@ class _LocalServer:
 
     def endpoint(self) -> Endpoint:
         with self._lock:
-            if self._endpoint is not None and not _listens(self._endpoint):  # it broke down: the next may not
+            if self._endpoint is not None and not _listens(
+                self._endpoint
+            ):  # it broke down: the next may not
                 self._running.close()
                 self._endpoint = None
             if self._endpoint is None:
@@ -127,7 +138,8 @@ class _LocalServer:
             self._endpoint = None
 
     def forget(self) -> None:
-        """In a child: the server is its parent's, and the lock may have been held by a thread that is not here."""
+        """In a child: the server is its parent's, and the lock may have been held by a thread that
+        is not here."""
         self._lock = threading.Lock()
         self._inherited = self._running  # kept as it is: whoever lets go of it stops the server
         self._running = ExitStack()
@@ -148,5 +160,6 @@ os.register_at_fork(after_in_child=_local.forget)
 
 
 def stop_local_server() -> None:
-    """Ends this process's own server, if it has one; the next call for the packaged model starts another."""
+    """Ends this process's own server, if it has one; the next call for the packaged model starts
+    another."""
     _local.stop()

@@ -1,8 +1,8 @@
-"""Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent, puts down what
-comes, asks again what came to nothing. The ``Desk`` that judges see. Pure.
+"""Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent,
+puts down what comes, asks again what came to nothing. The ``Desk`` that judges see. Pure.
 
-The caller's thread owns the book and decides everything (``workers.judging.asking``); a second one sends
-(``workers.judging.sender``).
+The caller's thread owns the book and decides everything (``workers.judging.asking``); a second one
+sends (``workers.judging.sender``).
 """
 
 from __future__ import annotations
@@ -34,15 +34,19 @@ def no_progress(_: int) -> None:
 
 
 def body_of(call: Call, dialect: Dialect = PLAIN) -> bytes:
-    """What is sent. A ``seed`` among the parameters is the run's: each call gets its own, which follows from it."""
+    """What is sent. A ``seed`` among the parameters is the run's: each call gets its own, which
+    follows from it."""
     messages, parameters = sent_as(call.request, dialect)
-    return request_body(call.request.model, messages, parameters, call.seed if "seed" in parameters else None)
+    return request_body(
+        call.request.model, messages, parameters, call.seed if "seed" in parameters else None
+    )
 
 
 @dataclass
 class Engine:
-    """``watch`` is called about every second while calls are asked, from the caller's thread, and may raise
-    ``Stopped``. ``price``: of the endpoint's model. Close it when all is asked; it may ask several times before.
+    """``watch`` is called about every second while calls are asked, from the caller's thread, and
+    may raise ``Stopped``. ``price``: of the endpoint's model. Close it when all is asked; it may
+    ask several times before.
     """
 
     endpoint: Endpoint
@@ -61,9 +65,11 @@ class Engine:
         self.model_label = self.model_label or self.endpoint.model
         self.device_label = self.device_label or f"endpoint {host_of(self.endpoint.base_url)}"
 
-    def ask(self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None) -> None:
-        """As ``Desk.ask``. A call that is the same as another of these calls is sent once, and ``follow`` is called for
-        both."""
+    def ask(
+        self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None
+    ) -> None:
+        """As ``Desk.ask``. A call that is the same as another of these calls is sent once, and
+        ``follow`` is called for both."""
         if fault := key_fault(self.endpoint):
             raise EndpointFailed(fault)
         asking = Asking(

@@ -1,8 +1,10 @@
-"""The expected score: what a judge would answer on average, from the probabilities of one answer's tokens. Pure.
+"""The expected score: what a judge would answer on average, from the probabilities of one answer's
+tokens. Pure.
 
-G-EVAL (Liu et al. 2023, eq. 1): score = Σᵢ p(sᵢ) sᵢ over the numbers sᵢ of the scale. There p is how often a number
-comes in twenty samples; here it is the probability that the endpoint tells for the token at the number's place, and is
-divided by their sum, because an endpoint tells the likeliest twenty tokens and not all of them are numbers.
+G-EVAL (Liu et al. 2023, eq. 1): score = Σᵢ p(sᵢ) sᵢ over the numbers sᵢ of the scale. There p is
+how often a number comes in twenty samples; here it is the probability that the endpoint tells for
+the token at the number's place, and is divided by their sum, because an endpoint tells the
+likeliest twenty tokens and not all of them are numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from workers.judging.parsing import loose_statements, places, statements
 from workers.judging.prompt_file import JudgePromptFile
 
 LITTLE_MASS = 0.5
-"""Below it, what is not a number was likelier than all numbers of the scale together: worth a remark."""
+"""Below it, what is not a number was likelier than all numbers of the scale together: worth a
+remark."""
 _DIGITS = tuple("0123456789")
 SOME_MASS = 0.05
 """From here on a number is to be expected at a place."""
@@ -31,26 +34,35 @@ class Expected:
     mass: float = 0.0
     """Probability of all numbers of the scale together, 0 to 1."""
     by_number: tuple[tuple[int, float], ...] = ()
-    """Each number of the scale that was told, with its share of the mass; the shares add up to 1."""
+    """Each number of the scale that was told, with its share of the mass; the shares add up to
+    1."""
 
     @property
     def remark(self) -> str:
         """What to know about the score, or ""."""
         if isinstance(self.value, Undefined) or self.mass >= LITTLE_MASS:
             return ""
-        return f"the numbers of the scale have {self.mass:.0%} of the probability; the rest is other words"
+        return (
+            f"the numbers of the scale have {self.mass:.0%} of the probability; the rest is other "
+            "words"
+        )
 
 
 def expected(answer: Answer, prompt: JudgePromptFile, label: str) -> Expected:
-    """The expected score of a label. Undefined, with the reason, where there are no probabilities or none of a number.
+    """The expected score of a label. Undefined, with the reason, where there are no probabilities
+    or none of a number.
 
-    The number's place: behind the label where the answer states it (the last time), else at its beginning, where a
-    model goes on with an answer that was begun for it. Only whole numbers are looked for: of ``4.5``, cut into ``4``,
-    ``.`` and ``5``, the place of the 4 counts.
+    The number's place: behind the label where the answer states it (the last time), else at its
+    beginning, where a model goes on with an answer that was begun for it. Only whole numbers are
+    looked for: of ``4.5``, cut into ``4``, ``.`` and ``5``, the place of the 4 counts.
     """
     low, high = prompt.scale
     if high > 9:
-        return Expected(Undefined(f"a scale up to {high} has no expected score: its numbers may be several tokens"))
+        return Expected(
+            Undefined(
+                f"a scale up to {high} has no expected score: its numbers may be several tokens"
+            )
+        )
     if answer.state == "refused":
         return Expected(Undefined(f"the endpoint refused the call: {answer.error}"))
     if not answer.chances:
@@ -68,25 +80,36 @@ def _at(place: TokenChance, low: int, high: int) -> Expected:
     if not 0.0 < mass < math.inf:
         told = len(place.top)
         return Expected(
-            Undefined(f"none of the {told} likeliest tokens at the number's place is one from {low} to {high}")
+            Undefined(
+                f"none of the {told} likeliest tokens at the number's place is one from {low} to "
+                f"{high}"
+            )
         )
     shares = tuple((number, sums[number] / mass) for number in sorted(sums))
     return Expected(sum(number * share for number, share in shares), min(1.0, mass), shares)
 
 
 def _clearest(found: Sequence[Expected]) -> Expected:
-    """The first place where a number is to be expected at all. A blank may stand before the number: then that is the
-    next place; but where the model chose a blank by chance instead of a number, it is the blank's own."""
+    """The first place where a number is to be expected at all. A blank may stand before the number:
+    then that is the next place; but where the model chose a blank by chance instead of a number, it
+    is the blank's own."""
     if not found:
         return Expected(Undefined("the answer holds no token at the place of the number"))
-    return next((one for one in found if one.mass >= SOME_MASS), max(found, key=lambda one: one.mass))
+    return next(
+        (one for one in found if one.mass >= SOME_MASS), max(found, key=lambda one: one.mass)
+    )
 
 
-def _places(chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str) -> list[TokenChance]:
+def _places(
+    chances: Sequence[TokenChance], prompt: JudgePromptFile, label: str
+) -> list[TokenChance]:
     """Blanks and marks from where the number is to stand, and the first token that is neither."""
     text = "".join(chance.token for chance in chances)
-    stated = [statement.number_at for statement in statements(text, prompt) if statement.label == label]
-    # It goes on with the answer, and what comes after its number is another line; "1. Humanness: 4" is an answer anew.
+    stated = [
+        statement.number_at for statement in statements(text, prompt) if statement.label == label
+    ]
+    # It goes on with the answer, and what comes after its number is another line; "1. Humanness: 4"
+    # is an answer anew.
     is_begun = text.lstrip(_AROUND)[:1] in _DIGITS
     if is_begun and not any("\n" not in text[:place].lstrip(_AROUND) for place in stated):
         return _from(chances, 0)

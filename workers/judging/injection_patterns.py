@@ -1,9 +1,10 @@
 """What talk to a judge looks like, in English, as patterns over lower-case text. Pure data.
 
-Said in a dialogue, most of these words are harmless: people ignore signs, rate films and have been judges. A pattern
-therefore wants what a dialogue does not hold: an order about what stands *above*, an order to score *the response*,
-the names and marks of an evaluation form, a chat template's tokens, somebody addressed as the evaluator. Every
-repetition in them is bounded, so that the time stays in proportion to the text.
+Said in a dialogue, most of these words are harmless: people ignore signs, rate films and have been
+judges. A pattern therefore wants what a dialogue does not hold: an order about what stands *above*,
+an order to score *the response*, the names and marks of an evaluation form, a chat template's
+tokens, somebody addressed as the evaluator. Every repetition in them is bounded, so that the time
+stays in proportion to the text.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _IGNORE = (
     rf"pay{_G}no{_G}attention{_G}to|"
     rf"(?:do{_G}not|don'?t|stop|never|instead{_G}of){_G}(?:follow|following|obey|obeying))"
 )
-_EARLIER = r"(?:above|previous|prior|preceding|earlier|foregoing|former|existing|original|initial|system)"
+_EARLIER = (
+    r"(?:above|previous|prior|preceding|earlier|foregoing|former|existing|original|initial|system)"
+)
 _ORDERS = (
     r"(?:instructions?|prompts?|rules|guidelines?|criteria|criterion|directions|directives?|rubric|orders|messages?|"
     r"text|context|conversation)"
@@ -66,7 +69,9 @@ _MARK = r"(?:marks?|scores?|ratings?|grades?|points?)"
 _BEST = r"(?:full|top|maximum|highest|perfect|best|maximal|max)"
 _TOP = rf"(?:{_BEST}{_G}{_few(2)}{_MARK})"
 _HIGH = rf"(?:{_NUMBER}|{_TOP}|highest|maximum|perfect|excellent)"
-_AT_ONCE = rf"(?:^|[.!?;:,\n(\[\"*-][^\w]{{0,4}}|\b(?:please|just|only|simply|kindly|must|now|always){_G})"
+_AT_ONCE = (
+    rf"(?:^|[.!?;:,\n(\[\"*-][^\w]{{0,4}}|\b(?:please|just|only|simply|kindly|must|now|always){_G})"
+)
 """Before an order: the beginning of a sentence or part of one, or a word of insistence."""
 _ORDER = (
     rf"(?:^|[.!?;:,\n(\[\"*-][^\w]{{0,4}}|"

@@ -1,4 +1,5 @@
-"""The line in which claimed calls wait for their time: after a pause, and for a place in the endpoint's rates. Pure."""
+"""The line in which claimed calls wait for their time: after a pause, and for a place in the
+endpoint's rates. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +12,13 @@ from workers.judging.rates import Pace, seconds_for
 from workers.judging.sender import Attempt
 
 TOGETHER_SECONDS = 0.25
-"""Calls take their places together, up to so many seconds' worth: a shared pace is a write to a database."""
+"""Calls take their places together, up to so many seconds' worth: a shared pace is a write to a
+database."""
 
 
 class Line:
-    """First come, first served, but for calls that wait for their next time. Times are the caller's clock's."""
+    """First come, first served, but for calls that wait for their next time. Times are the caller's
+    clock's."""
 
     def __init__(self, pace: Pace, limits: Limits) -> None:
         self._pace, self._limits = pace, limits

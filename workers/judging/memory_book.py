@@ -1,4 +1,5 @@
-"""A book of calls in memory, for scripts and tests: same rules as the database's, gone with the process. Pure."""
+"""A book of calls in memory, for scripts and tests: same rules as the database's, gone with the
+process. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ MOST_ANSWERS = 1_000_000
 
 @dataclass
 class Answers:
-    """What several books share: the answers, who asks what, and what may still be spent (None: no limit)."""
+    """What several books share: the answers, who asks what, and what may still be spent (None: no
+    limit)."""
 
     tokens_limit: int | None = None
     cost_limit: Decimal | None = None
@@ -36,7 +38,11 @@ class Answers:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def room_for(self, estimate: Estimate) -> bool:
-        tokens = self.tokens_spent + self.tokens_unsettled + sum(one.tokens for _, one in self.held.values())
+        tokens = (
+            self.tokens_spent
+            + self.tokens_unsettled
+            + sum(one.tokens for _, one in self.held.values())
+        )
         if self.tokens_limit is not None and tokens + estimate.tokens > self.tokens_limit:
             return False
         if self.cost_limit is None or estimate.cost is None:

@@ -1,7 +1,7 @@
 """Which family of models a name belongs to: gpt, claude, llama, … Pure.
 
-A family is a maker's line of models that learned from much the same texts. A name that says none is unknown: nothing is
-guessed, and a system called "north" is of no family that anybody here knows.
+A family is a maker's line of models that learned from much the same texts. A name that says none is
+unknown: nothing is guessed, and a system called "north" is of no family that anybody here knows.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _WORDS = re.compile(r"[a-z0-9.]+")
 
 
 def family_of(name: str) -> str:
-    """ "gpt" of ``gpt-4-turbo-2024-04-09``, "smollm" of ``HuggingFaceTB/SmolLM2-135M-Instruct``; "" where the name says
-    none, or more than one (``gpt4-vs-claude``).
+    """ "gpt" of ``gpt-4-turbo-2024-04-09``, "smollm" of ``HuggingFaceTB/SmolLM2-135M-Instruct``; ""
+    where the name says none, or more than one (``gpt4-vs-claude``).
 
     >>> family_of("Mixtral-8x7B"), family_of("kv-memnn")
     ('mistral', '')
@@ -53,5 +53,7 @@ def family_of(name: str) -> str:
     found = {family for family, pattern in _PHRASES if re.search(pattern, lowered)}
     if not found:
         words = [word.strip(".") for word in _WORDS.findall(lowered)]
-        found = {family for word in words for family, pattern in _FAMILIES if re.fullmatch(pattern, word)}
+        found = {
+            family for word in words for family, pattern in _FAMILIES if re.fullmatch(pattern, word)
+        }
     return found.pop() if len(found) == 1 else ""

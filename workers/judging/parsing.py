@@ -2,19 +2,23 @@
 
 What is read is a *statement*: a label, a separator, and digits.
 
-* It begins a line, or a part of a line after ``,`` ``;`` ``|`` or ``{``. Before the label there may be a bullet (``-``,
-  ``*``, ``•``, ``>``, ``#``, ``1.``, ``1)``) and marks (``*``, ``_``, backticks, quotation marks). The label is read in
-  any case, with any blanks between its words; a bracket may follow it (``Humanness (1-5): 4``). A label inside another
-  word or phrase (``inhumanness``, ``Overall humanness``) is none.
-* The separator is ``:``, ``=`` or a dash, whichever the form shows, and may stand in marks: ``**Humanness:** 4``.
-* The number is written in digits, ``4`` or ``4.5``, at most six decimals. ``/5`` or ``out of 5`` may follow, with the
-  scale's own highest number. Then the line ends, or a blank, a bracket or a full stop, comma or semicolon follows.
+* It begins a line, or a part of a line after ``,`` ``;`` ``|`` or ``{``. Before the label there may
+  be a bullet (``-``, ``*``, ``•``, ``>``, ``#``, ``1.``, ``1)``) and marks (``*``, ``_``,
+  backticks, quotation marks). The label is read in any case, with any blanks between its words; a
+  bracket may follow it (``Humanness (1-5): 4``). A label inside another word or phrase
+  (``inhumanness``, ``Overall humanness``) is none.
+* The separator is ``:``, ``=`` or a dash, whichever the form shows, and may stand in marks:
+  ``**Humanness:** 4``.
+* The number is written in digits, ``4`` or ``4.5``, at most six decimals. ``/5`` or ``out of 5``
+  may follow, with the scale's own highest number. Then the line ends, or a blank, a bracket or a
+  full stop, comma or semicolon follows.
 
-**The last statement about a label counts.** Where its number is no score of the scale (``8``, ``0``, ``4/10``,
-``4 out of 10``, ``80%``, ``4-5``, ``4 or 5``, ``4,5``, ``4th``) there is no number: an earlier one is not taken
-instead, because it is not what the judge ended with. The scale itself, quoted from the form (``Humanness: 1-5``), is no
-statement. Nor is what has no digits there: ``x``, ``four``, ``４``, ``-4``, ``(3 + 4) / 2``. Nothing is guessed,
-rounded or moved into the scale.
+**The last statement about a label counts.** Where its number is no score of the scale (``8``,
+``0``, ``4/10``, ``4 out of 10``, ``80%``, ``4-5``, ``4 or 5``, ``4,5``, ``4th``) there is no
+number: an earlier one is not taken instead, because it is not what the judge ended with. The scale
+itself, quoted from the form (``Humanness: 1-5``), is no statement. Nor is what has no digits there:
+``x``, ``four``, ``４``, ``-4``, ``(3 + 4) / 2``. Nothing is guessed, rounded or moved into the
+scale.
 """
 
 from __future__ import annotations
@@ -28,26 +32,35 @@ from workers.judging.prompt_file import JudgePromptFile
 
 _NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 LONGEST_READ = 50_000
-"""Characters of an answer that are read, from its end: what counts stands last, and no judge writes as much."""
+"""Characters of an answer that are read, from its end: what counts stands last, and no judge writes
+as much."""
 _BLANK = r"[ \t\u00a0]{0,9}"
 _BLANKS_WITHIN = r"[ \t\u00a0]{1,9}"
 _MARKS = r"[*_`\"'“”]{0,4}"
-_START = rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}+|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
+_START = (
+    rf"(?:^|[,;|{{]){_BLANK}(?:(?:[-*•>#–]{{1,4}}+|\d{{1,2}}[.)]){_BLANK}){{0,3}}[_`\"'“”]{{0,4}}"
+)
 _SEPARATOR = rf"{_MARKS}{_BLANK}[:：=–—-]{_BLANK}{_MARKS}{_BLANK}"
 _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)(?![\d])", re.ASCII)
-_OF = re.compile(rf"{_BLANK}(?:[(\[]?(?:/|out of)|of){_BLANK}(\d{{1,4}}(?:\.0{{1,6}})?)", re.ASCII | re.IGNORECASE)
+_OF = re.compile(
+    rf"{_BLANK}(?:[(\[]?(?:/|out of)|of){_BLANK}(\d{{1,4}}(?:\.0{{1,6}})?)",
+    re.ASCII | re.IGNORECASE,
+)
 _RANGE = re.compile(
-    rf"{_BLANK}{_MARKS}{_BLANK}(?:[-–—~+*/×x=&]|to\b|or\b|and\b|through\b){_BLANK}[~]?\d", re.ASCII | re.IGNORECASE
+    rf"{_BLANK}{_MARKS}{_BLANK}(?:[-–—~+*/×x=&]|to\b|or\b|and\b|through\b){_BLANK}[~]?\d",
+    re.ASCII | re.IGNORECASE,
 )
 _AFTER = re.compile(rf"{_MARKS}(?:$|[\s)\]}}|]|[.,;:!](?!\d))", re.MULTILINE)
 _ON_A_SCALE = re.compile(
-    r"[^\n\d]{0,40}\bscale\b[^\n\d]{0,20}(?:\d{1,3}[^\n\d]{1,6})?(\d{1,4})\b", re.ASCII | re.IGNORECASE
+    r"[^\n\d]{0,40}\bscale\b[^\n\d]{0,20}(?:\d{1,3}[^\n\d]{1,6})?(\d{1,4})\b",
+    re.ASCII | re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What an answer says about a label. ``value`` is None where it says something that is no score of the scale."""
+    """What an answer says about a label. ``value`` is None where it says something that is no score
+    of the scale."""
 
     label: str
     value: float | None
@@ -57,7 +70,8 @@ class Statement:
 
 
 def parse(text: str, prompt: JudgePromptFile) -> dict[str, float | None]:
-    """The number behind each of the prompt's labels, in their order; None where the answer states none."""
+    """The number behind each of the prompt's labels, in their order; None where the answer states
+    none."""
     found: dict[str, float | None] = dict.fromkeys(prompt.labels)
     for statement in statements(text, prompt):
         found[statement.label] = statement.value
@@ -65,7 +79,8 @@ def parse(text: str, prompt: JudgePromptFile) -> dict[str, float | None]:
 
 
 def statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
-    """All that is stated, in the order of the text. Takes time in proportion to the text's length."""
+    """All that is stated, in the order of the text. Takes time in proportion to the text's
+    length."""
     low, high = prompt.scale
     for label, place in _heads(text, prompt.labels):
         number = _NUMBER.match(text, place)
@@ -79,37 +94,51 @@ def statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
 
 
 def loose_statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
-    """What says a label's number in another form than the prompt's, but leaves no doubt: ``| overall | 4 |``, a heading
-    ``### overall`` with ``**4/5**`` below it, ``its overall a 4 out of 5``, ``overall: four``.
+    """What says a label's number in another form than the prompt's, but leaves no doubt: ``|
+    overall | 4 |``, a heading ``### overall`` with ``**4/5**`` below it, ``its overall a 4 out of
+    5``, ``overall: four``.
 
     Of a label about which different numbers are said, nothing is taken.
     """
     low, high = prompt.scale
     found: dict[str, list[Statement]] = {}
     for said in _loose_pattern(prompt.labels).finditer(text, max(0, len(text) - LONGEST_READ)):
-        label = prompt.labels[next(place for place, one in enumerate(prompt.labels) if _same(one, said["label"]))]
+        label = prompt.labels[
+            next(place for place, one in enumerate(prompt.labels) if _same(one, said["label"]))
+        ]
         word, of = said["number"].casefold(), said["of"]
         value = float(_NUMERALS.index(word) if word in _NUMERALS else word)
         if (of and float(of) != high) or not (of or said["by"] or word in _NUMERALS):
             continue
         scored = value if low <= value <= high else None
-        found.setdefault(label, []).append(Statement(label, scored, said.start("number"), said.end("number")))
+        found.setdefault(label, []).append(
+            Statement(label, scored, said.start("number"), said.end("number"))
+        )
     for stated in found.values():
         if len({one.value for one in stated}) == 1:
             yield stated[-1]
 
 
 def places(text: str, prompt: JudgePromptFile, label: str) -> list[int]:
-    """Where a number of the label is to stand: behind each separator, whether or not there is one."""
+    """Where a number of the label is to stand: behind each separator, whether or not there is
+    one."""
     return [place for found, place in _heads(text, prompt.labels) if found == label]
 
 
-def _value(text: str, number: re.Match[str], low: int, high: int) -> tuple[float | None, int | None]:
-    """The score and where it ends; no score where it is none of the scale; no end where the scale itself is quoted."""
+def _value(
+    text: str, number: re.Match[str], low: int, high: int
+) -> tuple[float | None, int | None]:
+    """The score and where it ends; no score where it is none of the scale; no end where the scale
+    itself is quoted."""
     end = number.end()
     if spread := _RANGE.match(text, end):
         upper = _NUMBER.match(text, spread.end() - 1)
-        if number[1] == str(low) and upper is not None and upper[1] == str(high) and "/" not in spread[0]:
+        if (
+            number[1] == str(low)
+            and upper is not None
+            and upper[1] == str(high)
+            and "/" not in spread[0]
+        ):
             return None, None
     if of := _OF.match(text, end):
         if float(of[1]) != high:
@@ -137,8 +166,8 @@ def _heads(text: str, labels: tuple[str, ...]) -> Iterator[tuple[str, int]]:
 
 @lru_cache(maxsize=256)
 def _loose_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
-    """A label, then its number: in the next cell of a table or below a heading (``by``), in the same sentence with
-    "out of" and the highest score (``of``), or as a word after a separator."""
+    """A label, then its number: in the next cell of a table or below a heading (``by``), in the
+    same sentence with "out of" and the highest score (``of``), or as a word after a separator."""
     longest_first = sorted(labels, key=len, reverse=True)
     names = "|".join(_BLANKS_WITHIN.join(map(re.escape, label.split())) for label in longest_first)
     cell = rf"{_MARKS}{_BLANK}\|{_BLANK}{_MARKS}"

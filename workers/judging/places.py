@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class Places:
-    """All, until the endpoint says that it has too much to do: then none for a while, half as many after that, and one
-    more each time that as many as there are have been answered."""
+    """All, until the endpoint says that it has too much to do: then none for a while, half as many
+    after that, and one more each time that as many as there are have been answered."""
 
     def __init__(self, at_once: int) -> None:
         self.most = at_once
@@ -19,7 +19,8 @@ class Places:
         return int(self._exactly)
 
     def is_known(self, begun: float) -> bool:
-        """Whether a call that began then met the same trouble as the one before it, and is no new episode."""
+        """Whether a call that began then met the same trouble as the one before it, and is no new
+        episode."""
         return begun <= self.quiet_until
 
     def slow_down(self, until: float) -> None:

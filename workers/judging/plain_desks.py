@@ -1,4 +1,5 @@
-"""Desks without a site: answers are kept in this process's memory, nobody limits what is spent. Pure.
+"""Desks without a site: answers are kept in this process's memory, nobody limits what is spent.
+Pure.
 
 What a script, a notebook or a test asks goes the way that a site's calls go, but for the database.
 """
@@ -79,4 +80,6 @@ class PlainDesks:
 
     def _pace(self, model: str) -> InProcessPace:
         limits = self.limits
-        return self._paces.setdefault(model, InProcessPace(limits.requests_a_minute, limits.tokens_a_minute))
+        return self._paces.setdefault(
+            model, InProcessPace(limits.requests_a_minute, limits.tokens_a_minute)
+        )

@@ -37,14 +37,23 @@ DEFAULT_FORM = "{label}: "
 DEFAULT_MAX_TOKENS = 300
 LARGEST_FILE = 200_000
 """Bytes of a file; two texts of ``LONGEST_TEXT`` characters and a header fit."""
-OUR_PROMPTS = ("simple", "simple_ref", "detail", "detail_ref", "dialogue", "simple_original", "detail_original")
+OUR_PROMPTS = (
+    "simple",
+    "simple_ref",
+    "detail",
+    "detail_ref",
+    "dialogue",
+    "simple_original",
+    "detail_original",
+)
 
 _HERE = Path(__file__).with_name("prompts")
 
 
 @dataclass(frozen=True)
 class JudgePromptFile:
-    """``labels``: what the answer holds a number for, in order; ``score`` is the one that counts."""
+    """``labels``: what the answer holds a number for, in order; ``score`` is the one that
+    counts."""
 
     name: str
     step: Step
@@ -55,13 +64,14 @@ class JudgePromptFile:
     separator: str
     """Between a label and its number in the answer's form, such as ``: `` or `` - ``."""
     begin: str
-    """Before a label in the form, such as ``- ``; so an answer that is begun for the model ends ``- Humanness: ``."""
+    """Before a label in the form, such as ``- ``; so an answer that is begun for the model ends ``-
+    Humanness: ``."""
     max_tokens: int
     system: str
     user: str
     digest: str
-    """SHA-256 of the canonical text, in hexadecimal; signatures hold its first twelve digits. The name is no part of
-    it: the same wording under another name asks the same."""
+    """SHA-256 of the canonical text, in hexadecimal; signatures hold its first twelve digits. The
+    name is no part of it: the same wording under another name asks the same."""
 
     @property
     def needs_reference(self) -> bool:
@@ -73,18 +83,21 @@ class JudgePromptFile:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The names that the texts hold, each once, in order; ``{{fact}}`` is a word in braces, and none."""
+        """The names that the texts hold, each once, in order; ``{{fact}}`` is a word in braces, and
+        none."""
         return tuple(dict.fromkeys([*placeholders_in(self.system), *placeholders_in(self.user)]))
 
 
 def read_prompt(text: str, file: str = "prompt") -> JudgePromptFile:
-    """The prompt that ``text`` holds. Raises ``ImportFailed`` with everything that is wrong with it, by line and key;
-    ``file`` is what its messages call the text."""
+    """The prompt that ``text`` holds. Raises ``ImportFailed`` with everything that is wrong with
+    it, by line and key; ``file`` is what its messages call the text."""
     from workers.judging.prompt_reader import Reader
 
     problems = Problems(file)
     if len(text) > LARGEST_FILE:
-        problems.stop("", "", f"has {len(text):,} characters; a prompt has at most {LARGEST_FILE:,}")
+        problems.stop(
+            "", "", f"has {len(text):,} characters; a prompt has at most {LARGEST_FILE:,}"
+        )
     if fault := text_fault(text, LARGEST_FILE):
         problems.stop("", "", fault)
     prompt = Reader(text, problems).prompt()
@@ -119,7 +132,9 @@ def canonical(prompt: JudgePromptFile) -> str:
 
 def digest_of(prompt: JudgePromptFile) -> str:
     """SHA-256 of the canonical text without its name, in hexadecimal."""
-    return hashlib.sha256("\n".join([*_what_decides(prompt), "", *_sections(prompt)]).encode()).hexdigest()
+    return hashlib.sha256(
+        "\n".join([*_what_decides(prompt), "", *_sections(prompt)]).encode()
+    ).hexdigest()
 
 
 def _what_decides(prompt: JudgePromptFile) -> Iterable[str]:

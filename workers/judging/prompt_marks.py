@@ -17,7 +17,8 @@ def placeholders_in(text: str) -> list[str]:
 
 
 def mark_faults(text: str, known: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """What is wrong with the braces of a text: the line of each fault (0 is the first) and the fault."""
+    """What is wrong with the braces of a text: the line of each fault (0 is the first) and the
+    fault."""
     for mark in MARKS.finditer(text):
         if fault := _fault(mark, known):
             yield text.count("\n", 0, mark.start()), fault
@@ -28,12 +29,19 @@ def _fault(mark: re.Match[str], known: tuple[str, ...]) -> str:
     if mark[0] in ("{{", "}}") or name in known:
         return ""
     if name is not None:
-        return f"there is no placeholder {{{name}}} in this step; there are {', '.join(f'{{{one}}}' for one in known)}"
-    return f"a single {mark[0]} opens or closes no placeholder; write {mark[0] * 2} for the brace itself"
+        return (
+            f"there is no placeholder {{{name}}} in this step; there are "
+            f"{', '.join(f'{{{one}}}' for one in known)}"
+        )
+    return (
+        f"a single {mark[0]} opens or closes no placeholder; write {mark[0] * 2} for the brace "
+        "itself"
+    )
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with its placeholders replaced. What is put in is never looked at again: braces in it mean nothing."""
+    """The text with its placeholders replaced. What is put in is never looked at again: braces in
+    it mean nothing."""
     fixed, names = _pieces(text)
     parts = [fixed[0]]
     for name, after in zip(names, fixed[1:], strict=True):
@@ -43,7 +51,8 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=256)
 def _pieces(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fixed parts and the placeholders between them: a template is cut once, and filled ten thousand times."""
+    """The fixed parts and the placeholders between them: a template is cut once, and filled ten
+    thousand times."""
     fixed, names, start, part = [], [], 0, ""
     for mark in MARKS.finditer(text):
         part += text[start : mark.start()]

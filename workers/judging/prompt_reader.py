@@ -1,4 +1,5 @@
-"""Reads a prompt file: header lines, then sections. Every fault is noted with its line before anything is refused."""
+"""Reads a prompt file: header lines, then sections. Every fault is noted with its line before
+anything is refused."""
 
 from __future__ import annotations
 
@@ -71,8 +72,13 @@ class Reader:
         self._problems.raise_if_any()
         if step is None or scale is None:  # never: their absence is a problem
             raise ImportFailed(self._problems.found)
-        system, user = (self._sections[part].text if part in self._sections else "" for part in ("system", "user"))
-        return JudgePromptFile(name, step, labels, score, scale, separator, begin, max_tokens, system, user, "")
+        system, user = (
+            self._sections[part].text if part in self._sections else ""
+            for part in ("system", "user")
+        )
+        return JudgePromptFile(
+            name, step, labels, score, scale, separator, begin, max_tokens, system, user, ""
+        )
 
     def _split(self, lines: list[str]) -> None:
         section: _Section | None = None
@@ -87,7 +93,9 @@ class Reader:
     def _open(self, name: str, number: int) -> _Section:
         section = _Section(number)
         if name not in ("system", "user"):
-            self._problems.add(number, "", f'there is no section "{name[:40]}"; there are system and user')
+            self._problems.add(
+                number, "", f'there is no section "{name[:40]}"; there are system and user'
+            )
         elif name in self._sections:
             self._problems.add(number, name, "is there twice")
         else:
@@ -98,9 +106,13 @@ class Reader:
         key, colon, value = line.partition(":")
         key = key.strip()
         if not colon:
-            self._problems.add(number, "", 'is no header line: write "key: value", then "=== user" and the text')
+            self._problems.add(
+                number, "", 'is no header line: write "key: value", then "=== user" and the text'
+            )
         elif key not in KEYS:
-            self._problems.add(number, key[:40], f"is no key of a prompt; there are {', '.join(KEYS)}")
+            self._problems.add(
+                number, key[:40], f"is no key of a prompt; there are {', '.join(KEYS)}"
+            )
         elif key in self._header:
             self._problems.add(number, key, "is there twice")
         elif not value.strip():
@@ -139,11 +151,16 @@ class Reader:
             return None
         match = _SCALE.fullmatch(written)
         if match is None or not match[0].isascii():
-            self._complain("scale", f'is written as lowest-highest, for instance 1-5, not "{written[:40]}"')
+            self._complain(
+                "scale", f'is written as lowest-highest, for instance 1-5, not "{written[:40]}"'
+            )
             return None
         low, high = int(match[1]), int(match[2])
         if not low < high <= HIGHEST:
-            self._complain("scale", f"goes from a lower to a higher number, at most {HIGHEST}; {low}-{high} does not")
+            self._complain(
+                "scale",
+                f"goes from a lower to a higher number, at most {HIGHEST}; {low}-{high} does not",
+            )
             return None
         return low, high
 
@@ -168,10 +185,14 @@ class Reader:
         score = self._value("score")
         if not score:
             if len([label for label in labels if label]) > 1 and "score" not in self._header:
-                self._problems.add("", "score", f"is missing: say which label counts: {', '.join(labels)}")
+                self._problems.add(
+                    "", "score", f"is missing: say which label counts: {', '.join(labels)}"
+                )
             return labels[0] if labels else ""
         if labels and score not in labels:
-            self._complain("score", f'"{score[:LONGEST_LABEL]}" is none of the labels: {", ".join(labels)}')
+            self._complain(
+                "score", f'"{score[:LONGEST_LABEL]}" is none of the labels: {", ".join(labels)}'
+            )
         return score
 
     def _form(self) -> tuple[str, str]:
@@ -186,7 +207,9 @@ class Reader:
         match = _FORM.fullmatch(written)
         if match is None:
             self._complain(
-                "form", 'is a mark or none, {label}, then a colon, a dash or =, for instance "- {label}: " in quotes'
+                "form",
+                'is a mark or none, {label}, then a colon, a dash or =, for instance "- {label}: '
+                '" in quotes',
             )
             return "", ": "
         return match[1], match[2]
@@ -225,5 +248,12 @@ class Reader:
             for line, fault in mark_faults(section.text, known):
                 self._problems.add(section.first_line + line, name, fault)
             found.update(placeholders_in(section.text))
-        if wanted and wanted not in found and "user" in self._sections and self._sections["user"].text.strip():
-            self._problems.add("", "user", f"holds no {{{wanted}}}: the judge would not see what it is to judge")
+        if (
+            wanted
+            and wanted not in found
+            and "user" in self._sections
+            and self._sections["user"].text.strip()
+        ):
+            self._problems.add(
+                "", "user", f"holds no {{{wanted}}}: the judge would not see what it is to judge"
+            )

@@ -13,7 +13,12 @@ LONG_TAIL = 400
 
 def remarks(prompt: JudgePromptFile) -> list[str]:
     """One line each."""
-    return [*_unnamed_labels(prompt), *_long_tail(prompt), *_response_at_a_lines_start(prompt), *_two_digits(prompt)]
+    return [
+        *_unnamed_labels(prompt),
+        *_long_tail(prompt),
+        *_response_at_a_lines_start(prompt),
+        *_two_digits(prompt),
+    ]
 
 
 def _unnamed_labels(prompt: JudgePromptFile) -> list[str]:
@@ -30,17 +35,28 @@ def _long_tail(prompt: JudgePromptFile) -> list[str]:
     if place is None or len(prompt.user) - place.end() < LONG_TAIL:
         return []
     return [
-        f"{len(prompt.user) - place.end():,} of {len(prompt.user):,} characters stand after {place[0]}: an endpoint "
-        "with a prompt cache reads what stands before it once for all systems of a turn, and the rest for each"
+        (
+            f"{len(prompt.user) - place.end():,} of {len(prompt.user):,} characters stand after "
+            f"{place[0]}: an endpoint with a prompt cache reads what stands before it once for "
+            "all systems of a turn, and the rest for each"
+        )
     ]
 
 
 def _response_at_a_lines_start(prompt: JudgePromptFile) -> list[str]:
-    if prompt.step != "turn" or not any(line.startswith("{response}") for line in prompt.user.split("\n")):
+    if prompt.step != "turn" or not any(
+        line.startswith("{response}") for line in prompt.user.split("\n")
+    ):
         return []
-    return ['{response} begins a line, so a response can pass for a heading; "B: {response}" cannot']
+    return [
+        '{response} begins a line, so a response can pass for a heading; "B: {response}" cannot'
+    ]
 
 
 def _two_digits(prompt: JudgePromptFile) -> list[str]:
     high = prompt.scale[1]
-    return [] if high <= 9 else [f"a scale up to {high} has no expected score; use it with scoring=answer"]
+    return (
+        []
+        if high <= 9
+        else [f"a scale up to {high} has no expected score; use it with scoring=answer"]
+    )

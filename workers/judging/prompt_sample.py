@@ -25,7 +25,13 @@ FIRST = Example(
     "Yes, and I hope it stays dry until I am home.",
 )
 SECOND = Example(
-    "example", 1, _PERSONA, _PARTNER, _SAID, ("I think so, it only wants a new spring.",), "Sure, clocks are my trade."
+    "example",
+    1,
+    _PERSONA,
+    _PARTNER,
+    _SAID,
+    ("I think so, it only wants a new spring.",),
+    "Sure, clocks are my trade.",
 )
 
 

@@ -1,5 +1,5 @@
-"""Prompts that have a name instead of a file: those that organisers wrote on the site. Pure; the site says where they
-are (``workers.judges.apps``)."""
+"""Prompts that have a name instead of a file: those that organisers wrote on the site. Pure; the
+site says where they are (``workers.judges.apps``)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""How fast an endpoint may be asked: requests and tokens a minute, kept by the generic cell rate algorithm. Pure.
+"""How fast an endpoint may be asked: requests and tokens a minute, kept by the generic cell rate
+algorithm. Pure.
 
-Each request takes 60 / (requests a minute) seconds of the endpoint's time, each token 60 / (tokens a minute). The
-theoretical arrival time is the moment at which all that was reserved so far is over; a caller may be at most the burst
-ahead of it. One number is the whole state, so that workers can share it in a row.
+Each request takes 60 / (requests a minute) seconds of the endpoint's time, each token 60 / (tokens
+a minute). The theoretical arrival time is the moment at which all that was reserved so far is over;
+a caller may be at most the burst ahead of it. One number is the whole state, so that workers can
+share it in a row.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ class Pace(Protocol):
     """One endpoint's and model's. Used from the thread that owns the book."""
 
     def reserve(self, requests: int, tokens: int) -> float:
-        """Take a place in the line for so many requests with so many tokens in all. Seconds until they may be sent, 0
-        for now; the place is taken either way."""
+        """Take a place in the line for so many requests with so many tokens in all. Seconds until
+        they may be sent, 0 for now; the place is taken either way."""
 
     def correct(self, tokens: int) -> None:
         """More tokens were used than reserved, or fewer (negative)."""
@@ -44,27 +46,30 @@ class Unlimited:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``wait``: seconds until the reservation's turn. ``arrival``: the new theoretical arrival time."""
+    """``wait``: seconds until the reservation's turn. ``arrival``: the new theoretical arrival
+    time."""
 
     wait: float
     arrival: float
 
 
 def reserve(arrival: float, now: float, takes: float, burst: float = BURST_SECONDS) -> Place:
-    """A reservation that ``takes`` so many seconds of the endpoint's time, made now. What takes longer than the burst
-    waits only for what is before it: it could never be sent otherwise."""
+    """A reservation that ``takes`` so many seconds of the endpoint's time, made now. What takes
+    longer than the burst waits only for what is before it: it could never be sent otherwise."""
     after = max(arrival, now) + takes
     return Place(max(0.0, after - max(burst, takes) - now), after)
 
 
 def corrected(arrival: float, now: float, takes: float, burst: float = BURST_SECONDS) -> float:
-    """The arrival time when a reservation turned out to take so many seconds more (or fewer). What was used too much
-    is paid back later; what was reserved too much lets others go sooner, but is no burst on top of the burst."""
+    """The arrival time when a reservation turned out to take so many seconds more (or fewer). What
+    was used too much is paid back later; what was reserved too much lets others go sooner, but is
+    no burst on top of the burst."""
     return max(arrival + takes, now - burst) if takes < 0 else max(arrival, now) + takes
 
 
 def paused(arrival: float, now: float, seconds: float, burst: float = BURST_SECONDS) -> float:
-    """The arrival time when nobody's turn may come within so many seconds; the burst is used up then, too."""
+    """The arrival time when nobody's turn may come within so many seconds; the burst is used up
+    then, too."""
     return max(arrival, now + seconds + burst)
 
 
@@ -87,7 +92,9 @@ class InProcessPace:
     def reserve(self, requests: int, tokens: int) -> float:
         with self._lock:
             now = self.clock()
-            by_requests = reserve(self._requests, now, seconds_for(requests, self.requests_a_minute))
+            by_requests = reserve(
+                self._requests, now, seconds_for(requests, self.requests_a_minute)
+            )
             by_tokens = reserve(self._tokens, now, seconds_for(tokens, self.tokens_a_minute))
             self._requests, self._tokens = by_requests.arrival, by_tokens.arrival
             return max(by_requests.wait, by_tokens.wait)

@@ -1,7 +1,9 @@
-"""A prompt and a place in a dialogue become messages for a judge. Plain replacement: nothing in them is run. Pure.
+"""A prompt and a place in a dialogue become messages for a judge. Plain replacement: nothing in
+them is run. Pure.
 
-Every text of a dialogue goes in as one line: its line breaks and other control characters become blanks. So nothing
-that a system says can begin a line of its own, as a section's heading or a line of the answer's form would.
+Every text of a dialogue goes in as one line: its line breaks and other control characters become
+blanks. So nothing that a system says can begin a line of its own, as a section's heading or a line
+of the answer's form would.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 def render(prompt: JudgePromptFile, example: Example) -> tuple[Message, ...]:
     """What a judge of one response is asked.
 
-    ``{history}``: an utterance a line, ``A: …`` or ``B: …``. ``{fact}``: the persona of the speaker who is judged, a
-    sentence a line. ``{reference}``: the references, a line each. ``{response}``: the response.
+    ``{history}``: an utterance a line, ``A: …`` or ``B: …``. ``{fact}``: the persona of the speaker
+    who is judged, a sentence a line. ``{reference}``: the references, a line each. ``{response}``:
+    the response.
     """
     return _messages(
         prompt,
@@ -44,11 +47,13 @@ def render(prompt: JudgePromptFile, example: Example) -> tuple[Message, ...]:
 def render_dialogue(
     prompt: JudgePromptFile, examples: Sequence[Example], turn_scores: Sequence[float | None]
 ) -> tuple[Message, ...]:
-    """What a judge of one system's responses in one dialogue is asked, given the scores of its turns, in their order.
+    """What a judge of one system's responses in one dialogue is asked, given the scores of its
+    turns, in their order.
 
-    ``{turn_scores}``: ``Turn 1 Score - 4.33`` and so on, with at most two decimals. ``{responses}``: ``Turn 1: …``.
-    ``{history}``: what was said before the last turn. ``{fact}``: the persona of the speaker who is judged.
-    Raises ``ValueError`` for no turns, and for another number of scores than of turns.
+    ``{turn_scores}``: ``Turn 1 Score - 4.33`` and so on, with at most two decimals.
+    ``{responses}``: ``Turn 1: …``. ``{history}``: what was said before the last turn. ``{fact}``:
+    the persona of the speaker who is judged. Raises ``ValueError`` for no turns, and for another
+    number of scores than of turns.
     """
     if not examples:
         raise ValueError("a dialogue without turns cannot be judged")
@@ -57,10 +62,12 @@ def render_dialogue(
         prompt,
         {
             "turn_scores": "\n".join(
-                f"Turn {turn} Score - {_written(score)}" for turn, (_, score) in enumerate(scores, start=1)
+                f"Turn {turn} Score - {_written(score)}"
+                for turn, (_, score) in enumerate(scores, start=1)
             ),
             "responses": "\n".join(
-                f"Turn {turn}: {one_line(one.response) or NO_RESPONSE}" for turn, one in enumerate(examples, start=1)
+                f"Turn {turn}: {one_line(one.response) or NO_RESPONSE}"
+                for turn, one in enumerate(examples, start=1)
             ),
             "history": history_lines(examples[-1].context),
             "fact": _lines(examples[-1].persona) or NO_FACT,
@@ -79,8 +86,8 @@ def history_lines(context: Sequence[Utterance]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text in one line, without blanks at its ends. Half of a surrogate pair, which no endpoint takes, becomes the
-    replacement character."""
+    """The text in one line, without blanks at its ends. Half of a surrogate pair, which no endpoint
+    takes, becomes the replacement character."""
     if not text.isprintable():
         text = _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", _CONTROL.sub(" ", text))
     return text.strip()

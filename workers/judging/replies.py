@@ -10,7 +10,11 @@ from workers.language_models.refusals import without_key
 
 def answer_of(reply: Reply, endpoint: Endpoint, seconds: float, attempts: int) -> Answer:
     text = without_key(reply.text, endpoint)
-    chances = None if reply.chances is None else tuple(TokenChance(token, top) for token, top in reply.chances)
+    chances = (
+        None
+        if reply.chances is None
+        else tuple(TokenChance(token, top) for token, top in reply.chances)
+    )
     if text != reply.text:  # its tokens are the key in pieces
         chances = None
     return Answer(

@@ -1,8 +1,8 @@
 """What to do about an attempt that came to nothing: ask again, take the refusal, or give up. Pure.
 
-Again: 429, 5xx, no answer in time, a dropped connection, a reply that is no chat completion. A refusal: 400, 413 or 422
-for the length or the content of what was asked; it is that call's answer. Everything else ends the asking, 408 and 409
-among it: no other 4xx is ever sent again.
+Again: 429, 5xx, no answer in time, a dropped connection, a reply that is no chat completion. A
+refusal: 400, 413 or 422 for the length or the content of what was asked; it is that call's answer.
+Everything else ends the asking, 408 and 409 among it: no other 4xx is ever sent again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 LONGEST_WISH = 120.0
-"""Seconds that an endpoint's Retry-After is honoured at most; then it is asked again all the same."""
+"""Seconds that an endpoint's Retry-After is honoured at most; then it is asked again all the
+same."""
 NO_MONEY = "insufficient_quota"
 """The code of a 429 that no waiting helps: the account is empty."""
 
@@ -35,7 +36,8 @@ class Again:
     wish: float | None = None
     """Seconds that the endpoint asks to be left alone for."""
     for_all: bool = False
-    """Whether the endpoint has too much to do, so that no call should be sent for a while, not only this one."""
+    """Whether the endpoint has too much to do, so that no call should be sent for a while, not only
+    this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
 
 
 def may_pass(problem: Exception) -> bool:
-    """Whether it helps to ask again, where a call is one of few: no answer in time, a dropped connection, 408, 409,
-    429 and 5xx."""
+    """Whether it helps to ask again, where a call is one of few: no answer in time, a dropped
+    connection, 408, 409, 429 and 5xx."""
     import openai
 
     if isinstance(problem, openai.APIStatusError):
@@ -81,30 +83,41 @@ def may_pass(problem: Exception) -> bool:
 def may_be_charged(problem: Exception) -> bool:
     """Whether the endpoint may charge for an attempt that came to nothing.
 
-    Not for what never reached it, nor for what it refused: a redirect, an error of ours (4xx), 503 and 529 for want of
-    capacity. Everything else it may have answered before the answer was lost: no answer in time (408, 504), a dropped
-    connection, a reply that cannot be read, any other error of a gateway before it.
+    Not for what never reached it, nor for what it refused: a redirect, an error of ours (4xx), 503
+    and 529 for want of capacity. Everything else it may have answered before the answer was lost:
+    no answer in time (408, 504), a dropped connection, a reply that cannot be read, any other error
+    of a gateway before it.
     """
     import httpx2
     import openai
 
     if isinstance(problem, openai.APIStatusError):
-        return problem.status_code == 408 or (problem.status_code >= 500 and problem.status_code not in (503, 529))
-    never_reached = (AddressNotAllowed, httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
-    return not isinstance(problem, never_reached) and not isinstance(problem.__cause__, never_reached)
+        return problem.status_code == 408 or (
+            problem.status_code >= 500 and problem.status_code not in (503, 529)
+        )
+    never_reached = (
+        AddressNotAllowed,
+        httpx2.ConnectError,
+        httpx2.ConnectTimeout,
+        httpx2.UnsupportedProtocol,
+    )
+    return not isinstance(problem, never_reached) and not isinstance(
+        problem.__cause__, never_reached
+    )
 
 
 def pause_before(again: int, wish: float | None = None, chance: float | None = None) -> float:
-    """Seconds before the ``again``-th time (1, 2, …): anywhere between 0 and 0.5 s doubled each time, at most 30 s, so
-    that callers who failed together do not come back together. An endpoint's wish is waited for, up to 120 s, and then
-    as much of the pause."""
+    """Seconds before the ``again``-th time (1, 2, …): anywhere between 0 and 0.5 s doubled each
+    time, at most 30 s, so that callers who failed together do not come back together. An endpoint's
+    wish is waited for, up to 120 s, and then as much of the pause."""
     chance = random.random() if chance is None else chance
     pause = chance * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(again - 1, 30))
     return pause if wish is None else min(max(wish, 0.0), LONGEST_WISH) + min(pause, 1.0)
 
 
 def wish_of(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks for; None where they ask nothing."""
+    """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks for; None where
+    they ask nothing."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -139,12 +152,16 @@ def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, asked: str) -
     if status == 429:
         return GiveUp(f"the endpoint's account has no money left (429): {words}")
     if 300 <= status < 400:
-        return GiveUp(f"the endpoint sends its callers on to another address ({status}), where this site does not go")
+        return GiveUp(
+            f"the endpoint sends its callers on to another address ({status}), where this site "
+            "does not go"
+        )
     return GiveUp(f"{reason_of(problem)}: {words}")
 
 
 def _connection_words(problem: Exception, endpoint: Endpoint, asked: str) -> str:
-    """The cause (a name that does not resolve, a connection refused) is one step behind what is raised."""
+    """The cause (a name that does not resolve, a connection refused) is one step behind what is
+    raised."""
     cause = problem.__cause__
     words = words_to_keep(cause, endpoint, asked) if isinstance(cause, Exception) else ""
     return "it cannot be reached, or dropped the connection" + (f": {words}" if words else "")

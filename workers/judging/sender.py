@@ -1,7 +1,9 @@
-"""A thread with an event loop that sends attempts, so many at once, and puts what comes of them into a queue. Pure.
+"""A thread with an event loop that sends attempts, so many at once, and puts what comes of them
+into a queue. Pure.
 
-It knows nothing of books, budgets and second attempts: whoever hands over the attempts does. So a database is only ever
-spoken to from the thread that owns it, and nothing waits for a database while a place at the endpoint is free.
+It knows nothing of books, budgets and second attempts: whoever hands over the attempts does. So a
+database is only ever spoken to from the thread that owns it, and nothing waits for a database while
+a place at the endpoint is free.
 """
 
 from __future__ import annotations
@@ -59,11 +61,13 @@ class Outcome:
 class Sender:
     """``make_model`` is called in the loop, once. ``body_of``: what is sent for an attempt.
 
-    After an attempt that came to nothing none begins until ``allow`` is called: an endpoint that has too much to do
-    should not get another call before somebody has heard what it said.
+    After an attempt that came to nothing none begins until ``allow`` is called: an endpoint that
+    has too much to do should not get another call before somebody has heard what it said.
     """
 
-    def __init__(self, make_model: Callable[[], Model], body_of: Callable[[Attempt], bytes], at_once: int) -> None:
+    def __init__(
+        self, make_model: Callable[[], Model], body_of: Callable[[Attempt], bytes], at_once: int
+    ) -> None:
         self._body_of, self._allowed = body_of, at_once
         self._waiting: deque[Attempt] = deque()
         self._is_halted = False
@@ -85,9 +89,14 @@ class Sender:
         self._loop.call_soon_threadsafe(self._take, list(attempts))
 
     def outcomes(self, wait: float, gather: float = 0.0) -> list[Outcome]:
-        """What came since, waiting for the first so many seconds, and then a little for others to come with it."""
+        """What came since, waiting for the first so many seconds, and then a little for others to
+        come with it."""
         try:
-            came = [self._outcomes.get(timeout=max(wait, 0.0)) if wait > 0 else self._outcomes.get_nowait()]
+            came = [
+                self._outcomes.get(timeout=max(wait, 0.0))
+                if wait > 0
+                else self._outcomes.get_nowait()
+            ]
         except queue.Empty:
             return []
         if gather > 0 and self.load > 1 and came[0].problem is None:

@@ -19,12 +19,14 @@ class Rated:
 
 
 def drawn(rated: Sequence[Rated], wanted: int, seed: int) -> list[Rated]:
-    """``wanted`` of the responses (all where there are fewer), from the lowest human mean to the highest.
+    """``wanted`` of the responses (all where there are fewer), from the lowest human mean to the
+    highest.
 
-    The responses are put in the order of their human means, those of one mean at random, and cut into ``wanted`` parts
-    of equal size. One is drawn of each part: of those whose system was drawn least so far, one whose place was drawn
-    least. So the few have the spread of all: a corpus that people liked gives many that they liked, and a correlation
-    is neither widened nor narrowed by the choice. The same seed draws the same ones.
+    The responses are put in the order of their human means, those of one mean at random, and cut
+    into ``wanted`` parts of equal size. One is drawn of each part: of those whose system was drawn
+    least so far, one whose place was drawn least. So the few have the spread of all: a corpus that
+    people liked gives many that they liked, and a correlation is neither widened nor narrowed by
+    the choice. The same seed draws the same ones.
     """
     random = Random(seed)
     shuffled = sorted(rated, key=lambda one: one.key)
@@ -38,7 +40,9 @@ def drawn(rated: Sequence[Rated], wanted: int, seed: int) -> list[Rated]:
     for number in range(wanted):
         part = ordered[number * len(ordered) // wanted : (number + 1) * len(ordered) // wanted]
         least = min((systems[one.system], places[one.place]) for one in part)
-        taken = random.choice([one for one in part if (systems[one.system], places[one.place]) == least])
+        taken = random.choice(
+            [one for one in part if (systems[one.system], places[one.place]) == least]
+        )
         systems[taken.system] += 1
         places[taken.place] += 1
         chosen.append(taken)

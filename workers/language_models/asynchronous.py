@@ -1,7 +1,8 @@
-"""An endpoint asked many things at once: one attempt each, without a second one of its own, on the ``openai`` package.
+"""An endpoint asked many things at once: one attempt each, without a second one of its own, on the
+``openai`` package.
 
-Of a reply only what a judge reads is taken, straight from its JSON: the package's own objects take longer to make than
-the rest of a call where 20 log-probabilities come with each token.
+Of a reply only what a judge reads is taken, straight from its JSON: the package's own objects take
+longer to make than the rest of a call where 20 log-probabilities come with each token.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ MOST_PLACES, MOST_AT_A_PLACE = 4096, 20
 
 
 class UnreadableReply(RuntimeError):
-    """The endpoint replied with something that is no chat completion; the message says what it was like."""
+    """The endpoint replied with something that is no chat completion; the message says what it was
+    like."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """``text`` as it came, but for what no database keeps. ``chances``: for each token its text and the likeliest at
-    its place with the natural logarithms of their probabilities; None where the endpoint gave none."""
+    """``text`` as it came, but for what no database keeps. ``chances``: for each token its text and
+    the likeliest at its place with the natural logarithms of their probabilities; None where the
+    endpoint gave none."""
 
     text: str
     finish_reason: str
@@ -36,14 +39,16 @@ class Reply:
     output_tokens: int | None
     chances: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None
     has_reasoned: bool = False
-    """Whether it tells of reasoning, which is no part of ``text``; ``chances`` are those of ``text`` alone."""
+    """Whether it tells of reasoning, which is no part of ``text``; ``chances`` are those of
+    ``text`` alone."""
 
 
 class AsyncModel:
     """An endpoint as the coroutines of one event loop ask it. Made, used and closed in that loop.
 
-    ``seconds``: how long an attempt may take in all, with connecting and reading, however steadily bytes drip in.
-    Errors are the ``openai`` package's own (``openai.APIError``), ``UnreadableReply`` and ``TimeoutError``.
+    ``seconds``: how long an attempt may take in all, with connecting and reading, however steadily
+    bytes drip in. Errors are the ``openai`` package's own (``openai.APIError``),
+    ``UnreadableReply`` and ``TimeoutError``.
     """
 
     def __init__(self, endpoint: Endpoint, seconds: float) -> None:
@@ -57,12 +62,15 @@ class AsyncModel:
         self._client = AsyncOpenAI(
             base_url=endpoint.base_url,
             api_key=endpoint.api_key,
-            timeout=None,  # the time-out of the whole attempt is below; one for each read would let a slow drip through
+            # the time-out of the whole attempt is below; one for each read would let a slow drip
+            # through
+            timeout=None,
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(
                 timeout=None,
                 transport=SingleConnections(),
-                # What is asked goes where the organiser said, and nowhere that the endpoint sends it on to.
+                # What is asked goes where the organiser said, and nowhere that the endpoint sends
+                # it on to.
                 follow_redirects=False,
             ),
         )
@@ -70,7 +78,9 @@ class AsyncModel:
     async def complete(self, body: bytes) -> Reply:
         """One attempt. ``body``: a chat completion's request as JSON."""
         async with asyncio.timeout(self._seconds):
-            response = await self._client.post("/chat/completions", cast_to=self._response, content=body)
+            response = await self._client.post(
+                "/chat/completions", cast_to=self._response, content=body
+            )
         return reply_of(response.content)
 
     async def close(self) -> None:
@@ -103,10 +113,15 @@ def reply_of(content: bytes) -> Reply:
         raise UnreadableReply("its reply is no chat completion: its content is no text")
     usage = read.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    input_tokens, output_tokens = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
+    input_tokens, output_tokens = (
+        count_of(usage.get("prompt_tokens")),
+        count_of(usage.get("completion_tokens")),
+    )
     total = count_of(usage.get("total_tokens"))
     if input_tokens is not None and output_tokens is not None and total is not None:
-        output_tokens = max(output_tokens, total - input_tokens)  # some count reasoning in the total alone
+        output_tokens = max(
+            output_tokens, total - input_tokens
+        )  # some count reasoning in the total alone
     text, chances = storable(said)[:LONGEST_TEXT], _chances_of(choice.get("logprobs"))
     return Reply(
         text=text,
@@ -120,8 +135,8 @@ def reply_of(content: bytes) -> Reply:
 
 
 def _said(message: dict[str, Any]) -> tuple[Any, bool]:
-    """The answer without its reasoning, and whether there is any: in a field of its own, in a part of the content, or
-    in the content between ``<think>`` and ``</think>``."""
+    """The answer without its reasoning, and whether there is any: in a field of its own, in a part
+    of the content, or in the content between ``<think>`` and ``</think>``."""
     said = message.get("content")
     if said is None:
         said = message.get("refusal") or ""
@@ -137,7 +152,8 @@ def _said(message: dict[str, Any]) -> tuple[Any, bool]:
 def _of_the_text(
     chances: tuple[tuple[str, tuple[tuple[str, float], ...]], ...], text: str
 ) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:
-    """The tokens of the text, which stands at the end of what was generated; None where it does not."""
+    """The tokens of the text, which stands at the end of what was generated; None where it does
+    not."""
     generated, bare = "".join(token for token, _ in chances).rstrip(), text.strip()
     begin = generated.rfind(bare)
     if not bare or begin + len(bare) < len(generated):
@@ -151,7 +167,8 @@ def _of_the_text(
 
 
 def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:
-    """None also where what the endpoint gives has another form: there is nothing that one could weight then."""
+    """None also where what the endpoint gives has another form: there is nothing that one could
+    weight then."""
     places = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(places, list) or not places:
         return None
@@ -162,7 +179,8 @@ def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], .
 
 
 def _top_of(place: dict[str, Any]) -> tuple[tuple[str, float], ...]:
-    """Probability 0 comes as -9999, -infinity or null. What is above 0 is no logarithm of a probability."""
+    """Probability 0 comes as -9999, -infinity or null. What is above 0 is no logarithm of a
+    probability."""
     top = []
     for one in place["top_logprobs"][:MOST_AT_A_PLACE]:
         logarithm = one["logprob"]

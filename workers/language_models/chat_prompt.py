@@ -1,4 +1,5 @@
-"""What a chat system is told, and what of its answer is an utterance. Pure: no network, no database."""
+"""What a chat system is told, and what of its answer is an utterance. Pure: no network, no
+database."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from workers.language_models.client import Message
 
 PERSONA_MARK = "{persona}"
 DEFAULT_INSTRUCTIONS = (
-    "You are talking with someone you have just met. This is you: {persona} "
-    "Answer the other's last message in one or two short, natural sentences and, where it fits, ask something back. "
+    "You are talking with someone you have just met. This is you: {persona} Answer the other's "
+    "last message in one or two short, natural sentences and, where it fits, ask something back. "
     "Stay who you are, and write only what you say."
 )
 """What the form for a new system starts from."""
@@ -29,23 +30,33 @@ class SaidNothing(ValueError):
     """The model wrote something, but no utterance."""
 
 
-def chat_messages(instructions: str, persona: Sequence[str], said: Sequence[Utterance]) -> list[Message]:
-    """The instructions with the persona in its place, then the conversation with the system as speaker B.
+def chat_messages(
+    instructions: str, persona: Sequence[str], said: Sequence[Utterance]
+) -> list[Message]:
+    """The instructions with the persona in its place, then the conversation with the system as
+    speaker B.
 
     The persona goes in as it is: braces in it, or in the instructions, mean nothing.
     """
-    told = instructions.replace(PERSONA_MARK, " ".join(sentence.strip() for sentence in persona)).strip()
+    told = instructions.replace(
+        PERSONA_MARK, " ".join(sentence.strip() for sentence in persona)
+    ).strip()
     opening = [Message("system", told)] if told else []
-    return opening + [Message("user" if speaker == "A" else "assistant", text) for speaker, text in said]
+    return opening + [
+        Message("user" if speaker == "A" else "assistant", text) for speaker, text in said
+    ]
 
 
 def utterance_of(written: str, longest: int) -> str:
     """What the model says in its own role: up to the line where it begins to speak for somebody.
 
-    A name before its own words is left out, as is what a database cannot keep (NUL, half of a surrogate pair). A text
-    longer than ``longest`` characters ends at the last whole word. Raises ``SaidNothing`` where nothing is left.
+    A name before its own words is left out, as is what a database cannot keep (NUL, half of a
+    surrogate pair). A text longer than ``longest`` characters ends at the last whole word. Raises
+    ``SaidNothing`` where nothing is left.
     """
-    clean = _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", written.replace("\0", "")).replace("\r\n", "\n")
+    clean = _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", written.replace("\0", "")).replace(
+        "\r\n", "\n"
+    )
     own = _OWN_NAME.sub("", clean.strip(), count=1)
     spoken = _NEW_SPEAKER.split(own, maxsplit=1)[0].strip()
     if not spoken:
@@ -60,12 +71,14 @@ def _whole_words(text: str, longest: int) -> str:
 
 
 def digest(messages: Sequence[Message]) -> str:
-    """The start of the SHA-256 of a prompt: two answers with the same digest were asked for in the same words."""
+    """The start of the SHA-256 of a prompt: two answers with the same digest were asked for in the
+    same words."""
     document = json.dumps([[message.role, message.text] for message in messages], ensure_ascii=True)
     return hashlib.sha256(document.encode()).hexdigest()[:12]
 
 
 def seed_of(*parts: object) -> int:
-    """A seed, 0 to 2³¹ − 1, for one attempt at one utterance: repeatable, and another for every other."""
+    """A seed, 0 to 2³¹ − 1, for one attempt at one utterance: repeatable, and another for every
+    other."""
     text = "\n".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) & 0x7FFFFFFF

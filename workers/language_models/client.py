@@ -1,4 +1,5 @@
-"""The one way to talk to a language model: chat with an OpenAI-compatible endpoint, on loopback or elsewhere."""
+"""The one way to talk to a language model: chat with an OpenAI-compatible endpoint, on loopback or
+elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model answers. ``api_key`` is kept out of the representation, and so out of logs and tracebacks."""
+    """Where a model answers. ``api_key`` is kept out of the representation, and so out of logs and
+    tracebacks."""
 
     base_url: str
     model: str
@@ -32,8 +34,8 @@ class Message:
 class Completion:
     """What an endpoint replied. ``text`` is stripped and may be empty.
 
-    The token counts are the endpoint's own; None where it reports none, or something that cannot be one.
-    ``reported_model`` is what it says has answered, "" where it says nothing.
+    The token counts are the endpoint's own; None where it reports none, or something that cannot be
+    one. ``reported_model`` is what it says has answered, "" where it says nothing.
     """
 
     text: str
@@ -49,9 +51,10 @@ class NoAnswerError(RuntimeError):
 class LanguageModel:
     """An endpoint with the settings that decide what it says.
 
-    ``temperature`` 0 asks for the likeliest answer. ``seed`` makes sampling repeatable where the endpoint honours it;
-    other hardware or another build of the same model may still answer differently. Errors of the network and of the
-    endpoint are the ``openai`` package's own (``openai.OpenAIError``), after its ``max_retries`` attempts.
+    ``temperature`` 0 asks for the likeliest answer. ``seed`` makes sampling repeatable where the
+    endpoint honours it; other hardware or another build of the same model may still answer
+    differently. Errors of the network and of the endpoint are the ``openai`` package's own
+    (``openai.OpenAIError``), after its ``max_retries`` attempts.
     """
 
     def __init__(
@@ -75,20 +78,29 @@ class LanguageModel:
             api_key=endpoint.api_key,
             timeout=timeout_seconds,
             max_retries=max_retries,
-            # What is asked goes where the organiser said, and nowhere that the endpoint sends it on to.
+            # What is asked goes where the organiser said, and nowhere that the endpoint sends it on
+            # to.
             http_client=DefaultHttpxClient(transport=checked_transport(), follow_redirects=False),
         )
 
     def answer(
-        self, messages: Sequence[Message], max_tokens: int, seed: int | None = None, **settings: float | int | list[str]
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        seed: int | None = None,
+        **settings: float | int | list[str],
     ) -> str:
-        """The model's next message, stripped. ``settings`` go to the endpoint as they are (``top_p``, …).
+        """The model's next message, stripped. ``settings`` go to the endpoint as they are
+        (``top_p``, …).
 
-        ``seed`` replaces the model's own for this answer. Raises ``NoAnswerError`` where the reply holds no text.
+        ``seed`` replaces the model's own for this answer. Raises ``NoAnswerError`` where the reply
+        holds no text.
         """
         completion = self.complete(messages, max_tokens, seed, **settings)
         if not completion.text:
-            raise NoAnswerError(f"{self.endpoint.model} at {self.endpoint.base_url} answered without text")
+            raise NoAnswerError(
+                f"{self.endpoint.model} at {self.endpoint.base_url} answered without text"
+            )
         return completion.text
 
     def complete(
@@ -125,7 +137,8 @@ class LanguageModel:
 
 
 def _text_of(reply: Any) -> str:
-    """ "" also where the reply is no chat completion at all, such as a page that asks one to log in."""
+    """ "" also where the reply is no chat completion at all, such as a page that asks one to log
+    in."""
     try:
         content = reply.choices[0].message.content
     except (AttributeError, IndexError, TypeError):
@@ -135,7 +148,11 @@ def _text_of(reply: Any) -> str:
 
 def count_of(value: object) -> int | None:
     """Endpoints are other people's code: a count is a whole number that a call can have."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+        else None
+    )
 
 
 def kept_name(value: object) -> str:

@@ -1,8 +1,8 @@
 """Connections to one endpoint: to an address that was checked, whatever its name leads to by then.
 
-``SingleConnections`` has a pool for each connection. The pool of ``httpcore2`` looks at all of its connections for
-every request, and asks the system about each idle one: with 64 of them that is a third of what a call takes. Here the
-connection that was used last is used next.
+``SingleConnections`` has a pool for each connection. The pool of ``httpcore2`` looks at all of its
+connections for every request, and asks the system about each idle one: with 64 of them that is a
+third of what a call takes. Here the connection that was used last is used next.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class CheckedBackend(httpcore2.SyncBackend):
     The TLS handshake still asks for the certificate of the host.
     """
 
-    def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+    def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore2.NetworkStream:
         try:
             addresses = outgoing.resolve(host, port, allow_private=True)
         except (OSError, UnicodeError) as error:
@@ -44,7 +46,9 @@ class CheckedBackend(httpcore2.SyncBackend):
 class AsyncCheckedBackend(httpcore2.AnyIOBackend):
     """As ``CheckedBackend``, in an event loop."""
 
-    async def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore2.AsyncNetworkStream:
+    async def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore2.AsyncNetworkStream:
         try:
             addresses = await asyncio.to_thread(outgoing.resolve, host, port, allow_private=True)
         except (OSError, UnicodeError) as error:
@@ -56,14 +60,16 @@ class AsyncCheckedBackend(httpcore2.AnyIOBackend):
 
 
 def checked_transport() -> httpx2.HTTPTransport:
-    """For ``httpx2.Client``, which reads no proxy from the environment where it is given a transport."""
+    """For ``httpx2.Client``, which reads no proxy from the environment where it is given a
+    transport."""
     transport = httpx2.HTTPTransport()
     transport._pool._network_backend = CheckedBackend()  # httpx2 has no argument for it
     return transport
 
 
 class SingleConnections(httpx2.AsyncBaseTransport):
-    """As many as requests that are under way at once. Whole replies are read here: then the connection is free."""
+    """As many as requests that are under way at once. Whole replies are read here: then the
+    connection is free."""
 
     def __init__(self) -> None:
         self._verify = httpx2.create_ssl_context()
@@ -92,7 +98,9 @@ class SingleConnections(httpx2.AsyncBaseTransport):
             await self._free.pop().aclose()
 
     def _another(self) -> httpx2.AsyncHTTPTransport:
-        limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=30.0)
+        limits = httpx2.Limits(
+            max_connections=1, max_keepalive_connections=1, keepalive_expiry=30.0
+        )
         connection = httpx2.AsyncHTTPTransport(verify=self._verify, limits=limits)
         connection._pool._network_backend = self._backend  # httpx2 has no argument for it
         return connection

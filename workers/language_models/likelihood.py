@@ -1,11 +1,13 @@
-"""How likely a causal language model finds a continuation of a text. Torch and transformers, in this process.
+"""How likely a causal language model finds a continuation of a text. Torch and transformers, in
+this process.
 
-Continuations of the same prefix share its computation: what 99 systems answer to one context costs one context, and
-what texts have in common at their beginning is computed once (``token_tree``).
+Continuations of the same prefix share its computation: what 99 systems answer to one context costs
+one context, and what texts have in common at their beginning is computed once (``token_tree``).
 
-Prefix and continuation are tokenised apart and joined as tokens, so that a prefix is the same tokens whatever follows
-it. With byte-pair tokenizers this is what the joined text gives where the continuation begins a new word: a prefix ends
-without white space and the continuation begins with it, or the prefix ends with a line break.
+Prefix and continuation are tokenised apart and joined as tokens, so that a prefix is the same
+tokens whatever follows it. With byte-pair tokenizers this is what the joined text gives where the
+continuation begins a new word: a prefix ends without white space and the continuation begins with
+it, or the prefix ends with a line break.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
     import torch
 
 LONGEST = 4096
-"""Tokens of a prefix with its continuation, where a model would take more: attention grows with their square."""
+"""Tokens of a prefix with its continuation, where a model would take more: attention grows with
+their square."""
 NODES_AT_ONCE = {"cpu": 768, "mps": 2048, "cuda": 8192}
-"""Tokens that go through the model together. On a CPU more is slower: most of a wide attention is masked."""
+"""Tokens that go through the model together. On a CPU more is slower: most of a wide attention is
+masked."""
 _WINDOW = 4096
 """Continuations tokenised at a time."""
 _LOGIT_ROWS = 512
@@ -56,8 +60,8 @@ class Likelihood:
     """Natural logarithm of p(text | prefix), summed over tokens."""
     tokens: int
     cut: bool
-    """Whether something was cut because the model takes no more tokens: the prefix's beginning, and where the
-    continuation alone is too long its end."""
+    """Whether something was cut because the model takes no more tokens: the prefix's beginning, and
+    where the continuation alone is too long its end."""
 
     @property
     def per_token(self) -> float:
@@ -65,14 +69,16 @@ class Likelihood:
 
 
 class CausalModel:
-    """Loads a model on a device. Raises ``ModelError``. float32 on a CPU without AMX, else bfloat16."""
+    """Loads a model on a device. Raises ``ModelError``. float32 on a CPU without AMX, else
+    bfloat16."""
 
     files: ModelFiles
     device_label: str
     dtype_name: str
     max_tokens: int
     namespace: str
-    """Weights, tokenizer, configuration and dtype: what anything computed with this model is remembered under."""
+    """Weights, tokenizer, configuration and dtype: what anything computed with this model is
+    remembered under."""
 
     def __init__(self, files: ModelFiles, device: str = resources.AUTO) -> None:
         import torch
@@ -99,7 +105,8 @@ class CausalModel:
 
     @property
     def unknown_id(self) -> int | None:
-        """The token that stands for whatever the vocabulary does not hold; None where it can write every text."""
+        """The token that stands for whatever the vocabulary does not hold; None where it can write
+        every text."""
         unknown: int | None = self._tokenizer.unk_token_id
         return unknown
 
@@ -113,11 +120,13 @@ class CausalModel:
         return ids
 
     def as_chat(self, messages: Sequence[tuple[str, str]]) -> str | None:
-        """(role, text) messages in the model's chat template with the beginning of an answer; None without one.
+        """(role, text) messages in the model's chat template with the beginning of an answer; None
+        without one.
 
-        A message cannot end itself: what spells one of the model's control tokens is taken out of it. Where a template
-        refuses the order of roles, neighbours of the same role become one message and a system message becomes a
-        part of the first user's. No message at all: the beginning of an answer alone.
+        A message cannot end itself: what spells one of the model's control tokens is taken out of
+        it. Where a template refuses the order of roles, neighbours of the same role become one
+        message and a system message becomes a part of the first user's. No message at all: the
+        beginning of an answer alone.
         """
         if not self._tokenizer.chat_template:
             return None
@@ -132,18 +141,24 @@ class CausalModel:
     def likelihoods(
         self, continuations: Sequence[Continuation], progress: Callable[[int], None] | None = None
     ) -> list[Likelihood]:
-        """One each, in order; equal ones are computed once. Raises ``ValueError`` for a text without a token.
+        """One each, in order; equal ones are computed once. Raises ``ValueError`` for a text
+        without a token.
 
-        Equal to one forward pass a continuation but for rounding: how they are grouped changes the last digits only.
+        Equal to one forward pass a continuation but for rounding: how they are grouped changes the
+        last digits only.
         """
         place_of: dict[Continuation, int] = {}
         places = [place_of.setdefault(one, len(place_of)) for one in continuations]
         distinct = list(place_of)
-        times = np.bincount(places, minlength=len(distinct)) if places else np.zeros(0, dtype=np.int64)
+        times = (
+            np.bincount(places, minlength=len(distinct)) if places else np.zeros(0, dtype=np.int64)
+        )
         found: dict[int, Likelihood] = {}
         done = 0
         # In the order of prefixes, what belongs together is in one window.
-        order = sorted(range(len(distinct)), key=lambda place: (distinct[place].prefix, distinct[place].text))
+        order = sorted(
+            range(len(distinct)), key=lambda place: (distinct[place].prefix, distinct[place].text)
+        )
         for start in range(0, len(order), _WINDOW):
             window = order[start : start + _WINDOW]
             tokenised = self._tokenise([distinct[place] for place in window])
@@ -156,23 +171,32 @@ class CausalModel:
         return [found[place] for place in places]
 
     def _told_apart(self) -> str:
-        """A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not among it."""
+        """A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not
+        among it."""
         rust = getattr(self._tokenizer, "backend_tokenizer", None)
         words = rust.to_str() if rust is not None else sorted(self._tokenizer.get_vocab().items())
         configuration = {
-            key: value for key, value in self._model.config.to_dict().items() if key not in _WITHOUT_EFFECT
+            key: value
+            for key, value in self._model.config.to_dict().items()
+            if key not in _WITHOUT_EFFECT
         }
-        whole = json.dumps([words, self._beginning, self.max_tokens, configuration], sort_keys=True, default=str)
+        whole = json.dumps(
+            [words, self._beginning, self.max_tokens, configuration], sort_keys=True, default=str
+        )
         return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
     def _in_template(self, messages: Sequence[tuple[str, str]]) -> str:
         written = [{"role": role, "content": text} for role, text in messages]
-        return str(self._tokenizer.apply_chat_template(written, tokenize=False, add_generation_prompt=True))
+        return str(
+            self._tokenizer.apply_chat_template(written, tokenize=False, add_generation_prompt=True)
+        )
 
     def _answer_begins(self) -> str:
         """What a template puts before an answer; templates themselves refuse an empty dialogue."""
         asked = [{"role": "user", "content": "x"}]
-        closed = str(self._tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=False))
+        closed = str(
+            self._tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=False)
+        )
         return self._in_template([("user", "x")]).removeprefix(closed)
 
     def _tokenise(self, continuations: Sequence[Continuation]) -> list[tuple[Scored, bool]]:
@@ -182,7 +206,9 @@ class CausalModel:
         tokenised = []
         for one in continuations:
             # A response that spells a control token is scored as the characters that it is.
-            asked = self._tokenizer(one.text, add_special_tokens=False, split_special_tokens=True).input_ids
+            asked = self._tokenizer(
+                one.text, add_special_tokens=False, split_special_tokens=True
+            ).input_ids
             if not asked:
                 raise ValueError(f"nothing to score: {one.text[:50]!r} has no token")
             given = ids_of[one.prefix]
@@ -199,12 +225,15 @@ class CausalModel:
         return ids
 
     def _log_probabilities(self, sequences: Sequence[Scored]) -> Iterator[tuple[int, float]]:
-        """(place, Σ log p of its scored tokens), as they get ready. Where memory runs out, halves the rows."""
+        """(place, Σ log p of its scored tokens), as they get ready. Where memory runs out, halves
+        the rows."""
         waiting = list(range(len(sequences)))
         while waiting:
             finished: set[int] = set()
             try:
-                budget = self.nodes_at_once if self._shares else 1  # 1: every sequence in a row of its own
+                budget = (
+                    self.nodes_at_once if self._shares else 1
+                )  # 1: every sequence in a row of its own
                 for row in in_rows([sequences[place] for place in waiting], budget):
                     sums = self._sums(row, [sequences[waiting[place]] for place in row.sequences])
                     for place, total in zip(row.sequences, sums, strict=True):
@@ -225,17 +254,27 @@ class CausalModel:
         self.nodes_at_once //= 2
 
     def _sums(self, row: Row, sequences: Sequence[Scored]) -> list[float]:
-        """Σ log p of each sequence's scored tokens. Raises ``ModelError`` where the model gives no number."""
+        """Σ log p of each sequence's scored tokens. Raises ``ModelError`` where the model gives no
+        number."""
         counts = [len(nodes) for nodes in row.predictors]
         predictors, column = np.unique(np.concatenate(row.predictors), return_inverse=True)
-        targets = np.concatenate([np.array(one.tokens[one.first :], dtype=np.int64) for one in sequences])
+        targets = np.concatenate(
+            [np.array(one.tokens[one.first :], dtype=np.int64) for one in sequences]
+        )
         log_probabilities = self._row_log_probabilities(row, predictors, column, targets)
         if not np.isfinite(log_probabilities).all():
-            raise ModelError(f"{self.files.name} gives log-probabilities that are no numbers, as {self.dtype_name}")
+            raise ModelError(
+                f"{self.files.name} gives log-probabilities that are no numbers, as "
+                f"{self.dtype_name}"
+            )
         return [math.fsum(part) for part in np.split(log_probabilities, np.cumsum(counts)[:-1])]
 
     def _row_log_probabilities(
-        self, row: Row, predictors: NDArray[np.int64], column: NDArray[np.int64], targets: NDArray[np.int64]
+        self,
+        row: Row,
+        predictors: NDArray[np.int64],
+        column: NDArray[np.int64],
+        targets: NDArray[np.int64],
     ) -> NDArray[np.float64]:
         """log p(targets[i] | the text up to the node predictors[column[i]])."""
         import torch
@@ -243,44 +282,67 @@ class CausalModel:
         with torch.inference_mode():
             nodes = torch.from_numpy(predictors).to(self._device)
             tokens = torch.tensor([row.tokens], device=self._device)
-            logits = self._model(tokens, use_cache=False, logits_to_keep=nodes, **self._as_tree(row)).logits[0]
-            totals = torch.cat([torch.logsumexp(part.float(), dim=-1) for part in logits.split(_LOGIT_ROWS)])
-            at, wanted = torch.from_numpy(column).to(self._device), torch.from_numpy(targets).to(self._device)
-            values: NDArray[np.float64] = (logits[at, wanted].float() - totals[at]).cpu().double().numpy()
+            logits = self._model(
+                tokens, use_cache=False, logits_to_keep=nodes, **self._as_tree(row)
+            ).logits[0]
+            totals = torch.cat(
+                [torch.logsumexp(part.float(), dim=-1) for part in logits.split(_LOGIT_ROWS)]
+            )
+            at, wanted = (
+                torch.from_numpy(column).to(self._device),
+                torch.from_numpy(targets).to(self._device),
+            )
+            values: NDArray[np.float64] = (
+                (logits[at, wanted].float() - totals[at]).cpu().double().numpy()
+            )
             return values
 
     def _as_tree(self, row: Row) -> dict[str, torch.Tensor]:
-        """What tells the model that a row is a tree; nothing for one that knows lines of text only."""
+        """What tells the model that a row is a tree; nothing for one that knows lines of text
+        only."""
         import torch
 
         if not self._shares:
             return {}
         mask = torch.from_numpy(row.mask()).to(self._device)
-        additive = torch.zeros(mask.shape, dtype=self._dtype, device=self._device).masked_fill_(~mask, self._blocked)
+        additive = torch.zeros(mask.shape, dtype=self._dtype, device=self._device).masked_fill_(
+            ~mask, self._blocked
+        )
         return {
             "position_ids": torch.tensor([row.depths], device=self._device),
             "attention_mask": additive[None, None],
         }
 
     def _check_causal(self) -> None:
-        """Raises ``ModelError`` where what comes after a token changes what the model says there: a masked language
-        model (RoBERTa) loads as a causal one, has the same parts, and would see the words that it is to foresee."""
+        """Raises ``ModelError`` where what comes after a token changes what the model says there: a
+        masked language model (RoBERTa) loads as a causal one, has the same parts, and would see the
+        words that it is to foresee."""
         import torch
 
-        ids = self._tokenizer("one two three four five six seven", add_special_tokens=False).input_ids[:16]
-        two = torch.tensor([[self._beginning, *ids], [self._beginning, ids[0], *ids[:0:-1]]], device=self._device)
+        ids = self._tokenizer(
+            "one two three four five six seven", add_special_tokens=False
+        ).input_ids[:16]
+        two = torch.tensor(
+            [[self._beginning, *ids], [self._beginning, ids[0], *ids[:0:-1]]], device=self._device
+        )
         with torch.inference_mode():
             first, second = self._model(two, use_cache=False).logits[:, :2].float()
         # Later words move a masked model's logits by far more than rounding does.
         if not torch.allclose(first, second, rtol=0.02, atol=0.02 * float(first.std())):
-            raise ModelError(f"{self.files.name} is no causal language model: it sees the words that it is to foresee")
+            raise ModelError(
+                f"{self.files.name} is no causal language model: it sees the words that it is to "
+                "foresee"
+            )
 
     def _shares_truly(self) -> bool:
-        """Whether the model heeds a mask and positions of a tree: not every architecture does (ALiBi, state spaces).
+        """Whether the model heeds a mask and positions of a tree: not every architecture does
+        (ALiBi, state spaces).
 
         Tried on one tree of two branches, against each branch alone.
         """
-        ids = self._tokenizer("one two three four five six seven", add_special_tokens=False).input_ids
+        ids = self._tokenizer(
+            "one two three four five six seven", add_special_tokens=False
+        ).input_ids
         stem, branch = (self._beginning, *ids[:3]), tuple(ids[3:])
         two = [Scored((*stem, *branch), 1), Scored((*stem, *branch[::-1]), 1)]
         try:
@@ -289,7 +351,9 @@ class CausalModel:
         except (TypeError, ValueError, RuntimeError, IndexError, ModelError):
             return False
         self._shares = False
-        alone = [total for one in two for row in in_rows([one], 1) for total in self._sums(row, [one])]
+        alone = [
+            total for one in two for row in in_rows([one], 1) for total in self._sums(row, [one])
+        ]
         tolerance = 1e-3 if self.dtype_name == "float32" else 0.1
         in_order = (together[row.sequences.index(place)] for place in range(2))
         return all(

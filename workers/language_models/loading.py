@@ -1,4 +1,5 @@
-"""A causal language model and its tokenizer from a folder, a GGUF file in it included. Torch and transformers."""
+"""A causal language model and its tokenizer from a folder, a GGUF file in it included. Torch and
+transformers."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ log = logging.getLogger(__name__)
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 on an accelerator and on a CPU with AMX; float32 elsewhere, where bfloat16 is ten times slower, and
-    where the site asks for it."""
+    """bfloat16 on an accelerator and on a CPU with AMX; float32 elsewhere, where bfloat16 is ten
+    times slower, and where the site asks for it."""
     import torch
 
     if resources.at_hand().precision == "float32":
@@ -36,9 +37,12 @@ def best_dtype(device: torch.device) -> torch.dtype:
 
 
 def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> tuple[Any, Any]:
-    """(tokenizer, model) in evaluation mode on the device. Raises ``ModelError`` where the folder holds none."""
+    """(tokenizer, model) in evaluation mode on the device. Raises ``ModelError`` where the folder
+    holds none."""
     try:
-        tokenizer, model = _kept_or_from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
+        tokenizer, model = (
+            _kept_or_from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
+        )
         model = model.to(device).eval()
         use_onednn(model)
         return tokenizer, model
@@ -46,8 +50,12 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
         raise
     except Exception as error:  # what a damaged or foreign folder makes a loader raise is anything
         if is_out_of_memory(error):
-            raise ModelError(f"there is not enough memory on {device} for the model {files.name}") from error
-        raise ModelError(f"{files.name} cannot be loaded as a causal language model: {first_line(error)}") from error
+            raise ModelError(
+                f"there is not enough memory on {device} for the model {files.name}"
+            ) from error
+        raise ModelError(
+            f"{files.name} cannot be loaded as a causal language model: {first_line(error)}"
+        ) from error
 
 
 def _kept_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
@@ -92,7 +100,8 @@ def _from_folder(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
 
 
 def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
-    """transformers' own reader of GGUF. ``from_pretrained`` would do the same, but wants the package accelerate."""
+    """transformers' own reader of GGUF. ``from_pretrained`` would do the same, but wants the
+    package accelerate."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers import modeling_gguf_pytorch_utils as gguf_reader
@@ -104,8 +113,13 @@ def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
     config = AutoConfig.for_model(**load_gguf_checkpoint(path)["config"])
     with torch.device("meta"):
         outline = untyped.from_config(config)
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):  # a bar that cannot be turned off
-        weights = load_gguf_checkpoint(path, return_tensors=True, model_to_load=outline, torch_dtype=dtype)["tensors"]
+    with (
+        open(os.devnull, "w") as nowhere,
+        contextlib.redirect_stderr(nowhere),
+    ):  # a bar that cannot be turned off
+        weights = load_gguf_checkpoint(
+            path, return_tensors=True, model_to_load=outline, torch_dtype=dtype
+        )["tensors"]
     model = untyped.from_config(config, dtype=dtype)
     absent = set(model.load_state_dict(weights, strict=False).missing_keys)
     model.tie_weights()

@@ -1,7 +1,7 @@
 """What an endpoint says when it does not answer, in words that may be kept and shown. Pure.
 
-Nothing that an endpoint says is trusted: its key is taken out of whatever comes back, and its own words about an error
-are told apart from ours, because they may repeat what it was asked.
+Nothing that an endpoint says is trusted: its key is taken out of whatever comes back, and its own
+words about an error are told apart from ours, because they may repeat what it was asked.
 """
 
 from __future__ import annotations
@@ -38,14 +38,19 @@ def key_fault(endpoint: Endpoint) -> str:
 
 
 def repeats(words: str, asked: str) -> bool:
-    """Whether an error's words share ``TELLING`` characters in a row with what was asked, blanks and case aside."""
+    """Whether an error's words share ``TELLING`` characters in a row with what was asked, blanks
+    and case aside."""
     said, known = _bare(words), _bare(asked)
-    return any(said[start : start + TELLING] in known for start in range(max(1, len(said) - TELLING + 1)) if said)
+    return any(
+        said[start : start + TELLING] in known
+        for start in range(max(1, len(said) - TELLING + 1))
+        if said
+    )
 
 
 def words_to_keep(problem: Exception, endpoint: Endpoint, asked: str) -> str:
-    """The endpoint's own words about what it was ``asked``, as far as they may be kept: without its key, cut, and
-    nothing of what it was asked."""
+    """The endpoint's own words about what it was ``asked``, as far as they may be kept: without its
+    key, cut, and nothing of what it was asked."""
     words = without_key(words_of(problem), endpoint)[:LONGEST_WORDS]
     return NOT_KEPT if repeats(words, asked) else words
 
@@ -65,7 +70,9 @@ def reason_of(problem: Exception) -> str:
     if isinstance(problem, openai.APIConnectionError):
         return "the endpoint cannot be reached"
     if isinstance(problem, openai.APIStatusError):
-        return _STATUS.get(problem.status_code, f"the endpoint answers with the error {problem.status_code}")
+        return _STATUS.get(
+            problem.status_code, f"the endpoint answers with the error {problem.status_code}"
+        )
     return f"the endpoint's answer cannot be read ({type(problem).__name__})"
 
 
@@ -88,10 +95,14 @@ _OF_WHAT_WAS_ASKED = (400, 413, 422)
 
 
 def why_not_taken(problem: Exception) -> str:
-    """What of a prompt the endpoint refuses for its length or its content, in our words; "" for other errors."""
+    """What of a prompt the endpoint refuses for its length or its content, in our words; "" for
+    other errors."""
     import openai
 
-    if not isinstance(problem, openai.APIStatusError) or problem.status_code not in _OF_WHAT_WAS_ASKED:
+    if (
+        not isinstance(problem, openai.APIStatusError)
+        or problem.status_code not in _OF_WHAT_WAS_ASKED
+    ):
         return ""
     words = f"{problem.code or ''} {problem.type or ''} {problem}"
     if problem.status_code == 413 or _TOO_LONG.search(words):

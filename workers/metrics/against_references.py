@@ -1,4 +1,5 @@
-"""The loop that all reference-based lexical metrics share: one response against its turn's references."""
+"""The loop that all reference-based lexical metrics share: one response against its turn's
+references."""
 
 from __future__ import annotations
 
@@ -27,13 +28,15 @@ _SAYS_SOMETHING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 class AgainstReferences:
     """A ``TurnScorer``: analyses the response and the references, then compares them.
 
-    A reference that is empty or only white space is no reference. A turn without one has no score, and neither has one
-    whose references hold no token. An empty response has: nothing of it matches, so every lexical metric gives it 0, as
-    NLTK and rouge-score do; so has one of punctuation alone. A response whose letters the tokeniser does not read has
-    no score.
+    A reference that is empty or only white space is no reference. A turn without one has no score,
+    and neither has one whose references hold no token. An empty response has: nothing of it
+    matches, so every lexical metric gives it 0, as NLTK and rouge-score do; so has one of
+    punctuation alone. A response whose letters the tokeniser does not read has no score.
     """
 
-    def __init__(self, options: Mapping[str, OptionValue], compare: Comparison, content_only: bool = False) -> None:
+    def __init__(
+        self, options: Mapping[str, OptionValue], compare: Comparison, content_only: bool = False
+    ) -> None:
         self._options = options
         self._compare = compare
         self._content_only = content_only
@@ -74,7 +77,11 @@ class AgainstReferences:
         self._tokens.append(tokens)
         if tokens == len(response.tokens):
             return NO_READABLE_REFERENCE if references else NO_REFERENCE
-        if not response.tokens and not example.response.isascii() and _SAYS_SOMETHING.search(example.response):
+        if (
+            not response.tokens
+            and not example.response.isascii()
+            and _SAYS_SOMETHING.search(example.response)
+        ):
             return UNREADABLE_RESPONSE
         score = self._compare(response, references)
         if score == 1.0 and _is_of_another_order(response, references):

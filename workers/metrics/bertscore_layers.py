@@ -1,7 +1,9 @@
-"""Which layer of a model BERTScore uses where nobody says: the one that the bert-score package 0.3.13 recommends.
+"""Which layer of a model BERTScore uses where nobody says: the one that the bert-score package
+0.3.13 recommends.
 
-Its authors chose, for each model, the layer whose F1 agrees best (Pearson) with the segment-level human ratings of
-WMT16's to-English task. A model that is not in the list is used up to its last layer.
+Its authors chose, for each model, the layer whose F1 agrees best (Pearson) with the segment-level
+human ratings of WMT16's to-English task. A model that is not in the list is used up to its last
+layer.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ RECOMMENDED_LAYERS = {
     "xlm-roberta-base": 9,
     "xlm-roberta-large": 17,
 }
-"""By the last part of the model's name: a copy in a folder, or under another owner, is the same model."""
+"""By the last part of the model's name: a copy in a folder, or under another owner, is the same
+model."""
 
 
 def own_layer(model: str, layers: int) -> int:

@@ -1,9 +1,11 @@
-"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 (Papineni et al., 2002; Chen and Cherry, 2014).
+"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 (Papineni et al., 2002; Chen and
+Cherry, 2014).
 
-BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N. p_n is the share of the response's n-grams that a reference holds, each
-counted at most as often as in the reference that has it most often (equation 1 of Papineni et al.). A p_n without a
-match is ε / (number of n-grams) instead of 0. BP = exp(1 − r/c) where the response (c words) is not longer than the
-reference closest in length (r words), else 1.
+BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N. p_n is the share of the response's n-grams that a
+reference holds, each counted at most as often as in the reference that has it most often (equation
+1 of Papineni et al.). A p_n without a match is ε / (number of n-grams) instead of 0. BP = exp(1 −
+r/c) where the response (c words) is not longer than the reference closest in length (r words), else
+1.
 """
 
 from __future__ import annotations
@@ -18,24 +20,35 @@ from workers.metrics.texts import TokenisedText
 from workers.metrics.tokenisation import OPTIONS
 
 EPSILON = 1e-12
-"""ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an order among them."""
+"""ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an
+order among them."""
 MAX_ORDER = 4
 
 
-def sentence_bleu(response: TokenisedText, references: Sequence[TokenisedText], max_order: int) -> float:
-    """BLEU of n-grams up to ``max_order`` with equal weights, in [0, 1]; 0 where not even a word matches."""
+def sentence_bleu(
+    response: TokenisedText, references: Sequence[TokenisedText], max_order: int
+) -> float:
+    """BLEU of n-grams up to ``max_order`` with equal weights, in [0, 1]; 0 where not even a word
+    matches."""
     matched = clipped_matches(response, references, max_order)
     if matched[0] == 0:
         return 0.0
     weight = 1.0 / max_order
     length = len(response.tokens)
     # A response shorter than the order counts as one n-gram, unmatched.
-    precisions = ((count or EPSILON) / max(1, length - order) for order, count in enumerate(matched))
-    return brevity_penalty(length, references) * math.exp(math.fsum([weight * math.log(p) for p in precisions]))
+    precisions = (
+        (count or EPSILON) / max(1, length - order) for order, count in enumerate(matched)
+    )
+    return brevity_penalty(length, references) * math.exp(
+        math.fsum([weight * math.log(p) for p in precisions])
+    )
 
 
-def clipped_matches(response: TokenisedText, references: Sequence[TokenisedText], max_order: int) -> list[int]:
-    """For each order the number of matched n-grams, clipped at the largest count in any one reference."""
+def clipped_matches(
+    response: TokenisedText, references: Sequence[TokenisedText], max_order: int
+) -> list[int]:
+    """For each order the number of matched n-grams, clipped at the largest count in any one
+    reference."""
     matched: list[int] = []
     for order in range(1, max_order + 1):
         if matched and matched[-1] == 0:
@@ -48,7 +61,9 @@ def clipped_matches(response: TokenisedText, references: Sequence[TokenisedText]
     return matched
 
 
-def _matched_in_any(response: TokenisedText, references: Sequence[TokenisedText], order: int) -> int:
+def _matched_in_any(
+    response: TokenisedText, references: Sequence[TokenisedText], order: int
+) -> int:
     counts = [reference.ngram_counts(order) for reference in references]
     return sum(
         min(in_response, max(in_reference[ngram] for in_reference in counts))
@@ -57,13 +72,18 @@ def _matched_in_any(response: TokenisedText, references: Sequence[TokenisedText]
 
 
 def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -> float:
-    """exp(1 − r/c) for a response not longer than the reference closest in length (of two, the shorter), else 1.
+    """exp(1 − r/c) for a response not longer than the reference closest in length (of two, the
+    shorter), else 1.
 
-    ``response_length`` (c) is at least 1: a response without words has no match and is 0 before it gets here.
+    ``response_length`` (c) is at least 1: a response without words has no match and is 0 before it
+    gets here.
     """
     closest = len(references[0].tokens)
     if len(references) > 1:
-        closest = min((len(reference.tokens) for reference in references), key=lambda r: (abs(r - response_length), r))
+        closest = min(
+            (len(reference.tokens) for reference in references),
+            key=lambda r: (abs(r - response_length), r),
+        )
     return 1.0 if response_length > closest else math.exp(1 - closest / response_length)
 
 
@@ -97,11 +117,16 @@ def _declare(max_order: int) -> Metric:
         name=f"bleu_{max_order}",
         version="2",
         summary=f"Clipped precision of {upto} against the references, with a brevity penalty.",
-        citation="Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation, ACL",
+        citation="Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine "
+        "Translation, ACL",
         build=partial(_build, max_order),
         needs=frozenset({"reference"}),
         options=OPTIONS,
-        signature_facts=(("smooth", "method1"), ("epsilon", repr(EPSILON)), ("references", "clipped")),
+        signature_facts=(
+            ("smooth", "method1"),
+            ("epsilon", repr(EPSILON)),
+            ("references", "clipped"),
+        ),
         equation=_EQUATION.replace("N", str(max_order)),
         description=_DESCRIPTION,
     )

@@ -1,7 +1,8 @@
-"""BLEURT: one number for (reference, response) by a head that was trained on ratings (Sellam et al. 2020).
+"""BLEURT: one number for (reference, response) by a head that was trained on ratings (Sellam et al.
+2020).
 
-ŷ = W · v_[CLS] + b, v_[CLS] the state of the first token of a BERT-like encoder that reads reference and response as a
-pair. With several references the score is that against the best one.
+ŷ = W · v_[CLS] + b, v_[CLS] the state of the first token of a BERT-like encoder that reads
+reference and response as a pair. With several references the score is that against the best one.
 """
 
 from __future__ import annotations
@@ -42,16 +43,25 @@ class Bleurt:
         model, remarks = self._load(), dict[int, str]()
         self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         pairs = [
-            [(self._clean(reference), self._clean(example.response)) for reference in _given(example)]
+            [
+                (self._clean(reference), self._clean(example.response))
+                for reference in _given(example)
+            ]
             for example in examples
         ]
-        found = iter(each_once([pair for of_one in pairs for pair in of_one], model.scores, progress, len(examples)))
+        found = iter(
+            each_once(
+                [pair for of_one in pairs for pair in of_one], model.scores, progress, len(examples)
+            )
+        )
         scores: list[Score] = []
         for place, of_one in enumerate(pairs):
             answers = [next(found) for _ in of_one]
             if any(answer.cut for answer in answers):
                 remarks[place] = f"reference and response were cut at {model.max_tokens} tokens"
-            scores.append(best_number([answer.value for answer in answers]) if answers else NO_REFERENCE)
+            scores.append(
+                best_number([answer.value for answer in answers]) if answers else NO_REFERENCE
+            )
         self._account = replace(self._account, read=read_of_pairs(model, pairs, scores))
         return scores
 
@@ -61,10 +71,15 @@ class Bleurt:
 
 
 def best_number(values: Sequence[float]) -> Score:
-    """The highest; ``Undefined`` where one is not a number, as nobody knows whether it would have been the highest."""
+    """The highest; ``Undefined`` where one is not a number, as nobody knows whether it would have
+    been the highest."""
     scores = [number(value) for value in values]
     defined = [score for score in scores if isinstance(score, float)]
-    return max(defined) if len(defined) == len(scores) else next(s for s in scores if not isinstance(s, float))
+    return (
+        max(defined)
+        if len(defined) == len(scores)
+        else next(s for s in scores if not isinstance(s, float))
+    )
 
 
 def _given(example: Example) -> list[str]:
@@ -75,15 +90,19 @@ def _build(options: Mapping[str, OptionValue]) -> Bleurt:
     from workers.encoders.sequence_scorer import sequence_scorer_for
 
     return Bleurt(
-        partial(sequence_scorer_for, str(options["model"])), bool(options["normalize"]), str(options["unicode"])
+        partial(sequence_scorer_for, str(options["model"])),
+        bool(options["normalize"]),
+        str(options["unicode"]),
     )
 
 
 METRIC = Metric(
     name="bleurt",
     version="2",
-    summary="How good a response is beside its reference, by a regression model trained on human ratings.",
-    citation="Sellam, Das and Parikh (2020), BLEURT: Learning Robust Metrics for Text Generation, ACL",
+    summary="How good a response is beside its reference, by a regression model trained on human "
+    "ratings.",
+    citation="Sellam, Das and Parikh (2020), BLEURT: Learning Robust Metrics for Text Generation, "
+    "ACL",
     build=_build,
     needs=frozenset({"reference"}),
     queue="gpu",
@@ -98,15 +117,16 @@ METRIC = Metric(
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\text{BLEURT}(r, h) = w \cdot v_{\text{[CLS]}}(r, h) + b",
     description=(
-        "A BERT-like encoder reads the reference r and the response h as a pair, and a linear layer turns the "
-        "state of its first token into one number. Encoder and layer were trained together to foresee people's "
-        "ratings of translations, so the score knows paraphrase where word overlap does not. Of several references "
-        "the one with the highest score counts. An empty response is scored like any other.\n\n"
-        "It needs a checkpoint, and there is no default: name a folder or a hub id. Every encoder that "
-        "transformers loads with a head of one output will do; PyTorch copies of the BERT-based BLEURT checkpoints "
-        "are such. BLEURT-20 is not: its architecture needs code that transformers does not have.\n\n"
-        "The scale is the checkpoint's own: some scores are below 0 and some above 1, and those of two checkpoints "
-        "are not comparable. It was trained on translations of news: that a good answer may say something else "
-        "than the reference is nothing it has seen."
+        "A BERT-like encoder reads the reference r and the response h as a pair, and a linear "
+        "layer turns the state of its first token into one number. Encoder and layer were trained "
+        "together to foresee people's ratings of translations, so the score knows paraphrase "
+        "where word overlap does not. Of several references the one with the highest score "
+        "counts. An empty response is scored like any other.\n\nIt needs a checkpoint, and there "
+        "is no default: name a folder or a hub id. Every encoder that transformers loads with a "
+        "head of one output will do; PyTorch copies of the BERT-based BLEURT checkpoints are "
+        "such. BLEURT-20 is not: its architecture needs code that transformers does not "
+        "have.\n\nThe scale is the checkpoint's own: some scores are below 0 and some above 1, "
+        "and those of two checkpoints are not comparable. It was trained on translations of news: "
+        "that a good answer may say something else than the reference is nothing it has seen."
     ),
 )

@@ -23,7 +23,11 @@ def model_option(what: str) -> Option:
 
 def why_no_checkpoint(metric: str, options: Mapping[str, OptionValue]) -> str:
     """Why the checkpoint that the options name cannot be had here, or ""."""
-    return missing_model(options) if options["model"] else f"name a checkpoint: {metric}[model=FOLDER], or a hub id"
+    return (
+        missing_model(options)
+        if options["model"]
+        else f"name a checkpoint: {metric}[model=FOLDER], or a hub id"
+    )
 
 
 def each_once(
@@ -32,14 +36,19 @@ def each_once(
     progress: Progress | None,
     examples: int,
 ) -> list[Found]:
-    """The answers in order of what is asked; equal questions are put once. ``progress`` hears of ``examples``."""
+    """The answers in order of what is asked; equal questions are put once. ``progress`` hears of
+    ``examples``."""
     distinct = list(dict.fromkeys(asked))
 
     def of_examples(done: int) -> None:
         if progress is not None:
             progress(examples * done // len(distinct))
 
-    answers = dict(zip(distinct, answer(distinct, of_examples if progress else None), strict=True)) if distinct else {}
+    answers = (
+        dict(zip(distinct, answer(distinct, of_examples if progress else None), strict=True))
+        if distinct
+        else {}
+    )
     if progress is not None:
         progress(examples)
     return [answers[one] for one in asked]

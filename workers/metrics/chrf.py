@@ -1,4 +1,5 @@
-"""chrF and chrF++ as sacrebleu computes them for one response: F2 of character (and word) n-grams (Popović, 2015)."""
+"""chrF and chrF++ as sacrebleu computes them for one response: F2 of character (and word) n-grams
+(Popović, 2015)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ class CharacterF:
     """A ``TurnScorer``; with several references the best one counts. An empty response scores 0."""
 
     def __init__(self, word_order: int, unicode: str) -> None:
-        from sacrebleu.metrics.chrf import CHRF  # here, because listing the metrics must not load it
+        from sacrebleu.metrics.chrf import (
+            CHRF,
+        )  # here, because listing the metrics must not load it
 
         self._chrf: CHRF = CHRF(char_order=CHARACTER_ORDER, word_order=word_order, beta=BETA)
         self._prepare = fold if unicode == "fold" else str
@@ -32,18 +35,23 @@ class CharacterF:
         return Account(read=self._read)
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order; ``Undefined`` where the turn has no reference with a character."""
+        """One score per example, in order; ``Undefined`` where the turn has no reference with a
+        character."""
         self._read = []
         scores: list[Score] = []
         for example in examples:
             scores.append(self._score_one(example))
-            if progress is not None and (len(scores) % PROGRESS_EVERY == 0 or len(scores) == len(examples)):
+            if progress is not None and (
+                len(scores) % PROGRESS_EVERY == 0 or len(scores) == len(examples)
+            ):
                 progress(len(scores))
         return scores
 
     def _score_one(self, example: Example) -> Score:
         response = self._prepare(example.response)
-        references = [self._prepare(reference) for reference in example.references if reference.strip()]
+        references = [
+            self._prepare(reference) for reference in example.references if reference.strip()
+        ]
         self._read.append(Read(sum(len("".join(text.split())) for text in (response, *references))))
         if not references:
             return NO_REFERENCE

@@ -1,4 +1,5 @@
-"""CMN without mutual information: g, the probability that the response follows (Zhao et al., 2023, Tables 1, 2)."""
+"""CMN without mutual information: g, the probability that the response follows (Zhao et al., 2023,
+Tables 1, 2)."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ METRIC = Metric(
     missing=missing_trained("cmn_no_mi", RECIPE),
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\text{score}(c, x) = g = P(y = 1 \mid c, x)",
-    description="""The next-sentence head of CMN's model alone: how likely it thinks that the response comes next. It
-needs no reference and draws nothing, so it has no Monte-Carlo error.
+    description="""The next-sentence head of CMN's model alone: how likely it thinks that the
+response comes next. It needs no reference and draws nothing, so it has no Monte-Carlo error.
 
-The head learned to tell a context's own response from another conversation's, as usr_retrieval's model did from many
-at a time: a common topic goes far with both. The paper's table has it as the ablation without mutual information.""",
+The head learned to tell a context's own response from another conversation's, as usr_retrieval's
+model did from many at a time: a common topic goes far with both. The paper's table has it as the
+ablation without mutual information.""",
 )

@@ -20,11 +20,12 @@ METRIC = Metric(
     missing=missing_trained("cmn_no_nsp", RECIPE),
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\text{score}(c, x, r) = I(c, x) + I(x, r)",
-    description="""Both of CMN's informations, unweighed: what the response's latent vector shares with the context's
-and with the reference's. The options are those of cmn, and so are the draws: the same seed gives the same I(c, x) and
-I(x, r).
+    description="""Both of CMN's informations, unweighed: what the response's latent vector shares
+with the context's and with the reference's. The options are those of cmn, and so are the draws: the
+same seed gives the same I(c, x) and I(x, r).
 
-The model is whichever is named. The paper leaves g out of the score of one model (section 5.2), as a model of the
-defaults does here; one trained with `--next-sentence 0` never learned what follows, which goes further. Without g
-nothing tells a response that follows from one that merely has the context's topic.""",
+The model is whichever is named. The paper leaves g out of the score of one model (section 5.2), as
+a model of the defaults does here; one trained with `--next-sentence 0` never learned what follows,
+which goes further. Without g nothing tells a response that follows from one that merely has the
+context's topic.""",
 )

@@ -15,18 +15,21 @@ if TYPE_CHECKING:
     from workers.training.mutual_information import Variant
 
 CITATION = (
-    "Zhao et al. (2023), Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and Mutual "
-    "Information, ACL"
+    "Zhao et al. (2023), Evaluating Open-Domain Dialogues in Latent Space with Next Sentence "
+    "Prediction and Mutual Information, ACL"
 )
 RECIPE = "cmn"
 TRAINED = trained_option(RECIPE)
 FORM = Option(
     "form",
     "paper",
-    "the information's estimate: paper, equation 4; released, all as in the released code; bound, a true lower bound",
+    "the information's estimate: paper, equation 4; released, all as in the released code; bound, "
+    "a true lower bound",
     ("paper", "released", "bound"),
 )
-SAMPLES = Option("samples", 100, "draws of each latent vector, and of each negative's for each of them", least=2)
+SAMPLES = Option(
+    "samples", 100, "draws of each latent vector, and of each negative's for each of them", least=2
+)
 SEED = Option("seed", 0, "of the draws and of the negatives", least=0)
 ERROR_WORDS = "Monte-Carlo error"
 """What a score's remark begins with."""
@@ -49,7 +52,8 @@ def building(variant: Variant) -> Callable[[Mapping[str, OptionValue]], LatentSc
         known: dict[str, Form] = {"paper": "paper", "released": "released", "bound": "bound"}
         estimation = Estimation(known[form], samples, samples, int(options["seed"]))
         return LatentScores(
-            str(options["trained"]), LatentScoring(variant, estimation, released_prior=form == "released")
+            str(options["trained"]),
+            LatentScoring(variant, estimation, released_prior=form == "released"),
         )
 
     return build

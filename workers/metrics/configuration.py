@@ -1,7 +1,8 @@
-"""A metric with its options set, as people write it: ``bleu_4[normalize=false]``; and the signature of its scores.
+"""A metric with its options set, as people write it: ``bleu_4[normalize=false]``; and the signature
+of its scores.
 
-A text value that holds a comma, a bracket, a quotation mark or a space at an end is written as a JSON string:
-``meter[model="a,b"]``.
+A text value that holds a comma, a bracket, a quotation mark or a space at an end is written as a
+JSON string: ``meter[model="a,b"]``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ logger = logging.getLogger(__name__)
 
 
 class ConfigurationError(ValueError):
-    """What was written names no metric, or options that the metric does not have; the message says which are there."""
+    """What was written names no metric, or options that the metric does not have; the message says
+    which are there."""
 
 
 class MetricUnavailableError(RuntimeError):
@@ -37,7 +39,8 @@ class MetricUnavailableError(RuntimeError):
 
 @dataclass(frozen=True)
 class Configuration:
-    """A metric and a value for each of its options. Two are equal when they compute the same thing."""
+    """A metric and a value for each of its options. Two are equal when they compute the same
+    thing."""
 
     metric: Metric
     values: tuple[tuple[str, OptionValue], ...]
@@ -45,13 +48,20 @@ class Configuration:
 
     @classmethod
     def of(cls, metric: Metric, /, **chosen: OptionValue) -> Configuration:
-        """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown option or value, and
-        for more text than ``LONGEST``."""
+        """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown
+        option or value, and for more text than ``LONGEST``."""
         for name in chosen:
             _option(metric, name)
-        whole = cls(metric, tuple((o.name, _checked(metric, o, chosen.get(o.name, o.default))) for o in metric.options))
+        whole = cls(
+            metric,
+            tuple(
+                (o.name, _checked(metric, o, chosen.get(o.name, o.default))) for o in metric.options
+            ),
+        )
         if (length := len(whole.text)) > LONGEST:
-            raise ConfigurationError(f"{metric.name} with these options is {length} characters: at most {LONGEST}")
+            raise ConfigurationError(
+                f"{metric.name} with these options is {length} characters: at most {LONGEST}"
+            )
         return whole
 
     @property
@@ -61,9 +71,14 @@ class Configuration:
 
     @property
     def text(self) -> str:
-        """The one way to write this configuration: options that differ from the default, sorted by name."""
+        """The one way to write this configuration: options that differ from the default, sorted by
+        name."""
         defaults = {option.name: option.default for option in self.metric.options}
-        chosen = [f"{name}={_quoted(value)}" for name, value in sorted(self.values) if value != defaults[name]]
+        chosen = [
+            f"{name}={_quoted(value)}"
+            for name, value in sorted(self.values)
+            if value != defaults[name]
+        ]
         return f"{self.metric.name}[{','.join(chosen)}]" if chosen else self.metric.name
 
     @property
@@ -73,7 +88,9 @@ class Configuration:
     @property
     def needs(self) -> frozenset[Need]:
         """What these options need of a corpus."""
-        more = self.metric.needs_of(self.options) if self.metric.needs_of is not None else frozenset()
+        more = (
+            self.metric.needs_of(self.options) if self.metric.needs_of is not None else frozenset()
+        )
         return self.metric.needs | more
 
     @property
@@ -87,12 +104,16 @@ class Configuration:
         return own or self.metric.value_range
 
     def signature(self, **facts: object) -> str:
-        """``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: all that makes a score comparable.
+        """``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: all that makes a score
+        comparable.
 
-        Every option with its value, the metric's fixed facts, then ``facts`` (corpus, n, seed, …) in the order given;
-        a fact that is None is left out.
+        Every option with its value, the metric's fixed facts, then ``facts`` (corpus, n, seed, …)
+        in the order given; a fact that is None is left out.
         """
-        parts: list[tuple[str, object]] = [("metric", self.metric.name), ("version", self.metric.version)]
+        parts: list[tuple[str, object]] = [
+            ("metric", self.metric.name),
+            ("version", self.metric.version),
+        ]
         parts += self.values
         parts += self.metric.signature_facts
         return written_signature(parts, facts)
@@ -100,20 +121,27 @@ class Configuration:
     def missing(self) -> str:
         """Why these options cannot be computed on this machine, or "" where they can.
 
-        For lists and forms: one metric whose own look fails must not take those of all metrics down.
+        For lists and forms: one metric whose own look fails must not take those of all metrics
+        down.
         """
         try:
             return self._missing()
         except Exception as problem:  # it may be somebody else's code
             logger.warning("whether %s can run here cannot be told", self.text, exc_info=True)
-            return f"whether it can run here cannot be told ({type(problem).__name__}): the log says more"
+            return (
+                f"whether it can run here cannot be told ({type(problem).__name__}): the log says "
+                "more"
+            )
 
     def _missing(self) -> str:
-        return str(self.metric.missing(self.options) or "") if self.metric.missing is not None else ""
+        return (
+            str(self.metric.missing(self.options) or "") if self.metric.missing is not None else ""
+        )
 
     def scorer(self) -> Any:
-        """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises ``MetricUnavailableError``, and what the
-        metric's own look raises: a run waits again where that was the database's absence."""
+        """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises
+        ``MetricUnavailableError``, and what the metric's own look raises: a run waits again where
+        that was the database's absence."""
         if reason := self._missing():
             raise MetricUnavailableError(f"{self.metric.name}: {reason}")
         return self.metric.build(self.options)
@@ -132,7 +160,9 @@ def parse(written: str) -> Configuration:
     for part in _split_outside_brackets(match[2] or "", written):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
-            raise ConfigurationError(f'{metric.name}: "{part.strip()}" is not an option: write key=value')
+            raise ConfigurationError(
+                f'{metric.name}: "{part.strip()}" is not an option: write key=value'
+            )
         if name in chosen:
             raise ConfigurationError(f'{metric.name}: option "{name}" is given twice')
         chosen[name] = _read(metric, _option(metric, name), value)
@@ -140,13 +170,18 @@ def parse(written: str) -> Configuration:
 
 
 def still_there(written: str, version: str = "") -> Configuration | None:
-    """What a stored run names, or None where its metric or an option of it is gone (a plug-in that was taken out). With
-    the ``version`` of the metric that made the run: None for any other than the present one, too."""
+    """What a stored run names, or None where its metric or an option of it is gone (a plug-in that
+    was taken out). With the ``version`` of the metric that made the run: None for any other than
+    the present one, too."""
     try:
         configuration = parse(written)
     except ConfigurationError:
         return None
-    return configuration if configuration.metric.version == (version or configuration.metric.version) else None
+    return (
+        configuration
+        if configuration.metric.version == (version or configuration.metric.version)
+        else None
+    )
 
 
 def written_signature(parts: Iterable[tuple[str, object]], facts: Mapping[str, object]) -> str:
@@ -156,12 +191,14 @@ def written_signature(parts: Iterable[tuple[str, object]], facts: Mapping[str, o
 
 
 def parts_of_list(written: str) -> list[str]:
-    """The parts of ``a,b[c=1,d=2],e`` as they are written. Raises ``ConfigurationError`` for a lone bracket."""
+    """The parts of ``a,b[c=1,d=2],e`` as they are written. Raises ``ConfigurationError`` for a lone
+    bracket."""
     return [part.strip() for part in _split_outside_brackets(written, written)]
 
 
 def parse_list(written: str) -> list[Configuration]:
-    """Reads ``a,b[c=1,d=2],e``, in order; what is named twice counts once. Raises ``ConfigurationError``."""
+    """Reads ``a,b[c=1,d=2],e``, in order; what is named twice counts once. Raises
+    ``ConfigurationError``."""
     configurations = [parse(part) for part in _split_outside_brackets(written, written)]
     if not configurations:
         raise ConfigurationError("no metric is named")
@@ -202,29 +239,41 @@ def _checked(metric: Metric, option: Option, value: OptionValue) -> OptionValue:
     kind = type(option.default)
     if kind is float and type(value) is int:
         value = float(value)
-    acceptable = type(value) is kind and (not option.choices or value in option.choices) and _in_range(option, value)
+    acceptable = (
+        type(value) is kind
+        and (not option.choices or value in option.choices)
+        and _in_range(option, value)
+    )
     if not acceptable or (isinstance(value, float) and not math.isfinite(value)):
         raise _wrong_value(metric, option, value)
     if isinstance(value, str) and _UNSTORABLE.search(value):
-        raise ConfigurationError(f'{metric.name}: option "{option.name}" holds a character that is no text: {value!r}')
+        raise ConfigurationError(
+            f'{metric.name}: option "{option.name}" holds a character that is no text: {value!r}'
+        )
     return value
 
 
 def _in_range(option: Option, value: OptionValue) -> bool:
     if isinstance(value, str):
         return True
-    return (option.least is None or value >= option.least) and (option.most is None or value <= option.most)
+    return (option.least is None or value >= option.least) and (
+        option.most is None or value <= option.most
+    )
 
 
 def _wrong_value(metric: Metric, option: Option, value: object) -> ConfigurationError:
-    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[type(option.default)]
+    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[
+        type(option.default)
+    ]
     if option.least is not None:
         wanted += f" from {option.least:.0f}"
     if option.most is not None:
         wanted += f" to {option.most:.0f}"
     if option.choices:
         wanted = f"one of {', '.join(written_value(choice) for choice in option.choices)}"
-    return ConfigurationError(f'{metric.name}: option "{option.name}" must be {wanted}, not "{value}"')
+    return ConfigurationError(
+        f'{metric.name}: option "{option.name}" must be {wanted}, not "{value}"'
+    )
 
 
 def written_value(value: object) -> str:
@@ -249,9 +298,11 @@ def unescaped(value: str) -> str:
 
 
 def _split_outside_brackets(text: str, whole: str) -> Iterator[str]:
-    """The parts of ``text`` between the commas that stand in no brackets and no quotation marks, without blank ones.
+    """The parts of ``text`` between the commas that stand in no brackets and no quotation marks,
+    without blank ones.
 
-    Raises ``ConfigurationError``, naming the ``whole``, where a bracket or a quotation mark has no partner.
+    Raises ``ConfigurationError``, naming the ``whole``, where a bracket or a quotation mark has no
+    partner.
     """
     depth, start, in_quotes, escaped = 0, 0, False, False
     parts: list[str] = []

@@ -1,4 +1,5 @@
-"""How close a response is to what was said before and to the speaker's persona, by sentence vectors; no reference."""
+"""How close a response is to what was said before and to the speaker's persona, by sentence
+vectors; no reference."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 UTTERANCES = Option(
     "utterances",
     0,
-    "how many of the last utterances are the context; 0: all that the model takes, the oldest left out",
+    "how many of the last utterances are the context; 0: all that the model takes, the oldest "
+    "left out",
     least=0,
 )
 
@@ -30,7 +32,8 @@ METRIC = Metric(
     name="context_similarity",
     version="2",
     summary="Cosine of the response with its context, plus that with the best line of the persona.",
-    citation="dialeval, after the reference-free baselines of Reimers and Gurevych (2019), Sentence-BERT, EMNLP",
+    citation="dialeval, after the reference-free baselines of Reimers and Gurevych (2019), "
+    "Sentence-BERT, EMNLP",
     build=_build,
     needs=frozenset({"context"}),
     queue="gpu",
@@ -40,11 +43,13 @@ METRIC = Metric(
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\mathrm{CS}(c, p, h) = \cos\left(s(h), s(c)\right) + \max_{l \in p} \cos\left(s(h), s(l)\right)",
-    description="""The utterances of the context as one text, each line of the responding speaker's persona and
-the response become one sentence vector each. The score is the cosine of the response with the context plus its cosine
-with the line of the persona that is most similar; where a turn has no persona, the cosine with the context alone. The
-two kinds of score lie on different scales: the signature says whether all, some or none of the responses had one.
+    description="""The utterances of the context as one text, each line of the responding speaker's
+persona and the response become one sentence vector each. The score is the cosine of the response
+with the context plus its cosine with the line of the persona that is most similar; where a turn has
+no persona, the cosine with the context alone. The two kinds of score lie on different scales: the
+signature says whether all, some or none of the responses had one.
 
-It asks whether a response stays on the topic and speaks of who is speaking. It does not ask whether it answers: a
-response that repeats the question or copies a line of the persona scores highest of all.""",
+It asks whether a response stays on the topic and speaks of who is speaking. It does not ask whether
+it answers: a response that repeats the question or copies a line of the persona scores highest of
+all.""",
 )

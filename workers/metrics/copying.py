@@ -1,6 +1,7 @@
 """Whether a response repeats what stands before it. Pure.
 
-A model finds a repeated text very likely and an unrepeated one not, so a difference of the two rewards an echo.
+A model finds a repeated text very likely and an unrepeated one not, so a difference of the two
+rewards an echo.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from workers.metrics.normalisation import normalised_words
 
 RUN = 4
-"""Words in a row that count as copied; a shorter response counts where it stands in one text as a whole."""
+"""Words in a row that count as copied; a shorter response counts where it stands in one text as a
+whole."""
 FEWEST_WORDS = 3
 """A shorter response ("yes i am" has three) repeats by chance."""
 COPIED_SHARE = 0.5
@@ -18,9 +20,11 @@ COPIED_SHARE = 0.5
 
 
 def copied_share(response: str, texts: Iterable[str]) -> float:
-    """The share, 0 to 1, of the response's words that stand in runs of ``RUN`` words of one of ``texts``.
+    """The share, 0 to 1, of the response's words that stand in runs of ``RUN`` words of one of
+    ``texts``.
 
-    Words are compared in lower case, without punctuation and articles. 0 for a response of fewer than three words.
+    Words are compared in lower case, without punctuation and articles. 0 for a response of fewer
+    than three words.
     """
     words = normalised_words(response)
     if len(words) < FEWEST_WORDS:

@@ -1,4 +1,5 @@
-"""Corpus BLEU of a whole system as sacrebleu computes it: the counts of all turns are summed before the formula."""
+"""Corpus BLEU of a whole system as sacrebleu computes it: the counts of all turns are summed before
+the formula."""
 
 from __future__ import annotations
 
@@ -7,7 +8,16 @@ from typing import Any
 
 from annotations.estimates import Undefined
 from workers.metrics.against_references import NO_READABLE_REFERENCE
-from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Read, Score
+from workers.metrics.base import (
+    Account,
+    Example,
+    Metric,
+    Option,
+    OptionValue,
+    Progress,
+    Read,
+    Score,
+)
 from workers.metrics.tokenisation import SACREBLEU, UNICODE, corpus_tokeniser
 from workers.metrics.unicode_folding import fold
 
@@ -45,7 +55,9 @@ class CorpusBleu:
         progress: Progress | None = None,
     ) -> Score:
         """In [0, 1]. ``Undefined`` where no turn has a reference, or no reference has a token."""
-        from sacrebleu.metrics.bleu import BLEU  # here, because listing the metrics must not load it
+        from sacrebleu.metrics.bleu import (
+            BLEU,
+        )  # here, because listing the metrics must not load it
 
         bleu = BLEU(tokenize=self._used, lowercase=self._lowercase)
         prepare = fold if self._unicode == "fold" else str
@@ -58,9 +70,13 @@ class CorpusBleu:
             return Undefined("no turn has a reference")
         most = max(len(references) for _, references in pairs)
         # A stream of references for each place; None where a turn has fewer.
-        streams: list[Any] = [[of_turn[k] if k < len(of_turn) else None for _, of_turn in pairs] for k in range(most)]
+        streams: list[Any] = [
+            [of_turn[k] if k < len(of_turn) else None for _, of_turn in pairs] for k in range(most)
+        ]
         found = bleu.corpus_score([response for response, _ in pairs], streams)
-        self._account = Account(facts=(("tokenize", self._used),), read=[Read(found.sys_len + found.ref_len)])
+        self._account = Account(
+            facts=(("tokenize", self._used),), read=[Read(found.sys_len + found.ref_len)]
+        )
         if progress is not None:
             progress(len(examples))
         return found.score / 100 if found.ref_len else NO_READABLE_REFERENCE

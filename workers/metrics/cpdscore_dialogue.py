@@ -1,4 +1,5 @@
-"""CPDScore-Dialogue: the judge of whole dialogues in two steps (ComperDial, section 4 and appendix B.3)."""
+"""CPDScore-Dialogue: the judge of whole dialogues in two steps (ComperDial, section 4 and appendix
+B.3)."""
 
 from __future__ import annotations
 
@@ -39,12 +40,15 @@ TURNS = Option(
     ("detail", "detail_ref", "simple", "simple_ref"),
 )
 TURN_PROMPT = Option(
-    "turn_prompt", "", "empty: the prompt that turns= names; a prompt file, or slug@number, for the first step"
+    "turn_prompt",
+    "",
+    "empty: the prompt that turns= names; a prompt file, or slug@number, for the first step",
 )
 REPORT = Option(
     "report",
     FINAL,
-    "which of the second step's numbers is the score: the final one, that over the turns, that of the interaction",
+    "which of the second step's numbers is the score: the final one, that over the turns, that of "
+    "the interaction",
     (FINAL, OVERALL_TURN, INTERACTION),
 )
 
@@ -59,8 +63,9 @@ def _build(options: Mapping[str, OptionValue]) -> DialogueJudgeScorer:
 
 
 def reported_label(prompt: JudgePromptFile, report: str) -> str:
-    """The label whose number counts. Raises ``NoPrompt`` where the prompt's form has no such one: the number over the
-    turns is its first, that of the interaction its second, the final one that which the file says counts."""
+    """The label whose number counts. Raises ``NoPrompt`` where the prompt's form has no such one:
+    the number over the turns is its first, that of the interaction its second, the final one that
+    which the file says counts."""
     if report == FINAL:
         return prompt.score
     place = 0 if report == OVERALL_TURN else 1
@@ -70,12 +75,16 @@ def reported_label(prompt: JudgePromptFile, report: str) -> str:
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:
-    if reason := missing_judge({**options, "prompt": options["turn_prompt"]}, str(options["turns"])):
+    if reason := missing_judge(
+        {**options, "prompt": options["turn_prompt"]}, str(options["turns"])
+    ):
         return reason
     if reason := missing_judge(options, OWN, "dialogue"):
         return reason
     try:
-        reported_label(prompt_named(str(options["prompt"]), OWN, "dialogue"), str(options["report"]))
+        reported_label(
+            prompt_named(str(options["prompt"]), OWN, "dialogue"), str(options["report"])
+        )
     except NoPrompt as problem:
         return str(problem)
     return ""
@@ -92,7 +101,8 @@ def _needs(options: Mapping[str, OptionValue]) -> frozenset[Need]:
 METRIC = Metric(
     name="cpdscore_dialogue",
     version="1",
-    summary="A language model's score of a whole dialogue, 1 to 5, from its scores of the turns and all responses.",
+    summary="A language model's score of a whole dialogue, 1 to 5, from its scores of the turns "
+    "and all responses.",
     citation=COMPERDIAL,
     build=_build,
     levels=frozenset({"dialogue", "system"}),
@@ -101,20 +111,33 @@ METRIC = Metric(
     queue="llm",
     value_range=(1.0, 5.0),
     range_of=partial(range_of, step="dialogue"),
-    options=(MODEL, SCORING, SAMPLES, TEMPERATURE, SEED, TURNS, REPORT, PROMPT, TURN_PROMPT, INJECTIONS, *ASKING),
+    options=(
+        MODEL,
+        SCORING,
+        SAMPLES,
+        TEMPERATURE,
+        SEED,
+        TURNS,
+        REPORT,
+        PROMPT,
+        TURN_PROMPT,
+        INJECTIONS,
+        *ASKING,
+    ),
     missing=_missing,
     resumable=True,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=EQUATIONS,
-    description=f"""Two steps. First a language model scores every turn, as cpdscore_detail does (or another prompt that
-turns= names); what that metric has asked already is not asked again. Then it reads these scores and all responses of
-the dialogue, and says three numbers: one over the turns; one over how the responses go together, low where they are
-long (more than twenty words), impersonal or all alike; and a final one, in which a good score over the turns outweighs
-the other. report= chooses; with scoring=answer the other two stand in the judge's trace.
+    description=f"""Two steps. First a language model scores every turn, as cpdscore_detail does (or
+another prompt that turns= names); what that metric has asked already is not asked again. Then it
+reads these scores and all responses of the dialogue, and says three numbers: one over the turns;
+one over how the responses go together, low where they are long (more than twenty words), impersonal
+or all alike; and a final one, in which a good score over the turns outweighs the other. report=
+chooses; with scoring=answer the other two stand in the judge's trace.
 
-It sees what no turn shows by itself: a system that answers every time in the same pattern. It does not see the
-partner's lines in the second step, so a contradiction between turns shows only where the first step found it. A
-dialogue in which a turn has no score has none.
+It sees what no turn shows by itself: a system that answers every time in the same pattern. It does
+not see the partner's lines in the second step, so a contradiction between turns shows only where
+the first step found it. A dialogue in which a turn has no score has none.
 
 {HOW_IT_IS_READ}
 

@@ -1,7 +1,7 @@
 """Whether what somebody else's package declares is a metric that can be listed, stored and chosen.
 
-A dataclass takes whatever it is given. What does not fit would show itself far from here: on every page and in every
-list that goes through all metrics.
+A dataclass takes whatever it is given. What does not fit would show itself far from here: on every
+page and in every list that goes through all metrics.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from functools import partial
 from typing import Any, get_args, get_type_hints
 
 from annotations.importers.texts import text_fault
-from workers.metrics.base import SCORING_METHODS, Level, Metric, Need, Option, Queue, methods_for, ordered
+from workers.metrics.base import (
+    SCORING_METHODS,
+    Level,
+    Metric,
+    Need,
+    Option,
+    Queue,
+    methods_for,
+    ordered,
+)
 from workers.metrics.configuration import LONGEST, Configuration
 
 LONGEST_NAME, LONGEST_VERSION, LONGEST_TEXT = 80, 20, 20_000
@@ -27,8 +36,8 @@ _HOOKS = ("needs_of", "range_of", "missing", "warm_up")
 
 
 def check(metric: object) -> None:
-    """Raises ``TypeError`` for what is no metric, ``ValueError`` with what is wrong first of one that cannot be used,
-    and whatever its own functions raise for its defaults."""
+    """Raises ``TypeError`` for what is no metric, ``ValueError`` with what is wrong first of one
+    that cannot be used, and whatever its own functions raise for its defaults."""
     if not isinstance(metric, Metric):
         raise TypeError(f"{metric!r} is not a Metric")
     if fault := next(_faults(metric), ""):
@@ -42,7 +51,15 @@ def _faults(metric: Metric) -> Iterator[str]:
             f'"{metric.name}" cannot be a metric\'s name: letters, digits, _ . and - only, with a letter or a digit '
             f"first, and {LONGEST_NAME} characters at most"
         )
-    faults = (_of_texts, _of_functions, _of_words, _of_methods, _of_numbers, _of_options, _of_configurations)
+    faults = (
+        _of_texts,
+        _of_functions,
+        _of_words,
+        _of_methods,
+        _of_numbers,
+        _of_options,
+        _of_configurations,
+    )
     yield from (f"{metric.name}: {fault}" for look in faults for fault in look(metric))
 
 
@@ -57,7 +74,9 @@ def _of_texts(metric: Metric) -> Iterator[str]:
         if fault := _fault_of_text(getattr(metric, name), LONGEST_TEXT, may_be_empty=True):
             yield f"its {name} {fault}"
     facts: Any = metric.signature_facts
-    if not isinstance(facts, tuple) or not all(isinstance(one, tuple) and len(one) == 2 for one in facts):
+    if not isinstance(facts, tuple) or not all(
+        isinstance(one, tuple) and len(one) == 2 for one in facts
+    ):
         yield f"its signature_facts must be a tuple of pairs of texts, not {facts!r}"
     for text in (text for pair in facts for text in pair):
         if fault := _fault_of_text(text, LONGEST, may_be_empty=True):
@@ -94,23 +113,30 @@ def _of_words(metric: Metric) -> Iterator[str]:
 
 
 def _of_methods(metric: Metric) -> Iterator[str]:
-    """Of scorers whose class is known without building one; others are looked at before they score."""
+    """Of scorers whose class is known without building one; others are looked at before they
+    score."""
     scorer = _announced(metric.build)
     fitting = methods_for(metric.levels)
     says_how = any(hasattr(scorer, name) for name in SCORING_METHODS)
     if says_how and not any(hasattr(scorer, name) for name in fitting):
-        yield f"has the levels {', '.join(ordered(metric.levels))}: its scorer needs {' or '.join(fitting)}"
+        yield (
+            f"has the levels {', '.join(ordered(metric.levels))}: its scorer needs "
+            f"{' or '.join(fitting)}"
+        )
 
 
 def _announced(build: Any) -> type | None:
-    """The class that ``build`` is, or says that it returns; None where it does not say it, or not in one class."""
+    """The class that ``build`` is, or says that it returns; None where it does not say it, or not
+    in one class."""
     while isinstance(build, partial):
         build = build.func
     if isinstance(build, type):
         return build
     try:
         said = get_type_hints(build).get("return")
-    except Exception:  # a name that is imported for type checkers alone, or no function but something to call
+    except (
+        Exception
+    ):  # a name that is imported for type checkers alone, or no function but something to call
         return None
     return said if isinstance(said, type) else None
 
@@ -130,7 +156,11 @@ def _of_numbers(metric: Metric) -> Iterator[str]:
 
 
 def _fault_of_range(ends: object) -> str:
-    if isinstance(ends, tuple) and len(ends) == 2 and all(one is None or _is_number(one) for one in ends):
+    if (
+        isinstance(ends, tuple)
+        and len(ends) == 2
+        and all(one is None or _is_number(one) for one in ends)
+    ):
         return ""
     return f"its value_range must be two numbers, or None for an open end, not {ends!r}"
 
@@ -140,7 +170,9 @@ def _is_number(value: object) -> bool:
 
 
 def _of_options(metric: Metric) -> Iterator[str]:
-    if not isinstance(metric.options, tuple) or not all(isinstance(one, Option) for one in metric.options):
+    if not isinstance(metric.options, tuple) or not all(
+        isinstance(one, Option) for one in metric.options
+    ):
         yield f"its options must be a tuple of Option, not {metric.options!r}"
     for option in metric.options:
         if not _is_name(option.name, LONGEST):
@@ -164,8 +196,9 @@ def _of_option(option: Option) -> Iterator[str]:
 
 
 def _of_configurations(metric: Metric) -> Iterator[str]:
-    """Of what every page makes of a metric: its defaults, what they need and where their scores lie. And whatever an
-    option offers can be chosen. Raises ``ConfigurationError`` where one cannot be made."""
+    """Of what every page makes of a metric: its defaults, what they need and where their scores
+    lie. And whatever an option offers can be chosen. Raises ``ConfigurationError`` where one cannot
+    be made."""
     default = Configuration.of(metric)
     if fault := _unknown_words(default.needs, get_args(Need)):
         yield f"what its defaults need {fault}"

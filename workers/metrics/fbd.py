@@ -1,4 +1,5 @@
-"""FBD: how far a system's pairs of context and response lie from people's, as a Fréchet distance (Xiang et al., 2021).
+"""FBD: how far a system's pairs of context and response lie from people's, as a Fréchet distance
+(Xiang et al., 2021).
 
 The formula is in ``frechet``, the points in ``pair_features``.
 """
@@ -25,18 +26,20 @@ _EQUATION = (
     r"\mathrm{FBD} = \lVert \mu_R - \mu_G \rVert^2 + "
     r"\mathrm{Tr}\left(\Sigma_R + \Sigma_G - 2\,(\Sigma_R \Sigma_G)^{1/2}\right)"
 )
-_DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the state of the first
-token after the last layer of an encoder. People's responses to the same contexts, or to those of another corpus,
-become points in the same way. FBD takes both clouds as normal distributions, with means μ and covariances Σ, and is
-the Fréchet distance between them: 0 where the two agree, larger the further the system's talk lies from people's.
+_DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
+state of the first token after the last layer of an encoder. People's responses to the same
+contexts, or to those of another corpus, become points in the same way. FBD takes both clouds as
+normal distributions, with means μ and covariances Σ, and is the Fréchet distance between them: 0
+where the two agree, larger the further the system's talk lies from people's.
 
-It looks at a system as a whole: at whether it talks of the same things, as variedly, and with answers that go with
-their contexts about as people's do. It has no score for a turn. With fewer responses than dimensions the covariances
-are rough, and the distance grows as responses get fewer: compare systems on the same contexts only. A shift in style
-counts like a shift in sense, and responses that no person would give can hide in a cloud that lies right.
+It looks at a system as a whole: at whether it talks of the same things, as variedly, and with
+answers that go with their contexts about as people's do. It has no score for a turn. With fewer
+responses than dimensions the covariances are rough, and the distance grows as responses get fewer:
+compare systems on the same contexts only. A shift in style counts like a shift in sense, and
+responses that no person would give can hide in a cloud that lies right.
 
-How normal the points are is tested in each dimension (Shapiro and Wilk) and stored with the score. The published
-correlations have no sign; the one with human ratings should be negative."""
+How normal the points are is tested in each dimension (Shapiro and Wilk) and stored with the score.
+The published correlations have no sign; the one with human ratings should be negative."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
@@ -48,7 +51,8 @@ def _build(options: Mapping[str, OptionValue]) -> Any:
 METRIC = Metric(
     name="fbd",
     version="2",
-    summary="Fréchet distance between a system's pairs of context and response and people's, as an encoder sees them.",
+    summary="Fréchet distance between a system's pairs of context and response and people's, as an "
+    "encoder sees them.",
     citation=CITATION,
     build=_build,
     higher_is_better=False,

@@ -7,7 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.fed_followups import DIALOGUE_ASPECTS, OURS, TURN_ASPECTS, FollowUpsError, read_follow_ups
+from workers.metrics.fed_followups import (
+    DIALOGUE_ASPECTS,
+    OURS,
+    TURN_ASPECTS,
+    FollowUpsError,
+    read_follow_ups,
+)
 from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
 from workers.metrics.with_model import missing_model
 
@@ -45,7 +51,8 @@ def _declare(aspect: str) -> Metric:
         summary=f"Whether a partner's next words would be those after a {whole} that is {words}."
         if aspect not in ("depth", "error_recovery")
         else f"Whether a partner's next words would be those after a dialogue with {words}.",
-        citation="Mehri and Eskenazi (2020), Unsupervised Evaluation of Interactive Dialog with DialoGPT, SIGDIAL",
+        citation="Mehri and Eskenazi (2020), Unsupervised Evaluation of Interactive Dialog with "
+        "DialoGPT, SIGDIAL",
         build=partial(_build, aspect),
         needs=frozenset({"context"}),
         queue="gpu",
@@ -65,9 +72,13 @@ The wording of the follow-ups decides much, and so does the model: the paper use
 discussions on the web. The project has its own follow-ups; the published ones can be read from a file, and the
 signature names which were used. """
         + (
-            "This aspect is one of a whole dialogue: it is scored at its last turn that has a response."
+            "This aspect is one of a whole dialogue: it is scored at its last turn that has a "
+            "response."
             if of_dialogues
-            else "A language model finds a friendly sentence likely after almost anything; compare systems, not values."
+            else (
+                "A language model finds a friendly sentence likely after almost anything; compare "
+                "systems, not values."
+            )
         ),
     )
 

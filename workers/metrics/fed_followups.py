@@ -1,7 +1,9 @@
-"""The follow-up utterances of FED: what the partner says after good and after bad responses, by aspect. Pure.
+"""The follow-up utterances of FED: what the partner says after good and after bad responses, by
+aspect. Pure.
 
-The project's own are in ``fed_followups.json``; the published ones, or others, come from a file of the same form:
-``{"interesting": {"positive": ["…"], "negative": ["…"]}, …}``. One of the two lists may be empty.
+The project's own are in ``fed_followups.json``; the published ones, or others, come from a file of
+the same form: ``{"interesting": {"positive": ["…"], "negative": ["…"]}, …}``. One of the two lists
+may be empty.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ DIALOGUE_ASPECTS = (
 
 
 class FollowUpsError(ValueError):
-    """The file is not there or says something else than follow-ups; the message says where and what."""
+    """The file is not there or says something else than follow-ups; the message says where and
+    what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class FollowUps:
 
 
 def read_follow_ups(name: str) -> dict[str, FollowUps]:
-    """By aspect. ``name``: ``ours`` or a file. Raises ``FollowUpsError``; never shows what else a file holds."""
+    """By aspect. ``name``: ``ours`` or a file. Raises ``FollowUpsError``; never shows what else a
+    file holds."""
     return dict(_ours()) if name == OURS else _read(name, name)
 
 
@@ -68,7 +72,9 @@ def _read(name: str, file: str) -> dict[str, FollowUps]:
     try:
         document = json.loads(text_of(file, _LARGEST_FILE))
     except json.JSONDecodeError as error:
-        raise FollowUpsError(f"{name}: line {error.lineno}, column {error.colno}: not JSON") from error
+        raise FollowUpsError(
+            f"{name}: line {error.lineno}, column {error.colno}: not JSON"
+        ) from error
     except RecursionError as error:
         raise FollowUpsError(f"{name}: not JSON") from error
     except ValueError as error:
@@ -93,10 +99,16 @@ def _aspect(name: str, key: str) -> str:
 
 def _of_aspect(name: str, key: str, entry: object) -> FollowUps:
     if not isinstance(entry, Mapping):
-        raise FollowUpsError(f"{name}: $.{key}: must be an object with the lists positive and negative")
+        raise FollowUpsError(
+            f"{name}: $.{key}: must be an object with the lists positive and negative"
+        )
     if unknown := sorted(set(entry) - {"positive", "negative"}):
-        raise FollowUpsError(f"{name}: $.{key}.{unknown[0][:50]}: only positive and negative belong here")
-    positive, negative = (_texts(name, key, side, entry.get(side, [])) for side in ("positive", "negative"))
+        raise FollowUpsError(
+            f"{name}: $.{key}.{unknown[0][:50]}: only positive and negative belong here"
+        )
+    positive, negative = (
+        _texts(name, key, side, entry.get(side, [])) for side in ("positive", "negative")
+    )
     if not positive and not negative:
         raise FollowUpsError(f"{name}: $.{key}: has no follow-up")
     return FollowUps(positive, negative)

@@ -26,14 +26,21 @@ _EXAMPLES_AT_ONCE = 512
 
 
 class FollowUpScorer:
-    """Mean of log p(f | context, response) / |f| over the positive follow-ups, less that over the negative ones.
+    """Mean of log p(f | context, response) / |f| over the positive follow-ups, less that over the
+    negative ones.
 
-    All ``aspects`` of a level are computed together: the dialogue is read once for all their follow-ups, and what is
-    found is remembered, so that the next aspect's metric only looks it up.
+    All ``aspects`` of a level are computed together: the dialogue is read once for all their
+    follow-ups, and what is found is remembered, so that the next aspect's metric only looks it up.
     """
 
     def __init__(
-        self, model: str, style: str, file: str, aspect: str, aspects: Sequence[str], at_the_end: bool
+        self,
+        model: str,
+        style: str,
+        file: str,
+        aspect: str,
+        aspects: Sequence[str],
+        at_the_end: bool,
     ) -> None:
         known = read_follow_ups(file)
         self._model_name = model
@@ -44,16 +51,21 @@ class FollowUpScorer:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order; a dialogue's aspects only at the last turn that has a response."""
+        """One score per example, in order; a dialogue's aspects only at the last turn that has a
+        response."""
         model = causal_model_for(self._model_name)
         self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         scored = self._scored(examples)
         texts = {place: self._text_before(model, examples[place]) for place in scored}
-        scores: list[Score] = [NOT_LAST if one.response.strip() else EMPTY_RESPONSE for one in examples]
+        scores: list[Score] = [
+            NOT_LAST if one.response.strip() else EMPTY_RESPONSE for one in examples
+        ]
         remarks: dict[int, str] = {}
         for start in range(0, len(scored), _EXAMPLES_AT_ONCE):
             part = scored[start : start + _EXAMPLES_AT_ONCE]
-            found = self._of_texts(model, [texts[place] for place in part], _further(progress, start, len(part)))
+            found = self._of_texts(
+                model, [texts[place] for place in part], _further(progress, start, len(part))
+            )
             for place in part:
                 value, cut = found[texts[place]]
                 scores[place] = value
@@ -100,24 +112,34 @@ class FollowUpScorer:
         known = store.get_many(namespace, [text for text, _ in texts])
         known = {text: row for text, row in known.items() if row.shape == (len(columns) + 1,)}
         unknown = [one for one in dict.fromkeys(texts) if one[0] not in known]
-        asked = [Continuation(text, lead + follow_up) for text, lead in unknown for follow_up in columns]
+        asked = [
+            Continuation(text, lead + follow_up) for text, lead in unknown for follow_up in columns
+        ]
         found = model.likelihoods(asked, _scaled(progress, len(texts), len(asked)))
         new: dict[str, NDArray[np.float32]] = {}
         for number, (text, _) in enumerate(unknown):
             here = found[number * len(columns) : (number + 1) * len(columns)]
-            new[text] = np.array([*(one.per_token for one in here), any(one.cut for one in here)], dtype=np.float32)
+            new[text] = np.array(
+                [*(one.per_token for one in here), any(one.cut for one in here)], dtype=np.float32
+            )
         store.put_many(namespace, new)
         rows = {**known, **new}
-        return {one: (self._score_of(rows[one[0]], columns), bool(rows[one[0]][-1])) for one in texts}
+        return {
+            one: (self._score_of(rows[one[0]], columns), bool(rows[one[0]][-1])) for one in texts
+        }
 
     def _columns(self) -> dict[str, int]:
         """Every follow-up of the level once, with its place in a row."""
-        said = [text for name in sorted(self._follow_ups) for text in _all_of(self._follow_ups[name])]
+        said = [
+            text for name in sorted(self._follow_ups) for text in _all_of(self._follow_ups[name])
+        ]
         return {text: place for place, text in enumerate(dict.fromkeys(said))}
 
     def _score_of(self, row: NDArray[np.float32], columns: dict[str, int]) -> float:
         mine = self._follow_ups[self._aspect]
-        good, bad = ([float(row[columns[text]]) for text in side] for side in (mine.positive, mine.negative))
+        good, bad = (
+            [float(row[columns[text]]) for text in side] for side in (mine.positive, mine.negative)
+        )
         return _mean(good) - _mean(bad)
 
 
@@ -135,4 +157,8 @@ def _further(progress: Progress | None, start: int, most: int) -> Progress | Non
 
 
 def _scaled(progress: Progress | None, texts: int, continuations: int) -> Progress | None:
-    return None if progress is None or not continuations else lambda done: progress(done * texts // continuations)
+    return (
+        None
+        if progress is None or not continuations
+        else lambda done: progress(done * texts // continuations)
+    )

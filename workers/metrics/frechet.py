@@ -1,10 +1,13 @@
-"""The Fréchet distance between two sets of points, each taken as a Gaussian with its mean and covariance.
+"""The Fréchet distance between two sets of points, each taken as a Gaussian with its mean and
+covariance.
 
-d² = ‖μ₁ − μ₂‖² + Tr(Σ₁ + Σ₂ − 2 (Σ₁Σ₂)^½) (Dowson and Landau, 1982; equation 2 of Xiang et al., 2021).
+d² = ‖μ₁ − μ₂‖² + Tr(Σ₁ + Σ₂ − 2 (Σ₁Σ₂)^½) (Dowson and Landau, 1982; equation 2 of Xiang et al.,
+2021).
 
-With fewer points than dimensions Σ₁Σ₂ is singular and its square root is badly conditioned. Its trace needs no root:
-with C the centred points (n × d) and Σ = CᵀC / (n − 1), Σ₁Σ₂ has the eigenvalues of (C₁C₂ᵀ)(C₁C₂ᵀ)ᵀ / ((n₁−1)(n₂−1)),
-so Tr (Σ₁Σ₂)^½ is the sum of the singular values of C₁C₂ᵀ divided by √((n₁−1)(n₂−1)).
+With fewer points than dimensions Σ₁Σ₂ is singular and its square root is badly conditioned. Its
+trace needs no root: with C the centred points (n × d) and Σ = CᵀC / (n − 1), Σ₁Σ₂ has the
+eigenvalues of (C₁C₂ᵀ)(C₁C₂ᵀ)ᵀ / ((n₁−1)(n₂−1)), so Tr (Σ₁Σ₂)^½ is the sum of the singular values of
+C₁C₂ᵀ divided by √((n₁−1)(n₂−1)).
 """
 
 from __future__ import annotations
@@ -23,8 +26,9 @@ MeanTerm = Literal["squared", "norm"]
 def frechet_distance(
     first: NDArray[np.floating], second: NDArray[np.floating], mean_term: MeanTerm = "squared"
 ) -> float:
-    """Of two sets of points, n × d each, in float64; 0 or more, 0 for equal moments. Raises ``ValueError`` where a set
-    has fewer than two points, which have no covariance, or holds anything but finite numbers."""
+    """Of two sets of points, n × d each, in float64; 0 or more, 0 for equal moments. Raises
+    ``ValueError`` where a set has fewer than two points, which have no covariance, or holds
+    anything but finite numbers."""
     for points in (first, second):
         if len(points) < 2:
             raise ValueError("a covariance needs two points")
@@ -36,7 +40,9 @@ def frechet_distance(
         between_means = math.sqrt(between_means)
     one, other = _scaled_deviations(one), _scaled_deviations(other)
     traces = float(np.sum(one**2) + np.sum(other**2))
-    shared = float(np.linalg.svd(_at_most_square(one) @ _at_most_square(other).T, compute_uv=False).sum())
+    shared = float(
+        np.linalg.svd(_at_most_square(one) @ _at_most_square(other).T, compute_uv=False).sum()
+    )
     return max(0.0, between_means + traces - 2.0 * shared)
 
 
@@ -47,7 +53,8 @@ def _scaled_deviations(points: Float64Array) -> Float64Array:
 
 
 def _at_most_square(deviations: Float64Array) -> Float64Array:
-    """With C = QR, C₁C₂ᵀ and R₁R₂ᵀ have the same singular values: no side needs more rows than dimensions."""
+    """With C = QR, C₁C₂ᵀ and R₁R₂ᵀ have the same singular values: no side needs more rows than
+    dimensions."""
     rows, columns = deviations.shape
     if rows <= columns:
         return deviations

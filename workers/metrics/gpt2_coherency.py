@@ -1,4 +1,5 @@
-"""GPT2-Coherency: the length-normalised log-likelihood of a response after its context (Pang et al., 2020)."""
+"""GPT2-Coherency: the length-normalised log-likelihood of a response after its context (Pang et
+al., 2020)."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ METRIC = Metric(
     name="gpt2_coherency",
     version="1",
     summary="How likely a causal language model finds the response after its context, per token.",
-    citation="Pang et al. (2020), Towards Holistic and Automatic Evaluation of Open-Domain Dialogue Generation, ACL",
+    citation="Pang et al. (2020), Towards Holistic and Automatic Evaluation of Open-Domain "
+    "Dialogue Generation, ACL",
     build=_build,
     needs=frozenset({"context"}),
     queue="gpu",
@@ -35,12 +37,13 @@ METRIC = Metric(
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\mathrm{Coherency}(r \mid c) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p\left(r_t \mid c, r_{<t}\right)",
-    description="""A language model that was trained to continue texts reads the dialogue so far and says of each token
-of the response how likely it was. The score is the mean of the logarithms of these probabilities: 0 would be
-certainty, and the further below 0, the less the model expected the response. Pang and others used GPT-2; any causal
-model can be named here.
+    description="""A language model that was trained to continue texts reads the dialogue so far and
+says of each token of the response how likely it was. The score is the mean of the logarithms of
+these probabilities: 0 would be certainty, and the further below 0, the less the model expected the
+response. Pang and others used GPT-2; any causal model can be named here.
 
-What is likely is not what is good. Dull answers are likely after almost everything, and a human answer with a name or a
-number in it is not: on persona chats people and this score disagree, and the correlation is negative. On
-corpora whose systems make broken sentences it is positive. PMI takes out how likely a response is anyway.""",
+What is likely is not what is good. Dull answers are likely after almost everything, and a human
+answer with a name or a number in it is not: on persona chats people and this score disagree, and
+the correlation is negative. On corpora whose systems make broken sentences it is positive. PMI
+takes out how likely a response is anyway.""",
 )

@@ -1,4 +1,5 @@
-"""Greedy Matching: each word with the most similar word of the other text, both ways (Rus and Lintean, 2012)."""
+"""Greedy Matching: each word with the most similar word of the other text, both ways (Rus and
+Lintean, 2012)."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ _COLUMN = 3
 METRIC = Metric(
     name="greedy_matching",
     version="2",
-    summary="Mean cosine of each word with the most similar word of the other text, averaged over both directions.",
-    citation="Rus and Lintean (2012), An Optimal Assessment of Natural Language Student Input Using Word-to-Word "
-    "Similarity Metrics, ITS",
+    summary="Mean cosine of each word with the most similar word of the other text, averaged over "
+    "both directions.",
+    citation="Rus and Lintean (2012), An Optimal Assessment of Natural Language Student Input "
+    "Using Word-to-Word Similarity Metrics, ITS",
     build=partial(build, _COLUMN),
     needs=frozenset({"reference"}),
     queue="gpu",
@@ -29,10 +31,10 @@ METRIC = Metric(
         "\n\n"
         r"G(s, t) = \frac{1}{|s|} \sum_{w \in s} \max_{v \in t} \cos(e_w, e_v)"
     ),
-    description="""Each word of one text is paired with the word of the other whose vector is most similar; the
-cosines are averaged over the words, and the two directions over each other. It is what BERTScore's F1 would be with one
-fixed vector a word and an arithmetic mean.
+    description="""Each word of one text is paired with the word of the other whose vector is most
+similar; the cosines are averaged over the words, and the two directions over each other. It is what
+BERTScore's F1 would be with one fixed vector a word and an arithmetic mean.
 
-A word has one vector whatever stands around it, and one word may be matched by many. Function words match almost
-everywhere and lift the scores of all pairs.""",
+A word has one vector whatever stands around it, and one word may be matched by many. Function words
+match almost everywhere and lift the scores of all pairs.""",
 )

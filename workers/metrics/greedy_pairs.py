@@ -1,4 +1,5 @@
-"""Every token of a text with the most similar token of another: what BERTScore and Greedy Matching are made of."""
+"""Every token of a text with the most similar token of another: what BERTScore and Greedy Matching
+are made of."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ FloatArray = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """One response and one reference: for each token the largest cosine with a token of the other text."""
+    """One response and one reference: for each token the largest cosine with a token of the other
+    text."""
 
     place: int
     """Of the pair."""
@@ -34,8 +36,9 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 def best_matches(
     pairs: Sequence[Pair], responses: Mapping[str, FloatArray], references: Mapping[str, FloatArray]
 ) -> Iterator[Matches]:
-    """For each pair whose two texts have tokens. ``responses`` and ``references``: per text, tokens × dimensions, in
-    rows of length one. All responses to one reference are compared with it in one product of matrices."""
+    """For each pair whose two texts have tokens. ``responses`` and ``references``: per text, tokens
+    × dimensions, in rows of length one. All responses to one reference are compared with it in one
+    product of matrices."""
     to_reference: dict[str, list[int]] = {}
     for place, (response, reference) in enumerate(pairs):
         if len(responses[response]) and len(references[reference]):

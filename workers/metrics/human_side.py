@@ -1,4 +1,5 @@
-"""Which people's answers a distribution metric holds a system against: an option that such metrics share."""
+"""Which people's answers a distribution metric holds a system against: an option that such metrics
+share."""
 
 from __future__ import annotations
 

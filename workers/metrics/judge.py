@@ -48,7 +48,8 @@ METRIC = Metric(
     name="judge",
     version="1",
     summary="A language model's score of the response, asked with a prompt of your own.",
-    citation="the organiser who wrote the prompt; read as in Wakaki et al. (2024) and Liu et al. (2023)",
+    citation="the organiser who wrote the prompt; read as in Wakaki et al. (2024) and Liu et al. "
+    "(2023)",
     build=_build,
     needs_of=_needs,
     queue="llm",
@@ -59,12 +60,14 @@ METRIC = Metric(
     resumable=True,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=EQUATIONS,
-    description=f"""A prompt says what is judged, on which scale and in which form the answer comes; docs/judges.md
-describes the format, and the site has a page on which a prompt is written, tried on ten responses and run. The prompt's
-placeholders decide what it needs: one that shows the reference has no score at a turn without one.
+    description=f"""A prompt says what is judged, on which scale and in which form the answer comes;
+docs/judges.md describes the format, and the site has a page on which a prompt is written, tried on
+ten responses and run. The prompt's placeholders decide what it needs: one that shows the reference
+has no score at a turn without one.
 
-What such a score means is what its prompt says, and how well the model follows it: hold it against people before it is
-believed, and against the length of responses, which language models are known to like.
+What such a score means is what its prompt says, and how well the model follows it: hold it against
+people before it is believed, and against the length of responses, which language models are known
+to like.
 
 {HOW_IT_IS_READ}
 

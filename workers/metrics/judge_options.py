@@ -1,4 +1,5 @@
-"""What the LLM judges share in their declarations: options, and what they become when a scorer is built."""
+"""What the LLM judges share in their declarations: options, and what they become when a scorer is
+built."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from workers.metrics.base import Need, Option, OptionValue
 from workers.metrics.named_files import text_of
 
 SYSTEMS_AT_ONCE = 128
-"""As many as a challenge has: what systems answer at one turn has one prefix, and what they say alike is one call."""
+"""As many as a challenge has: what systems answer at one turn has one prefix, and what they say
+alike is one call."""
 MOST_SAMPLES = 20
 LARGEST_DIGIT = 9
 EXPECTED, ANSWER = "expected", "answer"
@@ -25,16 +27,23 @@ NEVER_EXTRA = ("model", "messages", "stream", "n", "reasoning_effort")
 KEPT, REMOVED = "kept", "removed"
 
 MODEL = Option(
-    "model", PACKAGED_MODEL_NAME, f"the judge: {PACKAGED_MODEL_NAME} (packaged), or a model of DIALEVAL_LLM_URL"
+    "model",
+    PACKAGED_MODEL_NAME,
+    f"the judge: {PACKAGED_MODEL_NAME} (packaged), or a model of DIALEVAL_LLM_URL",
 )
 SCORING = Option(
     "scoring",
     EXPECTED,
-    "expected: the mean of the scale's numbers weighted by their probabilities; answer: the number that is written",
+    "expected: the mean of the scale's numbers weighted by their probabilities; answer: the "
+    "number that is written",
     (EXPECTED, ANSWER),
 )
-SAMPLES = Option("samples", 1, "answers a response gets, averaged; the paper has 3", least=1, most=MOST_SAMPLES)
-TEMPERATURE = Option("temperature", 1.0, "of the model's sampling; 0: the likeliest answer", least=0, most=2)
+SAMPLES = Option(
+    "samples", 1, "answers a response gets, averaged; the paper has 3", least=1, most=MOST_SAMPLES
+)
+TEMPERATURE = Option(
+    "temperature", 1.0, "of the model's sampling; 0: the likeliest answer", least=0, most=2
+)
 SEED = Option("seed", 0, "of the sampling, where the endpoint honours it", least=0, most=2**31 - 1)
 INJECTIONS = Option(
     "injections",
@@ -58,7 +67,11 @@ MOST_TOKENS = Option(
 EXTRA = Option("extra", "", 'further parameters that are sent, a JSON object: {"top_p": 0.9}')
 ASKING = (EFFORT, MOST_TOKENS, EXTRA)
 """How a model is asked beside what decides the score."""
-PROMPT = Option("prompt", "", "empty: the project's own wording; a prompt file, or slug@number of a prompt of the site")
+PROMPT = Option(
+    "prompt",
+    "",
+    "empty: the project's own wording; a prompt file, or slug@number of a prompt of the site",
+)
 OWN_PROMPT = Option("prompt", "", "slug@number of a prompt written on the site, or a prompt file")
 
 _ON_SHELF = re.compile(r"[a-z0-9_-]+@[0-9]+")
@@ -82,7 +95,9 @@ class Judge:
     """Sent as they are."""
 
     @classmethod
-    def of(cls, options: Mapping[str, OptionValue], prompt: JudgePromptFile, label: str = "") -> Judge:
+    def of(
+        cls, options: Mapping[str, OptionValue], prompt: JudgePromptFile, label: str = ""
+    ) -> Judge:
         return cls(
             model=str(options["model"]),
             prompt=prompt,
@@ -98,7 +113,8 @@ class Judge:
 
 
 def _more_parameters(options: Mapping[str, OptionValue]) -> dict[str, Any]:
-    """Raises ``ValueError`` where ``extra`` is no JSON object, or names what the judge decides itself."""
+    """Raises ``ValueError`` where ``extra`` is no JSON object, or names what the judge decides
+    itself."""
     written = str(options["extra"])
     try:
         more = json.loads(written or "{}")
@@ -116,14 +132,18 @@ class NoPrompt(ValueError):
 
 
 def prompt_named(name: str, own: str, step: str = "turn") -> JudgePromptFile:
-    """The project's prompt ``own`` where no name is given; else that of the site's shelf or of a file.
+    """The project's prompt ``own`` where no name is given; else that of the site's shelf or of a
+    file.
 
-    Raises ``NoPrompt``. Of a file that is no prompt file it tells nothing: anybody may have named it.
+    Raises ``NoPrompt``. Of a file that is no prompt file it tells nothing: anybody may have named
+    it.
     """
     prompt = _read(name) if name else _own(own)
     if prompt.step != step:
         wanted = {"turn": "of single responses", "dialogue": "of whole dialogues"}
-        raise NoPrompt(f"{name} is a prompt {wanted[prompt.step]}; wanted is one {wanted[step]} (step: {step})")
+        raise NoPrompt(
+            f"{name} is a prompt {wanted[prompt.step]}; wanted is one {wanted[step]} (step: {step})"
+        )
     return prompt
 
 
@@ -162,7 +182,10 @@ def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "tur
     except ValueError as problem:
         return str(problem)
     if options["scoring"] == EXPECTED and prompt.scale[1] > LARGEST_DIGIT:
-        return f"a scale up to {prompt.scale[1]} has no expected score, its numbers are several tokens: scoring=answer"
+        return (
+            f"a scale up to {prompt.scale[1]} has no expected score, its numbers are several "
+            "tokens: scoring=answer"
+        )
     return desk.at_hand().missing(str(options["model"]))
 
 

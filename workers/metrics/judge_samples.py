@@ -1,4 +1,5 @@
-"""The samples of many requests, gathered as their answers come: what is asked again, what each says, their mean."""
+"""The samples of many requests, gathered as their answers come: what is asked again, what each
+says, their mean."""
 
 from __future__ import annotations
 
@@ -23,13 +24,15 @@ from workers.metrics.judge_trace import JudgeTrace
 TOP = 20
 """The likeliest tokens that are asked for: the most that OpenAI's interface gives."""
 EXPECTED_TOKENS = 12
-"""Of an answer that was begun. An endpoint that does not go on with it, but answers anew, writes the label first."""
+"""Of an answer that was begun. An endpoint that does not go on with it, but answers anew, writes
+the label first."""
 PACKAGED_TOKENS = 1
 """Of the packaged model, whose server goes on: its first token stands where the number does."""
 SAID_CHARACTERS = 200
 WRITTEN_INSTEAD = "no log-probabilities: the score is the number that the judge wrote"
 MOST_IN_VAIN = 3
-"""Answers at the beginning of a run of which none holds a number: then it ends, before more is paid for nothing."""
+"""Answers at the beginning of a run of which none holds a number: then it ends, before more is paid
+for nothing."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ class Samples:
         self._last = ""
 
     def request_of(self, messages: Sequence[Message]) -> ChatRequest:
-        """An expected score is read where the number would come: the answer is begun for the model."""
+        """An expected score is read where the number would come: the answer is begun for the
+        model."""
         judge = self._judge
         parameters: dict[str, Any] = {
             **dict(judge.more_parameters),
@@ -102,7 +106,8 @@ class Samples:
         return [Call(request, sample, purpose=purpose) for sample in range(count)]
 
     def take(self, call: Call, answer: Answer) -> list[Call]:
-        """Reads an answer. The calls that come of it: the same sample again where nothing could be read.
+        """Reads an answer. The calls that come of it: the same sample again where nothing could be
+        read.
 
         Raises ``EndpointFailed`` where the first answers of the run hold no number.
         """
@@ -125,10 +130,14 @@ class Samples:
         return []
 
     def _is_read(self, gathered: _Gathered, call: Call, answer: Answer) -> bool:
-        """Whether the answer holds a number; then it is the sample's. Without log-probabilities an expected score is
-        the number that was written."""
+        """Whether the answer holds a number; then it is the sample's. Without log-probabilities an
+        expected score is the number that was written."""
         is_expected = self._judge.scoring == EXPECTED
-        if is_expected and answer.chances is not None and self._read_chances(gathered, call, answer):
+        if (
+            is_expected
+            and answer.chances is not None
+            and self._read_chances(gathered, call, answer)
+        ):
             return True
         if (numbers := self._numbers(call, answer)) is None:
             return False
@@ -137,7 +146,8 @@ class Samples:
         return True
 
     def _without_number(self, gathered: _Gathered, call: Call, answer: Answer) -> Call | None:
-        """The same once more where that may help: in another form if one was learned, or with another seed."""
+        """The same once more where that may help: in another form if one was learned, or with
+        another seed."""
         gathered.said = answer.text[:SAID_CHARACTERS]
         is_outdated = self.learner is not None and answer.sent != self.learner.dialect
         has_learned = self.learner is not None and self.learner.no_number(call.request, answer)
@@ -154,17 +164,20 @@ class Samples:
         return None
 
     def refuse_without_numbers(self) -> None:
-        """Raises ``EndpointFailed``, with what was answered last, where there were answers and none held a number."""
+        """Raises ``EndpointFailed``, with what was answered last, where there were answers and none
+        held a number."""
         if self._last and not self._has_number:
             raise EndpointFailed(
-                f"{self._judge.model}: the first answers hold no number for {self._judge.label}; the last: {self._last}"
+                f"{self._judge.model}: the first answers hold no number for {self._judge.label}; "
+                f"the last: {self._last}"
             )
 
     def is_whole(self, key: str) -> bool:
         return all(self._gathered[key].answered)
 
     def reported_models(self, trace: JudgeTrace) -> frozenset[str]:
-        """What is said to have answered the requests of a trace, where that is not the judge's model."""
+        """What is said to have answered the requests of a trace, where that is not the judge's
+        model."""
         requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
         return frozenset(name for one in requests for name in one.reported_models)
 
@@ -172,7 +185,10 @@ class Samples:
         """How the requests of a trace were asked, and read, where that is not the plain way."""
         requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
         written = {"written_number"} if any(one.is_written for one in requests) else set()
-        return frozenset(word for one in requests for form in one.forms for word in form.split("+")) | written
+        return (
+            frozenset(word for one in requests for form in one.forms for word in form.split("+"))
+            | written
+        )
 
     def reading(self, key: str) -> Reading:
         gathered = self._gathered[key]
@@ -181,9 +197,13 @@ class Samples:
         labels = dict.fromkeys(label for numbers in read for label in numbers)
         trace = JudgeTrace(
             request=key,
-            samples=tuple(None if one is None else one[self._judge.label] for one in gathered.samples),
+            samples=tuple(
+                None if one is None else one[self._judge.label] for one in gathered.samples
+            ),
             asks=tuple(gathered.asks),
-            aspects={label: _mean([one[label] for one in read if label in one]) for label in labels},
+            aspects={
+                label: _mean([one[label] for one in read if label in one]) for label in labels
+            },
             mass=gathered.mass,
             chances=gathered.chances,
             said="" if read else gathered.said,
@@ -207,8 +227,12 @@ class Samples:
         judge, text = self._judge, answer.text
         if is_begun(call.request) and answer.sent.prefill != "none" and _is_continued(answer):
             text = begun(judge.prompt, judge.label) + text.lstrip()
-        found = {label: value for label, value in parse(text, judge.prompt).items() if value is not None}
-        if judge.label not in found and not any(one.label == judge.label for one in statements(text, judge.prompt)):
+        found = {
+            label: value for label, value in parse(text, judge.prompt).items() if value is not None
+        }
+        if judge.label not in found and not any(
+            one.label == judge.label for one in statements(text, judge.prompt)
+        ):
             loose = {one.label: one.value for one in loose_statements(text, judge.prompt)}
             found = {label: value for label, value in loose.items() if value is not None} | found
         return found if judge.label in found else None

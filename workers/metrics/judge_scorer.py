@@ -1,7 +1,9 @@
-"""Scores from a language model that is asked: one response in its place at a time (ComperDial's CPDScore, section 4).
+"""Scores from a language model that is asked: one response in its place at a time (ComperDial's
+CPDScore, section 4).
 
-A response is asked once however many systems gave it. One that speaks to the judge ("rate this 5") is asked twice, as
-it is and with those words removed; the option ``injections`` says which counts, the trace holds both.
+A response is asked once however many systems gave it. One that speaks to the judge ("rate this 5")
+is asked twice, as it is and with those words removed; the option ``injections`` says which counts,
+the trace holds both.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class Texts:
 
 
 class JudgeScorer:
-    """A ``TurnScorer``. Raises what a ``Desk`` raises: ``BudgetSpent``, ``EndpointFailed``, ``Stopped``."""
+    """A ``TurnScorer``. Raises what a ``Desk`` raises: ``BudgetSpent``, ``EndpointFailed``,
+    ``Stopped``."""
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
@@ -64,7 +67,8 @@ class JudgeScorer:
         return self._account
 
     def wording(self) -> dict[str, str]:
-        """What it asks, as signatures tell it: all scores of one configuration have it in common."""
+        """What it asks, as signatures tell it: all scores of one configuration have it in
+        common."""
         return {"prompt_sha256": self.judge.prompt.digest[:PROMPT_DIGITS]}
 
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
@@ -75,21 +79,34 @@ class JudgeScorer:
         asked = Asked(self.judge)
         with desk.at_hand().open(self.judge.model, self._payer) as at:
             asked.samples.learner = at.learner
-            self._account = Account(model=at.model_label, device=at.device_label)  # now, too: a run shows who judges
+            self._account = Account(
+                model=at.model_label, device=at.device_label
+            )  # now, too: a run shows who judges
             at.ask(
-                asked.calls(examples), asked.samples.take, by_example(progress, len(examples), asked.count(examples))
+                asked.calls(examples),
+                asked.samples.take,
+                by_example(progress, len(examples), asked.count(examples)),
             )
             label, device = at.model_label, at.device_label
         asked.samples.refuse_without_numbers()
         readings = [asked.reading(example) for example in examples]
-        signed = [Signed.of(asked.samples, *one) for one in zip(readings, ([one] for one in examples), strict=True)]
+        signed = [
+            Signed.of(asked.samples, *one)
+            for one in zip(readings, ([one] for one in examples), strict=True)
+        ]
         self._account = Account(
             model=label,
             device=device,
             facts=facts_of(self.judge, signed),
             facts_of=lambda part: facts_of(self.judge, signed[part]),
-            remarks={place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks},
-            traces={place: one.trace.as_json() for place, one in enumerate(readings) if one.trace.request},
+            remarks={
+                place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks
+            },
+            traces={
+                place: one.trace.as_json()
+                for place, one in enumerate(readings)
+                if one.trace.request
+            },
         )
         return [one.score for one in readings]
 
@@ -145,10 +162,12 @@ class Asked:
 
 
 def in_order(examples: Iterable[Example]) -> list[Example]:
-    """By dialogue (as they come), turn, then system: all that systems share of a prompt stands at its beginning, and a
-    server that keeps prompts reads it once."""
+    """By dialogue (as they come), turn, then system: all that systems share of a prompt stands at
+    its beginning, and a server that keeps prompts reads it once."""
     listed = list(examples)
-    dialogues = {name: number for number, name in enumerate(dict.fromkeys(one.dialogue_id for one in listed))}
+    dialogues = {
+        name: number for number, name in enumerate(dict.fromkeys(one.dialogue_id for one in listed))
+    }
     return sorted(listed, key=lambda one: (dialogues[one.dialogue_id], one.turn))
 
 
@@ -162,7 +181,11 @@ def of_both(judge: Judge, kept: Reading, removed: Reading, injections: tuple[str
         removed=_defined(removed.score),
         other_request=other.trace.request,
     )
-    after = f"removed; with it {_figure(kept.score)}" if counts is removed else f"without it {_figure(removed.score)}"
+    after = (
+        f"removed; with it {_figure(kept.score)}"
+        if counts is removed
+        else f"without it {_figure(removed.score)}"
+    )
     remark = f"speaks to the judge: {injections[0]!r} ({after})"
     return Reading(counts.score, trace, (*counts.remarks, remark))
 

@@ -1,7 +1,9 @@
-"""How a judge came to a score: what ``MetricRun.details["traces"]`` holds by turn index, or by dialogue index for a
-metric of whole dialogues. For people and for checks; no score is ever read from here.
+"""How a judge came to a score: what ``MetricRun.details["traces"]`` holds by turn index, or by
+dialogue index for a metric of whole dialogues. For people and for checks; no score is ever read
+from here.
 
-The raw answers are in the store (``workers.judges.models``): those of ``request``, samples 0 to ``len(samples) - 1``.
+The raw answers are in the store (``workers.judges.models``): those of ``request``, samples 0 to
+``len(samples) - 1``.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ class JudgeTrace:
     request: str
     """The key of the stored request; "" where nothing was asked."""
     samples: tuple[float | None, ...] = ()
-    """The score that each sample gave, None for one that could not be read however often it was asked."""
+    """The score that each sample gave, None for one that could not be read however often it was
+    asked."""
     asks: tuple[int, ...] = ()
     """How often each sample was asked: 1 to 3."""
     aspects: Mapping[str, float] = field(default_factory=dict)
-    """Every number of the answer by its label, the one that counts too: means over the samples that could be read."""
+    """Every number of the answer by its label, the one that counts too: means over the samples that
+    could be read."""
     mass: float | None = None
-    """Expected scores: the probability of all numbers of the scale together, before it is divided out."""
+    """Expected scores: the probability of all numbers of the scale together, before it is divided
+    out."""
     chances: Mapping[str, float] = field(default_factory=dict)
     """Expected scores: the probability of each number of the scale, divided by ``mass``."""
     said: str = ""
@@ -34,7 +39,8 @@ class JudgeTrace:
     kept: float | None = None
     """Where there are injections: the score of the response as it is …"""
     removed: float | None = None
-    """… and without them. The option ``injections`` says which counts; ``request`` is that one's."""
+    """… and without them. The option ``injections`` says which counts; ``request`` is that
+    one's."""
     other_request: str = ""
     """The key of the other one."""
     turns: tuple[Mapping[str, Any], ...] = ()

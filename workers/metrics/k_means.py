@@ -1,10 +1,12 @@
-"""Mini-batch k-means (Sculley, 2010) from the points' inner products, with the draws of scikit-learn's.
+"""Mini-batch k-means (Sculley, 2010) from the points' inner products, with the draws of
+scikit-learn's.
 
-PRD's released code clusters with scikit-learn's ``MiniBatchKMeans``, ten times a system, and the seed decides the
-score. This makes the same random draws and the same steps for sets that fit into one mini-batch, so that a seed gives
-scikit-learn's labels, but works on the inner products of the points, which all runs share: a centre is a weighted mean
-of points, kept as its products with all points, and no step touches a point's dimensions. Where two centres are at one
-place, which happens with few points to a cluster, rounding decides between them: scikit-learn's own labels then differ
+PRD's released code clusters with scikit-learn's ``MiniBatchKMeans``, ten times a system, and the
+seed decides the score. This makes the same random draws and the same steps for sets that fit into
+one mini-batch, so that a seed gives scikit-learn's labels, but works on the inner products of the
+points, which all runs share: a centre is a weighted mean of points, kept as its products with all
+points, and no step touches a point's dimensions. Where two centres are at one place, which happens
+with few points to a cluster, rounding decides between them: scikit-learn's own labels then differ
 between float32 and float64.
 """
 
@@ -22,7 +24,8 @@ Float64Array = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 MOST_POINTS = 1024
-"""scikit-learn's ``batch_size``: with no more points, a mini-batch has as many as there are points."""
+"""scikit-learn's ``batch_size``: with no more points, a mini-batch has as many as there are
+points."""
 _MOST_ROUNDS = 100
 _ROUNDS_WITHOUT_IMPROVEMENT = 10
 _REASSIGNMENT_RATIO = 0.01
@@ -45,8 +48,8 @@ class Products:
     def of(cls, points: NDArray[np.floating]) -> Products:
         """Taken from the points' mean, which moves no distance and loses fewer digits.
 
-        The last bit of a product hangs on where in a processor's tile it is computed, so equal points would differ by
-        their places: all take the products of the first.
+        The last bit of a product hangs on where in a processor's tile it is computed, so equal
+        points would differ by their places: all take the products of the first.
         """
         moved = points.astype(np.float64)
         moved -= moved.mean(axis=0)
@@ -59,8 +62,11 @@ class Products:
         return cls(inner, squares, distances, first_equal)
 
 
-def mini_batch_k_means(products: Products, clusters: int, starts: int, draws: RandomState) -> IntArray:
-    """The cluster, 0 to ``clusters`` − 1, of each point. ``starts`` k-means++ starts, of which the best goes on.
+def mini_batch_k_means(
+    products: Products, clusters: int, starts: int, draws: RandomState
+) -> IntArray:
+    """The cluster, 0 to ``clusters`` − 1, of each point. ``starts`` k-means++ starts, of which the
+    best goes on.
 
     Raises ``ValueError`` for fewer points than clusters or more than ``MOST_POINTS``.
     """
@@ -86,7 +92,8 @@ def mini_batch_k_means(products: Products, clusters: int, starts: int, draws: Ra
 
 
 def _best_start(products: Products, clusters: int, starts: int, draws: RandomState) -> IntArray:
-    """Of several k-means++ starts (each a row of points that are centres) the one nearest to a drawn sample."""
+    """Of several k-means++ starts (each a row of points that are centres) the one nearest to a
+    drawn sample."""
     count = len(products.squares)
     sample = draws.randint(0, count, count)
     chosen = _k_means_plus_plus(products.distances, clusters, starts, draws)
@@ -95,10 +102,14 @@ def _best_start(products: Products, clusters: int, starts: int, draws: RandomSta
     return best
 
 
-def _k_means_plus_plus(distances: Float64Array, clusters: int, starts: int, draws: RandomState) -> IntArray:
-    """Greedy k-means++ (Arthur and Vassilvitskii, 2007), all starts side by side: starts × clusters, points' places.
+def _k_means_plus_plus(
+    distances: Float64Array, clusters: int, starts: int, draws: RandomState
+) -> IntArray:
+    """Greedy k-means++ (Arthur and Vassilvitskii, 2007), all starts side by side: starts ×
+    clusters, points' places.
 
-    What is drawn does not depend on the points, so each start's draws come one after another, as if it ran alone.
+    What is drawn does not depend on the points, so each start's draws come one after another, as if
+    it ran alone.
     """
     count = len(distances)
     trials = 2 + int(math.log(clusters))
@@ -134,7 +145,8 @@ def _in_proportion(weights: Float64Array, shares: Float64Array) -> IntArray:
 
 
 def _drawn(draws: RandomState, count: int, size: int) -> IntArray:
-    """Places with equal chances, as ``draws.choice(count, size, p=…)`` draws them, which would check p each time."""
+    """Places with equal chances, as ``draws.choice(count, size, p=…)`` draws them, which would
+    check p each time."""
     places: IntArray = _up_to_each(count).searchsorted(draws.random_sample(size), side="right")
     return places
 
@@ -149,7 +161,8 @@ def _up_to_each(count: int) -> Float64Array:
 class _Centres:
     """Each the mean of all points that it ever met, so the more it has met the less it moves.
 
-    A centre that has met none yet is a point. What is kept of the others are sums, to be divided by ``members``.
+    A centre that has met none yet is a point. What is kept of the others are sums, to be divided by
+    ``members``.
     """
 
     def __init__(self, products: Products, at_points: IntArray) -> None:
@@ -166,7 +179,8 @@ class _Centres:
         self.members = np.zeros(clusters)
 
     def learn_from(self, batch: IntArray) -> float:
-        """Moves the centres towards the points that they are nearest to; the squared distances before, summed."""
+        """Moves the centres towards the points that they are nearest to; the squared distances
+        before, summed."""
         times = np.bincount(batch, minlength=len(self._places))
         distances = self._distances()
         nearest = self._nearest_of(distances)
@@ -192,7 +206,10 @@ class _Centres:
         self._met[small] = 0.0
         self._met[np.flatnonzero(small), at] = members
         self._met_inner[small] = members * self._products.inner[at]
-        self._inner[small], self._squares[small] = self._products.inner[at], self._products.squares[at]
+        self._inner[small], self._squares[small] = (
+            self._products.inner[at],
+            self._products.squares[at],
+        )
 
     def nearest(self) -> IntArray:
         """Each point's nearest centre."""
@@ -204,7 +221,8 @@ class _Centres:
         return nearest
 
     def _distances(self) -> Float64Array:
-        """Centres × points: squared distances, less the points' squared lengths, which are the same for all centres."""
+        """Centres × points: squared distances, less the points' squared lengths, which are the same
+        for all centres."""
         distances = self._inner * -2.0
         distances += self._squares[:, None]
         return distances

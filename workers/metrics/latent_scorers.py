@@ -21,7 +21,8 @@ CUT = "the pair was cut: the model takes no more tokens"
 
 
 class LatentScores:
-    """A ``TurnScorer``. Every score is remarked with its Monte-Carlo error and what it is made of."""
+    """A ``TurnScorer``. Every score is remarked with its Monte-Carlo error and what it is made
+    of."""
 
     def __init__(self, trained: str, settings: LatentScoring) -> None:
         self._trained, self._settings = trained, settings
@@ -36,7 +37,12 @@ class LatentScores:
         model, remarks = latent_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks, self.facts())
         asked = [_judged(example) for example in examples]
-        flat = [one for of_example in asked if not isinstance(of_example, Undefined) for one in of_example]
+        flat = [
+            one
+            for of_example in asked
+            if not isinstance(of_example, Undefined)
+            for one in of_example
+        ]
 
         def of_model(distinct: list[Judged], told: Progress | None) -> list[CmnScore]:
             return model.scores(distinct, self._settings, told)
@@ -53,7 +59,8 @@ class LatentScores:
             scores.append(number(best.value))
         whole = [[] if isinstance(of_example, Undefined) else of_example for of_example in asked]
         shown = [
-            [text for one in of_one[:1] for text in (one.response, *one.context[-model.turns :])] for of_one in whole
+            [text for one in of_one[:1] for text in (one.response, *one.context[-model.turns :])]
+            for of_one in whole
         ]
         read_of_responses(model, shown, scores)
         pairs = [[(one.reference, one.response) for one in of_one] for of_one in whole]
@@ -81,7 +88,9 @@ class FollowScores:
         self._account = account_of(model, remarks)
         asked = [asked_of(example) for example in examples]
         pairs = [one for one in asked if not isinstance(one, Undefined)]
-        found = iter(each_once(pairs, lambda distinct, _: model.follows(distinct), progress, len(examples)))
+        found = iter(
+            each_once(pairs, lambda distinct, _: model.follows(distinct), progress, len(examples))
+        )
         scores: list[Score] = []
         for place, pair in enumerate(asked):
             if isinstance(pair, Undefined):
@@ -90,7 +99,9 @@ class FollowScores:
             scores.append(number(next(found)))
             if model.is_cut(*pair):
                 remarks[place] = CUT
-        shown = [[] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked]
+        shown = [
+            [] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked
+        ]
         self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
 

@@ -1,4 +1,5 @@
-"""Scores from how likely a causal language model finds a response: given its context, and out of nowhere."""
+"""Scores from how likely a causal language model finds a response: given its context, and out of
+nowhere."""
 
 from __future__ import annotations
 
@@ -6,7 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from annotations.estimates import Undefined
-from workers.language_models.likelihood import CausalModel, Continuation, Likelihood, causal_model_for
+from workers.language_models.likelihood import (
+    CausalModel,
+    Continuation,
+    Likelihood,
+    causal_model_for,
+)
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.copying import copies
 from workers.metrics.dialogue_text import Before, after_silence, before_utterance
@@ -23,7 +29,8 @@ COPIED = "repeats what was said or the persona, which this metric overrates"
 
 
 class Coherency:
-    """log p(response | context) / tokens, one of ``dialogue_text``'s formats, with the persona or without."""
+    """log p(response | context) / tokens, one of ``dialogue_text``'s formats, with the persona or
+    without."""
 
     def __init__(self, model: str, style: str, persona: bool) -> None:
         self._model_name = model
@@ -32,12 +39,17 @@ class Coherency:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order. Raises ``ModelError`` and, for ``chat``, ``NoChatTemplateError``."""
+        """One score per example, in order. Raises ``ModelError`` and, for ``chat``,
+        ``NoChatTemplateError``."""
         model = causal_model_for(self._model_name)
         self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         asked = self._asked(model, examples)
         continuations = [one for place in sorted(asked) for one in asked[place]]
-        found = iter(model.likelihoods(continuations, _by_example(progress, len(examples), len(continuations))))
+        found = iter(
+            model.likelihoods(
+                continuations, _by_example(progress, len(examples), len(continuations))
+            )
+        )
         remarks: dict[int, str] = {}
         scores: list[Score] = []
         for place, example in enumerate(examples):
@@ -49,14 +61,18 @@ class Coherency:
             if remark := self._remark(example, likelihoods):
                 remarks[place] = remark
         shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
-        self._account = replace(account_of(model, remarks), read=read_of_responses(model, shown, scores))
+        self._account = replace(
+            account_of(model, remarks), read=read_of_responses(model, shown, scores)
+        )
         return scores
 
     def account(self) -> Account:
         """Of the last call."""
         return self._account
 
-    def _asked(self, model: CausalModel, examples: Sequence[Example]) -> dict[int, list[Continuation]]:
+    def _asked(
+        self, model: CausalModel, examples: Sequence[Example]
+    ) -> dict[int, list[Continuation]]:
         """By the example's place what is to be computed; nothing for one that has no score."""
         befores: dict[object, Before] = {}
         asked: dict[int, list[Continuation]] = {}
@@ -67,11 +83,15 @@ class Coherency:
                 continue
             key = (example.context, persona)
             if key not in befores:
-                befores[key] = before_utterance(self._style, TARGET, example.context, persona, model)
+                befores[key] = before_utterance(
+                    self._style, TARGET, example.context, persona, model
+                )
             asked[place] = self._continuations(befores[key], response, model)
         return asked
 
-    def _continuations(self, before: Before, response: str, model: CausalModel) -> list[Continuation]:  # noqa: ARG002
+    def _continuations(
+        self, before: Before, response: str, model: CausalModel
+    ) -> list[Continuation]:  # noqa: ARG002
         return [Continuation(before.text, before.lead + response)]
 
     def _score_of(self, likelihoods: Sequence[Likelihood]) -> float:
@@ -84,11 +104,14 @@ class Coherency:
 class Information(Coherency):
     """(log p(response | persona, context) − log p(response)) / tokens.
 
-    p(response) is that in the same format after an empty utterance and without a persona: tags, marks and whatever the
-    model's chat template adds stand before both, and are no part of the difference.
+    p(response) is that in the same format after an empty utterance and without a persona: tags,
+    marks and whatever the model's chat template adds stand before both, and are no part of the
+    difference.
     """
 
-    def _continuations(self, before: Before, response: str, model: CausalModel) -> list[Continuation]:
+    def _continuations(
+        self, before: Before, response: str, model: CausalModel
+    ) -> list[Continuation]:
         nothing = after_silence(self._style, TARGET, PARTNER, model)
         told = super()._continuations(before, response, model)
         return [*told, Continuation(nothing.text, nothing.lead + response)]
@@ -98,12 +121,16 @@ class Information(Coherency):
         return told.per_token - untold.per_token
 
     def _remark(self, example: Example, likelihoods: Sequence[Likelihood]) -> str:
-        told = [one.text for one in example.context] + list(example.persona if self._persona else ())
+        told = [one.text for one in example.context] + list(
+            example.persona if self._persona else ()
+        )
         copied = COPIED if copies(example.response, told) else ""
         return "; ".join(filter(None, [super()._remark(example, likelihoods), copied]))
 
 
-def _by_example(progress: Progress | None, examples: int, continuations: int) -> Callable[[int], None] | None:
+def _by_example(
+    progress: Progress | None, examples: int, continuations: int
+) -> Callable[[int], None] | None:
     """Progress in examples, of which each may ask for several continuations."""
     if progress is None:
         return None

@@ -1,9 +1,10 @@
 """METEOR as NLTK computes it, on words split at white space, with WordNet 3.0.
 
-Words are aligned in three passes over what is left: same word, same Porter stem, synonym in WordNet. With m matched
-words in c chunks, P = m / words of the response, R = m / words of the reference: F = PR / (αP + (1−α)R) and the score
-is F · (1 − γ (c/m)^β) (Banerjee and Lavie, 2005; α = .9, β = 3, γ = .5). NLTK does the alignment; what it looks up
-again and again (stems, synonyms) is remembered here.
+Words are aligned in three passes over what is left: same word, same Porter stem, synonym in
+WordNet. With m matched words in c chunks, P = m / words of the response, R = m / words of the
+reference: F = PR / (αP + (1−α)R) and the score is F · (1 − γ (c/m)^β) (Banerjee and Lavie, 2005; α
+= .9, β = 3, γ = .5). NLTK does the alignment; what it looks up again and again (stems, synonyms) is
+remembered here.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class _RememberingStemmer:
 
 
 class _Synonyms:
-    """Stands where NLTK expects a synset and a lemma: all that METEOR reads of them is the names."""
+    """Stands where NLTK expects a synset and a lemma: all that METEOR reads of them is the
+    names."""
 
     __slots__ = ("_name",)
 
@@ -67,7 +69,8 @@ def _lexicon(folder: str) -> _RememberingWordNet:
 
     class EnglishWordNet(WordNetCorpusReader):  # type: ignore[misc]
         def map_wn(self, version: str = "wordnet") -> None:
-            """No map to other languages: METEOR does not use it, and it needs a file that Debian leaves out."""
+            """No map to other languages: METEOR does not use it, and it needs a file that Debian
+            leaves out."""
 
     if folder not in nltk.data.path:
         nltk.data.path.append(folder)  # NLTK opens files only below the folders in this list
@@ -80,8 +83,8 @@ def _lexicon(folder: str) -> _RememberingWordNet:
 
 
 def _close_files(reader: Any) -> None:
-    """NLTK opens them again when it looks a word up. A file that is open when a worker forks has one place that all its
-    processes move: one would read where another has just been."""
+    """NLTK opens them again when it looks a word up. A file that is open when a worker forks has
+    one place that all its processes move: one would read where another has just been."""
     while reader._data_file_map:
         reader._data_file_map.popitem()[1].close()
 
@@ -91,7 +94,9 @@ def _stemmer() -> _RememberingStemmer:
     return _RememberingStemmer()
 
 
-def meteor(response: TokenisedText, references: Sequence[TokenisedText], lexicon: _RememberingWordNet) -> float:
+def meteor(
+    response: TokenisedText, references: Sequence[TokenisedText], lexicon: _RememberingWordNet
+) -> float:
     """METEOR against the reference that fits best, in [0, 1]; 0 where no word matches."""
     from nltk.translate.meteor_score import meteor_score
 
@@ -108,7 +113,8 @@ def meteor(response: TokenisedText, references: Sequence[TokenisedText], lexicon
 
 
 def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
-    """Raises ``LookupError`` where WordNet is not installed: ``METRIC.missing`` says so beforehand."""
+    """Raises ``LookupError`` where WordNet is not installed: ``METRIC.missing`` says so
+    beforehand."""
     lexicon = _lexicon(str(wordnet.default_folder()))
     return AgainstReferences(options, partial(meteor, lexicon=lexicon))
 
@@ -123,8 +129,10 @@ def _warm_up() -> None:
 METRIC = Metric(
     name="meteor",
     version="2",
-    summary="Aligned words (same, same stem, synonym) against the references, with a penalty for scattered matches.",
-    citation="Banerjee and Lavie (2005), METEOR: An Automatic Metric for MT Evaluation, ACL workshop",
+    summary="Aligned words (same, same stem, synonym) against the references, with a penalty for "
+    "scattered matches.",
+    citation="Banerjee and Lavie (2005), METEOR: An Automatic Metric for MT Evaluation, ACL "
+    "workshop",
     build=_build,
     needs=frozenset({"reference"}),
     options=OPTIONS,

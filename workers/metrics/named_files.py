@@ -1,7 +1,7 @@
 """Files that an option names: whoever may ask for a metric may write any path there. Pure.
 
-Only a regular file is opened (a device or a pipe would never end), and no message shows what stands in it: messages are
-read on pages.
+Only a regular file is opened (a device or a pipe would never end), and no message shows what stands
+in it: messages are read on pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ def named_file(name: str) -> Path | None:
 
 
 def text_of(name: str, most_bytes: int) -> str:
-    """What a small file in UTF-8 holds. Raises ``ValueError``, which says why it cannot be read, and no more."""
+    """What a small file in UTF-8 holds. Raises ``ValueError``, which says why it cannot be read,
+    and no more."""
     path = named_file(name)
     if path is None:
         raise ValueError("there is no such file")

@@ -1,7 +1,9 @@
-"""How a text is cleaned before words are counted: the rule of ParlAI's F1 metric, which the CPD challenge kit uses.
+"""How a text is cleaned before words are counted: the rule of ParlAI's F1 metric, which the CPD
+challenge kit uses.
 
-Lower case; each ASCII punctuation mark becomes a space; the articles *a*, *an* and *the* become a space; white
-space is collapsed. Marks outside ASCII (a curly apostrophe, an ellipsis sign) stay: the rule names ASCII only.
+Lower case; each ASCII punctuation mark becomes a space; the articles *a*, *an* and *the* become a
+space; white space is collapsed. Marks outside ASCII (a curly apostrophe, an ellipsis sign) stay:
+the rule names ASCII only.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ from collections.abc import Sequence
 
 _PUNCTUATION_TO_SPACE = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _ARTICLES = frozenset({"a", "an", "the"})
-# A word boundary, not white space, ends an article: in "a’la" the "a" goes, because ’ is neither a letter nor ASCII.
+# A word boundary, not white space, ends an article: in "a’la" the "a" goes, because ’ is neither a
+# letter nor ASCII.
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def normalise(text: str) -> str:
-    """``text`` in lower case, without ASCII punctuation and articles, words separated by single spaces."""
+    """``text`` in lower case, without ASCII punctuation and articles, words separated by single
+    spaces."""
     return " ".join(normalised_words(text))
 
 
@@ -26,7 +30,8 @@ def normalised_words(text: str) -> list[str]:
     without_punctuation = text.lower().translate(_PUNCTUATION_TO_SPACE)
     words = without_punctuation.split()
     if is_plain(words):
-        # Every word boundary is white space here, so an article is a word: the same rule, four times as fast.
+        # Every word boundary is white space here, so an article is a word: the same rule, four
+        # times as fast.
         return [word for word in words if word not in _ARTICLES]
     return _ARTICLE.sub(" ", without_punctuation).split()
 

@@ -1,8 +1,10 @@
-"""How normal points are in each dimension: the test of Shapiro and Wilk (1965), all dimensions at once.
+"""How normal points are in each dimension: the test of Shapiro and Wilk (1965), all dimensions at
+once.
 
-W = (Σ aᵢ x₍ᵢ₎)² / Σ (xᵢ − x̄)², x₍ᵢ₎ the values in order. The weights and the p-value are Royston's approximation
-(1995, Applied Statistics 44(4), algorithm AS R94), good for 3 to 5,000 values. FBD takes its points as Gaussian; the
-paper (Xiang et al., 2021, Table 4) looks at this test to see how far that holds.
+W = (Σ aᵢ x₍ᵢ₎)² / Σ (xᵢ − x̄)², x₍ᵢ₎ the values in order. The weights and the p-value are Royston's
+approximation (1995, Applied Statistics 44(4), algorithm AS R94), good for 3 to 5,000 values. FBD
+takes its points as Gaussian; the paper (Xiang et al., 2021, Table 4) looks at this test to see how
+far that holds.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ MOST = 5000
 LEVEL = 0.05
 """A dimension with a smaller p is taken as not normal."""
 
-# Polynomials of AS R94, lowest power first: of 1/√n for the two outermost weights, of n (up to 11 values) or ln n (from
-# 12) for the mean and the logarithm of the standard deviation of the transformed W.
+# Polynomials of AS R94, lowest power first: of 1/√n for the two outermost weights, of n (up to 11
+# values) or ln n (from 12) for the mean and the logarithm of the standard deviation of the
+# transformed W.
 _LAST_WEIGHT = (0.0, 0.221157, -0.147981, -2.071190, 4.434685, -2.706056)
 _LAST_BUT_ONE = (0.0, 0.042981, -0.293762, -1.752461, 5.682633, -3.582633)
 _SMALL_MEAN = (0.5440, -0.39978, 0.025054, -0.0006714)
@@ -71,14 +74,16 @@ class Normality:
 def normality(points: NDArray[np.floating]) -> Normality:
     """Mean and standard deviation (over dimensions, ddof 0) of W and p, points × dimensions in.
 
-    Without figures, and with a reason, for fewer than 3 points or where every dimension is constant. Raises
-    ``ValueError`` where a point is not finite.
+    Without figures, and with a reason, for fewer than 3 points or where every dimension is
+    constant. Raises ``ValueError`` where a point is not finite.
     """
     count, dimensions = points.shape
     if not np.isfinite(points).all():
         raise ValueError("a point is not finite")
     if count < FEWEST:
-        return _no_figures(count, 0, f"the test of Shapiro and Wilk needs {FEWEST} points, there are {count}")
+        return _no_figures(
+            count, 0, f"the test of Shapiro and Wilk needs {FEWEST} points, there are {count}"
+        )
     varies = np.ptp(points, axis=0) > 0
     constant = dimensions - int(varies.sum())
     if constant == dimensions:
@@ -104,7 +109,9 @@ def shapiro_wilk(points: NDArray[np.floating]) -> tuple[Float64Array, Float64Arr
     """W and p for each column; at least 3 rows, no constant column."""
     values = np.sort(points.astype(np.float64), axis=0)
     values -= values.mean(axis=0)
-    w: Float64Array = np.minimum((_weights(len(values)) @ values) ** 2 / np.sum(values**2, axis=0), 1.0)
+    w: Float64Array = np.minimum(
+        (_weights(len(values)) @ values) ** 2 / np.sum(values**2, axis=0), 1.0
+    )
     return w, _p_values(w, len(values))
 
 
@@ -124,7 +131,9 @@ def _weights(count: int) -> Float64Array:
         weights = expected / math.sqrt(rest)
     else:
         last_but_one = expected[-2] / math.sqrt(length) + _polynomial(_LAST_BUT_ONE, u)
-        rest = (length - 2 * expected[-1] ** 2 - 2 * expected[-2] ** 2) / (1 - 2 * last**2 - 2 * last_but_one**2)
+        rest = (length - 2 * expected[-1] ** 2 - 2 * expected[-2] ** 2) / (
+            1 - 2 * last**2 - 2 * last_but_one**2
+        )
         weights = expected / math.sqrt(rest)
         weights[1], weights[-2] = -last_but_one, last_but_one
     weights[0], weights[-1] = -last, last
@@ -136,7 +145,9 @@ def _p_values(w: Float64Array, count: int) -> Float64Array:
     from scipy.special import ndtr
 
     if count == FEWEST:
-        exact: Float64Array = np.clip(6 / math.pi * (np.arcsin(np.sqrt(w)) - math.asin(math.sqrt(0.75))), 0.0, 1.0)
+        exact: Float64Array = np.clip(
+            6 / math.pi * (np.arcsin(np.sqrt(w)) - math.asin(math.sqrt(0.75))), 0.0, 1.0
+        )
         return exact
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.log1p(-w)  # −∞ for W = 1: p is 1
@@ -148,7 +159,10 @@ def _p_values(w: Float64Array, count: int) -> Float64Array:
         else:
             hopeless = np.zeros(w.shape, dtype=bool)
             transformed = away
-            mean, log_sd = _polynomial(_LARGE_MEAN, math.log(count)), _polynomial(_LARGE_LOG_SD, math.log(count))
+            mean, log_sd = (
+                _polynomial(_LARGE_MEAN, math.log(count)),
+                _polynomial(_LARGE_LOG_SD, math.log(count)),
+            )
         p: Float64Array = ndtr(-(transformed - mean) / math.exp(log_sd))
     return np.where(hopeless, 0.0, p)
 

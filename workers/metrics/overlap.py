@@ -8,8 +8,9 @@ from workers.metrics.texts import TokenisedText
 def longest_common_subsequence(response: TokenisedText, reference: TokenisedText) -> int:
     """The length of the longest sequence of words that occurs in both, in order, gaps allowed.
 
-    Bit-parallel (Hyyrö, 2004, "Bit-parallel LCS-length computation revisited"): one row of the usual table is one
-    integer, a cleared bit marks a place where the length grows. One addition a word instead of a row of comparisons.
+    Bit-parallel (Hyyrö, 2004, "Bit-parallel LCS-length computation revisited"): one row of the
+    usual table is one integer, a cleared bit marks a place where the length grows. One addition a
+    word instead of a row of comparisons.
     """
     everywhere = (1 << len(reference.tokens)) - 1
     row = everywhere

@@ -1,7 +1,8 @@
-"""What distribution metrics share: both sides as points, one for each (context, response), and a comparison of them.
+"""What distribution metrics share: both sides as points, one for each (context, response), and a
+comparison of them.
 
-A pair's point is the first token's state of context and response encoded together (Xiang et al., 2021, section 4.1).
-The human side's pairs are contexts with what people answered there.
+A pair's point is the first token's state of context and response encoded together (Xiang et al.,
+2021, section 4.1). The human side's pairs are contexts with what people answered there.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ NO_HUMAN_SIDE = Undefined("the human side has no response")
 
 
 class AgainstPeople:
-    """A ``SystemScorer``: encodes the system's pairs and the human side's, then compares the two sets of points."""
+    """A ``SystemScorer``: encodes the system's pairs and the human side's, then compares the two
+    sets of points."""
 
     def __init__(self, model: str, layer: int, compare: Compare) -> None:
         self._model = model
@@ -55,10 +57,16 @@ class AgainstPeople:
         self._turns = len(turns)
 
     def score_system(
-        self, examples: Sequence[Example], human: Sequence[Example], progress: Progress | None = None
+        self,
+        examples: Sequence[Example],
+        human: Sequence[Example],
+        progress: Progress | None = None,
     ) -> Score:
-        """One score, or ``Undefined`` where a side is empty, too small for the comparison, or nothing to the model."""
-        encoder = encoder_for(self._model)  # at each call: a kept scorer holds no model, and weights may be replaced
+        """One score, or ``Undefined`` where a side is empty, too small for the comparison, or
+        nothing to the model."""
+        encoder = encoder_for(
+            self._model
+        )  # at each call: a kept scorer holds no model, and weights may be replaced
         self._account = _account_of(encoder, frozenset(), 0, {})
         if not examples:
             return NO_RESPONSE
@@ -71,21 +79,24 @@ class AgainstPeople:
         # One by one: the first that can be read ends it.
         if all(read_of_responses(encoder, [pair_of(one)[1:]])[0].is_unreadable for one in human):
             return UNREADABLE_PEOPLE
-        both = pair_points(encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human))
+        both = pair_points(
+            encoder, [*examples, *human], self._layer, _as_share_of(progress, examples, human)
+        )
         result = self._compare(both.values[: len(examples)], both.values[len(examples) :])
         details = dict(result.details)
         if len(examples) < self._turns:
             details["warning"] = (
-                f"scored on {len(examples)} of {self._turns} turns, as {both.values.shape[1]} numbers each: fewer "
-                "responses lie further from people's by that alone, so compare it only with systems that answered "
-                "the same turns, or as many of their own"
+                f"scored on {len(examples)} of {self._turns} turns, as {both.values.shape[1]} "
+                "numbers each: fewer responses lie further from people's by that alone, so "
+                "compare it only with systems that answered the same turns, or as many of their "
+                "own"
             )
         self._account = replace(_account_of(encoder, both.cut, len(examples), details), read=read)
         return result.score
 
     def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:
-        """Encodes the pairs of several systems, which the encoder remembers: together they fill its batches with pairs
-        of like length, and people's are among them once."""
+        """Encodes the pairs of several systems, which the encoder remembers: together they fill its
+        batches with pairs of like length, and people's are among them once."""
         encoder = encoder_for(self._model)
         self._account = _account_of(encoder, frozenset(), 0, {})
         pair_points(encoder, examples, self._layer, progress)
@@ -104,23 +115,31 @@ class PairPoints:
 def pair_points(
     encoder: TextEncoder, examples: Sequence[Example], layer: int, progress: Progress | None = None
 ) -> PairPoints:
-    """A point for each example, in order. Raises ``ValueError`` where the model gives anything but numbers."""
+    """A point for each example, in order. Raises ``ValueError`` where the model gives anything but
+    numbers."""
     vectors = encoder.pair_states([pair_of(example) for example in examples], layer, progress)
     wrong = int((~np.isfinite(vectors.values)).any(axis=1).sum())
     if wrong:
-        raise ValueError(f"{encoder.files.label} gave no finite state for {wrong} of {len(examples)} pairs")
+        raise ValueError(
+            f"{encoder.files.label} gave no finite state for {wrong} of {len(examples)} pairs"
+        )
     return PairPoints(vectors.values, vectors.cut)
 
 
 def pair_of(example: Example) -> tuple[str, str]:
-    """The context as one text, its utterances joined by spaces as in the paper's corpora, and the response.
+    """The context as one text, its utterances joined by spaces as in the paper's corpora, and the
+    response.
 
     An empty response stays: a system that says nothing differs from people by that.
     """
-    return " ".join(utterance.text.strip() for utterance in example.context), example.response.strip()
+    return " ".join(
+        utterance.text.strip() for utterance in example.context
+    ), example.response.strip()
 
 
-def _as_share_of(progress: Progress | None, examples: Sequence[Example], human: Sequence[Example]) -> Progress | None:
+def _as_share_of(
+    progress: Progress | None, examples: Sequence[Example], human: Sequence[Example]
+) -> Progress | None:
     """People's pairs are encoded too, but a run counts the system's responses."""
     if progress is None:
         return None
@@ -128,7 +147,9 @@ def _as_share_of(progress: Progress | None, examples: Sequence[Example], human: 
     return lambda done: progress(done * len(examples) // total)
 
 
-def _account_of(encoder: TextEncoder, cut: frozenset[int], systems: int, details: Mapping[str, Any]) -> Account:
+def _account_of(
+    encoder: TextEncoder, cut: frozenset[int], systems: int, details: Mapping[str, Any]
+) -> Account:
     cut_people = sum(place >= systems for place in cut)
     noted = {
         "pairs_cut": {

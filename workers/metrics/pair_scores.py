@@ -1,7 +1,8 @@
-"""The loop of metrics that compare a response with each reference by a model's vectors, and take the best one.
+"""The loop of metrics that compare a response with each reference by a model's vectors, and take
+the best one.
 
-Each distinct pair is compared once, however many systems gave it; what a comparison yields (several numbers at once)
-is remembered, so that precision, recall and F1 in three processes cost one.
+Each distinct pair is compared once, however many systems gave it; what a comparison yields (several
+numbers at once) is remembered, so that precision, recall and F1 in three processes cost one.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ class PairComparison(Protocol):
 
     store: FeatureStore
     namespace: str
-    """What makes the values of a pair of texts what they are; "" where more than the two texts does."""
+    """What makes the values of a pair of texts what they are; "" where more than the two texts
+    does."""
     width: int
-    """How many numbers one comparison yields. The last five say what was read: tokens of the response and how many of
-    them are unknown, both of the reference, and 1 where the two texts are the same tokens (``read_columns``)."""
+    """How many numbers one comparison yields. The last five say what was read: tokens of the
+    response and how many of them are unknown, both of the reference, and 1 where the two texts are
+    the same tokens (``read_columns``)."""
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
         """pairs × width, NaN where a value does not exist."""
@@ -60,11 +63,12 @@ class PairComparison(Protocol):
 
 
 class BestReference:
-    """A ``TurnScorer``: of the values that a comparison yields for each reference, the best of one column.
+    """A ``TurnScorer``: of the values that a comparison yields for each reference, the best of one
+    column.
 
-    ``make`` gets the references of all turns of the corpus, in their order: what a corpus-wide weight (idf) is made of.
-    A caller who does not ``see_corpus`` gives those of the distinct turns of the call. A reference that is empty or
-    white space is none; a turn without one has no score.
+    ``make`` gets the references of all turns of the corpus, in their order: what a corpus-wide
+    weight (idf) is made of. A caller who does not ``see_corpus`` gives those of the distinct turns
+    of the call. A reference that is empty or white space is none; a turn without one has no score.
     """
 
     def __init__(
@@ -84,8 +88,9 @@ class BestReference:
         self._account = Account()
 
     def see_corpus(self, turns: Sequence[Example]) -> None:
-        """All turns of the corpus that the next calls' examples are of, answered or not: a weight that is made of them
-        is the same whatever a system has answered, and whoever is computed beside it."""
+        """All turns of the corpus that the next calls' examples are of, answered or not: a weight
+        that is made of them is the same whatever a system has answered, and whoever is computed
+        beside it."""
         self._corpus = turns
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
@@ -128,20 +133,32 @@ class BestReference:
         pairs_of = []
         for example in examples:
             response = ready(example.response)
-            asked = [(response, ready(reference)) for reference in example.references if reference.strip()]
+            asked = [
+                (response, ready(reference))
+                for reference in example.references
+                if reference.strip()
+            ]
             pairs_of.append([place_of.setdefault(pair, len(place_of)) for pair in asked])
         return list(place_of), pairs_of
 
     def _references_of_turns(self, examples: Sequence[Example]) -> list[str]:
         turns = {(example.dialogue_id, example.turn): example.references for example in examples}
-        return [self._prepare(reference) for references in turns.values() for reference in references]
+        return [
+            self._prepare(reference) for references in turns.values() for reference in references
+        ]
 
     def _is_of_another_order(self, values: Values, mine: list[int], pairs: list[Pair]) -> bool:
-        """Whether the best value is that of equal texts, and no text is equal. Upper and lower case may be one."""
-        best = max(mine, key=lambda place: float(np.nan_to_num(values[place, self._column], nan=-np.inf)))
+        """Whether the best value is that of equal texts, and no text is equal. Upper and lower case
+        may be one."""
+        best = max(
+            mine, key=lambda place: float(np.nan_to_num(values[place, self._column], nan=-np.inf))
+        )
         if not values[best, self._column] >= NEARLY_ONE:
             return False
-        return all(pairs[place][0] != pairs[place][1] and not _read_pair(values[place]).same_tokens for place in mine)
+        return all(
+            pairs[place][0] != pairs[place][1] and not _read_pair(values[place]).same_tokens
+            for place in mine
+        )
 
     def _best(
         self, comparison: PairComparison, values: Values, mine: list[int], pairs: list[Pair]
@@ -170,7 +187,8 @@ class BestReference:
 
 
 def _share_of(progress: Progress | None, examples: int, pairs: int) -> Callable[[int], None]:
-    """Progress in examples, told in pairs: the whole is told at the end, when all have their score."""
+    """Progress in examples, told in pairs: the whole is told at the end, when all have their
+    score."""
 
     def tell(done: int) -> None:
         if progress is not None and done < pairs:
@@ -179,7 +197,9 @@ def _share_of(progress: Progress | None, examples: int, pairs: int) -> Callable[
     return tell
 
 
-def _all_values(comparison: PairComparison, pairs: list[Pair], tell: Callable[[int], None]) -> Values:
+def _all_values(
+    comparison: PairComparison, pairs: list[Pair], tell: Callable[[int], None]
+) -> Values:
     """pairs × width: those that the store knows, and the rest block after block."""
     values = np.full((len(pairs), comparison.width), np.nan)
     unknown = _fill_remembered(comparison, pairs, values)
@@ -188,7 +208,8 @@ def _all_values(comparison: PairComparison, pairs: list[Pair], tell: Callable[[i
     for block in _blocks([pairs[place] for place in unknown]):
         places = [unknown[one] for one in block]
         asked = [pairs[place] for place in places]
-        # As they are remembered: two systems that say the same are equal to the last digit, in whatever calls.
+        # As they are remembered: two systems that say the same are equal to the last digit, in
+        # whatever calls.
         values[places] = comparison.compare(asked).astype(np.float32)
         if comparison.namespace:
             comparison.store.put_many(
@@ -207,7 +228,9 @@ def _fill_remembered(comparison: PairComparison, pairs: list[Pair], values: Valu
     unknown: list[int] = []
     for start in range(0, len(pairs), _REMEMBERED_AT_ONCE):
         keys = [_key(pair) for pair in pairs[start : start + _REMEMBERED_AT_ONCE]]
-        known: Mapping[str, NDArray[np.float32]] = comparison.store.get_many(comparison.namespace, keys)
+        known: Mapping[str, NDArray[np.float32]] = comparison.store.get_many(
+            comparison.namespace, keys
+        )
         for place, key in enumerate(keys, start):
             row = known.get(key)
             if row is not None and row.shape == (comparison.width,):
@@ -223,8 +246,9 @@ def _key(pair: Pair) -> str:
 
 
 def _blocks(pairs: list[Pair]) -> Iterator[list[int]]:
-    """Places of pairs, a block at a time. All pairs of a response are in one block, so that it is encoded once; the
-    responses to one reference stand together as far as that allows, so that few references are needed at a time."""
+    """Places of pairs, a block at a time. All pairs of a response are in one block, so that it is
+    encoded once; the responses to one reference stand together as far as that allows, so that few
+    references are needed at a time."""
     first_reference: dict[str, int] = {}
     of_response: dict[str, list[int]] = {}
     for place, (response, reference) in enumerate(pairs):

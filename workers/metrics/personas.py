@@ -1,4 +1,5 @@
-"""How many of a run's responses had a persona, for its signature: with and without one, scores may differ in scale."""
+"""How many of a run's responses had a persona, for its signature: with and without one, scores may
+differ in scale."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ def has_persona(example: Example) -> bool:
 
 
 def persona_facts(having: Collection[bool]) -> Facts:
-    """``with_persona``: ``all``, ``some`` or ``none``. Of no response nothing is said: a system without any was not
-    scored otherwise than its neighbours."""
+    """``with_persona``: ``all``, ``some`` or ``none``. Of no response nothing is said: a system
+    without any was not scored otherwise than its neighbours."""
     if not having:
         return ()
     return (("with_persona", "none" if not any(having) else "all" if all(having) else "some"),)

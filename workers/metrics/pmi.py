@@ -1,4 +1,5 @@
-"""PMI: by how much persona and context make a response likelier than it is out of nowhere (Li et al., 2016)."""
+"""PMI: by how much persona and context make a response likelier than it is out of nowhere (Li et
+al., 2016)."""
 
 from __future__ import annotations
 
@@ -25,8 +26,10 @@ def _build(options: Mapping[str, OptionValue]) -> Information:
 METRIC = Metric(
     name="pmi",
     version="1",
-    summary="By how much persona and context make the response likelier to a language model, per token.",
-    citation="Li et al. (2016), A Diversity-Promoting Objective Function for Neural Conversation Models, NAACL",
+    summary="By how much persona and context make the response likelier to a language model, per "
+    "token.",
+    citation="Li et al. (2016), A Diversity-Promoting Objective Function for Neural Conversation "
+    "Models, NAACL",
     build=_build,
     needs=frozenset({"context"}),
     queue="gpu",
@@ -41,16 +44,17 @@ METRIC = Metric(
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\mathrm{PMI}(r; k, c) = \frac{1}{|r|} \left( \log p(r \mid k, c) - \log p(r) \right)",
-    description="""The pointwise mutual information between a response r and what it answers: the persona k and the
-context c. A causal language model gives the response's logarithmic probability twice, once after persona and context
-and once after nothing; the difference, per token, says how much of the response was to be expected from the dialogue. A
-dull answer is likely both times and gains nothing, which is what a plain likelihood gets wrong. Of the scores
-that need no reference it is the one of the packaged model that agrees with people most often.
+    description="""The pointwise mutual information between a response r and what it answers: the
+persona k and the context c. A causal language model gives the response's logarithmic probability
+twice, once after persona and context and once after nothing; the difference, per token, says how
+much of the response was to be expected from the dialogue. A dull answer is likely both times and
+gains nothing, which is what a plain likelihood gets wrong. Of the scores that need no reference it
+is the one of the packaged model that agrees with people most often.
 
-A response that repeats the context or the persona word for word is expected from the dialogue like nothing else, and
-is overrated. Such a response keeps its score and gets a remark: at least half of its words stand in runs of four or
-more words of one utterance or line of the persona. A broken answer on the right topic is overrated too: log p(r)
-takes back what the broken sentence cost.
+A response that repeats the context or the persona word for word is expected from the dialogue like
+nothing else, and is overrated. Such a response keeps its score and gets a remark: at least half of
+its words stand in runs of four or more words of one utterance or line of the persona. A broken
+answer on the right topic is overrated too: log p(r) takes back what the broken sentence cost.
 
 Out of nowhere means: in the same format after an empty utterance, with no persona.""",
 )

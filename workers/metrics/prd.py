@@ -1,4 +1,5 @@
-"""PRD: the best balance of precision and recall between a system's pairs and people's (Xiang et al., 2021).
+"""PRD: the best balance of precision and recall between a system's pairs and people's (Xiang et
+al., 2021).
 
 The formula is in ``precision_recall``, the points in ``pair_features``.
 """
@@ -14,27 +15,41 @@ from workers.metrics.human_side import HUMAN
 from workers.metrics.pair_options import CITATION, LAYER
 from workers.metrics.with_model import missing_model
 
-SEED = Option("seed", 0, "the first seed of the clusterings; every system begins with it", least=0, most=2**32 - 1001)
-SEEDS = Option("seeds", 1, "how many seeds, one after another: the score is the mean over them", least=1, most=1000)
+SEED = Option(
+    "seed",
+    0,
+    "the first seed of the clusterings; every system begins with it",
+    least=0,
+    most=2**32 - 1001,
+)
+SEEDS = Option(
+    "seeds",
+    1,
+    "how many seeds, one after another: the score is the mean over them",
+    least=1,
+    most=1000,
+)
 
 _EQUATION = (
     r"\mathrm{PRD} = \max_{\lambda} \frac{2\,\alpha(\lambda)\,\beta(\lambda)}{\alpha(\lambda) + \beta(\lambda)}, \quad "
     r"\alpha(\lambda) = \sum_{v} \min\left(\lambda R(v), G(v)\right), \quad "
     r"\beta(\lambda) = \sum_{v} \min\left(R(v), \frac{G(v)}{\lambda}\right)"
 )
-_DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the state of the first
-token after the last layer of an encoder. So do people's responses. All points are put into 20 clusters, and each
-side becomes a distribution over them: G of the system, R of people. Precision asks how much of what the system says
-lies where people speak, recall how much of what people say the system covers. The slope λ trades one for the other;
-PRD is the best harmonic mean that some slope gives, and 1 where both sides fill the clusters alike.
+_DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
+state of the first token after the last layer of an encoder. So do people's responses. All points
+are put into 20 clusters, and each side becomes a distribution over them: G of the system, R of
+people. Precision asks how much of what the system says lies where people speak, recall how much of
+what people say the system covers. The slope λ trades one for the other; PRD is the best harmonic
+mean that some slope gives, and 1 where both sides fill the clusters alike.
 
-The clusters are found by chance. Each score is made of 10 clusterings whose curves are averaged, and it still moves
-with the seed: on corpora of 60 to 150 contexts by 0.003 to 0.0065, where systems differ by hardly more, so that the
-order of systems changes too. One run is no result: look at the spread that stands beside each score, or ask for more
-seeds.
+The clusters are found by chance. Each score is made of 10 clusterings whose curves are averaged,
+and it still moves with the seed: on corpora of 60 to 150 contexts by 0.003 to 0.0065, where systems
+differ by hardly more, so that the order of systems changes too. One run is no result: look at the
+spread that stands beside each score, or ask for more seeds.
 
-It compares what is said on the whole. It cannot tell a good answer from a bad one at any place, a system that gave
-people's answers to the wrong contexts would do well, and clusters of a handful of points are coarse."""
+It compares what is said on the whole. It cannot tell a good answer from a bad one at any place, a
+system that gave people's answers to the wrong contexts would do well, and clusters of a handful of
+points are coarse."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
@@ -46,8 +61,10 @@ def _build(options: Mapping[str, OptionValue]) -> Any:
 METRIC = Metric(
     name="prd",
     version="2",
-    summary="How far a system's pairs of context and response fall into the same clusters as people's.",
-    citation=f"{CITATION}; Sajjadi et al. (2018), Assessing Generative Models via Precision and Recall, NeurIPS",
+    summary="How far a system's pairs of context and response fall into the same clusters as "
+    "people's.",
+    citation=f"{CITATION}; Sajjadi et al. (2018), Assessing Generative Models via Precision and "
+    "Recall, NeurIPS",
     build=_build,
     levels=frozenset({"system"}),
     needs=frozenset({"context", "human_corpus"}),

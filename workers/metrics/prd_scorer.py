@@ -1,4 +1,5 @@
-"""PRD's scorer: the score of one seed or the mean over several, and how far it moves between seeds."""
+"""PRD's scorer: the score of one seed or the mean over several, and how far it moves between
+seeds."""
 
 from __future__ import annotations
 
@@ -26,8 +27,14 @@ def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
     def compare(system: Points, people: Points) -> Comparison:
         points = len(system) + len(people)
         if points < CLUSTERS:
-            return Comparison(Undefined(f"both sides together have {points} responses: {CLUSTERS} clusters need more"))
-        by_seed = [precision_recall_curves(system, people, seed) for seed in range(first, first + count)]
+            return Comparison(
+                Undefined(
+                    f"both sides together have {points} responses: {CLUSTERS} clusters need more"
+                )
+            )
+        by_seed = [
+            precision_recall_curves(system, people, seed) for seed in range(first, first + count)
+        ]
         scores = [curves.score for curves in by_seed]
         return Comparison(float(np.mean(scores)), _details(first, scores, by_seed))
 
@@ -36,9 +43,15 @@ def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
 
 def _details(first: int, scores: Sequence[float], by_seed: Sequence[Curves]) -> dict[str, Any]:
     if len(scores) > 1:
-        spread = {"sd_between_seeds": float(np.std(scores, ddof=1)), "sd_from": f"{len(scores)} seeds"}
+        spread = {
+            "sd_between_seeds": float(np.std(scores, ddof=1)),
+            "sd_from": f"{len(scores)} seeds",
+        }
     else:
-        spread = {"sd_between_seeds": by_seed[0].spread, "sd_from": f"jackknife over the {RUNS} runs of one seed"}
+        spread = {
+            "sd_between_seeds": by_seed[0].spread,
+            "sd_from": f"jackknife over the {RUNS} runs of one seed",
+        }
     return {
         "seed": first,
         "seeds": len(scores),

@@ -1,9 +1,11 @@
-"""Precision and recall of one distribution against another (Sajjadi et al., 2018), and PRD's one figure of them.
+"""Precision and recall of one distribution against another (Sajjadi et al., 2018), and PRD's one
+figure of them.
 
-The points of both sides are put into clusters together; each side is then a distribution over clusters. For a slope λ,
-α(λ) = Σ min(λ R, G) is the precision and β(λ) = α(λ) / λ the recall: how much of the system's distribution G people's R
-holds, and the other way round. PRD is the largest harmonic mean of the two over all λ (equation 3 of Xiang et al.,
-2021). The clusters are found by chance, so both curves are means over several runs.
+The points of both sides are put into clusters together; each side is then a distribution over
+clusters. For a slope λ, α(λ) = Σ min(λ R, G) is the precision and β(λ) = α(λ) / λ the recall: how
+much of the system's distribution G people's R holds, and the other way round. PRD is the largest
+harmonic mean of the two over all λ (equation 3 of Xiang et al., 2021). The clusters are found by
+chance, so both curves are means over several runs.
 """
 
 from __future__ import annotations
@@ -45,24 +47,28 @@ class Curves:
 
     @property
     def spread(self) -> float | None:
-        """How far the score would move with other seeds: the jackknife's estimate of its standard deviation, from
-        leaving out one run at a time. None for a single run."""
+        """How far the score would move with other seeds: the jackknife's estimate of its standard
+        deviation, from leaving out one run at a time. None for a single run."""
         runs = len(self.precision)
         if runs < 2:
             return None
         left_out = [
             _largest_f(
-                np.delete(self.precision, run, axis=0).mean(axis=0), np.delete(self.recall, run, axis=0).mean(axis=0)
+                np.delete(self.precision, run, axis=0).mean(axis=0),
+                np.delete(self.recall, run, axis=0).mean(axis=0),
             )
             for run in range(runs)
         ]
         return float(np.std(left_out) * math.sqrt(runs - 1))
 
 
-def precision_recall_curves(system: NDArray[np.floating], people: NDArray[np.floating], seed: int) -> Curves:
+def precision_recall_curves(
+    system: NDArray[np.floating], people: NDArray[np.floating], seed: int
+) -> Curves:
     """Of two sets of points, together at least as many as there are clusters.
 
-    One generator serves all runs, and each call begins it anew, as with NumPy's global seed set before each system.
+    One generator serves all runs, and each call begins it anew, as with NumPy's global seed set
+    before each system.
     """
     draws = RandomState(seed)
     find = _clustering(np.concatenate([system, people]))
@@ -92,13 +98,16 @@ def _largest_f(precision: Float64Array, recall: Float64Array) -> float:
 
 
 def _clustering(points: NDArray[np.floating]) -> Any:
-    """From a generator to each point's cluster: scikit-learn's mini-batch k-means, by ``k_means`` where it can."""
+    """From a generator to each point's cluster: scikit-learn's mini-batch k-means, by ``k_means``
+    where it can."""
     if len(points) <= MOST_POINTS:
         products = Products.of(points)
         return lambda draws: mini_batch_k_means(products, CLUSTERS, STARTS, draws)
     from sklearn.cluster import MiniBatchKMeans
 
-    return lambda draws: MiniBatchKMeans(CLUSTERS, n_init=STARTS, random_state=draws).fit(points).labels_
+    return lambda draws: (
+        MiniBatchKMeans(CLUSTERS, n_init=STARTS, random_state=draws).fit(points).labels_
+    )
 
 
 def _one_thread() -> Any:

@@ -1,7 +1,7 @@
 """What a model could read of two texts: how many tokens, and how many of them it has no entry for.
 
-All that a vocabulary does not hold becomes one token, so that a smile and a frown are the same to the model. A score
-that hangs on such tokens alone says nothing of the texts.
+All that a vocabulary does not hold becomes one token, so that a smile and a frown are the same to
+the model. A score that hangs on such tokens alone says nothing of the texts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ UNREADABLE_REFERENCE = Undefined("the model knows no token of the reference")
 UNREADABLE_CONTEXT = Undefined("the model knows no token of the context")
 UNREADABLE_RESPONSES = Undefined("the model knows no token of any response")
 UNREADABLE_PEOPLE = Undefined("the model knows no token of any response on the human side")
-ANOTHER_ORDER = "1 though the texts differ: they hold the same words, whose order or number this metric does not see"
-SAME_TO_THE_MODEL = Undefined("to the model both texts are the same: where they differ it does not know the tokens")
+ANOTHER_ORDER = (
+    "1 though the texts differ: they hold the same words, whose order or number this metric does "
+    "not see"
+)
+SAME_TO_THE_MODEL = Undefined(
+    "to the model both texts are the same: where they differ it does not know the tokens"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +42,25 @@ class ReadPair:
     @classmethod
     def of(cls, response: Sequence[int], reference: Sequence[int], unknown: int | None) -> ReadPair:
         """From token ids without special tokens."""
-        return cls(read_of(response, unknown), read_of(reference, unknown), list(response) == list(reference))
+        return cls(
+            read_of(response, unknown),
+            read_of(reference, unknown),
+            list(response) == list(reference),
+        )
 
     @property
     def whole(self) -> Read:
-        return Read(self.response.tokens + self.reference.tokens, self.response.unknown + self.reference.unknown)
+        return Read(
+            self.response.tokens + self.reference.tokens,
+            self.response.unknown + self.reference.unknown,
+        )
 
     def fault(self, texts_are_equal: bool, similarity: float) -> Undefined | None:
         """Why a similarity of at most 1 is no score; None where it is one."""
-        for read, reason in ((self.response, UNREADABLE_RESPONSE), (self.reference, UNREADABLE_REFERENCE)):
+        for read, reason in (
+            (self.response, UNREADABLE_RESPONSE),
+            (self.reference, UNREADABLE_REFERENCE),
+        ):
             if read.is_unreadable:
                 return reason
         if texts_are_equal or not self.whole.unknown:
@@ -62,17 +77,26 @@ class Vocabulary(Protocol):
 def read_of_pairs(
     vocabulary: Vocabulary, pairs: Sequence[Sequence[tuple[str, str]]], scores: list[Score]
 ) -> list[Read]:
-    """What was read of each example's pairs (reference or context, response); scores of examples of which the model
-    could read nothing, or of which it saw the same texts where they differ, are made undefined in place."""
+    """What was read of each example's pairs (reference or context, response); scores of examples of
+    which the model could read nothing, or of which it saw the same texts where they differ, are
+    made undefined in place."""
     texts = list(dict.fromkeys(text for of_one in pairs for pair in of_one for text in pair))
     ids = dict(zip(texts, vocabulary.token_ids(texts), strict=True))
     read: list[Read] = []
     for place, of_one in enumerate(pairs):
-        found = [ReadPair.of(ids[response], ids[other], vocabulary.unknown_id) for other, response in of_one]
-        faults = [pair.fault(response == other, 0.0) for pair, (other, response) in zip(found, of_one, strict=True)]
+        found = [
+            ReadPair.of(ids[response], ids[other], vocabulary.unknown_id)
+            for other, response in of_one
+        ]
+        faults = [
+            pair.fault(response == other, 0.0)
+            for pair, (other, response) in zip(found, of_one, strict=True)
+        ]
         if faults and all(faults) and isinstance(scores[place], float):
             scores[place] = faults[0] or scores[place]
-        read.append(Read(sum(one.whole.tokens for one in found), sum(one.whole.unknown for one in found)))
+        read.append(
+            Read(sum(one.whole.tokens for one in found), sum(one.whole.unknown for one in found))
+        )
     return read
 
 
@@ -82,9 +106,11 @@ def read_of_responses(
     """Count the tokens of responses that are scored without a reference.
 
     Args:
-        shown: for each example the response, then the texts it is judged by, such as the context; empty where the
+        shown: for each example the response, then the texts it is judged by, such as the context;
+        empty where the
             model is shown nothing.
-        scores: of the same examples. Where the model knows no token of the response, or none of the other texts, the
+        scores: of the same examples. Where the model knows no token of the response, or none of the
+        other texts, the
             score is replaced by the reason.
 
     Returns:
@@ -92,7 +118,10 @@ def read_of_responses(
     """
     texts = list(dict.fromkeys(text for of_one in shown for text in of_one))
     ids = vocabulary.token_ids(texts) if texts else []
-    read = {text: read_of(of_text, vocabulary.unknown_id) for text, of_text in zip(texts, ids, strict=True)}
+    read = {
+        text: read_of(of_text, vocabulary.unknown_id)
+        for text, of_text in zip(texts, ids, strict=True)
+    }
     found: list[Read] = []
     for place, of_one in enumerate(shown):
         response, *others = [read[text] for text in of_one] or [Read(0)]
@@ -121,4 +150,6 @@ def unknown_remark(read: Read) -> str:
     """``35 % of the tokens are unknown to the model``; "" up to the stated share."""
     if read.unknown <= MOST_UNKNOWN * read.tokens:
         return ""
-    return f"{read.unknown / read.tokens:.0%} of the tokens are unknown to the model".replace("%", " %")
+    return f"{read.unknown / read.tokens:.0%} of the tokens are unknown to the model".replace(
+        "%", " %"
+    )

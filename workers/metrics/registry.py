@@ -1,8 +1,9 @@
-"""All metrics there are: the built-in ones, and those that installed packages add. Listing them loads nothing heavy.
+"""All metrics there are: the built-in ones, and those that installed packages add. Listing them
+loads nothing heavy.
 
-A package adds metrics through the entry-point group ``dialeval.metrics``; an entry point loads to a ``Metric`` or a
-list of them. A plug-in that fails, declares what cannot be, or wants a name that is taken, is left out and reported,
-and stops nothing.
+A package adds metrics through the entry-point group ``dialeval.metrics``; an entry point loads to a
+``Metric`` or a list of them. A plug-in that fails, declares what cannot be, or wants a name that is
+taken, is left out and reported, and stops nothing.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ BUILT_IN_MODULES = (
     "workers.metrics.cpdscore_dialogue",
     "workers.metrics.judge",
 )
-"""In the order of the lists that people see. A module declares ``METRIC`` or ``METRICS`` and imports nothing heavy."""
+"""In the order of the lists that people see. A module declares ``METRIC`` or ``METRICS`` and
+imports nothing heavy."""
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +72,8 @@ class Catalogue:
 
 
 def all_metrics() -> dict[str, Metric]:
-    """Every metric by name: the built-in ones in their order, then plug-ins in the order of their entry points."""
+    """Every metric by name: the built-in ones in their order, then plug-ins in the order of their
+    entry points."""
     return dict(_catalogue().metrics)
 
 
@@ -86,7 +89,9 @@ def reload() -> None:
 
 @cache
 def _catalogue() -> Catalogue:
-    catalogue = assemble(built_in_metrics(), sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda e: e.name))
+    catalogue = assemble(
+        built_in_metrics(), sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda e: e.name)
+    )
     for problem in catalogue.problems:
         logger.warning("%s", problem)
     return catalogue
@@ -108,19 +113,25 @@ def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Cata
         plug_in = f'plug-in "{entry_point.name}" ({entry_point.value})'
         try:
             declared = _declared_by(entry_point)
-        except Exception as problem:  # a plug-in is somebody else's code: whatever it raises is its own affair
+        except (
+            Exception
+        ) as problem:  # a plug-in is somebody else's code: whatever it raises is its own affair
             found_wrong.append(f"{plug_in} is left out: {type(problem).__name__}: {problem}")
             continue
         for metric in declared:
             if metric.name in metrics:
-                found_wrong.append(f'{plug_in}: its metric "{metric.name}" is left out: the name is taken')
+                found_wrong.append(
+                    f'{plug_in}: its metric "{metric.name}" is left out: the name is taken'
+                )
             else:
                 metrics[metric.name] = metric
     return Catalogue(metrics, tuple(found_wrong))
 
 
 def _declared_by(entry_point: EntryPoint) -> list[Metric]:
-    from workers.metrics import declarations  # which makes configurations, and they look metrics up here
+    from workers.metrics import (
+        declarations,
+    )  # which makes configurations, and they look metrics up here
 
     loaded = entry_point.load()
     declared = [loaded] if isinstance(loaded, Metric) else list(loaded)

@@ -27,7 +27,9 @@ class ResponseLength:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """Tokens of each response, in order."""
         lengths = [len(self._tokenisation.analysis(example.response)) for example in examples]
-        self._account = Account(facts=self._tokenisation.facts, read=[Read(length) for length in lengths])
+        self._account = Account(
+            facts=self._tokenisation.facts, read=[Read(length) for length in lengths]
+        )
         if progress is not None and examples:
             progress(len(examples))
         return [float(length) for length in lengths]
@@ -37,8 +39,8 @@ METRIC = Metric(
     name="response_length",
     version="1",
     summary="The number of tokens of the response.",
-    citation="Serban et al. (2017), A Hierarchical Latent Variable Encoder-Decoder Model for Generating Dialogues, "
-    "AAAI",
+    citation="Serban et al. (2017), A Hierarchical Latent Variable Encoder-Decoder Model for "
+    "Generating Dialogues, AAAI",
     build=ResponseLength,
     value_range=(0.0, None),
     options=OPTIONS,

@@ -1,8 +1,10 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L as F-measures (Lin, 2004), with rouge-score's tokens and stemming where text is ASCII.
+"""ROUGE-1, ROUGE-2 and ROUGE-L as F-measures (Lin, 2004), with rouge-score's tokens and stemming
+where text is ASCII.
 
-Tokens are runs of letters and figures, and symbols such as emoji, in the lower-cased text. rouge-score itself knows
-a–z and 0–9 only (``tokenize=rouge-score``): a word in another script has no token there. With ``stem`` the Porter
-stemmer (NLTK's) shortens English words of more than three characters.
+Tokens are runs of letters and figures, and symbols such as emoji, in the lower-cased text.
+rouge-score itself knows a–z and 0–9 only (``tokenize=rouge-score``): a word in another script has
+no token there. With ``stem`` the Porter stemmer (NLTK's) shortens English words of more than three
+characters.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ def rouge_n(response: TokenisedText, reference: TokenisedText, order: int) -> fl
 
 
 def rouge_l(response: TokenisedText, reference: TokenisedText) -> float:
-    """F-measure of the longest common subsequence, in [0, 1] (Lin, 2004, section 3.1, with β = 1)."""
-    return f_measure(longest_common_subsequence(response, reference), len(response.tokens), len(reference.tokens))
+    """F-measure of the longest common subsequence, in [0, 1] (Lin, 2004, section 3.1, with β =
+    1)."""
+    return f_measure(
+        longest_common_subsequence(response, reference), len(response.tokens), len(reference.tokens)
+    )
 
 
 def _build(
@@ -37,24 +42,30 @@ def _build(
 
 
 _F_MEASURE = r"F = \frac{2 P R}{P + R}"
-_OF_NGRAMS = r"P = \frac{|h_N \cap r_N|}{|h_N|} \qquad R = \frac{|h_N \cap r_N|}{|r_N|} \qquad" + _F_MEASURE
+_OF_NGRAMS = (
+    r"P = \frac{|h_N \cap r_N|}{|h_N|} \qquad R = \frac{|h_N \cap r_N|}{|r_N|} \qquad" + _F_MEASURE
+)
 """h_N and r_N are the bags of N-grams."""
-_OF_SEQUENCE = r"P = \frac{\text{LCS}(h, r)}{|h|} \qquad R = \frac{\text{LCS}(h, r)}{|r|} \qquad" + _F_MEASURE
+_OF_SEQUENCE = (
+    r"P = \frac{\text{LCS}(h, r)}{|h|} \qquad R = \frac{\text{LCS}(h, r)}{|r|} \qquad" + _F_MEASURE
+)
 _LIMITS = """
 
-Words are runs of letters and figures, in lower case, and emoji. The package rouge-score knows the letters a to z only:
-tokenize=rouge-score does as it does. With several references the best one counts. It was made for summaries: of a
-dialogue it sees only whether the response says what the one known answer says, in the same words."""
+Words are runs of letters and figures, in lower case, and emoji. The package rouge-score knows the
+letters a to z only: tokenize=rouge-score does as it does. With several references the best one
+counts. It was made for summaries: of a dialogue it sees only whether the response says what the one
+known answer says, in the same words."""
 _OF_WORDS = (
-    "The words that response h and reference r have in common, as the harmonic mean of precision and recall." + _LIMITS
+    "The words that response h and reference r have in common, as the harmonic mean of precision "
+    "and recall." + _LIMITS
 )
 _OF_PAIRS = (
-    "The pairs of neighbouring words that response h and reference r have in common, as the harmonic mean of "
-    "precision and recall." + _LIMITS
+    "The pairs of neighbouring words that response h and reference r have in common, as the "
+    "harmonic mean of precision and recall." + _LIMITS
 )
 _OF_LCS = (
-    "The longest row of words that response h and reference r hold in the same order, with gaps, as the harmonic mean "
-    "of its share of either text." + _LIMITS
+    "The longest row of words that response h and reference r hold in the same order, with gaps, "
+    "as the harmonic mean of its share of either text." + _LIMITS
 )
 
 
@@ -69,18 +80,31 @@ def _declare(
         name=name,
         version="2",
         summary=f"F-measure of the {what} that response and reference have in common.",
-        citation="Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out",
+        citation="Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries, Text "
+        "Summarization Branches Out",
         build=partial(_build, compare_one),
         needs=frozenset({"reference"}),
         options=(*OPTIONS, STEM),
-        signature_facts=(("measure", "f1"), ("tokens", "letters, figures, symbols"), ("references", "best")),
+        signature_facts=(
+            ("measure", "f1"),
+            ("tokens", "letters, figures, symbols"),
+            ("references", "best"),
+        ),
         equation=equation,
         description=description,
     )
 
 
 METRICS = (
-    _declare("rouge_1", partial(rouge_n, order=1), "words", _OF_NGRAMS.replace("N", "1"), _OF_WORDS),
-    _declare("rouge_2", partial(rouge_n, order=2), "pairs of words", _OF_NGRAMS.replace("N", "2"), _OF_PAIRS),
+    _declare(
+        "rouge_1", partial(rouge_n, order=1), "words", _OF_NGRAMS.replace("N", "1"), _OF_WORDS
+    ),
+    _declare(
+        "rouge_2",
+        partial(rouge_n, order=2),
+        "pairs of words",
+        _OF_NGRAMS.replace("N", "2"),
+        _OF_PAIRS,
+    ),
     _declare("rouge_l", rouge_l, "longest sequence of words", _OF_SEQUENCE, _OF_LCS),
 )

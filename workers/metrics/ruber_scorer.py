@@ -1,4 +1,5 @@
-"""BERT-RUBER: how well a response follows its context, blended with how like the reference it is."""
+"""BERT-RUBER: how well a response follows its context, blended with how like the reference it
+is."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ class BlendedScores:
 
         follows = self._unreferenced.score(examples, half)
         alike = self._referenced.score(examples)
-        remarks = dict(self._referenced.account().remarks) | dict(self._unreferenced.account().remarks)
+        remarks = dict(self._referenced.account().remarks) | dict(
+            self._unreferenced.account().remarks
+        )
         self._tell(encoder.files.revision, remarks)
         read = zip(self._unreferenced.account().read, self._referenced.account().read, strict=True)
         self._account = replace(self._account, read=[sum_of(of_one) for of_one in read])

@@ -1,4 +1,5 @@
-"""Scores of responses from a trained response-selection model: its density, its classifier, and blends with either."""
+"""Scores of responses from a trained response-selection model: its density, its classifier, and
+blends with either."""
 
 from __future__ import annotations
 
@@ -37,11 +38,16 @@ def classifier(reading: Reading) -> float:
 
 def probability(reading: Reading) -> float:
     """σ(f(c, r)), without overflow."""
-    return 1.0 / (1.0 + math.exp(-reading.score)) if reading.score >= 0 else 1.0 - 1.0 / (1.0 + math.exp(reading.score))
+    return (
+        1.0 / (1.0 + math.exp(-reading.score))
+        if reading.score >= 0
+        else 1.0 - 1.0 / (1.0 + math.exp(reading.score))
+    )
 
 
 class Readings:
-    """What the scorers share: which pairs are asked for, what was cut, with what it was computed."""
+    """What the scorers share: which pairs are asked for, what was cut, with what it was
+    computed."""
 
     def __init__(self, trained: str) -> None:
         self._trained = trained
@@ -51,7 +57,9 @@ class Readings:
         """Of the last call."""
         return self._account
 
-    def read(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Reading | Undefined]:
+    def read(
+        self, examples: Sequence[Example], progress: Progress | None = None
+    ) -> list[Reading | Undefined]:
         """One each, in order; ``Undefined`` where a pair lacks one half, or the model
         knows no token of one. What was cut is remarked."""
         model, remarks = density_model(self._trained), dict[int, str]()
@@ -59,12 +67,18 @@ class Readings:
         asked = [asked_of(example) for example in examples]
         whole = [place for place, one in enumerate(asked) if not isinstance(one, Undefined)]
         pairs = [one for one in asked if not isinstance(one, Undefined)]
-        found: list[Reading | Undefined] = [one if isinstance(one, Undefined) else NO_CONTEXT for one in asked]
-        for place, reading in zip(whole, each_once(pairs, model.read, progress, len(examples)), strict=True):
+        found: list[Reading | Undefined] = [
+            one if isinstance(one, Undefined) else NO_CONTEXT for one in asked
+        ]
+        for place, reading in zip(
+            whole, each_once(pairs, model.read, progress, len(examples)), strict=True
+        ):
             found[place] = reading
             if reading.cut:
                 remarks[place] = f"the context was cut: the model takes {model.max_tokens} tokens"
-        shown = [[] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked]
+        shown = [
+            [] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked
+        ]
         self._account = replace(self._account, read=read_of_responses(model, shown, found))
         return found
 
@@ -91,9 +105,15 @@ class DialogueReadings(Readings):
         super().__init__(trained)
         self._form = form
 
-    def score_dialogues(self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None) -> list[Score]:
+    def score_dialogues(
+        self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
+    ) -> list[Score]:
         turns = [example for dialogue in dialogues for example in dialogue]
-        told = None if progress is None else lambda done: progress(done * len(dialogues) // max(1, len(turns)))
+        told = (
+            None
+            if progress is None
+            else lambda done: progress(done * len(dialogues) // max(1, len(turns)))
+        )
         found = self.read(turns, told)
         account, scores = self._account, list[Score]()
         remarks: dict[int, str] = {}
@@ -104,7 +124,9 @@ class DialogueReadings(Readings):
             begin += len(dialogue)
             read.append(sum_of(account.read[turn] for turn in of_dialogue))
             distances = [
-                reading.squared_mahalanobis for turn in of_dialogue if not isinstance(reading := found[turn], Undefined)
+                reading.squared_mahalanobis
+                for turn in of_dialogue
+                if not isinstance(reading := found[turn], Undefined)
             ]
             lacking = len(dialogue) - len(distances)
             if any(turn in account.remarks for turn in of_dialogue):

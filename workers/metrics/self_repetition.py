@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotations.estimates import Undefined
-from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Read, Score
+from workers.metrics.base import (
+    Account,
+    Example,
+    Metric,
+    Option,
+    OptionValue,
+    Progress,
+    Read,
+    Score,
+)
 from workers.metrics.tokenisation import OPTIONS, Tokenisation
 
 ORDER = Option("order", 2, "how many neighbouring tokens make an n-gram", least=1, most=8)
@@ -30,8 +39,11 @@ class SelfRepetition:
         """Of the last call."""
         return self._account
 
-    def score_dialogues(self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None) -> list[Score]:
-        """One score per dialogue, in order; ``Undefined`` where no response follows another that is long enough."""
+    def score_dialogues(
+        self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
+    ) -> list[Score]:
+        """One score per dialogue, in order; ``Undefined`` where no response follows another that is
+        long enough."""
         scores: list[Score] = []
         read: list[Read] = []
         for done, dialogue in enumerate(dialogues, 1):
@@ -59,8 +71,8 @@ METRIC = Metric(
     name="self_repetition",
     version="1",
     summary="The share of a response's pairs of words that the system said earlier in the dialogue.",
-    citation="See et al. (2019), What makes a good conversation? How controllable attributes affect human judgments, "
-    "NAACL (external repetition)",
+    citation="See et al. (2019), What makes a good conversation? How controllable attributes "
+    "affect human judgments, NAACL (external repetition)",
     build=SelfRepetition,
     higher_is_better=False,
     levels=frozenset({"dialogue", "system"}),

@@ -1,4 +1,5 @@
-"""Cosines between sentence vectors of an encoder: response with reference, or with its context and persona."""
+"""Cosines between sentence vectors of an encoder: response with reference, or with its context and
+persona."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _CUT = "a text was cut: the model takes no more tokens"
 
 
 class SentenceCosines:
-    """What the two scorers share: examples in parts, every text of a part encoded once, what was cut remarked."""
+    """What the two scorers share: examples in parts, every text of a part encoded once, what was
+    cut remarked."""
 
     def __init__(self, model: str, pooling: Pooling = "mean") -> None:
         self._model = model
@@ -35,14 +37,18 @@ class SentenceCosines:
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
         self._read: list[Read] = []
-        self._account = account_of(encoder, self._remarks)  # now, too: a run shows with what it is computed
+        self._account = account_of(
+            encoder, self._remarks
+        )  # now, too: a run shows with what it is computed
         scores: list[Score] = []
         for start in range(0, len(examples), EXAMPLES_AT_ONCE):
             part = examples[start : start + EXAMPLES_AT_ONCE]
             scores += self._score_part(encoder, part, start, _onwards(progress, start, len(part)))
         if progress is not None and examples:
             progress(len(examples))
-        self._account = replace(self.told_of(account_of(encoder, self._remarks), examples), read=self._read)
+        self._account = replace(
+            self.told_of(account_of(encoder, self._remarks), examples), read=self._read
+        )
         return scores
 
     def account(self) -> Account:
@@ -54,29 +60,47 @@ class SentenceCosines:
         return account
 
     def _score_part(
-        self, encoder: TextEncoder, part: Sequence[Example], start: int, tell: Callable[[int, int], None]
+        self,
+        encoder: TextEncoder,
+        part: Sequence[Example],
+        start: int,
+        tell: Callable[[int, int], None],
     ) -> Iterator[Score]:
         asked = [self.texts_of(encoder, example) for example in part]
-        rows = {text: row for row, text in enumerate(dict.fromkeys(text for texts in asked for text in texts))}
-        vectors = encoder.sentence_vectors(list(rows), self._pooling, progress=lambda done: tell(done, len(rows)))
+        rows = {
+            text: row
+            for row, text in enumerate(dict.fromkeys(text for texts in asked for text in texts))
+        }
+        vectors = encoder.sentence_vectors(
+            list(rows), self._pooling, progress=lambda done: tell(done, len(rows))
+        )
         ids = encoder.token_ids(list(rows))
         for place, (example, texts) in enumerate(zip(part, asked, strict=True), start):
             if any(rows[text] in vectors.cut for text in texts):
                 self._remarks.setdefault(place, _CUT)
             own = [ids[rows[text]] for text in texts]
             read = [read_of(one, encoder.unknown_id) for one in own]
-            self._read.append(Read(sum(one.tokens for one in read), sum(one.unknown for one in read)))
+            self._read.append(
+                Read(sum(one.tokens for one in read), sum(one.unknown for one in read))
+            )
             pairs = [ReadPair.of(own[0], other, encoder.unknown_id) for other in own[1:]]
-            yield self.score_of(example, texts, vectors.values[[rows[text] for text in texts]], pairs)
+            yield self.score_of(
+                example, texts, vectors.values[[rows[text] for text in texts]], pairs
+            )
 
     def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:
         """The texts to be encoded, the response first; none where there is no score."""
         raise NotImplementedError
 
     def score_of(
-        self, example: Example, texts: Sequence[str], vectors: NDArray[np.float32], pairs: Sequence[ReadPair]
+        self,
+        example: Example,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        pairs: Sequence[ReadPair],
     ) -> Score:
-        """From ``texts_of`` and their vectors; ``pairs``: what was read of the first text and each other one."""
+        """From ``texts_of`` and their vectors; ``pairs``: what was read of the first text and each
+        other one."""
         raise NotImplementedError
 
 
@@ -93,24 +117,34 @@ class ReferenceCosine(SentenceCosines):
         return [response, *references] if references and response else []
 
     def score_of(
-        self, example: Example, texts: Sequence[str], vectors: NDArray[np.float32], pairs: Sequence[ReadPair]
+        self,
+        example: Example,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        pairs: Sequence[ReadPair],
     ) -> Score:
         if not texts:
-            return EMPTY_RESPONSE if any(one.strip() for one in example.references) else NO_REFERENCE
+            return (
+                EMPTY_RESPONSE if any(one.strip() for one in example.references) else NO_REFERENCE
+            )
         response, *references = texts
         cosines: list[float] = []
         faults: list[Undefined] = []
-        for reference, pair, cosine in zip(references, pairs, _cosines_with_first(vectors).tolist(), strict=True):
+        for reference, pair, cosine in zip(
+            references, pairs, _cosines_with_first(vectors).tolist(), strict=True
+        ):
             same = response == reference
             if fault := pair.fault(same, cosine):
                 faults.append(fault)
-            else:  # 1 to the last digit: how a sum was rounded must not rank those who repeat a reference
+            # 1 to the last digit: how a sum was rounded must not rank those who repeat a reference
+            else:
                 cosines.append(1.0 if same else cosine)
         return max(cosines) if cosines else faults[0]
 
 
 class ContextCosine(SentenceCosines):
-    """cos(response, context) + the largest cos(response, line of the persona); without a persona the first alone."""
+    """cos(response, context) + the largest cos(response, line of the persona); without a persona
+    the first alone."""
 
     def __init__(self, model: str, utterances: int) -> None:
         super().__init__(model)
@@ -133,7 +167,11 @@ class ContextCosine(SentenceCosines):
         return [response, context, *(line.strip() for line in example.persona if line.strip())]
 
     def score_of(
-        self, example: Example, texts: Sequence[str], vectors: NDArray[np.float32], pairs: Sequence[ReadPair]
+        self,
+        example: Example,
+        texts: Sequence[str],
+        vectors: NDArray[np.float32],
+        pairs: Sequence[ReadPair],
     ) -> Score:
         if not texts:
             return NO_CONTEXT if example.response.strip() else EMPTY_RESPONSE
@@ -143,7 +181,8 @@ class ContextCosine(SentenceCosines):
         return float(with_context + max(with_persona, default=0.0))
 
     def _context(self, encoder: TextEncoder, example: Example) -> str:
-        """The last utterances as one text, as many as the model takes: the oldest are left out first."""
+        """The last utterances as one text, as many as the model takes: the oldest are left out
+        first."""
         said = [utterance.text.strip() for utterance in example.context if utterance.text.strip()]
         latest = said[-self._utterances :] if self._utterances else said
         room = encoder.sentence_tokens - 2  # the tokens around a text

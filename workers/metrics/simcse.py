@@ -1,4 +1,5 @@
-"""SimCSE-style similarity: the cosine between the sentence vectors of response and reference (Gao et al., 2021)."""
+"""SimCSE-style similarity: the cosine between the sentence vectors of response and reference (Gao
+et al., 2021)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 POOLING = Option(
     "pooling",
     "mean",
-    "a sentence's vector: mean, of its tokens' last states; cls, the first token's (as SimCSE's models are trained)",
+    "a sentence's vector: mean, of its tokens' last states; cls, the first token's (as SimCSE's "
+    "models are trained)",
     ("mean", "cls"),
 )
 
@@ -43,10 +45,11 @@ METRIC = Metric(
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\mathrm{Sim}(h, r) = \cos\left(s(h), s(r)\right)",
-    description="""An encoder that was trained so that sentences of like meaning have like vectors turns response and
-reference into one vector each; the score is their cosine. The packaged MiniLM is such an encoder; a SimCSE checkpoint
-is another, with its first token's state as the vector.
+    description="""An encoder that was trained so that sentences of like meaning have like vectors
+turns response and reference into one vector each; the score is their cosine. The packaged MiniLM is
+such an encoder; a SimCSE checkpoint is another, with its first token's state as the vector.
 
-Response and reference are compared as wholes: topic weighs most, and a detail that turns the meaning around (a not, a
-number, a name) moves the vector little. Like every comparison with a reference it sees one good answer of many.""",
+Response and reference are compared as wholes: topic weighs most, and a detail that turns the
+meaning around (a not, a number, a name) moves the vector little. Like every comparison with a
+reference it sees one good answer of many.""",
 )

@@ -1,7 +1,9 @@
-"""A text as lexical metrics see it: its tokens, its n-gram counts, and a memory of those already counted.
+"""A text as lexical metrics see it: its tokens, its n-gram counts, and a memory of those already
+counted.
 
-All systems of a corpus answer the same turns, so the same references come back with every system, and the same
-response comes back with every metric. Counting each once is most of what makes the lexical metrics fast.
+All systems of a corpus answer the same turns, so the same references come back with every system,
+and the same response comes back with every metric. Counting each once is most of what makes the
+lexical metrics fast.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 MAX_REMEMBERED_TOKENS = 100_000
-"""Per kind of analysis. Twice as many can be held at a time; a token with its n-grams takes about half a kilobyte."""
+"""Per kind of analysis. Twice as many can be held at a time; a token with its n-grams takes about
+half a kilobyte."""
 
 
 class TokenisedText:
-    """The tokens of one text in order; everything derived from them is made on first use and kept."""
+    """The tokens of one text in order; everything derived from them is made on first use and
+    kept."""
 
     __slots__ = ("_counts", "_last_compared", "_positions", "tokens")
 
@@ -45,12 +49,15 @@ class TokenisedText:
         return max(0, len(self.tokens) - order + 1)
 
     def matched_ngrams(self, reference: TokenisedText, order: int) -> int:
-        """How many n-grams the two have in common, each counted as often as it occurs in both (bag intersection).
+        """How many n-grams the two have in common, each counted as often as it occurs in both (bag
+        intersection).
 
-        Remembered for the last reference only: metric after metric asks for the same pair, and a response that is
-        kept for long must not gather all references that it ever met.
+        Remembered for the last reference only: metric after metric asks for the same pair, and a
+        response that is kept for long must not gather all references that it ever met.
         """
-        last = self._last_compared  # read and replaced whole, so that threads cannot mix two references' counts
+        last = (
+            self._last_compared
+        )  # read and replaced whole, so that threads cannot mix two references' counts
         if last[0] is not reference:
             last = self._last_compared = (reference, {})
         matched = last[1].get(order)
@@ -62,13 +69,15 @@ class TokenisedText:
         matched = 0
         for ngram in in_reference.keys() & self.ngrams(order):
             count = in_reference[ngram]
-            # What the reference holds once matches once: only what it repeats has to be counted in the response.
+            # What the reference holds once matches once: only what it repeats has to be counted in
+            # the response.
             matched += 1 if count == 1 else min(count, self.ngram_counts(order)[ngram])
         return matched
 
     @property
     def positions(self) -> Mapping[str, int]:
-        """For each word a number whose k-th bit is set where the k-th token is that word (for the bit-parallel LCS)."""
+        """For each word a number whose k-th bit is set where the k-th token is that word (for the
+        bit-parallel LCS)."""
         if self._positions is None:
             self._positions = {}
             for place, token in enumerate(self.tokens):
@@ -80,11 +89,13 @@ Analysis = Callable[[str], TokenisedText]
 
 
 class RememberedAnalysis:
-    """An analysis with a bounded memory, shared by everything in the process that asks for the same analysis.
+    """An analysis with a bounded memory, shared by everything in the process that asks for the same
+    analysis.
 
-    Two generations instead of a strict least-recently-used order: when the younger one is full it becomes the older
-    one, and the older one is forgotten. A text that is used again moves to the younger. No lock is needed: the worst
-    that two threads can do to each other is to analyse a text twice.
+    Two generations instead of a strict least-recently-used order: when the younger one is full it
+    becomes the older one, and the older one is forgotten. A text that is used again moves to the
+    younger. No lock is needed: the worst that two threads can do to each other is to analyse a text
+    twice.
     """
 
     def __init__(self, analyse: Analysis, max_tokens: int = MAX_REMEMBERED_TOKENS) -> None:

@@ -1,13 +1,13 @@
 """BERTScore's comparison: greedy matching of token states (Zhang et al., 2020, equations 1 and 2).
 
-P = Σᵢ w(xᵢ) maxⱼ cos(xᵢ, yⱼ) / Σᵢ w(xᵢ) over the response's tokens x and the reference's y, R the other way round,
-F1 = 2PR / (P + R). The special tokens around a text may be matched, but weigh nothing. w is 1, or with idf
-log((n + 1) / (c + 1)) for a token that c of n references hold.
+P = Σᵢ w(xᵢ) maxⱼ cos(xᵢ, yⱼ) / Σᵢ w(xᵢ) over the response's tokens x and the reference's y, R the
+other way round, F1 = 2PR / (P + R). The special tokens around a text may be matched, but weigh
+nothing. w is 1, or with idf log((n + 1) / (c + 1)) for a token that c of n references hold.
 
-A token that is unlike every token of the other text, all cosines below 0, counts 0. That is the package bert-score's
-rule wherever a pair stands in a batch with a longer one: it takes the maximum over the padding, too, whose cosines it
-sets to 0. Only for the longest texts of a batch does it take the negative value, so that there its scores depend on
-what else was scored; ours do not.
+A token that is unlike every token of the other text, all cosines below 0, counts 0. That is the
+package bert-score's rule wherever a pair stands in a batch with a longer one: it takes the maximum
+over the padding, too, whose cosines it sets to 0. Only for the longest texts of a batch does it
+take the negative value, so that there its scores depend on what else was scored; ours do not.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from workers.metrics.readability import ReadPair
 from workers.model_files import ModelError
 
 PRECISION, RECALL, F1, CUT = range(4)  # and what was read
-"""Columns of what a comparison yields. ``CUT`` is 1 where the response was too long for the model, 2 where the
-reference was, 3 where both were."""
+"""Columns of what a comparison yields. ``CUT`` is 1 where the response was too long for the model,
+2 where the reference was, 3 where both were."""
 REFERENCE_BYTES = 256_000_000
 """How much of the references' states is kept during a call."""
 _REFERENCES_AT_ONCE = 1_000
@@ -47,13 +47,14 @@ class TokenMatching:
         documents: Sequence[str] | None = None,
         baselines: tuple[float, float, float] | None = None,
     ) -> None:
-        """``documents``: the references that idf is counted over; None: every token weighs the same. ``baselines``: of
-        P, R and F1; None: scores are not rescaled."""
+        """``documents``: the references that idf is counted over; None: every token weighs the
+        same. ``baselines``: of P, R and F1; None: scores are not rescaled."""
         self._encoder = encoder
         self._layer = layer
         self._baselines = baselines
         self.store = encoder.store
-        # The tokens around a text are those that an empty one has: not all special ones, for an unknown word counts.
+        # The tokens around a text are those that an empty one has: not all special ones, for an
+        # unknown word counts.
         self._around = frozenset(encoder.token_states([""], layer, remember=True).ids[0].tolist())
         self._references = _ReferenceStates(self._encoded_references)
         self._weigh = self._alike
@@ -73,15 +74,21 @@ class TokenMatching:
         return Account(self._encoder.files.label, self._encoder.device_label, tuple(facts))
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × (P, R, F1, cut, what was read). NaN where all tokens of a text have an idf of 0. A text without a
-        token of its own scores 0, as in bert-score."""
-        responses = self._encoded(list(dict.fromkeys(response for response, _ in pairs)), remember=False)
+        """pairs × (P, R, F1, cut, what was read). NaN where all tokens of a text have an idf of 0.
+        A text without a token of its own scores 0, as in bert-score."""
+        responses = self._encoded(
+            list(dict.fromkeys(response for response, _ in pairs)), remember=False
+        )
         references = self._references.of(list(dict.fromkeys(reference for _, reference in pairs)))
         values = np.zeros((len(pairs), self.width))
         values[:, CUT] = [responses[one].cut + 2 * references[other].cut for one, other in pairs]
         values[:, CUT + 1 :] = [
             read_columns(
-                ReadPair.of(self._read(responses[one]), self._read(references[other]), self._encoder.unknown_id)
+                ReadPair.of(
+                    self._read(responses[one]),
+                    self._read(references[other]),
+                    self._encoder.unknown_id,
+                )
             )
             for one, other in pairs
         ]
@@ -91,15 +98,22 @@ class TokenMatching:
             response, reference = pairs[match.place]
             if not responses[response].own_ids or not references[reference].own_ids:
                 continue
-            precision = _weighted_mean(np.maximum(match.of_response, 0), responses[response].weights)
-            recall = _weighted_mean(np.maximum(match.of_reference, 0), references[reference].weights)
+            precision = _weighted_mean(
+                np.maximum(match.of_response, 0), responses[response].weights
+            )
+            recall = _weighted_mean(
+                np.maximum(match.of_reference, 0), references[reference].weights
+            )
             total = precision + recall
             f1 = 2 * precision * recall / total if total != 0 else 0.0
-            # A text matches itself to the last digit: how a sum was rounded must not rank those who repeat a reference.
+            # A text matches itself to the last digit: how a sum was rounded must not rank those who
+            # repeat a reference.
             same = response == reference and not math.isnan(precision)
             values[match.place, :CUT] = (1.0, 1.0, 1.0) if same else (precision, recall, f1)
         if np.isinf(values).any():
-            raise ModelError(f"{self._encoder.files.label} gives states whose similarity is no number")
+            raise ModelError(
+                f"{self._encoder.files.label} gives states whose similarity is no number"
+            )
         return values
 
     def _read(self, text: _Encoded) -> list[int]:
@@ -124,7 +138,9 @@ class TokenMatching:
         return np.array([id_ not in self._around for id_ in ids.tolist()], dtype=np.float32)
 
     def _by_rarity(self, ids: NDArray[np.int64]) -> FloatArray:
-        return np.array([self._idf.get(id_, self._of_unseen) for id_ in ids.tolist()], dtype=np.float32)
+        return np.array(
+            [self._idf.get(id_, self._of_unseen) for id_ in ids.tolist()], dtype=np.float32
+        )
 
     def _counted(self, documents: Sequence[str]) -> tuple[dict[int, float], float]:
         """The idf of each token, and of those that no document holds."""
@@ -141,7 +157,9 @@ class TokenMatching:
 class _Encoded:
     __slots__ = ("cut", "own_ids", "states", "weights")
 
-    def __init__(self, states: FloatArray, weights: FloatArray, own_ids: list[int], cut: bool) -> None:
+    def __init__(
+        self, states: FloatArray, weights: FloatArray, own_ids: list[int], cut: bool
+    ) -> None:
         self.states = states
         self.weights = weights
         self.own_ids = own_ids
@@ -149,7 +167,8 @@ class _Encoded:
 
 
 class _ReferenceStates:
-    """References come back with every block of responses: the last ones used are kept, up to ``REFERENCE_BYTES``."""
+    """References come back with every block of responses: the last ones used are kept, up to
+    ``REFERENCE_BYTES``."""
 
     def __init__(self, encode: Callable[[list[str]], dict[str, _Encoded]]) -> None:
         self._encode = encode

@@ -1,10 +1,11 @@
-"""How lexical metrics cut a text into tokens: Unicode folding, normalisation, then a tokeniser, each with a name.
+"""How lexical metrics cut a text into tokens: Unicode folding, normalisation, then a tokeniser,
+each with a name.
 
-``tokenize=auto`` follows the corpus's language: ``words`` for English, and where no language is known, which cuts at
-white space and makes each character a token in scripts that are written without spaces; sacrebleu's
-tokenisers for Chinese, Japanese and Korean, characters where words are written without spaces, else sacrebleu's
-``intl``. ``parlai`` and ``rouge-score`` are the rules of these packages to the letter, without Unicode
-folding: with them the papers' numbers were computed.
+``tokenize=auto`` follows the corpus's language: ``words`` for English, and where no language is
+known, which cuts at white space and makes each character a token in scripts that are written
+without spaces; sacrebleu's tokenisers for Chinese, Japanese and Korean, characters where words are
+written without spaces, else sacrebleu's ``intl``. ``parlai`` and ``rouge-score`` are the rules of
+these packages to the letter, without Unicode folding: with them the papers' numbers were computed.
 """
 
 from __future__ import annotations
@@ -22,23 +23,28 @@ from workers.metrics.texts import Analysis, RememberedAnalysis, TokenisedText
 from workers.metrics.unicode_folding import fold
 
 SACREBLEU = ("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char")
-"""sacrebleu's, by its names. Its flores and spm tokenisers download a model, so they are left out."""
+"""sacrebleu's, by its names. Its flores and spm tokenisers download a model, so they are left
+out."""
 AS_PUBLISHED = ("parlai", "rouge-score")
 
 NORMALIZE = Option(
-    "normalize", True, "lower-case, turn punctuation into spaces and drop articles (a, an, the) before counting words"
+    "normalize",
+    True,
+    "lower-case, turn punctuation into spaces and drop articles (a, an, the) before counting words",
 )
 TOKENIZE = Option(
     "tokenize",
     "auto",
-    "how tokens are cut: auto, by the corpus's language; words, at white space (single characters in Chinese, Thai "
-    "and the like); one of sacrebleu's; parlai or rouge-score, as these packages do, without Unicode folding",
+    "how tokens are cut: auto, by the corpus's language; words, at white space (single characters "
+    "in Chinese, Thai and the like); one of sacrebleu's; parlai or rouge-score, as these packages "
+    "do, without Unicode folding",
     ("auto", "words", *SACREBLEU, *AS_PUBLISHED),
 )
 UNICODE = Option(
     "unicode",
     "fold",
-    "fold: quotes, dashes, spaces and composed letters are written one way first; none: the text as it is",
+    "fold: quotes, dashes, spaces and composed letters are written one way first; none: the text "
+    "as it is",
     ("fold", "none"),
 )
 OPTIONS = (NORMALIZE, TOKENIZE, UNICODE)
@@ -52,17 +58,22 @@ _BY_LANGUAGE = {
 }
 _ARTICLES = frozenset({"a", "an", "the"})
 _DOTLESS_CAPITALS = str.maketrans({"I": "ı", "İ": "i"})
-_PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]")  # Unicode's, and what ASCII counts as such beside it
+_PUNCTUATION = regex.compile(
+    r"[\p{P}$+<=>^`|~]"
+)  # Unicode's, and what ASCII counts as such beside it
 _CONTENT = regex.compile(
     r"[\p{L}\p{M}\p{N}\u200c\u200d]+|\p{So}(?:[\p{M}\p{Sk}]|[\U000e0020-\U000e007f]|\u200d\p{So})*"
 )
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+)
 _ROUGE_SCORE_TOKEN = re.compile("[a-z0-9]+")
 _SHORTEST_STEMMED = 4
 
 
 def corpus_tokeniser(language: str) -> str:
-    """sacrebleu's own choice for a language: 13a where it has no other and words are apart by white space."""
+    """sacrebleu's own choice for a language: 13a where it has no other and words are apart by white
+    space."""
     chosen = _BY_LANGUAGE.get(language, "13a")
     return "13a" if chosen == "words" else chosen
 
@@ -83,7 +94,9 @@ class Tokenisation:
     stem: bool = False
 
     @classmethod
-    def of(cls, options: Mapping[str, OptionValue], language: str = "", content_only: bool = False) -> Tokenisation:
+    def of(
+        cls, options: Mapping[str, OptionValue], language: str = "", content_only: bool = False
+    ) -> Tokenisation:
         """``language``: a code such as ``en``; "" where it is not known."""
         asked = str(options["tokenize"])
         return cls(
@@ -100,7 +113,11 @@ class Tokenisation:
     @property
     def facts(self) -> Facts:
         """For a signature: where ``auto`` led, and the language that led there."""
-        return (("tokenize", self.tokenize), ("unicode", self.unicode), ("language", self.language or "unknown"))
+        return (
+            ("tokenize", self.tokenize),
+            ("unicode", self.unicode),
+            ("language", self.language or "unknown"),
+        )
 
     @property
     def analysis(self) -> Analysis:
@@ -113,7 +130,8 @@ class Tokenisation:
         return " ".join(self.normalised_words(folded)) if self.normalize else folded
 
     def normalised_words(self, text: str) -> list[str]:
-        """In lower case, without punctuation, and without articles where the language may be English."""
+        """In lower case, without punctuation, and without articles where the language may be
+        English."""
         if self.has_dotless_i:
             text = text.translate(_DOTLESS_CAPITALS)
         if self.has_articles and text.isascii():
@@ -156,17 +174,24 @@ def _cut(settings: Tokenisation) -> Callable[[str], list[str]]:
 
 
 def _content(settings: Tokenisation) -> Analysis:
-    """Tokens without punctuation, in lower case; stemmed by Porter's rules for English where asked for."""
+    """Tokens without punctuation, in lower case; stemmed by Porter's rules for English where asked
+    for."""
     analyse = _remembered(replace(settings, content_only=False, stem=False))
     stemmed = _porter_stem() if settings.stem else None
 
     def content_of(text: str) -> TokenisedText:
         found = analyse(text)
-        if not (settings.normalize and is_plain(found.tokens)):  # else the other metrics' tokens, already counted
-            found = TokenisedText(tuple(one for token in found.tokens for one in _CONTENT.findall(token.lower())))
+        if not (
+            settings.normalize and is_plain(found.tokens)
+        ):  # else the other metrics' tokens, already counted
+            found = TokenisedText(
+                tuple(one for token in found.tokens for one in _CONTENT.findall(token.lower()))
+            )
         if stemmed is None:
             return found
-        return TokenisedText(tuple(stemmed(one) if _is_stemmed(one) else one for one in found.tokens))
+        return TokenisedText(
+            tuple(stemmed(one) if _is_stemmed(one) else one for one in found.tokens)
+        )
 
     return content_of
 
@@ -176,6 +201,8 @@ def _is_stemmed(token: str) -> bool:
 
 
 def _porter_stem() -> Callable[[str], str]:
-    from nltk.stem.porter import PorterStemmer  # here, because listing the metrics must not load NLTK
+    from nltk.stem.porter import (
+        PorterStemmer,
+    )  # here, because listing the metrics must not load NLTK
 
     return lru_cache(maxsize=50_000)(PorterStemmer().stem)

@@ -9,12 +9,17 @@ from workers.training.by_name import why_no_model
 
 SYSTEMS_AT_ONCE = 16
 DENSITY_CITATION = (
-    "Park et al. (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density Estimation, Findings of ACL"
+    "Park et al. (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density "
+    "Estimation, Findings of ACL"
 )
 
 
 def trained_option(recipe: str) -> Option:
-    return Option("trained", "", f"the name of a model trained here (manage.py train {recipe}); there is no default")
+    return Option(
+        "trained",
+        "",
+        f"the name of a model trained here (manage.py train {recipe}); there is no default",
+    )
 
 
 def missing_trained(metric: str, recipe: str) -> Callable[[Mapping[str, OptionValue]], str]:

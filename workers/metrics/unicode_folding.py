@@ -1,7 +1,9 @@
-"""One spelling for what looks the same: curly and straight quotes, dashes, spaces, composed and decomposed letters.
+"""One spelling for what looks the same: curly and straight quotes, dashes, spaces, composed and
+decomposed letters.
 
-A keyboard, a word processor or a model decides whether an apostrophe is ``'`` or ``’``. Counting words must not.
-Nothing that a reader tells apart is merged: no accent, no case, no dotless ı, no joined emoji.
+A keyboard, a word processor or a model decides whether an apostrophe is ``'`` or ``’``. Counting
+words must not. Nothing that a reader tells apart is merged: no accent, no case, no dotless ı, no
+joined emoji.
 """
 
 from __future__ import annotations
@@ -14,13 +16,17 @@ import regex
 _SINGLE_QUOTES = "‘’‚‛′‵‹›´ʹʻʼʽ❛❜＇"
 _DOUBLE_QUOTES = "“”„‟″‶«»❝❞〝〞〟＂"
 _DASHES = "‐‑‒–—―−⸺⸻﹘﹣－־"
-_SPACES = "\x85\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\u2800\u3164\uffa0" + "".join(map(chr, range(0x2000, 0x200B)))
+_SPACES = "\x85\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\u2800\u3164\uffa0" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 _INVISIBLE = (
-    "\u00ad\u034f\u061c\u200b\u200e\u200f\ufe0e\ufe0f\ufeff"  # U+FE0E and U+FE0F: an emoji as text or in colour
+    # U+FE0E and U+FE0F: an emoji as text or in colour
+    "\u00ad\u034f\u061c\u200b\u200e\u200f\ufe0e\ufe0f\ufeff"
     + "".join(map(chr, range(0x202A, 0x202F)))
     + "".join(map(chr, [*range(0x2060, 0x2065), *range(0x2066, 0x2070)]))
 )
-# Full-width Latin and half-width Katakana, and Latin ligatures, are the same letters in another width or join.
+# Full-width Latin and half-width Katakana, and Latin ligatures, are the same letters in another
+# width or join.
 _COMPATIBLE = [*range(0xFF01, 0xFFBF), *range(0xFFC2, 0xFFE7), *range(0xFB00, 0xFB07)]
 _TABLE: dict[int, str | None] = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in _COMPATIBLE},
@@ -35,7 +41,8 @@ _JOINING_SCRIPTS = (
     r"\p{Arabic}\p{Syriac}\p{Mongolian}\p{Nko}\p{Mandaic}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}"
     r"\p{Oriya}\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
-# A joiner stays inside an emoji, and after a letter of a script in which it changes how the word is written.
+# A joiner stays inside an emoji, and after a letter of a script in which it changes how the word is
+# written.
 _JOINER = regex.compile(
     r"((?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])\u200d(?=\p{Extended_Pictographic})"
     rf"|(?<=[{_JOINING_SCRIPTS}])[\u200c\u200d])|[\u200c\u200d]"
@@ -45,10 +52,11 @@ _TAGS = regex.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e000
 
 
 def fold(text: str) -> str:
-    """``text`` in NFC with plain quotes, dashes and spaces, without invisible characters. Idempotent.
+    """``text`` in NFC with plain quotes, dashes and spaces, without invisible characters.
+    Idempotent.
 
-    ``…`` becomes three dots; full-width Latin, half-width Katakana and Latin ligatures become ordinary letters. ASCII
-    text comes back as it is.
+    ``…`` becomes three dots; full-width Latin, half-width Katakana and Latin ligatures become
+    ordinary letters. ASCII text comes back as it is.
     """
     if text.isascii():
         return text
@@ -69,7 +77,9 @@ _KINDS: Mapping[str, tuple[str, str, str]] = {
 }
 """By kind: its name, what it is read as ("" where it is passed over), and its characters."""
 _CHARACTERS = {
-    kind: frozenset(one for one in characters if fold(one) != one)  # not all code points are letters
+    kind: frozenset(
+        one for one in characters if fold(one) != one
+    )  # not all code points are letters
     for kind, (_, _, characters) in _KINDS.items()
 }
 
@@ -92,10 +102,16 @@ def folding_report(counts: Mapping[str, int]) -> list[str]:
     found = []
     for kind, (what, becomes, _) in _KINDS.items():
         if count := counts.get(kind):
-            read = f"are read as {becomes} by the metrics" if becomes else "are passed over by the metrics"
+            read = (
+                f"are read as {becomes} by the metrics"
+                if becomes
+                else "are passed over by the metrics"
+            )
             found.append(f"{what.capitalize()} in {_responses(count)} {read}.")
     if count := counts.get("composition"):
-        found.append(f"Letters with combining marks in {_responses(count)} are read as composed ones.")
+        found.append(
+            f"Letters with combining marks in {_responses(count)} are read as composed ones."
+        )
     return found
 
 

@@ -2,8 +2,8 @@
 
 score = p(Yes) / (p(Yes) + p(No)) at the decoder's first step, equation 1 of the paper.
 
-The questions are data. Ours are worded by us in the structure of the published ones; a checkpoint that was trained with
-the published ones should get those, from a file.
+The questions are data. Ours are worded by us in the structure of the published ones; a checkpoint
+that was trained with the published ones should get those, from a file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from workers.metrics.checkpoints import (
     why_no_checkpoint,
 )
 from workers.metrics.readability import read_of_responses
-from workers.metrics.unieval_questions import ASPECTS, OVERALL, Questions, QuestionsError, questions_of
+from workers.metrics.unieval_questions import (
+    ASPECTS,
+    OVERALL,
+    Questions,
+    QuestionsError,
+    questions_of,
+)
 from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
@@ -43,13 +49,18 @@ class UniEval:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score an example, in order; ``Undefined`` where a question asks about a persona that there is not."""
+        """One score an example, in order; ``Undefined`` where a question asks about a persona that
+        there is not."""
         model, remarks = self._load(), dict[int, str]()
         self._account = account_of(
-            model, remarks, (("max_tokens", str(model.max_tokens)), ("questions_hash", self._questions.revision))
+            model,
+            remarks,
+            (("max_tokens", str(model.max_tokens)), ("questions_hash", self._questions.revision)),
         )
         asked = [self._asked(example) for example in examples]
-        every = [question for of_one in asked if not isinstance(of_one, Undefined) for question in of_one]
+        every = [
+            question for of_one in asked if not isinstance(of_one, Undefined) for question in of_one
+        ]
         found = iter(each_once(every, model.answers, progress, len(examples)))
         scores: list[Score] = []
         for place, of_one in enumerate(asked):
@@ -70,7 +81,9 @@ class UniEval:
 
     def _asked(self, example: Example) -> list[str] | Undefined:
         for aspect in self._aspects:
-            if self._questions.asks_persona(aspect) and not any(line.strip() for line in example.persona):
+            if self._questions.asks_persona(aspect) and not any(
+                line.strip() for line in example.persona
+            ):
                 return Undefined(f"{aspect} asks about the persona, and the dialogue {NO_PERSONA}")
         return [self._questions.question(aspect, example) for aspect in self._aspects]
 
@@ -79,7 +92,9 @@ def _build(options: Mapping[str, OptionValue]) -> UniEval:
     from workers.encoders.boolean_model import boolean_model_for
 
     questions = questions_of(str(options["questions"]))
-    return UniEval(partial(boolean_model_for, str(options["model"])), questions, str(options["aspect"]))
+    return UniEval(
+        partial(boolean_model_for, str(options["model"])), questions, str(options["aspect"])
+    )
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:
@@ -96,14 +111,21 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 METRIC = Metric(
     name="unieval",
     version="2",
-    summary="How sure a model is, asked yes or no, that the response is natural, coherent, engaging, grounded, clear.",
-    citation="Zhong et al. (2022), Towards a Unified Multi-Dimensional Evaluator for Text Generation, EMNLP",
+    summary="How sure a model is, asked yes or no, that the response is natural, coherent, "
+    "engaging, grounded, clear.",
+    citation="Zhong et al. (2022), Towards a Unified Multi-Dimensional Evaluator for Text "
+    "Generation, EMNLP",
     build=_build,
     needs=frozenset({"context"}),
     queue="gpu",
     options=(
         model_option("a UniEval checkpoint"),
-        Option("aspect", OVERALL, "what is asked about; overall: the mean over all", choices=(*ASPECTS, OVERALL)),
+        Option(
+            "aspect",
+            OVERALL,
+            "what is asked about; overall: the mean over all",
+            choices=(*ASPECTS, OVERALL),
+        ),
         Option("questions", "", "a JSON file with a question for each aspect; left empty: ours"),
     ),
     signature_facts=(("overall", "mean"),),
@@ -111,16 +133,18 @@ METRIC = Metric(
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"s = \frac{p(\text{Yes} \mid q, r, c)}{p(\text{Yes} \mid q, r, c) + p(\text{No} \mid q, r, c)}",
     description=(
-        "An encoder-decoder model such as T5 gets a question q about the response r, with the context c or the "
-        "persona where the question needs them. The score is the probability of Yes beside that of No as the "
-        "answer's first word. There are five aspects; `overall`, the default, is the mean of their scores.\n\n"
-        "The questions are data, and their wording matters to a checkpoint. Ours have the structure of the "
-        "published ones in our words. For the published wording give a file, `[questions=FILE]`: a JSON object "
-        "with an aspect's name as key and a text with {response}, and {context} or {persona} where wanted, as "
-        "value. The signature holds a hash of the questions.\n\n"
-        "Groundedness and engagingness ask about the persona. A dialogue without one has no score for them, and no "
-        "overall score: choose another aspect, or leave them out of the questions' file.\n\n"
-        "The released code cuts a response into sentences for engagingness and adds up their scores, so that "
-        "longer responses get more; here the response is asked about once, and the score stays between 0 and 1."
+        "An encoder-decoder model such as T5 gets a question q about the response r, with the "
+        "context c or the persona where the question needs them. The score is the probability of "
+        "Yes beside that of No as the answer's first word. There are five aspects; `overall`, the "
+        "default, is the mean of their scores.\n\nThe questions are data, and their wording "
+        "matters to a checkpoint. Ours have the structure of the published ones in our words. For "
+        "the published wording give a file, `[questions=FILE]`: a JSON object with an aspect's "
+        "name as key and a text with {response}, and {context} or {persona} where wanted, as "
+        "value. The signature holds a hash of the questions.\n\nGroundedness and engagingness ask "
+        "about the persona. A dialogue without one has no score for them, and no overall score: "
+        "choose another aspect, or leave them out of the questions' file.\n\nThe released code "
+        "cuts a response into sentences for engagingness and adds up their scores, so that longer "
+        "responses get more; here the response is asked about once, and the score stays between 0 "
+        "and 1."
     ),
 )

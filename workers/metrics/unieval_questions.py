@@ -15,16 +15,23 @@ ASPECTS = ("naturalness", "coherence", "engagingness", "groundedness", "understa
 OVERALL = "overall"
 
 OWN_QUESTIONS = {
-    "naturalness": "question: Could a person have said this response in a conversation? </s> response: {response}",
+    "naturalness": (
+        "question: Could a person have said this response in a conversation? </s> response: "
+        "{response}"
+    ),
     "coherence": (
         "question: Does this response follow from the dialogue history? </s> response: {response} "
         "</s> dialogue history: {context}"
     ),
     "engagingness": (
-        "question: Does this response say something of interest, in view of the dialogue history and the fact? "
-        "</s> response: {response} </s> dialogue history: {context} </s> fact: {persona}"
+        "question: Does this response say something of interest, in view of the dialogue history "
+        "and the fact? </s> response: {response} </s> dialogue history: {context} </s> fact: "
+        "{persona}"
     ),
-    "groundedness": "question: Does this response agree with the fact? </s> response: {response} </s> fact: {persona}",
+    "groundedness": (
+        "question: Does this response agree with the fact? </s> response: {response} </s> fact: "
+        "{persona}"
+    ),
     "understandability": "question: Is it clear what this response means? </s> response: {response}",
 }
 """``</s>`` is the mark that T5 knows between the parts of its input."""
@@ -65,7 +72,9 @@ def questions_of(path: str) -> Questions:
     """The questions in a JSON file, ours where ``path`` is empty. Raises ``QuestionsError``."""
     templates = _checked(path, _read(path)) if path else OWN_QUESTIONS
     written = json.dumps(templates, ensure_ascii=False, sort_keys=True)
-    return Questions(templates, hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:12])
+    return Questions(
+        templates, hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    )
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -86,10 +95,16 @@ def _checked(path: str, document: object) -> dict[str, str]:
         raise QuestionsError(f"the questions {path} are not a JSON object of aspects and questions")
     for aspect, template in document.items():
         if aspect not in ASPECTS:
-            raise QuestionsError(f'the questions {path} hold "{aspect[:50]}"; the aspects are {", ".join(ASPECTS)}')
+            raise QuestionsError(
+                f'the questions {path} hold "{aspect[:50]}"; the aspects are {", ".join(ASPECTS)}'
+            )
         if not isinstance(template, str) or "{response}" not in template:
-            raise QuestionsError(f"the questions {path}, {aspect}: a text with {{response}} in it is wanted")
+            raise QuestionsError(
+                f"the questions {path}, {aspect}: a text with {{response}} in it is wanted"
+            )
         for name in _FIELD.findall(template):
             if name not in _FIELDS:
-                raise QuestionsError(f"the questions {path}, {aspect}: {{{name}}} is none of {', '.join(_FIELDS)}")
+                raise QuestionsError(
+                    f"the questions {path}, {aspect}: {{{name}}} is none of {', '.join(_FIELDS)}"
+                )
     return {str(aspect): str(template) for aspect, template in document.items()}

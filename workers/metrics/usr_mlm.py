@@ -1,9 +1,12 @@
-"""USR-MLM: how well a masked language model foresees each token of the response (Mehri and Eskenazi 2020).
+"""USR-MLM: how well a masked language model foresees each token of the response (Mehri and Eskenazi
+2020).
 
-score = 1/|r| · Σ_t log p(r_t | c, r without r_t), each token of the response masked in turn while all others stand.
+score = 1/|r| · Σ_t log p(r_t | c, r without r_t), each token of the response masked in turn while
+all others stand.
 
-The paper's sum runs over the response, and so does this one. The released code masks the tokens of the context too
-and takes the mean over both; a variant that masks the response alone is commented out there.
+The paper's sum runs over the response, and so does this one. The released code masks the tokens of
+the context too and takes the mean over both; a variant that masks the response alone is commented
+out there.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ class UsrMlm:
         self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         asked = [self._continued(example) for example in examples]
         scores: list[Score] = []
-        for place, found in enumerate(each_once(asked, model.pseudo_likelihoods, progress, len(examples))):
+        for place, found in enumerate(
+            each_once(asked, model.pseudo_likelihoods, progress, len(examples))
+        ):
             if found.cut:
                 remarks[place] = f"{found.cut} was cut: the model takes {model.max_tokens} tokens"
             scores.append(number(found.log_probability / found.tokens) if found.tokens else EMPTY)
@@ -66,10 +71,13 @@ class UsrMlm:
         response = example.response.strip()
         if not shown:
             return Continued("", response)
-        # White space that ends the separator belongs to the next word: tokenizers like RoBERTa's read " word" as one.
+        # White space that ends the separator belongs to the next word: tokenizers like RoBERTa's
+        # read " word" as one.
         separator = self._separator.rstrip()
         space = self._separator[len(separator) :]
-        return Continued(self._separator.join(shown) + separator, space + response if response else "")
+        return Continued(
+            self._separator.join(shown) + separator, space + response if response else ""
+        )
 
 
 def _build(options: Mapping[str, OptionValue]) -> UsrMlm:
@@ -86,10 +94,11 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 METRIC = Metric(
     name="usr_mlm",
     version="2",
-    summary="Mean log-probability of the response's tokens, each masked in turn, by a masked language model.",
+    summary="Mean log-probability of the response's tokens, each masked in turn, by a masked "
+    "language model.",
     citation=(
-        "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for Dialog Generation, "
-        "ACL"
+        "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for "
+        "Dialog Generation, ACL"
     ),
     build=_build,
     needs=frozenset({"context"}),
@@ -97,23 +106,31 @@ METRIC = Metric(
     value_range=(None, 0.0),
     options=(
         model_option("a masked language model"),
-        Option("context", 1, "how many of the last utterances stand before the response; 0: none", least=0),
-        Option("separator", "", "what stands between utterances, taken as it is; left empty: a space"),
+        Option(
+            "context",
+            1,
+            "how many of the last utterances stand before the response; 0: none",
+            least=0,
+        ),
+        Option(
+            "separator", "", "what stands between utterances, taken as it is; left empty: a space"
+        ),
     ),
     signature_facts=(("masked", "response"), ("log", "natural")),
     missing=_missing,
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\text{USR-MLM}(c, r) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p(r_t \mid c, r_{\setminus t})",
     description=(
-        "Each token of the response r is hidden in turn and a masked language model says how likely the hidden "
-        "token is, given the context c and all other tokens. The score is the mean of the logarithms: 0 is "
-        "certain, lower is less expected. It speaks of fluency, and of fit to the context as far as the model was "
-        "trained on dialogues; the paper trains RoBERTa on them first.\n\n"
-        "Common words in common places win: a dull response is an expected one. Pieces of a rare word give each "
-        "other away, which flatters long words.\n\n"
-        "The last utterance is the context, as in the released code (`context` for more). That code masks the "
-        "context's tokens too and takes the mean over all; this metric masks the response alone, as the paper's "
-        "text has it. The released checkpoint was trained with its own marks between utterances: give them as "
-        "`separator`. An empty response has no token and no score."
+        "Each token of the response r is hidden in turn and a masked language model says how "
+        "likely the hidden token is, given the context c and all other tokens. The score is the "
+        "mean of the logarithms: 0 is certain, lower is less expected. It speaks of fluency, and "
+        "of fit to the context as far as the model was trained on dialogues; the paper trains "
+        "RoBERTa on them first.\n\nCommon words in common places win: a dull response is an "
+        "expected one. Pieces of a rare word give each other away, which flatters long "
+        "words.\n\nThe last utterance is the context, as in the released code (`context` for "
+        "more). That code masks the context's tokens too and takes the mean over all; this metric "
+        "masks the response alone, as the paper's text has it. The released checkpoint was "
+        "trained with its own marks between utterances: give them as `separator`. An empty "
+        "response has no token and no score."
     ),
 )

@@ -1,4 +1,5 @@
-"""Vector Extrema: the cosine between the most extreme values of two texts' word vectors (Forgues et al., 2014)."""
+"""Vector Extrema: the cosine between the most extreme values of two texts' word vectors (Forgues et
+al., 2014)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _COLUMNS = {"absolute": 1, "largest": 2}
 EXTREME = Option(
     "extreme",
     "absolute",
-    "in each dimension: absolute, the value farthest from 0; largest, the largest one (as the code of the FBD paper)",
+    "in each dimension: absolute, the value farthest from 0; largest, the largest one (as the "
+    "code of the FBD paper)",
     tuple(_COLUMNS),
 )
 
@@ -28,8 +30,10 @@ def _build(options: Mapping[str, OptionValue]) -> BestReference:
 METRIC = Metric(
     name="vector_extrema",
     version="2",
-    summary="Cosine between the vectors of response and reference that hold their words' most extreme values.",
-    citation="Forgues et al. (2014), Bootstrapping Dialog Systems with Word Embeddings, NeurIPS workshop",
+    summary="Cosine between the vectors of response and reference that hold their words' most "
+    "extreme values.",
+    citation="Forgues et al. (2014), Bootstrapping Dialog Systems with Word Embeddings, NeurIPS "
+    "workshop",
     build=_build,
     needs=frozenset({"reference"}),
     queue="gpu",
@@ -43,10 +47,10 @@ METRIC = Metric(
         "\n\n"
         r"x_d(s) = e_{w^{*} d}, \quad w^{*} = \arg\max_{w \in s} \left| e_{w d} \right|"
     ),
-    description="""A text is, in each dimension, the value of its words' vectors that is farthest from zero; the
-score is the cosine between two such vectors. Common words lie near the origin, so that the rare and telling ones are
-heard, whereas they vanish in a mean.
+    description="""A text is, in each dimension, the value of its words' vectors that is farthest
+from zero; the score is the cosine between two such vectors. Common words lie near the origin, so
+that the rare and telling ones are heard, whereas they vanish in a mean.
 
-Every dimension may come from another word: what is compared stands for no word and no sentence. Longer texts have more
-extreme values, which makes long texts alike.""",
+Every dimension may come from another word: what is compared stands for no word and no sentence.
+Longer texts have more extreme values, which makes long texts alike.""",
 )

@@ -1,4 +1,5 @@
-"""What every metric with a model says: why it cannot run here, and with what its scores were made."""
+"""What every metric with a model says: why it cannot run here, and with what its scores were
+made."""
 
 from __future__ import annotations
 
@@ -23,7 +24,12 @@ def missing_model(options: Mapping[str, OptionValue]) -> str:
     return why_missing(str(options["model"]))
 
 
-def account_of(model: LoadedModel, remarks: Mapping[int, str], facts: tuple[tuple[str, str], ...] = ()) -> Account:
-    """``remarks`` by the example's place; ``facts`` stand in the signature after the model's own."""
+def account_of(
+    model: LoadedModel, remarks: Mapping[int, str], facts: tuple[tuple[str, str], ...] = ()
+) -> Account:
+    """``remarks`` by the example's place; ``facts`` stand in the signature after the model's
+    own."""
     own = (("dtype", model.dtype_name),)
-    return Account(model=model.files.label, device=model.device_label, facts=own + facts, remarks=remarks)
+    return Account(
+        model=model.files.label, device=model.device_label, facts=own + facts, remarks=remarks
+    )

@@ -1,9 +1,12 @@
-"""Embedding Average, Vector Extrema and Greedy Matching of a pair of texts, all from the same vectors of its words.
+"""Embedding Average, Vector Extrema and Greedy Matching of a pair of texts, all from the same
+vectors of its words.
 
-With word vectors x of one text and y of the other (the formulas are those of nlg-eval, Sharma et al. 2017):
+With word vectors x of one text and y of the other (the formulas are those of nlg-eval, Sharma et
+al. 2017):
 
 * average: cos(Σ x, Σ y);
-* extrema: cos of the vectors that hold, for each dimension, the value farthest from 0 (or the largest value);
+* extrema: cos of the vectors that hold, for each dimension, the value farthest from 0 (or the
+  largest value);
 * greedy: the mean of G(x, y) and G(y, x), G(x, y) = mean over i of maxⱼ cos(xᵢ, yⱼ).
 """
 
@@ -31,7 +34,8 @@ class WordSource(Protocol):
     namespace: str
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
-        """Per text: its words' vectors, words × dimensions; no row where none of its words is known."""
+        """Per text: its words' vectors, words × dimensions; no row where none of its words is
+        known."""
         ...
 
     def read(self, texts: Sequence[str]) -> list[Read]:
@@ -42,7 +46,8 @@ class WordSource(Protocol):
 
 
 class InputEmbeddings:
-    """An encoder's word pieces and the rows of its embedding matrix: what it knows of words without a sentence."""
+    """An encoder's word pieces and the rows of its embedding matrix: what it knows of words without
+    a sentence."""
 
     def __init__(self, encoder: TextEncoder) -> None:
         self._encoder = encoder
@@ -56,12 +61,14 @@ class InputEmbeddings:
         return [read_of(ids, self._encoder.unknown_id) for ids in self._encoder.token_ids(texts)]
 
     def account(self) -> Account:
-        # A row of the matrix is looked up where the model is not: neither device nor its number format plays a part.
+        # A row of the matrix is looked up where the model is not: neither device nor its number
+        # format plays a part.
         return Account(self._encoder.files.label, "cpu", (("vectors_of", "input embeddings"),))
 
 
 class FileVectors:
-    """Words of a GloVe file. Unknown ones are left out, or stand for the mean of all vectors, as nlg-eval has it."""
+    """Words of a GloVe file. Unknown ones are left out, or stand for the mean of all vectors, as
+    nlg-eval has it."""
 
     def __init__(self, vectors: WordVectors, unknown: str) -> None:
         self._vectors = vectors
@@ -78,16 +85,23 @@ class FileVectors:
             looked_up = (self._vectors.of(word) for word in text)
             known = [default if vector is None else vector for vector in looked_up]
             rows = [vector for vector in known if vector is not None]
-            found.append(np.array(rows, dtype=np.float32).reshape(len(rows), self._vectors.dimensions))
+            found.append(
+                np.array(rows, dtype=np.float32).reshape(len(rows), self._vectors.dimensions)
+            )
         return found
 
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Of texts whose vectors were asked for."""
         words = [words_in(text) for text in texts]
-        return [Read(len(of_text), sum(self._vectors.of(word) is None for word in of_text)) for of_text in words]
+        return [
+            Read(len(of_text), sum(self._vectors.of(word) is None for word in of_text))
+            for of_text in words
+        ]
 
     def account(self) -> Account:
-        return Account(f"{self._vectors.path.name}@{self._vectors.revision}", "cpu", (("vectors_of", "words"),))
+        return Account(
+            f"{self._vectors.path.name}@{self._vectors.revision}", "cpu", (("vectors_of", "words"),)
+        )
 
 
 class WordSimilarity:
@@ -101,8 +115,8 @@ class WordSimilarity:
         self.namespace = f"words/{source.namespace}" if source.namespace else ""
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × (average, extrema, largest, greedy, what was read). NaN where a text has no known word, or only
-        zeros."""
+        """pairs × (average, extrema, largest, greedy, what was read). NaN where a text has no known
+        word, or only zeros."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         rows = dict(zip(texts, self._source.vectors(texts), strict=True))
         read = dict(zip(texts, self._source.read(texts), strict=True))
@@ -111,7 +125,9 @@ class WordSimilarity:
             read_columns(ReadPair(read[one], read[other], np.array_equal(rows[one], rows[other])))
             for one, other in pairs
         ]
-        known = {text: place for place, text in enumerate(text for text in texts if len(rows[text]))}
+        known = {
+            text: place for place, text in enumerate(text for text in texts if len(rows[text]))
+        }
         whole = [place for place, pair in enumerate(pairs) if pair[0] in known and pair[1] in known]
         if not whole:
             return values
@@ -139,12 +155,17 @@ class WordSimilarity:
 
 
 def _whole_texts(texts: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Per text, of its words' vectors in each dimension: the sum, the value farthest from 0, the largest value."""
+    """Per text, of its words' vectors in each dimension: the sum, the value farthest from 0, the
+    largest value."""
     starts = np.cumsum([0, *map(len, texts[:-1])])
     rows = np.concatenate(texts)
     largest = np.maximum.reduceat(rows, starts, axis=0)
     smallest = np.minimum.reduceat(rows, starts, axis=0)
-    return np.add.reduceat(rows, starts, axis=0), np.where(largest > -smallest, largest, smallest), largest
+    return (
+        np.add.reduceat(rows, starts, axis=0),
+        np.where(largest > -smallest, largest, smallest),
+        largest,
+    )
 
 
 def _cosines(of_texts: FloatArray, left: Sequence[int], right: Sequence[int]) -> Values:

@@ -1,4 +1,5 @@
-"""What Embedding Average, Vector Extrema and Greedy Matching share: where words' vectors come from, and the loop."""
+"""What Embedding Average, Vector Extrema and Greedy Matching share: where words' vectors come from,
+and the loop."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from workers.metrics.pair_scores import BestReference, Pair
     from workers.metrics.word_similarity import WordSimilarity
 
-VECTORS = Option("vectors", "", "a file of word vectors in GloVe's format; empty: the model's input embeddings")
+VECTORS = Option(
+    "vectors", "", "a file of word vectors in GloVe's format; empty: the model's input embeddings"
+)
 UNKNOWN = Option(
     "unknown",
     "skip",
@@ -47,7 +50,12 @@ def build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
             return WordSimilarity(FileVectors(word_vectors_at(file), str(options["unknown"])))
         return WordSimilarity(InputEmbeddings(encoder_for(str(options["model"]))))
 
-    return BestReference(make, column, preparation(bool(options["normalize"]), str(options["unicode"])), _no_known_word)
+    return BestReference(
+        make,
+        column,
+        preparation(bool(options["normalize"]), str(options["unicode"])),
+        _no_known_word,
+    )
 
 
 def _no_known_word(pair: Pair) -> Undefined:

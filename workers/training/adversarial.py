@@ -1,13 +1,16 @@
-"""Answers spoilt in known ways, which a metric should score below the answers (DEnsity, Park et al., 2023, Figure 3).
+"""Answers spoilt in known ways, which a metric should score below the answers (DEnsity, Park et
+al., 2023, Figure 3).
 
 The kinds are those of Khalid and Lee (2022) that the paper shows, made here by rules:
 
 - ``repetition``: a word said again and again ("Not yet yet yet yet yet.");
-- ``speaker``: what the other speaker just said, put before the answer ("Have you thought about the cost? Not yet.");
+- ``speaker``: what the other speaker just said, put before the answer ("Have you thought about the
+  cost? Not yet.");
 - ``random``: an answer of another dialogue.
 
-The paper's fourth, contradiction, is not made: a text that contradicts needs a model that knows what does. Khalid and
-Lee copy the speaker only after a question; here, as the paper describes it, at every turn with a context.
+The paper's fourth, contradiction, is not made: a text that contradicts needs a model that knows
+what does. Khalid and Lee copy the speaker only after a question; here, as the paper describes it,
+at every turn with a context.
 """
 
 from __future__ import annotations
@@ -70,8 +73,9 @@ class Accuracy:
 
 
 def spoilt(pairs: Sequence[Answered], seed: int, kinds: Sequence[Kind] = KINDS) -> list[Spoilt]:
-    """At most one of each kind for each pair, in order; none where the kind cannot be made: without a word, without a
-    context, without another dialogue with another answer. Repetition and speaker depend on the seed and the pair alone.
+    """At most one of each kind for each pair, in order; none where the kind cannot be made: without
+    a word, without a context, without another dialogue with another answer. Repetition and speaker
+    depend on the seed and the pair alone.
     """
     made = []
     for place, pair in enumerate(pairs):
@@ -83,7 +87,8 @@ def spoilt(pairs: Sequence[Answered], seed: int, kinds: Sequence[Kind] = KINDS) 
 
 
 def repeated(response: str, random: np.random.Generator) -> str | None:
-    """With one of its words, drawn, said one to five times more behind itself; None where there is no word."""
+    """With one of its words, drawn, said one to five times more behind itself; None where there is
+    no word."""
     words = list(WORD.finditer(response))
     if not words:
         return None
@@ -99,15 +104,19 @@ def speaker_copied(context: Sequence[Utterance], response: str) -> str | None:
 
 
 def accuracy(answers: Sequence[float], manipulated: Sequence[float]) -> Accuracy:
-    """Of scores side by side; higher is better. What is not a number is neither higher nor equal."""
+    """Of scores side by side; higher is better. What is not a number is neither higher nor
+    equal."""
     both = list(zip(answers, manipulated, strict=True))
-    return Accuracy(len(both), sum(one > other for one, other in both), sum(one == other for one, other in both))
+    return Accuracy(
+        len(both), sum(one > other for one, other in both), sum(one == other for one, other in both)
+    )
 
 
 def accuracies(
     answers: Sequence[float], scored: Sequence[tuple[Spoilt, float]], kinds: Sequence[Kind] = KINDS
 ) -> Mapping[Kind, Accuracy]:
-    """By kind: ``answers`` are the pairs' scores in order, ``scored`` what was made of them with its score."""
+    """By kind: ``answers`` are the pairs' scores in order, ``scored`` what was made of them with
+    its score."""
     by_kind: dict[Kind, tuple[list[float], list[float]]] = {kind: ([], []) for kind in kinds}
     for one, score in scored:
         by_kind[one.kind][0].append(answers[one.place])
@@ -115,7 +124,9 @@ def accuracies(
     return {kind: accuracy(*sides) for kind, sides in by_kind.items()}
 
 
-def _spoilt_one(pairs: Sequence[Answered], place: int, kind: Kind, random: np.random.Generator) -> str | None:
+def _spoilt_one(
+    pairs: Sequence[Answered], place: int, kind: Kind, random: np.random.Generator
+) -> str | None:
     pair = pairs[place]
     if kind == "repetition":
         return repeated(pair.response, random)
@@ -124,7 +135,9 @@ def _spoilt_one(pairs: Sequence[Answered], place: int, kind: Kind, random: np.ra
     return _of_another_dialogue(pairs, pair, random)
 
 
-def _of_another_dialogue(pairs: Sequence[Answered], pair: Answered, random: np.random.Generator) -> str | None:
+def _of_another_dialogue(
+    pairs: Sequence[Answered], pair: Answered, random: np.random.Generator
+) -> str | None:
     def other(candidate: Answered) -> bool:
         return candidate.dialogue != pair.dialogue and candidate.response != pair.response
 

@@ -1,12 +1,13 @@
-"""A training's checkpoints: folders that are written whole or not at all, checked by hash and read without unpickling.
+"""A training's checkpoints: folders that are written whole or not at all, checked by hash and read
+without unpickling.
 
     weights.safetensors   the model's parameters and buffers, by their names in its ``state_dict``
     state.safetensors     what resuming needs beside them: the optimiser's averages, the generators' states
     config.json           the recipe, its settings, the data's signature, curves, the SHA-256 of every other file
     …                     what the recipe adds: the encoder's configuration, its tokenizer
 
-``config.json`` ends with "sha256", over the rest of itself as canonical JSON. As that holds the other files' digests,
-it tells this checkpoint from any other.
+``config.json`` ends with "sha256", over the rest of itself as canonical JSON. As that holds the
+other files' digests, it tells this checkpoint from any other.
 """
 
 from __future__ import annotations
@@ -80,9 +81,11 @@ def write(
     files: Mapping[str, bytes] | None = None,
     state: Mapping[str, torch.Tensor] | None = None,
 ) -> Checkpoint:
-    """Writes beside ``folder`` and gives it its name at the end; a checkpoint of that name gives way.
+    """Writes beside ``folder`` and gives it its name at the end; a checkpoint of that name gives
+    way.
 
-    ``config``: JSON values; "files" and "sha256" are added. ``files``: what the recipe adds, by name.
+    ``config``: JSON values; "files" and "sha256" are added. ``files``: what the recipe adds, by
+    name.
     """
     from safetensors.torch import save_file
 
@@ -100,7 +103,9 @@ def write(
         digests = {file.name: _digest(file) for file in sorted(unfinished.iterdir())}
         whole = {**config, "files": digests}
         digest = hashlib.sha256(_canonical(whole)).hexdigest()
-        text = json.dumps({**whole, "sha256": digest}, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(
+            {**whole, "sha256": digest}, indent=1, ensure_ascii=False, allow_nan=False
+        )
         (unfinished / CONFIG).write_text(text + "\n", encoding="utf-8")
         for file in unfinished.iterdir():
             _to_disk(file)
@@ -110,17 +115,24 @@ def write(
 
 
 def read(folder: Path) -> Checkpoint:
-    """Raises ``CheckpointError`` where a file is missing or differs from what ``config.json`` says of it."""
+    """Raises ``CheckpointError`` where a file is missing or differs from what ``config.json`` says
+    of it."""
     try:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         said = config.pop("sha256")
         digests = dict(config["files"])
     except OSError as error:
-        raise CheckpointError(f"{folder.name} is no checkpoint: {CONFIG} cannot be read ({error.strerror})") from error
+        raise CheckpointError(
+            f"{folder.name} is no checkpoint: {CONFIG} cannot be read ({error.strerror})"
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CheckpointError(f"the checkpoint {folder.name} is damaged: {CONFIG} is not whole") from error
+        raise CheckpointError(
+            f"the checkpoint {folder.name} is damaged: {CONFIG} is not whole"
+        ) from error
     if hashlib.sha256(_canonical(config)).hexdigest() != said:
-        raise CheckpointError(f"the checkpoint {folder.name} is damaged: {CONFIG} is not what was written")
+        raise CheckpointError(
+            f"the checkpoint {folder.name} is damaged: {CONFIG} is not what was written"
+        )
     if WEIGHTS not in digests:
         raise CheckpointError(f"the checkpoint {folder.name} has no weights")
     for name, digest in digests.items():
@@ -128,15 +140,20 @@ def read(folder: Path) -> Checkpoint:
         try:
             found = _digest(file)
         except OSError as error:
-            raise CheckpointError(f"the checkpoint {folder.name} is not whole: {name} cannot be read") from error
+            raise CheckpointError(
+                f"the checkpoint {folder.name} is not whole: {name} cannot be read"
+            ) from error
         if found != digest:
-            raise CheckpointError(f"the checkpoint {folder.name} is damaged: {name} is not what was written")
+            raise CheckpointError(
+                f"the checkpoint {folder.name} is damaged: {name} is not what was written"
+            )
     return Checkpoint(folder, {**config, "sha256": said}, str(said))
 
 
 def newest(parent: Path) -> Checkpoint | None:
-    """The whole checkpoint of the highest step, to resume from; those that are not whole are passed over. Where others
-    came or went meanwhile, as when the worker before this one still writes its last, it is looked for again."""
+    """The whole checkpoint of the highest step, to resume from; those that are not whole are passed
+    over. Where others came or went meanwhile, as when the worker before this one still writes its
+    last, it is looked for again."""
     seen: list[Path] = []
     while (there := _newest_first(parent, STEP)) != seen:
         for folder in there:
@@ -149,8 +166,8 @@ def newest(parent: Path) -> Checkpoint | None:
 
 
 def to_go_on_from(parent: Path) -> Resumed | None:
-    """The newest one with all that it holds, read at once: ``tidy`` of another process may take it away at any time.
-    Raises ``CheckpointError`` where it is there and cannot be read."""
+    """The newest one with all that it holds, read at once: ``tidy`` of another process may take it
+    away at any time. Raises ``CheckpointError`` where it is there and cannot be read."""
     while (found := newest(parent)) is not None:
         try:
             return Resumed(found, found.weights(), found.state())
@@ -161,10 +178,14 @@ def to_go_on_from(parent: Path) -> Resumed | None:
 
 
 def best(parent: Path) -> Checkpoint | None:
-    """The one with the best validation so far, as the newest checkpoint names it; None before the first validation.
-    Raises ``CheckpointError`` where it is not whole."""
+    """The one with the best validation so far, as the newest checkpoint names it; None before the
+    first validation. Raises ``CheckpointError`` where it is not whole."""
     last = newest(parent)
-    return read(parent / name_of(last.config["best"]["step"], BEST)) if last and last.config["best"] else None
+    return (
+        read(parent / name_of(last.config["best"]["step"], BEST))
+        if last and last.config["best"]
+        else None
+    )
 
 
 def name_of(step: int, prefix: str = STEP) -> str:
@@ -172,8 +193,9 @@ def name_of(step: int, prefix: str = STEP) -> str:
 
 
 def tidy(parent: Path, keep: int, best_step: int | None) -> None:
-    """Removes all but the ``keep`` newest to resume from and the best one of ``best_step``. For when a checkpoint
-    that names this best one is written: until then the one before may be needed."""
+    """Removes all but the ``keep`` newest to resume from and the best one of ``best_step``. For
+    when a checkpoint that names this best one is written: until then the one before may be
+    needed."""
     kept_best = None if best_step is None else name_of(best_step, BEST)
     others = [folder for folder in _newest_first(parent, BEST) if folder.name != kept_best]
     for folder in [*_newest_first(parent, STEP)[keep:], *others]:
@@ -181,11 +203,15 @@ def tidy(parent: Path, keep: int, best_step: int | None) -> None:
 
 
 def _newest_first(parent: Path, prefix: str) -> list[Path]:
-    return sorted((folder for folder in _folders(parent) if folder.name.startswith(prefix)), reverse=True)
+    return sorted(
+        (folder for folder in _folders(parent) if folder.name.startswith(prefix)), reverse=True
+    )
 
 
 def _folders(parent: Path) -> Iterator[Path]:
-    return (folder for folder in parent.iterdir() if folder.is_dir()) if parent.is_dir() else iter(())
+    return (
+        (folder for folder in parent.iterdir() if folder.is_dir()) if parent.is_dir() else iter(())
+    )
 
 
 def _own_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -193,7 +219,8 @@ def _own_memory(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     import torch
 
     return {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
     }
 
 

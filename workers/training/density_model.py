@@ -1,4 +1,5 @@
-"""A trained model of the recipe ``density`` as metrics use it: f(c, r), and how far h = g(c, r) lies from people's."""
+"""A trained model of the recipe ``density`` as metrics use it: f(c, r), and how far h = g(c, r)
+lies from people's."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from workers.training.recipes.density import RECIPE
 from workers.training.selection import Selection, load_selection
 
 READINGS_KEPT = 20_000
-"""Pairs whose reading is remembered: density, density_euclidean and density_classifier ask for the same ones."""
+"""Pairs whose reading is remembered: density, density_euclidean and density_classifier ask for the
+same ones."""
 
 Asked = tuple[tuple[str, ...], str]
 """The context's utterances, oldest first, and the response."""
@@ -67,7 +69,9 @@ class DensityModel:
         """Per text its word pieces' ids, without special tokens and spaces."""
         return self.selection.inputs.tokens.read_ids(texts)
 
-    def read(self, asked: Sequence[Asked], progress: Callable[[int], None] | None = None) -> list[Reading]:
+    def read(
+        self, asked: Sequence[Asked], progress: Callable[[int], None] | None = None
+    ) -> list[Reading]:
         """One each, in order. ``progress`` counts those that are new to the model."""
         shown = [(context[-self.turns :], response) for context, response in asked]
         new = [pair for pair in dict.fromkeys(shown) if pair not in self._known]
@@ -90,8 +94,8 @@ class DensityModel:
 
 
 def density_model(name: str) -> DensityModel:
-    """The trained model of this name on the device of ``resources``. Loaded at the first call, and anew where its files
-    have changed. Raises ``ModelError``."""
+    """The trained model of this name on the device of ``resources``. Loaded at the first call, and
+    anew where its files have changed. Raises ``ModelError``."""
     model = model_named(name, RECIPE)
     return _loaded(files_of(model), turns_of(model), resources.at_hand().device)
 
@@ -102,7 +106,11 @@ def _loaded(files: ModelFiles, turns: int, device: str) -> DensityModel:
     try:
         fit = GaussianFit.load(files.folder / GAUSSIAN)
     except (UnusableFit, OSError) as error:
-        raise ModelError(f"the trained model {files.name} has no Gaussian that can be read") from error
+        raise ModelError(
+            f"the trained model {files.name} has no Gaussian that can be read"
+        ) from error
     if fit.dimensions != int(selection.model.head.in_features):
-        raise ModelError(f"the trained model {files.name} has a Gaussian of other dimensions than its features")
+        raise ModelError(
+            f"the trained model {files.name} has a Gaussian of other dimensions than its features"
+        )
     return DensityModel(files, selection, fit, turns)

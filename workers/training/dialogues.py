@@ -27,10 +27,12 @@ class TrainingDialogue:
 
 
 def dialogues_of(records: Iterable[Record]) -> list[TrainingDialogue]:
-    """The conversations in a corpus, each once, in order: of a file (``Importer.read``) or of stored rows.
+    """The conversations in a corpus, each once, in order: of a file (``Importer.read``) or of
+    stored rows.
 
-    A corpus holds the places where B answers. A place's context and first reference are a conversation up to there, and
-    the longest one holds the others. A conversation that another one begins with is left out (``merged``).
+    A corpus holds the places where B answers. A place's context and first reference are a
+    conversation up to there, and the longest one holds the others. A conversation that another one
+    begins with is left out (``merged``).
     """
     found: list[TrainingDialogue] = []
     for record in records:
@@ -44,10 +46,14 @@ def _conversations(record: DialogueRecord) -> list[TrainingDialogue]:
     for turn in sorted(record.turns, key=lambda turn: len(turn.context), reverse=True):
         answer = tuple(Utterance(TARGET_SPEAKER, text) for text in turn.references[:1])
         utterances = turn.context + answer
-        if len(utterances) > 1 and not any(longer[: len(utterances)] == utterances for _, longer in kept):
+        if len(utterances) > 1 and not any(
+            longer[: len(utterances)] == utterances for _, longer in kept
+        ):
             kept.append((turn.number, utterances))
     return [
-        TrainingDialogue(record.id if len(kept) == 1 else f"{record.id}#{number}", utterances, _personas(record))
+        TrainingDialogue(
+            record.id if len(kept) == 1 else f"{record.id}#{number}", utterances, _personas(record)
+        )
         for number, utterances in sorted(kept, key=lambda one: one[0])
     ]
 
@@ -57,11 +63,13 @@ def _personas(record: DialogueRecord) -> Personas:
 
 
 def merged(dialogues: Sequence[TrainingDialogue]) -> list[TrainingDialogue]:
-    """The dialogues without those that say what another one says, or all of it but its last utterance.
+    """The dialogues without those that say what another one says, or all of it but its last
+    utterance.
 
-    ConvAI2 tells each conversation twice, once from each side, and one side ends an utterance before the other. Told
-    twice, a conversation would count twice, and could stand in the training set and in the validation set. The one that
-    stays gets the persona that only the other one tells.
+    ConvAI2 tells each conversation twice, once from each side, and one side ends an utterance
+    before the other. Told twice, a conversation would count twice, and could stand in the training
+    set and in the validation set. The one that stays gets the persona that only the other one
+    tells.
     """
     texts = [tuple(utterance.text for utterance in dialogue.utterances) for dialogue in dialogues]
     kept: dict[tuple[str, ...], int] = {}
@@ -85,9 +93,12 @@ def merged(dialogues: Sequence[TrainingDialogue]) -> list[TrainingDialogue]:
 
 
 def _with_personas_of(dialogue: TrainingDialogue, other: TrainingDialogue) -> TrainingDialogue:
-    """``dialogue`` with the personas that it does not tell and ``other``, which begins as it does, tells."""
+    """``dialogue`` with the personas that it does not tell and ``other``, which begins as it does,
+    tells."""
     as_here = other.personas
     if other.utterances[0].speaker != dialogue.utterances[0].speaker:
         as_here = (other.personas[1], other.personas[0])
     ours = dialogue.personas
-    return TrainingDialogue(dialogue.id, dialogue.utterances, (ours[0] or as_here[0], ours[1] or as_here[1]))
+    return TrainingDialogue(
+        dialogue.id, dialogue.utterances, (ours[0] or as_here[0], ours[1] or as_here[1])
+    )

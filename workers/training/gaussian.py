@@ -1,4 +1,5 @@
-"""A Gaussian laid over features, and how far features lie from it (DEnsity, Park et al., 2023, equations 2, 3)."""
+"""A Gaussian laid over features, and how far features lie from it (DEnsity, Park et al., 2023,
+equations 2, 3)."""
 
 from __future__ import annotations
 
@@ -27,15 +28,17 @@ class UnusableFit(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianFit:
-    """All in float64. The released code keeps the precision in float32: its distances differ in the sixth digit."""
+    """All in float64. The released code keeps the precision in float32: its distances differ in the
+    sixth digit."""
 
     mean: Float64Array
     """μ = (1/N) Σ hᵢ; d."""
     covariance: Float64Array
-    """Σ = (1/N) Σ (hᵢ − μ)(hᵢ − μ)ᵀ; d × d. Divided by N, as the paper prints it and scikit-learn computes it."""
+    """Σ = (1/N) Σ (hᵢ − μ)(hᵢ − μ)ᵀ; d × d. Divided by N, as the paper prints it and scikit-learn
+    computes it."""
     precision: Float64Array
-    """The pseudo-inverse of Σ. Where Σ has no full rank (fewer than d + 1 points), a direction in which the points do
-    not differ adds nothing to any distance."""
+    """The pseudo-inverse of Σ. Where Σ has no full rank (fewer than d + 1 points), a direction in
+    which the points do not differ adds nothing to any distance."""
     points: int
     """N."""
 
@@ -43,9 +46,10 @@ class GaussianFit:
     def of(cls, features: Features) -> GaussianFit:
         """Raises ``ValueError`` for fewer than two points and for anything but finite numbers.
 
-        Features that come out of a layer norm lie in a plane: across it nothing but float32's rounding is left, and its
-        inverse would be most of every distance. So of float32 features variances below d · ε² of the largest count as 0
-        (ε ≈ 1.2e-7); of float64 ones it is ``pinvh``'s own limit, d · 2.2e-16, as in scikit-learn.
+        Features that come out of a layer norm lie in a plane: across it nothing but float32's
+        rounding is left, and its inverse would be most of every distance. So of float32 features
+        variances below d · ε² of the largest count as 0 (ε ≈ 1.2e-7); of float64 ones it is
+        ``pinvh``'s own limit, d · 2.2e-16, as in scikit-learn.
         """
         if features.ndim != 2 or len(features) < FEWEST:
             raise ValueError("a covariance needs two points")
@@ -57,7 +61,9 @@ class GaussianFit:
             deviations = block.astype(np.float64) - mean
             covariance += deviations.T @ deviations
         covariance /= len(features)
-        rounding = len(mean) * float(np.finfo(features.dtype).eps) ** (2 if features.dtype == np.float32 else 1)
+        rounding = len(mean) * float(np.finfo(features.dtype).eps) ** (
+            2 if features.dtype == np.float32 else 1
+        )
         precision: Float64Array = pinvh(covariance, atol=0.0, rtol=rounding)
         return cls(mean, covariance, precision, len(features))
 
@@ -67,7 +73,8 @@ class GaussianFit:
 
     @property
     def rank(self) -> int:
-        """Directions in which the points differ; below ``dimensions`` distances are blind to the others."""
+        """Directions in which the points differ; below ``dimensions`` distances are blind to the
+        others."""
         return int(np.linalg.matrix_rank(self.precision, hermitian=True))
 
     def squared_mahalanobis(self, features: Features) -> Float64Array:
@@ -77,15 +84,18 @@ class GaussianFit:
         return np.maximum(squared, 0.0)
 
     def squared_euclidean(self, features: Features) -> Float64Array:
-        """‖h − μ‖², one for each row: the paper's "Euclidean" (Table 2), its square for the same scores to be made of
-        it as of Mahalanobis's."""
+        """‖h − μ‖², one for each row: the paper's "Euclidean" (Table 2), its square for the same
+        scores to be made of it as of Mahalanobis's."""
         deviations = self._deviations(features)
         squared: Float64Array = np.einsum("ij,ij->i", deviations, deviations)
         return squared
 
     def _deviations(self, features: Features) -> Float64Array:
         if features.ndim != 2 or features.shape[1] != self.dimensions:
-            raise ValueError(f"features of {self.dimensions} dimensions are needed, not of shape {features.shape}")
+            raise ValueError(
+                f"features of {self.dimensions} dimensions are needed, not of shape "
+                f"{features.shape}"
+            )
         deviations: Float64Array = features.astype(np.float64) - self.mean
         return deviations
 
@@ -109,10 +119,16 @@ class GaussianFit:
         if missing := [name for name in ARRAYS if name not in arrays]:
             raise UnusableFit(f"no {missing[0]} in it")
         mean, covariance, precision, points = (arrays[name] for name in ARRAYS)
-        shapes_fit = mean.ndim == 1 and covariance.shape == precision.shape == (len(mean), len(mean))
+        shapes_fit = mean.ndim == 1 and covariance.shape == precision.shape == (
+            len(mean),
+            len(mean),
+        )
         if not shapes_fit or points.shape != (1,):
             raise UnusableFit("its mean, covariance and precision are not of one size")
-        if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in (mean, covariance, precision)):
+        if any(
+            array.dtype != np.float64 or not np.isfinite(array).all()
+            for array in (mean, covariance, precision)
+        ):
             raise UnusableFit("it holds other things than finite float64 numbers")
         return cls(mean, covariance, precision, int(points[0]))
 
@@ -126,4 +142,6 @@ class GaussianFit:
 
 
 def _blocks(features: Features) -> list[Features]:
-    return [features[start : start + ROWS_AT_ONCE] for start in range(0, len(features), ROWS_AT_ONCE)]
+    return [
+        features[start : start + ROWS_AT_ONCE] for start in range(0, len(features), ROWS_AT_ONCE)
+    ]

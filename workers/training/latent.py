@@ -5,16 +5,17 @@
     y   = Linear(h_q)         g = P(r follows c)                                                               (Eq. 6)
     p(r|c, z)                 a causal decoder that is given h_p ⊕ z
 
-Zhao et al. 2023, "Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and Mutual
-Information", and the code released with it. h is the encoder's pooled first token in the code; the paper does not say.
-y has two outputs and a softmax over them, as in the code: one output and σ, as Eq. 6 reads, is the same function of
-their difference.
+Zhao et al. 2023, "Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction
+and Mutual Information", and the code released with it. h is the encoder's pooled first token in the
+code; the paper does not say. y has two outputs and a softmax over them, as in the code: one output
+and σ, as Eq. 6 reads, is the same function of their difference.
 
-The decoder has GPT-2's architecture, as the paper's, but is small and begins untrained. It writes the encoder's word
-pieces and begins with their embeddings: so one encoder folder is all that a training needs, and no other vocabulary.
-Its own copy of them learns, so that writing does not pull at what the encoders read. The latent vector reaches it in
-two ways, as in the released code (and in Optimus, its source): as something to attend to, here the first place of the
-sequence, and added to every word's embedding.
+The decoder has GPT-2's architecture, as the paper's, but is small and begins untrained. It writes
+the encoder's word pieces and begins with their embeddings: so one encoder folder is all that a
+training needs, and no other vocabulary. Its own copy of them learns, so that writing does not pull
+at what the encoders read. The latent vector reaches it in two ways, as in the released code (and in
+Optimus, its source): as something to attend to, here the first place of the sequence, and added to
+every word's embedding.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class LatentSizes:
     decoder_layers: int = 2
     decoder_dropout: float = 0.1
     longest_response: int = 64
-    """Word pieces that the decoder writes of a response, its end included; the encoders read all of it."""
+    """Word pieces that the decoder writes of a response, its end included; the encoders read all of
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Diagonal:
     """Rows × latent dimensions."""
 
     def sample(self) -> torch.Tensor:
-        """One draw a row from torch's own generator: mean + exp(log variance / 2) · ε. In float32."""
+        """One draw a row from torch's own generator: mean + exp(log variance / 2) · ε. In
+        float32."""
         mean, log_variance = self.mean.float(), self.log_variance.float()
         return mean + torch.exp(log_variance / 2) * torch.randn_like(mean)
 
@@ -72,7 +75,8 @@ class LatentOutput:
     next_sentence: torch.Tensor
     """b × 2 logits, see ``losses.next_sentence``."""
     token_nats: torch.Tensor
-    """b × places: −log p(token | c, z, tokens before) of the true response; 0 where there is none."""
+    """b × places: −log p(token | c, z, tokens before) of the true response; 0 where there is
+    none."""
     tokens: torch.Tensor
     """b: how many tokens that were, the end included."""
 
@@ -83,8 +87,9 @@ class LatentOutput:
 
 
 class LatentModel(nn.Module):
-    """``posterior_encoder`` and ``prior_encoder``: two encoder models of transformers of the same kind, the first one
-    best with two segments, which tell context and response apart; ``latent_space`` makes them."""
+    """``posterior_encoder`` and ``prior_encoder``: two encoder models of transformers of the same
+    kind, the first one best with two segments, which tell context and response apart;
+    ``latent_space`` makes them."""
 
     def __init__(self, posterior_encoder: Any, prior_encoder: Any, sizes: LatentSizes) -> None:
         super().__init__()
@@ -102,18 +107,21 @@ class LatentModel(nn.Module):
         self.decoder = _Decoder(words, int(config.num_attention_heads), sizes)
 
     def freeze(self, layers: int) -> None:
-        """Both encoders' embeddings and this many of their lowest layers are not trained. Raises ``ModelError``."""
+        """Both encoders' embeddings and this many of their lowest layers are not trained. Raises
+        ``ModelError``."""
         self.posterior_encoder.freeze(layers)
         self.prior_encoder.freeze(layers)
 
     def posterior(self, pair: Mapping[str, torch.Tensor]) -> tuple[Diagonal, torch.Tensor]:
-        """q(z|c, r) and the next-sentence logits for encoded pairs: "ids", "mask", "segments", each rows × tokens."""
+        """q(z|c, r) and the next-sentence logits for encoded pairs: "ids", "mask", "segments", each
+        rows × tokens."""
         pooled = self.posterior_encoder(pair)
         return _diagonal(self.posterior_head(pooled)), self.next_sentence_head(pooled).float()
 
     def prior(self, context: Mapping[str, torch.Tensor], released: bool = False) -> Diagonal:
-        """p(z|c) for encoded contexts: "ids", "mask", "segments". ``released``: through the posterior's encoder and the
-        prior's head, as the released evaluation does, though its training does not."""
+        """p(z|c) for encoded contexts: "ids", "mask", "segments". ``released``: through the
+        posterior's encoder and the prior's head, as the released evaluation does, though its
+        training does not."""
         encoder = self.posterior_encoder if released else self.prior_encoder
         return _diagonal(self.prior_head(encoder(context)))
 
@@ -125,10 +133,11 @@ class LatentModel(nn.Module):
         follows: torch.Tensor,
         draw: bool = True,
     ) -> LatentOutput:
-        """``pair``: what the posterior's encoder reads, with the true response or another one; ``context``: what the
-        prior's reads; ``response``: "ids" and "mask" of the true response, its end token included; ``follows``: b
-        booleans, true where the pair's response is the true one. z comes from the posterior there (Eq. 2), elsewhere
-        from the prior (Eq. 3). ``draw``: a sample of z, else its mean."""
+        """``pair``: what the posterior's encoder reads, with the true response or another one;
+        ``context``: what the prior's reads; ``response``: "ids" and "mask" of the true response,
+        its end token included; ``follows``: b booleans, true where the pair's response is the true
+        one. z comes from the posterior there (Eq. 2), elsewhere from the prior (Eq. 3). ``draw``: a
+        sample of z, else its mean."""
         posterior, logits = self.posterior(pair)
         seen = self.prior_encoder(context)
         prior = _diagonal(self.prior_head(seen))
@@ -138,20 +147,26 @@ class LatentModel(nn.Module):
             torch.where(true, posterior.log_variance, prior.log_variance),
         )
         z = chosen.sample() if draw else chosen.mean.float()
-        nats = self.decoder(torch.cat([seen, z.to(seen.dtype)], dim=1), response["ids"], response["mask"])
-        return LatentOutput(posterior, prior, logits, nats, response["mask"][:, : nats.shape[1]].sum(dim=1))
+        nats = self.decoder(
+            torch.cat([seen, z.to(seen.dtype)], dim=1), response["ids"], response["mask"]
+        )
+        return LatentOutput(
+            posterior, prior, logits, nats, response["mask"][:, : nats.shape[1]].sum(dim=1)
+        )
 
 
 class _Pooled(nn.Module):
-    """An encoder and its pooler: tanh of a linear map of the last layer's first token. An encoder that has none gets an
-    untrained one."""
+    """An encoder and its pooler: tanh of a linear map of the last layer's first token. An encoder
+    that has none gets an untrained one."""
 
     def __init__(self, encoder: Any) -> None:
         super().__init__()
         self.encoder = encoder
         pooler: Any = getattr(encoder, "pooler", None)
         if pooler is not None:
-            encoder.pooler = None  # kept once: two names for the same numbers would be written twice
+            encoder.pooler = (
+                None  # kept once: two names for the same numbers would be written twice
+            )
         else:
             pooler = _Pooler(int(encoder.config.hidden_size))
         self.pooler = pooler
@@ -161,7 +176,10 @@ class _Pooled(nn.Module):
         """The embeddings and this many of the lowest layers stay as they are, without dropout."""
         kept: Any = self.encoder.encoder.layer if self.encoder.config.model_type in KINDS else []
         if layers > len(kept):
-            raise ModelError(f"{layers} layers of this encoder cannot be frozen: it has {len(kept)} that are known")
+            raise ModelError(
+                f"{layers} layers of this encoder cannot be frozen: it has {len(kept)} that are "
+                "known"
+            )
         self._frozen = [self.encoder.embeddings, *kept[:layers]] if layers else []
         for part in self._frozen:
             part.requires_grad_(False)
@@ -177,7 +195,9 @@ class _Pooled(nn.Module):
         settings: dict[str, torch.Tensor] = {}
         if has_segments(self.encoder.config):
             settings["token_type_ids"] = texts["segments"]
-        states = self.encoder(input_ids=texts["ids"], attention_mask=texts["mask"], **settings).last_hidden_state
+        states = self.encoder(
+            input_ids=texts["ids"], attention_mask=texts["mask"], **settings
+        ).last_hidden_state
         pooled: torch.Tensor = self.pooler(states)
         return pooled
 
@@ -196,8 +216,8 @@ class _Pooler(nn.Module):
 class _Decoder(nn.Module):
     """−log p(r|c, z), token by token, by a small GPT-2 whose words are the encoder's at first.
 
-    Only real tokens go through the output layer, which takes as much time as an encoder: in a batch of responses of
-    unlike length half of all places are padding.
+    Only real tokens go through the output layer, which takes as much time as an encoder: in a batch
+    of responses of unlike length half of all places are padding.
     """
 
     def __init__(self, words: torch.Tensor, heads: int, sizes: LatentSizes) -> None:
@@ -225,15 +245,18 @@ class _Decoder(nn.Module):
         self.as_addition = _head(width + sizes.latent, width)
 
     def forward(self, given: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """``given``: h_p ⊕ z. The first place holds what is given and foretells the first token; each token then
-        foretells the next. Padding stands at the end, where no token before it looks."""
+        """``given``: h_p ⊕ z. The first place holds what is given and foretells the first token;
+        each token then foretells the next. Padding stands at the end, where no token before it
+        looks."""
         ids, mask = ids[:, : self.longest], mask[:, : self.longest].bool()
         before = self.stack.wte(ids[:, :-1]) + self.as_addition(given)[:, None]
         embedded = torch.cat([self.as_place(given)[:, None], before], dim=1)
         states = self.stack(inputs_embeds=embedded).last_hidden_state[mask]
         logits = nn.functional.linear(states, self.stack.wte.weight)
         each = reconstruction(logits[:, None], ids[mask][:, None])
-        return torch.zeros(ids.shape, dtype=each.dtype, device=ids.device).masked_scatter(mask, each)
+        return torch.zeros(ids.shape, dtype=each.dtype, device=ids.device).masked_scatter(
+            mask, each
+        )
 
 
 def _head(inputs: int, outputs: int) -> nn.Linear:

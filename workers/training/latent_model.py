@@ -1,4 +1,5 @@
-"""A trained model of the recipe ``cmn`` as metrics use it: loaded once, whatever variant of the score is asked for."""
+"""A trained model of the recipe ``cmn`` as metrics use it: loaded once, whatever variant of the
+score is asked for."""
 
 from __future__ import annotations
 
@@ -44,15 +45,21 @@ class LatentModelAtHand:
         return self.space.inputs.tokens.read_ids(texts)
 
     def scores(
-        self, judged: Sequence[Judged], settings: LatentScoring, progress: Callable[[int], None] | None = None
+        self,
+        judged: Sequence[Judged],
+        settings: LatentScoring,
+        progress: Callable[[int], None] | None = None,
     ) -> list[CmnScore]:
-        """One each, in order. ``progress`` counts responses. Raises ``ModelError`` for too few negatives."""
+        """One each, in order. ``progress`` counts responses. Raises ``ModelError`` for too few
+        negatives."""
         shown = [Judged(one.context[-self.turns :], one.reference, one.response) for one in judged]
         return LatentScorer(self.space, self.others, settings).scores(shown, progress)
 
     def follows(self, pairs: Sequence[tuple[Context, str]]) -> list[float]:
         """g of contexts with a response."""
-        _, follows = self.space.posteriors([(context[-self.turns :], response) for context, response in pairs])
+        _, follows = self.space.posteriors(
+            [(context[-self.turns :], response) for context, response in pairs]
+        )
         found: list[float] = follows.tolist()
         return found
 
@@ -61,8 +68,8 @@ class LatentModelAtHand:
 
 
 def latent_model(name: str) -> LatentModelAtHand:
-    """The trained model of this name on the device of ``resources``. Loaded at the first call, and anew where its files
-    have changed. Raises ``ModelError``."""
+    """The trained model of this name on the device of ``resources``. Loaded at the first call, and
+    anew where its files have changed. Raises ``ModelError``."""
     model = model_named(name, RECIPE)
     return _loaded(files_of(model), turns_of(model), resources.at_hand().device)
 

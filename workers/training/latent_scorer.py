@@ -1,8 +1,9 @@
 """CMN's scores of responses by a trained model: ``mutual_information`` on what its encoders say.
 
-A turn's negatives are drawn from training pairs that the checkpoint holds, by the seed, the context and the reference:
-all responses of a turn meet the same ones, and a score depends on nothing else that is scored. In the released code
-they come from the references that are evaluated, drawn anew without a seed.
+A turn's negatives are drawn from training pairs that the checkpoint holds, by the seed, the context
+and the reference: all responses of a turn meet the same ones, and a score depends on nothing else
+that is scored. In the released code they come from the references that are evaluated, drawn anew
+without a seed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from workers.training.mutual_information import (
 from workers.training.streams import stream
 
 _RESPONSES_TOGETHER = 64
-"""So many, or more of one turn, have their latents computed at once; ``progress`` is told after each such part."""
+"""So many, or more of one turn, have their latents computed at once; ``progress`` is told after
+each such part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,17 @@ class LatentScoring:
 class LatentScorer:
     """``others``: contexts with their responses, of training."""
 
-    def __init__(self, space: LatentSpace, others: Sequence[tuple[Context, str]], settings: LatentScoring) -> None:
+    def __init__(
+        self, space: LatentSpace, others: Sequence[tuple[Context, str]], settings: LatentScoring
+    ) -> None:
         self._space, self._others, self._settings = space, others, settings
         self._texts = [response for _, response in others]
 
-    def scores(self, judged: Sequence[Judged], progress: Callable[[int], None] | None = None) -> list[CmnScore]:
-        """One each, in order. ``progress`` counts responses. Raises ``ModelError`` for too few negatives."""
+    def scores(
+        self, judged: Sequence[Judged], progress: Callable[[int], None] | None = None
+    ) -> list[CmnScore]:
+        """One each, in order. ``progress`` counts responses. Raises ``ModelError`` for too few
+        negatives."""
         turns: dict[tuple[tuple[str, ...], str], list[int]] = {}
         for place, one in enumerate(judged):
             turns.setdefault((one.context, one.reference), []).append(place)
@@ -79,14 +86,20 @@ class LatentScorer:
         return [found[place] for place in range(len(judged))]
 
     def _scored(
-        self, judged: Sequence[Judged], turns: Sequence[tuple[tuple[tuple[str, ...], str], list[int]]]
+        self,
+        judged: Sequence[Judged],
+        turns: Sequence[tuple[tuple[tuple[str, ...], str], list[int]]],
     ) -> dict[int, CmnScore]:
         drawn = [self._negatives(context, reference) for (context, reference), _ in turns]
         pairs: dict[tuple[Context, str], int] = {}
         contexts: dict[Context, int] = {}
         for ((context, reference), places), others in zip(turns, drawn, strict=True):
             contexts.setdefault(context, len(contexts))
-            texts = (reference, *(judged[place].response for place in places), *(self._texts[one] for one in others))
+            texts = (
+                reference,
+                *(judged[place].response for place in places),
+                *(self._texts[one] for one in others),
+            )
             for text in texts:
                 pairs.setdefault((context, text), len(pairs))
             for one in others:
@@ -101,20 +114,30 @@ class LatentScorer:
                     response=posteriors[pairs[context, response]],
                     reference=posteriors[pairs[context, reference]],
                     context=priors[contexts[context]],
-                    other_references=[posteriors[pairs[context, self._texts[one]]] for one in others],
-                    other_contexts=[priors[contexts[tuple(self._others[one][0])]] for one in others],
+                    other_references=[
+                        posteriors[pairs[context, self._texts[one]]] for one in others
+                    ],
+                    other_contexts=[
+                        priors[contexts[tuple(self._others[one][0])]] for one in others
+                    ],
                     follows=float(follows[pairs[context, response]]),
                 )
                 key = json.dumps([context, reference, response])
-                found[place] = cmn_score(latents, key, self._settings.variant, self._settings.estimation)
+                found[place] = cmn_score(
+                    latents, key, self._settings.variant, self._settings.estimation
+                )
         return found
 
     def _negatives(self, context: tuple[str, ...], reference: str) -> list[int]:
         """Places in ``others``. Those with this context are no negatives of it either."""
         estimation = self._settings.estimation
         random = stream(estimation.seed, "negatives", json.dumps([context, reference]))
-        places = negative_places(self._texts, reference, random, self._settings.negatives, estimation.form)
+        places = negative_places(
+            self._texts, reference, random, self._settings.negatives, estimation.form
+        )
         kept = [place for place in places if tuple(self._others[place][0]) != context]
         if len(kept) < 2:
-            raise ModelError(f"{len(self._others)} training pairs are too few to draw the negatives of CMN from")
+            raise ModelError(
+                f"{len(self._others)} training pairs are too few to draw the negatives of CMN from"
+            )
         return kept

@@ -1,4 +1,5 @@
-"""CMN's model with the way to its inputs: made from an encoder, loaded from a checkpoint, asked for its latents."""
+"""CMN's model with the way to its inputs: made from an encoder, loaded from a checkpoint, asked for
+its latents."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from numpy.typing import NDArray
 from workers import resources
 from workers.encoders.batches import batches_by_length
 from workers.encoders.devices import device_for, use_threads
-from workers.encoders.loading import check_class_token_is_first, check_has_rows, loading, most_tokens, padded
+from workers.encoders.loading import (
+    check_class_token_is_first,
+    check_has_rows,
+    loading,
+    most_tokens,
+    padded,
+)
 from workers.encoders.tokens import Input, Tokens
 from workers.model_files import ModelError, model_files
 from workers.training.latent import Diagonal, LatentModel, LatentSizes
@@ -35,9 +42,10 @@ Context = Sequence[str]
 class LatentInputs:
     """Contexts and responses to token ids; each distinct text is tokenised once and remembered.
 
-    A pair is [CLS] u1 [SEP] u2 … [SEP] un [SEP] r [SEP], the response in a segment of its own: the paper's [c; r] with
-    segment embeddings. Papers and code say nothing of turns, for their contexts are one utterance long; [SEP] between
-    them is ours. What is too long loses the context's beginning; a response that is alone too long loses its end.
+    A pair is [CLS] u1 [SEP] u2 … [SEP] un [SEP] r [SEP], the response in a segment of its own: the
+    paper's [c; r] with segment embeddings. Papers and code say nothing of turns, for their contexts
+    are one utterance long; [SEP] between them is ours. What is too long loses the context's
+    beginning; a response that is alone too long loses its end.
     """
 
     def __init__(self, tokens: Tokens, max_tokens: int) -> None:
@@ -95,10 +103,16 @@ class LatentSpace:
     def tensors(self, inputs: Sequence[Input]) -> dict[str, torch.Tensor]:
         """Padded, on the CPU: "ids", "segments" and "mask", each inputs × tokens."""
         arrays = padded(inputs, self.padding_id)
-        return {name: torch.from_numpy(array) for name, array in zip(("ids", "segments", "mask"), arrays, strict=True)}
+        return {
+            name: torch.from_numpy(array)
+            for name, array in zip(("ids", "segments", "mask"), arrays, strict=True)
+        }
 
-    def posteriors(self, pairs: Sequence[tuple[Context, str]]) -> tuple[list[Latent], NDArray[np.float64]]:
-        """q(z|c, x) of contexts with responses, and g, the probability that the response follows."""
+    def posteriors(
+        self, pairs: Sequence[tuple[Context, str]]
+    ) -> tuple[list[Latent], NDArray[np.float64]]:
+        """q(z|c, x) of contexts with responses, and g, the probability that the response
+        follows."""
         self.inputs.learn([text for context, response in pairs for text in (*context, response)])
         made = [self.inputs.pair(*pair) for pair in pairs]
         follows = np.zeros(len(pairs))
@@ -127,7 +141,9 @@ class LatentSpace:
             for places in batches_by_length([len(one) for one in made], together):
                 batch = self.tensors([made[place] for place in places])
                 with torch.inference_mode():
-                    of_places = of_batch(places, {name: tensor.to(device) for name, tensor in batch.items()})
+                    of_places = of_batch(
+                        places, {name: tensor.to(device) for name, tensor in batch.items()}
+                    )
                 means = of_places.mean.cpu().double().numpy()
                 log_variances = of_places.log_variance.cpu().double().numpy()
                 found.update(zip(places, map(Latent, means, log_variances), strict=True))
@@ -137,8 +153,8 @@ class LatentSpace:
 
 
 def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: int) -> LatentSpace:
-    """From a pretrained encoder, twice: a packaged model, a folder or a hub id. ``seed`` draws what is new. Raises
-    ``ModelError``."""
+    """From a pretrained encoder, twice: a packaged model, a folder or a hub id. ``seed`` draws what
+    is new. Raises ``ModelError``."""
     files = model_files(encoder)
     tokens = Tokens(files)
     check_class_token_is_first(tokens, files)
@@ -157,7 +173,8 @@ def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: in
 
 
 def load_latent_space(folder: Path, device: str = resources.AUTO) -> LatentSpace:
-    """From a checkpoint of ours; the encoder that it began from is not needed. Raises ``ModelError``."""
+    """From a checkpoint of ours; the encoder that it began from is not needed. Raises
+    ``ModelError``."""
     opened = open_checkpoint(folder)
     where = device_for(device)
     use_threads()
@@ -170,8 +187,12 @@ def load_latent_space(folder: Path, device: str = resources.AUTO) -> LatentSpace
     return _space(model, Tokens(opened.files), said["max_tokens"], own, said["encoder"])
 
 
-def _space(model: LatentModel, tokens: Tokens, max_tokens: int, own: Mapping[str, bytes], encoder: str) -> LatentSpace:
+def _space(
+    model: LatentModel, tokens: Tokens, max_tokens: int, own: Mapping[str, bytes], encoder: str
+) -> LatentSpace:
     longest = most_tokens(model.posterior_encoder.encoder.config, tokens)
     if max_tokens > longest:
-        raise ModelError(f"the encoder takes {longest} tokens, less than the {max_tokens} asked for")
+        raise ModelError(
+            f"the encoder takes {longest} tokens, less than the {max_tokens} asked for"
+        )
     return LatentSpace(model, LatentInputs(tokens, max_tokens), tokens.padding_id, own, encoder)

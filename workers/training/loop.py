@@ -1,8 +1,9 @@
-"""Trains a recipe's model: AdamW, warm-up and linear decay, on whatever devices ``accelerate`` finds.
+"""Trains a recipe's model: AdamW, warm-up and linear decay, on whatever devices ``accelerate``
+finds.
 
-A training can be ended at any time, by ``kill -9`` too, and goes on at its last checkpoint as if nothing had happened:
-on a CPU, with as many threads, its weights and curves come out the same to the bit. On several devices it goes on as
-well, but with other dropout.
+A training can be ended at any time, by ``kill -9`` too, and goes on at its last checkpoint as if
+nothing had happened: on a CPU, with as many threads, its weights and curves come out the same to
+the bit. On several devices it goes on as well, but with other dropout.
 """
 
 from __future__ import annotations
@@ -24,25 +25,37 @@ from workers.training import processes
 from workers.training.checkpoint import BEST, STEP, Checkpoint, Resumed
 from workers.training.saved_state import generator_states, load_state, saved_state, set_generators
 from workers.training.schedule import Pace, share_of_rate, steps_that_fit, warm_up_of
-from workers.training.settings import Abandoned, Ending, Outcome, Progress, TrainingError, TrainingSettings, Watch
+from workers.training.settings import (
+    Abandoned,
+    Ending,
+    Outcome,
+    Progress,
+    TrainingError,
+    TrainingSettings,
+    Watch,
+)
 from workers.training.task import Task
 
 FORMAT = 1
 """Of what ``config.json`` says; a checkpoint of another one is not resumed."""
 
 
-def train(task: Task, settings: TrainingSettings, folder: Path, watch: Watch | None = None) -> Outcome:
+def train(
+    task: Task, settings: TrainingSettings, folder: Path, watch: Watch | None = None
+) -> Outcome:
     """Trains in ``folder``, from its newest whole checkpoint where it has one.
 
-    Raises ``TrainingError`` where that is one of other data or settings, and where the loss is no number; what
-    ``watch`` raises comes out after a checkpoint was written. Afterwards the task's model has the last step's weights;
-    the best ones are in the checkpoint that the outcome names.
+    Raises ``TrainingError`` where that is one of other data or settings, and where the loss is no
+    number; what ``watch`` raises comes out after a checkpoint was written. Afterwards the task's
+    model has the last step's weights; the best ones are in the checkpoint that the outcome names.
     """
     return _Training(task, settings, folder, watch).run()
 
 
 class _Training:
-    def __init__(self, task: Task, settings: TrainingSettings, folder: Path, watch: Watch | None) -> None:
+    def __init__(
+        self, task: Task, settings: TrainingSettings, folder: Path, watch: Watch | None
+    ) -> None:
         self._task, self._settings, self._folder, self._watch = task, settings, folder, watch
         self._identity = identity(task, settings)
         earlier = checkpoints.to_go_on_from(folder)
@@ -53,7 +66,10 @@ class _Training:
         torch.manual_seed(settings.seed + self._accelerator.process_index)
         trained = [weights for weights in task.model.parameters() if weights.requires_grad]
         optimiser = torch.optim.AdamW(
-            trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=self._on("cpu", "cuda")
+            trained,
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+            fused=self._on("cpu", "cuda"),
         )
         if earlier is not None:
             task.model.load_state_dict(earlier.weights)
@@ -95,10 +111,14 @@ class _Training:
     def _train_epoch(self, epoch: int, done: int) -> None:
         items = self._task.batches(epoch)
         if self._steps_in(len(items)) != self._an_epoch:
-            raise TrainingError(f"epoch {epoch} has {len(items)} batches, another number than the first one")
+            raise TrainingError(
+                f"epoch {epoch} has {len(items)} batches, another number than the first one"
+            )
         for place in range(done, self._an_epoch):
             together = items[place * self._together : (place + 1) * self._together]
-            self._one_step(together[self._accelerator.process_index :: self._accelerator.num_processes])
+            self._one_step(
+                together[self._accelerator.process_index :: self._accelerator.num_processes]
+            )
             self._after_step()
             if self._ending:
                 return
@@ -116,7 +136,9 @@ class _Training:
             else:
                 self._backward(batch, len(items))
         if self._settings.largest_gradient:
-            self._accelerator.clip_grad_norm_(self._model.parameters(), self._settings.largest_gradient)
+            self._accelerator.clip_grad_norm_(
+                self._model.parameters(), self._settings.largest_gradient
+            )
         self._optimiser.step()
         self._optimiser.zero_grad(set_to_none=True)
         self.step += 1
@@ -125,7 +147,10 @@ class _Training:
         loss = self._task.loss(self._model, batch)
         self._accelerator.backward(loss.total / together)
         self._pending.append(
-            {"loss": loss.total.detach(), **{name: part.detach() for name, part in loss.parts.items()}}
+            {
+                "loss": loss.total.detach(),
+                **{name: part.detach() for name, part in loss.parts.items()},
+            }
         )
 
     def _after_step(self) -> None:
@@ -135,11 +160,19 @@ class _Training:
         self._plan()
         at_epoch_end = self.step % self._an_epoch == 0
         is_last = self.step >= self._steps or self._out_of_time()
-        if at_epoch_end or is_last or (settings.validate_every and self.step % settings.validate_every == 0):
+        if (
+            at_epoch_end
+            or is_last
+            or (settings.validate_every and self.step % settings.validate_every == 0)
+        ):
             figures = self._validate()
         if is_last and not self._ending:
             self._ending = "epochs" if self.step == settings.epochs * self._an_epoch else "budget"
-        if self._ending or at_epoch_end or (settings.save_every and self.step % settings.save_every == 0):
+        if (
+            self._ending
+            or at_epoch_end
+            or (settings.save_every and self.step % settings.save_every == 0)
+        ):
             self._save()
         self._say(figures)
 
@@ -152,20 +185,25 @@ class _Training:
         return warm_up_of(self._steps, self._settings.warm_up_steps, self._settings.warm_up_share)
 
     def _plan(self) -> None:
-        """Sets the number of steps once, where seconds are given: a resumed training has its own already."""
+        """Sets the number of steps once, where seconds are given: a resumed training has its own
+        already."""
         each = self._pace.seconds_a_step(self.step - self._done_before, time.monotonic())
         if self._settings.seconds and each is not None and not self._is_planned:
             self._is_planned = True
             left = self._settings.seconds - self._seconds()
             between = self._settings.validate_every or self._an_epoch
             self._steps = self._agreed(
-                steps_that_fit(self.step, self._steps, left, each, self._validation_seconds, between)
+                steps_that_fit(
+                    self.step, self._steps, left, each, self._validation_seconds, between
+                )
             )
 
     def _out_of_time(self) -> bool:
         if not self._settings.seconds:
             return False
-        return bool(self._agreed(self._seconds() + self._validation_seconds >= self._settings.seconds))
+        return bool(
+            self._agreed(self._seconds() + self._validation_seconds >= self._settings.seconds)
+        )
 
     def _agreed(self, value: Any) -> Any:
         """The first process's, in all."""
@@ -182,15 +220,20 @@ class _Training:
             self._summed += 1
         self._pending.clear()
         if not all(map(math.isfinite, self._sums.values())):
-            raise TrainingError(f"the loss is no number around step {self.step}: a lower learning rate may help")
-        if self._summed and (self.step % self._settings.curve_every == 0 or self.step == self._steps):
+            raise TrainingError(
+                f"the loss is no number around step {self.step}: a lower learning rate may help"
+            )
+        if self._summed and (
+            self.step % self._settings.curve_every == 0 or self.step == self._steps
+        ):
             means = {name: total / self._summed for name, total in self._sums.items()}
             rate = float(self._optimiser.param_groups[0]["lr"])
             self._curves.append({"step": self.step, "learning rate": rate, **means})
             self._sums, self._summed = {}, 0
 
     def _validate(self, counts: bool = True) -> dict[str, float]:
-        """``counts``: not the one before the first step, which only says what training begins with."""
+        """``counts``: not the one before the first step, which only says what training begins
+        with."""
         begun, states = time.monotonic(), generator_states()
         figures: dict[str, float] = {}
         if self._accelerator.is_main_process:
@@ -223,7 +266,9 @@ class _Training:
                 self._watch(self._progress(figures))
             except BaseException as ending:
                 raised = ending
-        told = self._agreed("" if raised is None else "abandoned" if isinstance(raised, Abandoned) else "ended")
+        told = self._agreed(
+            "" if raised is None else "abandoned" if isinstance(raised, Abandoned) else "ended"
+        )
         if not told:
             return
         if told == "ended":
@@ -238,8 +283,8 @@ class _Training:
         loss = self._curves[-1]["loss"] if self._curves else None
         epoch = min(self.step // self._an_epoch, self._settings.epochs - 1)
         return Progress(
-            self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left, figures,
-            self._curves, self._validations, device_name(self._accelerator.device),
+            self.step, self._steps, epoch, self._settings.epochs, loss, rate, seconds, left,
+            figures, self._curves, self._validations, device_name(self._accelerator.device),
         )  # fmt: skip
 
     # ---------------------------------------------------------------- checkpoints
@@ -253,7 +298,11 @@ class _Training:
         self._add_point()
         if self._accelerator.is_main_process:
             model = self._accelerator.unwrap_model(self._model)
-            state = saved_state(self._optimiser.optimizer, self._accelerator.scaler) if prefix == STEP else None
+            state = (
+                saved_state(self._optimiser.optimizer, self._accelerator.scaler)
+                if prefix == STEP
+                else None
+            )
             place = self._folder / checkpoints.name_of(self.step, prefix)
             checkpoints.write(place, model.state_dict(), self._config(), self._task.files(), state)
             if prefix == STEP:
@@ -292,7 +341,9 @@ class _Training:
     def _go_on_from(self, earlier: Resumed) -> None:
         config = earlier.checkpoint.config
         if config["steps an epoch"] != self._an_epoch:
-            raise TrainingError("the checkpoint was made with another number of batches a step or of devices")
+            raise TrainingError(
+                "the checkpoint was made with another number of batches a step or of devices"
+            )
         self.step, self._steps, self._before = config["step"], config["steps"], config["seconds"]
         self._curves, self._validations = config["curves"], config["validations"]
         self._best, self._ending = config["best"], config["ending"]
@@ -302,10 +353,13 @@ class _Training:
         self._validation_seconds = under_way["seconds of a validation"]
         load_state(earlier.state, self._optimiser.optimizer, self._accelerator.scaler)
         if self._several:
-            torch.manual_seed((self._settings.seed + self.step) * 1_000 + self._accelerator.process_index)
+            torch.manual_seed(
+                (self._settings.seed + self.step) * 1_000 + self._accelerator.process_index
+            )
 
     def _steps_in(self, batches: int) -> int:
-        """On several devices all must have as many batches in a step: what is left over at the end is dropped."""
+        """On several devices all must have as many batches in a step: what is left over at the end
+        is dropped."""
         return batches // self._together if self._several else -(-batches // self._together)
 
     def _on(self, *kinds: str) -> bool:
@@ -313,7 +367,8 @@ class _Training:
 
 
 def identity(task: Task, settings: TrainingSettings) -> dict[str, Any]:
-    """What decides the weights that a training ends with; a checkpoint says it, and is resumed by nothing else."""
+    """What decides the weights that a training ends with; a checkpoint says it, and is resumed by
+    nothing else."""
     return {
         "format": FORMAT,
         "recipe": task.recipe,
@@ -332,12 +387,14 @@ def _check_is_same(earlier: Checkpoint, wanted: Mapping[str, Any]) -> None:
             differing = sorted(key for key in {*value, *found} if value.get(key) != found.get(key))
             name = f"{name} ({', '.join(differing)})"
         raise TrainingError(
-            f"the folder has a training with other {name}: choose another folder, or the same settings to go on"
+            f"the folder has a training with other {name}: choose another folder, or the same "
+            "settings to go on"
         )
 
 
 def _accelerator(settings: TrainingSettings) -> Accelerator:
-    """accelerate keeps one state for the whole process, which the training before this one may have set."""
+    """accelerate keeps one state for the whole process, which the training before this one may have
+    set."""
     AcceleratorState._reset_state(reset_partial_state=not processes.are_several())
     device = device_for(settings.device)
     use_threads()

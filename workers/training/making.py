@@ -1,7 +1,9 @@
-"""From conversations to a trained model in a folder: split, train, and what a recipe adds at its end.
+"""From conversations to a trained model in a folder: split, train, and what a recipe adds at its
+end.
 
-What a row or a command says as JSON (``--epochs 3 --contrastive none``) becomes a ``Plan``; ``make`` does the rest. It
-may be ended at any time and called again: training goes on at its last checkpoint, what comes after it is done anew.
+What a row or a command says as JSON (``--epochs 3 --contrastive none``) becomes a ``Plan``;
+``make`` does the rest. It may be ended at any time and called again: training goes on at its last
+checkpoint, what comes after it is done anew.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from workers.training.splits import signature_of, split_dialogues
 
 RECIPES = (density.RECIPE, cmn.RECIPE)
 GAUSSIAN = "gaussian.safetensors"
-"""Of DEnsity: the fit (``gaussian.GaussianFit``) over the features of all positive training pairs."""
+"""Of DEnsity: the fit (``gaussian.GaussianFit``) over the features of all positive training
+pairs."""
 VALIDATION_SHARE = 0.1
 _NOT_OF_MODELS = ("files", "sha256", "under way")
 
@@ -45,11 +48,14 @@ class Plan:
 
 
 def plan_of(recipe: str, chosen: Mapping[str, Any]) -> Plan:
-    """``chosen``: by name what differs from the recipe's defaults, of its own settings and of the training's; ``seed``
-    is both's. Raises ``TrainingError`` for an unknown name or a value that cannot be."""
+    """``chosen``: by name what differs from the recipe's defaults, of its own settings and of the
+    training's; ``seed`` is both's. Raises ``TrainingError`` for an unknown name or a value that
+    cannot be."""
     if recipe not in RECIPES:
         raise TrainingError(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}")
-    own: DensitySettings | CmnSettings = DensitySettings() if recipe == density.RECIPE else CmnSettings()
+    own: DensitySettings | CmnSettings = (
+        DensitySettings() if recipe == density.RECIPE else CmnSettings()
+    )
     training = TrainingSettings() if recipe == density.RECIPE else cmn.TRAINING
     share = VALIDATION_SHARE
     rest = dict(chosen)
@@ -59,13 +65,18 @@ def plan_of(recipe: str, chosen: Mapping[str, Any]) -> Plan:
     training = replace(training, **_taken(training, rest))
     unknown = sorted(name for name in rest if not _has(own, name) and not _has(training, name))
     if unknown:
-        known = sorted({one.name for of in (own, training) for one in fields(of)} | {"validation_share"})
+        known = sorted(
+            {one.name for of in (own, training) for one in fields(of)} | {"validation_share"}
+        )
         raise TrainingError(f"{recipe} has no setting {unknown[0]!r}; there are {', '.join(known)}")
     return Plan(recipe, own, training, share)
 
 
-def split_of(plan: Plan, dialogues: Sequence[TrainingDialogue]) -> tuple[tuple[Pair, ...], tuple[Pair, ...], str]:
-    """Training and validation pairs, of dialogues that have nothing in common, and the signature of both."""
+def split_of(
+    plan: Plan, dialogues: Sequence[TrainingDialogue]
+) -> tuple[tuple[Pair, ...], tuple[Pair, ...], str]:
+    """Training and validation pairs, of dialogues that have nothing in common, and the signature of
+    both."""
     try:
         training, validation = split_dialogues(dialogues, plan.validation_share, plan.settings.seed)
     except ValueError as error:
@@ -85,9 +96,9 @@ def make(
 ) -> Checkpoint:
     """Trains in ``work`` and writes the finished model to ``place``, whole or not at all.
 
-    ``about``: JSON that the model keeps of its data: the corpus and its version, what overlapped. ``watch``: see
-    ``loop.train``. ``fitting(done, of)``: DEnsity's pairs whose features the Gaussian is laid over, after training.
-    Raises ``TrainingError`` and ``ModelError``.
+    ``about``: JSON that the model keeps of its data: the corpus and its version, what overlapped.
+    ``watch``: see ``loop.train``. ``fitting(done, of)``: DEnsity's pairs whose features the
+    Gaussian is laid over, after training. Raises ``TrainingError`` and ``ModelError``.
     """
     training, validation, signature = split_of(plan, dialogues)
     task = _task_of(plan, training, validation, signature)
@@ -109,22 +120,27 @@ def make(
 
 
 def help_others(device: str) -> None:
-    """What a helper does (``processes``): trains along with the first process until that lets it go. All processes see
-    the same folders. Raises as ``make``."""
+    """What a helper does (``processes``): trains along with the first process until that lets it
+    go. All processes see the same folders. Raises as ``make``."""
     while (asked := processes.heard(device)) is not None:
         plan, dialogues, work = asked
         with suppress(Abandoned):
             train(_task_of(plan, *split_of(plan, dialogues)), plan.training, work)
 
 
-def _task_of(plan: Plan, training: Sequence[Pair], validation: Sequence[Pair], signature: str) -> DensityTask | CmnTask:
+def _task_of(
+    plan: Plan, training: Sequence[Pair], validation: Sequence[Pair], signature: str
+) -> DensityTask | CmnTask:
     if isinstance(plan.settings, DensitySettings):
         return DensityTask(plan.settings, training, validation, signature)
     return CmnTask(plan.settings, training, validation, signature)
 
 
-def _published(work: Path, place: Path, said: Mapping[str, Any], files: Mapping[str, bytes]) -> Checkpoint:
-    """The best checkpoint's weights, the newest one's curves, and what the recipe adds afterwards (``files``)."""
+def _published(
+    work: Path, place: Path, said: Mapping[str, Any], files: Mapping[str, bytes]
+) -> Checkpoint:
+    """The best checkpoint's weights, the newest one's curves, and what the recipe adds afterwards
+    (``files``)."""
     try:
         best, newest = checkpoints.best(work), checkpoints.newest(work)
     except CheckpointError as error:
@@ -132,15 +148,24 @@ def _published(work: Path, place: Path, said: Mapping[str, Any], files: Mapping[
     if best is None or newest is None:
         raise TrainingError(f"the training in {work.name} has no checkpoint to make a model of")
     config = {name: value for name, value in newest.config.items() if name not in _NOT_OF_MODELS}
-    kept = [name for name in best.config["files"] if name not in (checkpoints.WEIGHTS, checkpoints.STATE)]
+    kept = [
+        name
+        for name in best.config["files"]
+        if name not in (checkpoints.WEIGHTS, checkpoints.STATE)
+    ]
     own = {name: (best.folder / name).read_bytes() for name in kept}
     return checkpoints.write(place, best.weights(), {**config, **said}, {**own, **files})
 
 
 def fit_of(
-    folder: Path, pairs: Sequence[Pair], turns: int, device: str, fitting: Callable[[int, int], None] | None = None
+    folder: Path,
+    pairs: Sequence[Pair],
+    turns: int,
+    device: str,
+    fitting: Callable[[int, int], None] | None = None,
 ) -> GaussianFit:
-    """Over the features of all positive training pairs (DEnsity's equation 2), by the weights in ``folder``."""
+    """Over the features of all positive training pairs (DEnsity's equation 2), by the weights in
+    ``folder``."""
     selection = load_selection(folder, device)
     asked = [(texts_of(pair, turns), pair.response) for pair in pairs]
     told = None if fitting is None else lambda done: fitting(done, len(asked))
@@ -163,12 +188,15 @@ def _taken(settings: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_type(default: Any, name: str, value: Any) -> Any:
-    """JSON knows no difference between 600 and 600.0, a command line none between words and numbers."""
+    """JSON knows no difference between 600 and 600.0, a command line none between words and
+    numbers."""
     kind = type(default)
     if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
         return value
     if isinstance(value, bool) or isinstance(default, bool):
-        raise TrainingError(f"{name} must be {'true or false' if isinstance(default, bool) else 'no truth value'}")
+        raise TrainingError(
+            f"{name} must be {'true or false' if isinstance(default, bool) else 'no truth value'}"
+        )
     try:
         made = kind(value)
     except (TypeError, ValueError) as error:

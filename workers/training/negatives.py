@@ -18,9 +18,10 @@ _ROUNDS = 50
 class NegativeSampler:
     """For every pair ``count`` other pairs whose responses are wrong answers to its context.
 
-    Drawn uniformly among the pairs of all other dialogues whose response is another text (``letters.key_of``), no pair
-    twice for the same context. So a text that many people said is drawn as often as it was said. DEnsity says only
-    "randomly sampled from a dialogue corpus" (section 3.1); CMN asks for "references from other conversation turns".
+    Drawn uniformly among the pairs of all other dialogues whose response is another text
+    (``letters.key_of``), no pair twice for the same context. So a text that many people said is
+    drawn as often as it was said. DEnsity says only "randomly sampled from a dialogue corpus"
+    (section 3.1); CMN asks for "references from other conversation turns".
 
     Raises ValueError where a pair has fewer than ``count`` such pairs.
     """
@@ -33,12 +34,14 @@ class NegativeSampler:
         self._dialogue = np.array([pair.dialogue for pair in pairs], dtype=np.int64)
         numbers: dict[str, int] = {}
         self._text = np.array(
-            [numbers.setdefault(key_of(pair.response), len(numbers)) for pair in pairs], dtype=np.int64
+            [numbers.setdefault(key_of(pair.response), len(numbers)) for pair in pairs],
+            dtype=np.int64,
         )
         self._refuse_too_few()
 
     def for_epoch(self, epoch: int) -> Indices:
-        """Places in ``pairs``, (pairs × count). Hangs on the seed and the epoch only, not on earlier calls."""
+        """Places in ``pairs``, (pairs × count). Hangs on the seed and the epoch only, not on
+        earlier calls."""
         rng = np.random.default_rng([self.seed, epoch])
         rows = len(self._dialogue)
         drawn = rng.integers(0, rows, (rows, self.count), dtype=np.int64)
@@ -53,7 +56,9 @@ class NegativeSampler:
             again[wrong] = rng.integers(0, rows, int(wrong.sum()), dtype=np.int64)
             drawn[open_rows] = again
         for row in open_rows:
-            allowed = np.flatnonzero((self._dialogue != self._dialogue[row]) & (self._text != self._text[row]))
+            allowed = np.flatnonzero(
+                (self._dialogue != self._dialogue[row]) & (self._text != self._text[row])
+            )
             drawn[row] = rng.choice(allowed, self.count, replace=False)
         return drawn
 
@@ -73,7 +78,9 @@ class NegativeSampler:
     def _refuse_too_few(self) -> None:
         if not len(self._dialogue):
             return
-        _, dialogue, of_dialogue = np.unique(self._dialogue, return_inverse=True, return_counts=True)
+        _, dialogue, of_dialogue = np.unique(
+            self._dialogue, return_inverse=True, return_counts=True
+        )
         of_text = np.bincount(self._text)
         both = dialogue * len(of_text) + self._text
         _, place, of_both = np.unique(both, return_inverse=True, return_counts=True)
@@ -81,6 +88,7 @@ class NegativeSampler:
         worst = int(allowed.min())
         if worst < self.count:
             raise ValueError(
-                f"{self.count} negatives a context are wanted, and a response of the data has only {worst} responses "
-                "of other dialogues with another text: take fewer negatives or more dialogues"
+                f"{self.count} negatives a context are wanted, and a response of the data has "
+                f"only {worst} responses of other dialogues with another text: take fewer "
+                "negatives or more dialogues"
             )

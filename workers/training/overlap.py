@@ -1,7 +1,9 @@
-"""Whether a model is trained on what it is then judged by: evaluation contexts that stand in the training data.
+"""Whether a model is trained on what it is then judged by: evaluation contexts that stand in the
+training data.
 
-Corpora hold the same text in other spellings, cut off at the start, or as one string without its utterances' bounds.
-So letters and digits are compared (``letters.letters_of``), from the end of the context backwards.
+Corpora hold the same text in other spellings, cut off at the start, or as one string without its
+utterances' bounds. So letters and digits are compared (``letters.letters_of``), from the end of the
+context backwards.
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ from workers.training.dialogues import TrainingDialogue
 from workers.training.letters import letters_of
 
 LEAST_LETTERS = 36
-"""What is shorter many people say, and is no sign of the same dialogue: "Good afternoon, sir. What can I do for you?"
-has 32 letters."""
+"""What is shorter many people say, and is no sign of the same dialogue: "Good afternoon, sir. What
+can I do for you?" has 32 letters."""
 LAST_UTTERANCES = 2
-"""So many whole utterances of a training dialogue, at the end of a context, are an overlap of the kind ``end``."""
+"""So many whole utterances of a training dialogue, at the end of a context, are an overlap of the
+kind ``end``."""
 
 Kind = Literal["context", "end", "utterance", "reference"]
-"""``context``: the whole of it stands in one training dialogue, in consecutive utterances, the last of them whole.
-``end``: its last two utterances or more do. ``utterance``: one long utterance of the training dialogue stands in it,
-as where the same dialogue was written down in two versions. ``reference``: a reference is an utterance of it."""
+"""``context``: the whole of it stands in one training dialogue, in consecutive utterances, the last
+of them whole. ``end``: its last two utterances or more do. ``utterance``: one long utterance of the
+training dialogue stands in it, as where the same dialogue was written down in two versions.
+``reference``: a reference is an utterance of it."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CONTEXTS: tuple[Kind, ...] = ("context", "end", "utterance")
 """The kinds that mean the same dialogue. An answer alone may be what anybody says."""
@@ -41,7 +45,8 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """One context and one dialogue that hold the same text. ``dialogue`` and ``place`` count from 0."""
+    """One context and one dialogue that hold the same text. ``dialogue`` and ``place`` count from
+    0."""
 
     kind: Kind
     dialogue: int
@@ -57,8 +62,8 @@ class OverlapReport:
     found: tuple[Overlap, ...]
     """The strongest kind of each dialogue and place, in the order of ``KINDS``."""
     unclear: tuple[int, ...] = ()
-    """Places whose context stands in the training data, but has under ``LEAST_LETTERS`` letters and no reference: with
-    the same answer it would be an overlap of the kind ``context``."""
+    """Places whose context stands in the training data, but has under ``LEAST_LETTERS`` letters and
+    no reference: with the same answer it would be an overlap of the kind ``context``."""
 
     def dialogues_with(self, kinds: Collection[Kind] = CONTEXTS) -> tuple[int, ...]:
         """The training dialogues that overlap, in order."""
@@ -71,39 +76,54 @@ class OverlapReport:
     def __str__(self) -> str:
         stand, dialogues = self.places_with(), self.dialogues_with()
         if stand:
-            whole, end, utterance = (len({one.place for one in self.found if one.kind == kind}) for kind in CONTEXTS)
+            whole, end, utterance = (
+                len({one.place for one in self.found if one.kind == kind}) for kind in CONTEXTS
+            )
             said = (
-                f"{len(stand):,} of {self.places:,} evaluation contexts stand in {len(dialogues):,} of "
-                f"{self.dialogues:,} training dialogues (as a whole {whole:,}, with their last utterances {end:,}, "
-                f"with a long utterance {utterance:,})"
+                f"{len(stand):,} of {self.places:,} evaluation contexts stand in "
+                f"{len(dialogues):,} of {self.dialogues:,} training dialogues (as a whole "
+                f"{whole:,}, with their last utterances {end:,}, with a long utterance "
+                f"{utterance:,})"
             )
         else:
-            said = f"none of {self.places:,} evaluation contexts stands in the {self.dialogues:,} training dialogues"
+            said = (
+                f"none of {self.places:,} evaluation contexts stands in the {self.dialogues:,} "
+                "training dialogues"
+            )
         if references := set(self.places_with(KINDS)).difference(stand):
             said += f"; of others a reference does: {len(references):,}"
         if self.unclear:
             said += (
-                f"; {len(self.unclear):,} short ones without a reference stand there, too, and may be what anybody says"
+                f"; {len(self.unclear):,} short ones without a reference stand there, too, and "
+                "may be what anybody says"
             )
         return said
 
 
 def overlap(training: Sequence[TrainingDialogue], evaluation: Sequence[Place]) -> OverlapReport:
-    """What the training dialogues and the evaluated contexts have in common. Linear in the text of both."""
+    """What the training dialogues and the evaluated contexts have in common. Linear in the text of
+    both."""
     index = _Index(evaluation)
-    said = [[letters_of(utterance.text) for utterance in dialogue.utterances] for dialogue in training]
+    said = [
+        [letters_of(utterance.text) for utterance in dialogue.utterances] for dialogue in training
+    ]
     found: dict[tuple[int, int], Overlap] = {}
-    of_dialogues = (one for number, letters in enumerate(said) for one in index.in_dialogue(number, letters))
+    of_dialogues = (
+        one for number, letters in enumerate(said) for one in index.in_dialogue(number, letters)
+    )
     for one in (*of_dialogues, *_long_utterances(said, index.contexts)):
         key = (one.dialogue, one.place)
         known = found.get(key)
         if known is None or _rank(one) < _rank(known):
             found[key] = one
-    return OverlapReport(len(training), len(evaluation), tuple(found.values()), tuple(sorted(index.unclear)))
+    return OverlapReport(
+        len(training), len(evaluation), tuple(found.values()), tuple(sorted(index.unclear))
+    )
 
 
 def _long_utterances(said: Sequence[Sequence[str]], contexts: Sequence[str]) -> Iterator[Overlap]:
-    """Whole long utterances of training dialogues anywhere in a context. All texts are letters only."""
+    """Whole long utterances of training dialogues anywhere in a context. All texts are letters
+    only."""
     beginnings: dict[str, dict[tuple[int, str], None]] = {}
     for dialogue, utterances in enumerate(said):
         for letters in utterances:
@@ -142,7 +162,8 @@ class _Index:
                     self.by_reference.setdefault(reference, []).append(place)
 
     def in_dialogue(self, number: int, said: Sequence[str]) -> Iterator[Overlap]:
-        """What one training dialogue, whose utterances have these letters, has in common with the places."""
+        """What one training dialogue, whose utterances have these letters, has in common with the
+        places."""
         text = ""
         for position, letters in enumerate(said):
             for place in self.by_reference.get(letters, ()):
@@ -151,13 +172,17 @@ class _Index:
             if not letters:
                 continue
             answer = said[position + 1] if position + 1 < len(said) else ""
-            # A long context has its last letters here; a short one is all the letters since some utterance's start.
+            # A long context has its last letters here; a short one is all the letters since some
+            # utterance's start.
             for key in {text[-LEAST_LETTERS:], *_short_ends(said, position)}:
                 for place in self.by_end.get(key, ()):
                     yield from self._at(number, place, text, said[: position + 1], answer)
 
-    def _at(self, number: int, place: int, text: str, said: Sequence[str], answer: str) -> Iterator[Overlap]:
-        """``text`` is ``said`` in one piece: the dialogue up to an utterance's end, which ``answer`` follows."""
+    def _at(
+        self, number: int, place: int, text: str, said: Sequence[str], answer: str
+    ) -> Iterator[Overlap]:
+        """``text`` is ``said`` in one piece: the dialogue up to an utterance's end, which
+        ``answer`` follows."""
         context = self.contexts[place]
         if len(context) < LEAST_LETTERS:
             if answer in self.references[place]:
@@ -178,7 +203,8 @@ class _Index:
 
 
 def _short_ends(said: Sequence[str], position: int) -> Iterator[str]:
-    """The last utterances up to ``position``, one, two, …, in one piece, while they have few letters."""
+    """The last utterances up to ``position``, one, two, …, in one piece, while they have few
+    letters."""
     end = ""
     for letters in reversed(said[: position + 1]):
         end = letters + end

@@ -1,4 +1,5 @@
-"""A checkpoint of a training, opened for use: the encoder that the training began from is not needed any more."""
+"""A checkpoint of a training, opened for use: the encoder that the training began from is not
+needed any more."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ class OwnCheckpoint:
 
     def beside_weights(self) -> dict[str, bytes]:
         """By name: what the recipe put there, the encoder's configuration, its tokenizer."""
-        names = [name for name in self.checkpoint.config["files"] if not name.endswith("safetensors")]
+        names = [
+            name for name in self.checkpoint.config["files"] if not name.endswith("safetensors")
+        ]
         return {name: (self.files.folder / name).read_bytes() for name in names}
 
     def weights(self) -> dict[str, torch.Tensor]:
@@ -43,7 +46,8 @@ def open_checkpoint(folder: Path) -> OwnCheckpoint:
 
 
 def new_encoder(beside_weights: Mapping[str, bytes]) -> Any:
-    """An encoder of the configuration that stands beside the weights, which are still to be loaded."""
+    """An encoder of the configuration that stands beside the weights, which are still to be
+    loaded."""
     import transformers
 
     config = transformers.AutoConfig.for_model(**json.loads(beside_weights[ENCODER_CONFIG]))

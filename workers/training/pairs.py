@@ -1,4 +1,5 @@
-"""What a response-selection model learns from: a context and the response that people gave to it."""
+"""What a response-selection model learns from: a context and the response that people gave to
+it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class Pair:
     dialogue: int
     """The dialogue's place in the sequence that ``pairs_of`` was given."""
     turn: int
-    """The response's place among the dialogue's utterances: 1 or more, and so the number of utterances before it."""
+    """The response's place among the dialogue's utterances: 1 or more, and so the number of
+    utterances before it."""
     context: tuple[Utterance, ...]
     """All utterances before the response, oldest first."""
     response: str
@@ -28,7 +30,8 @@ class Pair:
 
 
 def pairs_of(dialogues: Sequence[TrainingDialogue]) -> tuple[Pair, ...]:
-    """Every utterance but the first of its dialogue, by either speaker, as the answer to all that stands before it.
+    """Every utterance but the first of its dialogue, by either speaker, as the answer to all that
+    stands before it.
 
     In the order of dialogues, then of turns. A dialogue of n utterances makes n - 1 pairs.
     """
@@ -46,8 +49,8 @@ def pairs_of(dialogues: Sequence[TrainingDialogue]) -> tuple[Pair, ...]:
 
 
 def places_in_epoch(pairs: int, an_epoch: int, epoch: int, seed: int) -> NDArray[np.int64]:
-    """Which of so many pairs an epoch goes over, ``an_epoch`` of them (0: all): a place in an endless row of
-    permutations, so that none comes twice before all have come."""
+    """Which of so many pairs an epoch goes over, ``an_epoch`` of them (0: all): a place in an
+    endless row of permutations, so that none comes twice before all have come."""
     wanted = min(an_epoch or pairs, pairs)
     first, last = epoch * wanted, (epoch + 1) * wanted
     rounds = range(first // pairs, (last - 1) // pairs + 1)

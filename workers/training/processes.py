@@ -1,7 +1,9 @@
-"""One training in several processes, one for each device, as ``accelerate launch`` and ``torchrun`` start them.
+"""One training in several processes, one for each device, as ``accelerate launch`` and ``torchrun``
+start them.
 
-The first process does what a lone one does: it has the row, the data, the folder. The others help: they wait for word
-(``heard``), train along on their share of the batches, and wait again, until they are let go.
+The first process does what a lone one does: it has the row, the data, the folder. The others help:
+they wait for word (``heard``), train along on their share of the batches, and wait again, until
+they are let go.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ from typing import Any
 from workers.encoders.devices import device_for
 
 LONGEST_WAIT = timedelta(days=2)
-"""Of one process for another: the first one compares data, validates and lays the Gaussian alone."""
+"""Of one process for another: the first one compares data, validates and lays the Gaussian
+alone."""
 _SHARED: dict[str, bool] = {"waiting": True}
-"""Of the first process: whether the others wait for word. In the midst of a training they do not."""
+"""Of the first process: whether the others wait for word. In the midst of a training they do
+not."""
 
 
 def count() -> int:
@@ -42,7 +46,8 @@ def join(device: str) -> None:
 
 
 def tell(said: Any, device: str) -> None:
-    """The first process's word to the helpers, whatever can be pickled; None lets them go. Not while they train."""
+    """The first process's word to the helpers, whatever can be pickled; None lets them go. Not
+    while they train."""
     if not are_several():
         return
     _exchanged(said, device)
@@ -60,8 +65,8 @@ def helpers_wait_again() -> None:
 
 
 def let_go(device: str) -> None:
-    """At the first process's end. Where a training broke off within a step the helpers cannot hear: the launcher ends
-    them when this process fails."""
+    """At the first process's end. Where a training broke off within a step the helpers cannot hear:
+    the launcher ends them when this process fails."""
     if are_several() and _SHARED["waiting"]:
         tell(None, device)
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 
 def ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The answer's place among its candidates, 1 for the first; ``scores``: contexts × candidates, the answer's in the
-    first column. A negative with the answer's score stands before it: a model that says the same of all finds none."""
+    """The answer's place among its candidates, 1 for the first; ``scores``: contexts × candidates,
+    the answer's in the first column. A negative with the answer's score stands before it: a model
+    that says the same of all finds none."""
     found: NDArray[np.int64] = 1 + (scores[:, 1:] >= scores[:, :1]).sum(axis=1)
     return found
 

@@ -1,4 +1,5 @@
-"""An optimiser's averages and the generators' states as tensors by name, which safetensors can hold, and back."""
+"""An optimiser's averages and the generators' states as tensors by name, which safetensors can
+hold, and back."""
 
 from __future__ import annotations
 
@@ -14,26 +15,38 @@ def saved_state(optimiser: torch.optim.Optimizer, scaler: Any = None) -> dict[st
     """``scaler``: what mixed precision with float16 scales the loss by."""
     state = optimiser.state_dict()["state"]
     tensors = {
-        f"{_OPTIMISER}{place}.{name}": value if isinstance(value, torch.Tensor) else torch.tensor(value)
+        f"{_OPTIMISER}{place}.{name}": value
+        if isinstance(value, torch.Tensor)
+        else torch.tensor(value)
         for place, values in state.items()
         for name, value in values.items()
     }
     tensors |= generator_states()
     if scaler is not None:
-        tensors |= {f"{_SCALER}{name}": torch.tensor(value) for name, value in scaler.state_dict().items()}
+        tensors |= {
+            f"{_SCALER}{name}": torch.tensor(value) for name, value in scaler.state_dict().items()
+        }
     return tensors
 
 
-def load_state(tensors: Mapping[str, torch.Tensor], optimiser: torch.optim.Optimizer, scaler: Any = None) -> None:
+def load_state(
+    tensors: Mapping[str, torch.Tensor], optimiser: torch.optim.Optimizer, scaler: Any = None
+) -> None:
     """The groups' own settings (learning rate, decay) stay those of ``optimiser``."""
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(_OPTIMISER):
             place, key = name.removeprefix(_OPTIMISER).split(".", 1)
             state.setdefault(int(place), {})[key] = tensor
-    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    optimiser.load_state_dict(
+        {"state": state, "param_groups": optimiser.state_dict()["param_groups"]}
+    )
     if scaler is not None:
-        of_scaler = {name.removeprefix(_SCALER): value.item() for name, value in tensors.items() if _is_scaler(name)}
+        of_scaler = {
+            name.removeprefix(_SCALER): value.item()
+            for name, value in tensors.items()
+            if _is_scaler(name)
+        }
         if of_scaler:
             scaler.load_state_dict(of_scaler)
     set_generators(tensors)
@@ -43,7 +56,10 @@ def generator_states() -> dict[str, torch.Tensor]:
     """Of torch's own generators, the CPU's and every CUDA device's."""
     states = {f"{_GENERATOR}cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
-        states |= {f"{_GENERATOR}cuda{place}": state for place, state in enumerate(torch.cuda.get_rng_state_all())}
+        states |= {
+            f"{_GENERATOR}cuda{place}": state
+            for place, state in enumerate(torch.cuda.get_rng_state_all())
+        }
     return states
 
 

@@ -1,4 +1,5 @@
-"""The learning rate of each step: up to its height in a straight line, then down to 0 in another."""
+"""The learning rate of each step: up to its height in a straight line, then down to 0 in
+another."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ _PACE_MEASURED = (3, 13)
 
 
 def share_of_rate(step: int, steps: int, warm_up: int) -> float:
-    """What share of the highest learning rate step ``step`` (the first is 0) of ``steps`` has, in [0, 1].
+    """What share of the highest learning rate step ``step`` (the first is 0) of ``steps`` has, in
+    [0, 1].
 
-    step / warm_up while it is less than ``warm_up``, then (steps - step) / (steps - warm_up): the linear schedule of
-    transformers (``get_linear_schedule_with_warmup``), which DEnsity's §4.3 names.
+    step / warm_up while it is less than ``warm_up``, then (steps - step) / (steps - warm_up): the
+    linear schedule of transformers (``get_linear_schedule_with_warmup``), which DEnsity's §4.3
+    names.
     """
     if step < warm_up:
         return step / warm_up
@@ -29,7 +32,8 @@ class Pace:
         self._begun: float | None = None
 
     def seconds_a_step(self, step: int, now: float) -> float | None:
-        """Called after every step, ``step`` of them done since this process began; a number once, when it is known."""
+        """Called after every step, ``step`` of them done since this process began; a number once,
+        when it is known."""
         first, last = _PACE_MEASURED
         if step == first:
             self._begun = now
@@ -39,11 +43,17 @@ class Pace:
 
 
 def steps_that_fit(
-    done: int, planned: int, seconds_left: float, seconds_a_step: float, validation: float, between: int
+    done: int,
+    planned: int,
+    seconds_left: float,
+    seconds_a_step: float,
+    validation: float,
+    between: int,
 ) -> int:
     """Of the ``planned`` steps, how many can be made, ``done`` among them.
 
-    ``validation``: seconds that one takes; ``between``: steps from one to the next. One more comes at the end.
+    ``validation``: seconds that one takes; ``between``: steps from one to the next. One more comes
+    at the end.
     """
     each = seconds_a_step + validation / max(1, between)
     return max(done + 1, min(planned, done + int((seconds_left - validation) / max(each, 1e-9))))

@@ -1,11 +1,13 @@
-"""DEnsity's response-selection model: a cross-encoder over [context ; response] with one number on its first token.
+"""DEnsity's response-selection model: a cross-encoder over [context ; response] with one number on
+its first token.
 
-f(c, r) = W h, with h = g(c, r) the first token's state in the encoder's last layer (paper §3.1: "the [CLS] vector";
-released code: before the pooler, whose tanh would end the space in a box).
+f(c, r) = W h, with h = g(c, r) the first token's state in the encoder's last layer (paper §3.1:
+"the [CLS] vector"; released code: before the pooler, whose tanh would end the space in a box).
 
-The paper gives [c ; r] with [SEP] between; the released code marks the turns within c by a token of their own. So here:
-[CLS] u1 [TURN] u2 [TURN] … un [SEP] r [SEP], cut at the context's beginning to ``max_tokens``. [TURN] is a row that is
-added to the embeddings, not to the tokenizer; it begins as a copy of [SEP]'s.
+The paper gives [c ; r] with [SEP] between; the released code marks the turns within c by a token of
+their own. So here: [CLS] u1 [TURN] u2 [TURN] … un [SEP] r [SEP], cut at the context's beginning to
+``max_tokens``. [TURN] is a row that is added to the embeddings, not to the tokenizer; it begins as
+a copy of [SEP]'s.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ Pairs = Sequence[tuple[Sequence[str], str]]
 
 SHAPE = "selection.json"
 TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
-"""In one pass through the encoder, padding included. On a CPU smaller ones are padded less, larger ones compute no
-faster."""
+"""In one pass through the encoder, padding included. On a CPU smaller ones are padded less, larger
+ones compute no faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,9 @@ class SelectionShape:
     max_tokens: int = 256
     """Of an input, special ones included (paper §4.3)."""
     first_only: bool = True
-    """Computes the last layer for the first token alone, which is all that is used: a fifth of the time less with six
-    layers, the same numbers but for rounding. Kinds of encoders that cannot do without."""
+    """Computes the last layer for the first token alone, which is all that is used: a fifth of the
+    time less with six layers, the same numbers but for rounding. Kinds of encoders that cannot do
+    without."""
 
 
 class SelectionInputs:
@@ -73,7 +76,8 @@ class SelectionInputs:
         self._known.update(zip(new, self.tokens.ids(new), strict=True))
 
     def input(self, context: Sequence[str], response: str) -> Input:
-        """What is too long loses the context's beginning; a response that is alone too long loses its end."""
+        """What is too long loses the context's beginning; a response that is alone too long loses
+        its end."""
         self.learn([*context, response])
         before: list[int] = []
         for place, text in enumerate(context):
@@ -85,7 +89,8 @@ class SelectionInputs:
 
 
 class SelectionModel(nn.Module):
-    """An encoder of transformers and W ∈ ℝ^(1×d). ``encoder`` has a row for the turn token already."""
+    """An encoder of transformers and W ∈ ℝ^(1×d). ``encoder`` has a row for the turn token
+    already."""
 
     def __init__(self, encoder: Any, shape: SelectionShape) -> None:
         super().__init__()
@@ -93,12 +98,13 @@ class SelectionModel(nn.Module):
         self.head = nn.Linear(int(encoder.config.hidden_size), 1)
         self.shape = shape
         self.recompute = False
-        """Whether a pass's inner states are computed again for its gradient instead of being kept: a third more time,
-        for the memory of one pass instead of all."""
+        """Whether a pass's inner states are computed again for its gradient instead of being kept:
+        a third more time, for the memory of one pass instead of all."""
         self._frozen_layers = 0
 
     def freeze(self, layers: int) -> None:
-        """The embeddings and this many of the lowest layers stay as they are, without dropout; 0: all are trained."""
+        """The embeddings and this many of the lowest layers stay as they are, without dropout; 0:
+        all are trained."""
         if not layers:
             return
         kept = self._layers()
@@ -116,11 +122,12 @@ class SelectionModel(nn.Module):
         return self
 
     def forward(
-        self, ids: Sequence[torch.Tensor], segments: Sequence[torch.Tensor], mask: Sequence[torch.Tensor],
-        order: torch.Tensor,
+        self, ids: Sequence[torch.Tensor], segments: Sequence[torch.Tensor],
+        mask: Sequence[torch.Tensor], order: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-        """Passes of texts × tokens each, of like length within; ``order``: where in the passes, taken one after the
-        other, each text is. Gives scores (texts) and features (texts × d) in float32, in the caller's order."""
+        """Passes of texts × tokens each, of like length within; ``order``: where in the passes,
+        taken one after the other, each text is. Gives scores (texts) and features (texts × d) in
+        float32, in the caller's order."""
         features = []
         for one in zip(ids, segments, mask, strict=True):
             if self.recompute and self.training:
@@ -130,7 +137,9 @@ class SelectionModel(nn.Module):
         together = torch.cat(features)[order]
         return self.head(together).squeeze(-1).float(), together.float()
 
-    def _first_states(self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def _first_states(
+        self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor
+    ) -> torch.Tensor:
         config = self.encoder.config
         settings: dict[str, Any] = {"token_type_ids": segments} if has_segments(config) else {}
         layers = self._layers()
@@ -150,19 +159,24 @@ class SelectionModel(nn.Module):
     def _frozen(self) -> list[nn.Module]:
         if not self._frozen_layers:
             return []
-        projections = [part for name, part in self.encoder.named_children() if name == "embeddings_project"]
+        projections = [
+            part for name, part in self.encoder.named_children() if name == "embeddings_project"
+        ]
         return [self.encoder.embeddings, *projections, *self._layers()[: self._frozen_layers]]
 
 
 def passes(inputs: Sequence[Input], padding_id: int, tokens_together: int) -> dict[str, Any]:
-    """What ``SelectionModel.forward`` takes: inputs sorted by length, in passes of at most so many tokens. Where these
-    are few, as on a CPU, an eighth of them is a pass already that takes no input much shorter than its longest."""
+    """What ``SelectionModel.forward`` takes: inputs sorted by length, in passes of at most so many
+    tokens. Where these are few, as on a CPU, an eighth of them is a pass already that takes no
+    input much shorter than its longest."""
     worth_a_pass = tokens_together // 8 if tokens_together <= TOKENS_TOGETHER["cpu"] else None
     places = list(batches_by_length([len(one) for one in inputs], tokens_together, worth_a_pass))
     order = np.empty(len(inputs), dtype=np.int64)
     order[[place for one in places for place in one]] = np.arange(len(inputs))
     arrays = [padded([inputs[place] for place in one], padding_id) for one in places]
-    ids, segments, mask = (tuple(torch.from_numpy(one[part]) for one in arrays) for part in range(3))
+    ids, segments, mask = (
+        tuple(torch.from_numpy(one[part]) for one in arrays) for part in range(3)
+    )
     return {"ids": ids, "segments": segments, "mask": mask, "order": torch.from_numpy(order)}
 
 
@@ -177,11 +191,16 @@ class Selection:
     encoder: str
     """The name and the revision of the encoder that training began from."""
 
-    def scores(self, pairs: Pairs, progress: Callable[[int], None] | None = None) -> NDArray[np.float64]:
-        """f(c, r) for contexts, a list of utterances each, with a response. ``progress`` counts pairs."""
+    def scores(
+        self, pairs: Pairs, progress: Callable[[int], None] | None = None
+    ) -> NDArray[np.float64]:
+        """f(c, r) for contexts, a list of utterances each, with a response. ``progress`` counts
+        pairs."""
         return self.readings(pairs, progress)[0]
 
-    def features(self, pairs: Pairs, progress: Callable[[int], None] | None = None) -> NDArray[np.float32]:
+    def features(
+        self, pairs: Pairs, progress: Callable[[int], None] | None = None
+    ) -> NDArray[np.float32]:
         """h = g(c, r): pairs × d."""
         return self.readings(pairs, progress)[1]
 
@@ -213,9 +232,16 @@ class Selection:
         self.model.eval()
         try:
             for places in batches_by_length([len(one) for one in made], tokens_together(device)):
-                batch = passes([made[place] for place in places], self.padding_id, tokens_together(device))
+                batch = passes(
+                    [made[place] for place in places], self.padding_id, tokens_together(device)
+                )
                 with torch.inference_mode():
-                    keep(places, *self.model(**{name: _moved(tensors, device) for name, tensors in batch.items()}))
+                    keep(
+                        places,
+                        *self.model(
+                            **{name: _moved(tensors, device) for name, tensors in batch.items()}
+                        ),
+                    )
                 done += len(places)
                 if progress is not None:
                     progress(done)
@@ -224,7 +250,8 @@ class Selection:
 
 
 def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
-    """From a pretrained encoder: a packaged model, a folder or a hub id. ``seed`` draws W. Raises ``ModelError``."""
+    """From a pretrained encoder: a packaged model, a folder or a hub id. ``seed`` draws W. Raises
+    ``ModelError``."""
     files = model_files(encoder)
     tokens = Tokens(files)
     check_class_token_is_first(tokens, files)
@@ -237,13 +264,19 @@ def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
         model = SelectionModel(_without_pooler(loaded), shape)
     own = tokenizer_files(files)
     own[ENCODER_CONFIG] = loaded.config.to_json_string(use_diff=False).encode()
-    said = {"turn": turn_id, "max_tokens": shape.max_tokens, "first_only": shape.first_only, "encoder": files.label}
+    said = {
+        "turn": turn_id,
+        "max_tokens": shape.max_tokens,
+        "first_only": shape.first_only,
+        "encoder": files.label,
+    }
     own[SHAPE] = json.dumps(said).encode()
     return _selection(model, tokens, turn_id, own, files.label)
 
 
 def load_selection(folder: Path, device: str = resources.AUTO) -> Selection:
-    """From a checkpoint of ours; the encoder that it began from is not needed. Raises ``ModelError``."""
+    """From a checkpoint of ours; the encoder that it began from is not needed. Raises
+    ``ModelError``."""
     opened = open_checkpoint(folder)
     where = device_for(device)
     use_threads()
@@ -261,10 +294,14 @@ def tokens_together(device: torch.device) -> int:
     return TOKENS_TOGETHER["cuda" if device.type == "cuda" else "cpu"]
 
 
-def _selection(model: Any, tokens: Tokens, turn_id: int, own: Mapping[str, bytes], encoder: str) -> Selection:
+def _selection(
+    model: Any, tokens: Tokens, turn_id: int, own: Mapping[str, bytes], encoder: str
+) -> Selection:
     longest = most_tokens(model.encoder.config, tokens)
     if model.shape.max_tokens > longest:
-        raise ModelError(f"the encoder takes {longest} tokens, less than the {model.shape.max_tokens} asked for")
+        raise ModelError(
+            f"the encoder takes {longest} tokens, less than the {model.shape.max_tokens} asked for"
+        )
     inputs = SelectionInputs(tokens, turn_id, model.shape.max_tokens)
     return Selection(model, inputs, tokens.padding_id, own, encoder)
 
@@ -286,4 +323,8 @@ def _without_pooler(encoder: Any) -> Any:
 
 
 def _moved(tensors: Any, device: torch.device) -> Any:
-    return tensors.to(device) if isinstance(tensors, torch.Tensor) else tuple(one.to(device) for one in tensors)
+    return (
+        tensors.to(device)
+        if isinstance(tensors, torch.Tensor)
+        else tuple(one.to(device) for one in tensors)
+    )

@@ -1,4 +1,5 @@
-"""How a training runs, whatever its recipe; what it says while it runs and at its end. No torch here."""
+"""How a training runs, whatever its recipe; what it says while it runs and at its end. No torch
+here."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ Precision = Literal["auto", "no", "bf16", "fp16"]
 Ending = Literal["", "epochs", "early stop", "budget"]
 """Why a training is at its end; "" while it is not."""
 _NOT_DECIDING = ("device", "save_every", "keep")
-"""What may differ when a training goes on: it changes where it runs and what is on the disk, not what is learned."""
+"""What may differ when a training goes on: it changes where it runs and what is on the disk, not
+what is learned."""
 
 
 class TrainingError(RuntimeError):
@@ -21,12 +23,14 @@ class TrainingError(RuntimeError):
 
 
 class Abandoned(Exception):
-    """Raised by a ``Watch`` whose training somebody else has taken over: the folder is theirs now."""
+    """Raised by a ``Watch`` whose training somebody else has taken over: the folder is theirs
+    now."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """The defaults are DEnsity's (§4.3): AdamW, 5e-5, 1,000 steps of warm-up, linear decay to 0, 10 epochs."""
+    """The defaults are DEnsity's (§4.3): AdamW, 5e-5, 1,000 steps of warm-up, linear decay to 0, 10
+    epochs."""
 
     epochs: int = 10
     learning_rate: float = 5e-5
@@ -34,7 +38,8 @@ class TrainingSettings:
     """PyTorch's default for AdamW; the papers name none."""
     warm_up_steps: int = 1_000
     warm_up_share: float = 0.1
-    """Of all steps, the most that warm-up takes: 1,000 steps are 2 % of the paper's, but more than some runs have."""
+    """Of all steps, the most that warm-up takes: 1,000 steps are 2 % of the paper's, but more than
+    some runs have."""
     largest_gradient: float = 1.0
     """Gradients are scaled down to this norm; 0: never."""
     accumulate: int = 1
@@ -47,21 +52,30 @@ class TrainingSettings:
     validate_every: int = 0
     """Steps between validations, beside those at the end of each epoch; 0: only those."""
     seconds: float = 0.0
-    """The time that training, validation and saving may take; 0: any. The learning rate decays over the steps that fit:
-    their number is set from the pace of the first ones, and kept when the training is resumed."""
+    """The time that training, validation and saving may take; 0: any. The learning rate decays over
+    the steps that fit: their number is set from the pace of the first ones, and kept when the
+    training is resumed."""
     curve_every: int = 10
     """Steps that one point of the curves is the mean of."""
     save_every: int = 0
     """Steps between checkpoints, beside those at the end of each epoch; 0: only those."""
     keep: int = 1
-    """Checkpoints to resume from that stay on the disk, the newest; the best one's weights stay beside them."""
+    """Checkpoints to resume from that stay on the disk, the newest; the best one's weights stay
+    beside them."""
     device: str = resources.AUTO
 
     def __post_init__(self) -> None:
         for name in ("epochs", "accumulate", "curve_every", "keep"):
             if getattr(self, name) < 1:
                 raise TrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("weight_decay", "warm_up_steps", "largest_gradient", "patience", "validate_every", "seconds"):
+        for name in (
+            "weight_decay",
+            "warm_up_steps",
+            "largest_gradient",
+            "patience",
+            "validate_every",
+            "seconds",
+        ):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise TrainingError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if not 0 < self.learning_rate < float("inf"):
@@ -107,8 +121,8 @@ class Progress:
 
 
 Watch = Callable[[Progress], None]
-"""What it raises ends the training after a checkpoint was written, and goes on to whoever called ``train``. Of an
-``Abandoned`` nothing is written."""
+"""What it raises ends the training after a checkpoint was written, and goes on to whoever called
+``train``. Of an ``Abandoned`` nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Conversations out of a file, whichever importer reads it. Faults are the importers': file, line, field."""
+"""Conversations out of a file, whichever importer reads it. Faults are the importers': file, line,
+field."""
 
 from __future__ import annotations
 
@@ -25,18 +26,22 @@ _BEGINNINGS = (
 def read_dialogues(path: Path, format_name: str = "", part: str = "") -> list[TrainingDialogue]:
     """The conversations in a file, each once, in order.
 
-    ``format_name`` is an importer's; without one it is told from the first line that holds something. ``part`` names
-    the corpus where a file holds several. Raises ImportFailed where the file has a fault: then nothing of it is used.
+    ``format_name`` is an importer's; without one it is told from the first line that holds
+    something. ``part`` names the corpus where a file holds several. Raises ImportFailed where the
+    file has a fault: then nothing of it is used.
     """
     name = format_name or recognised(path)
     known = importers()
     if name not in known:
-        Problems(path.name).stop("", "", f"there is no format {name!r}; there are {', '.join(known)}")
+        Problems(path.name).stop(
+            "", "", f"there is no format {name!r}; there are {', '.join(known)}"
+        )
     return dialogues_of(known[name].read(path, part))
 
 
 def recognised(path: Path) -> str:
-    """The format of a file by its first line. Raises ImportFailed where it is none of ``RECOGNISED``."""
+    """The format of a file by its first line. Raises ImportFailed where it is none of
+    ``RECOGNISED``."""
     problems = Problems(path.name)
     _, first = next(file_lines(path, problems), (0, b""))
     for name, beginning in _BEGINNINGS:

@@ -20,15 +20,19 @@ MOST_VERSIONS = 5
 def split_dialogues(
     dialogues: Sequence[TrainingDialogue], validation_share: float, seed: int
 ) -> tuple[list[TrainingDialogue], list[TrainingDialogue]]:
-    """Training and validation data: whole dialogues, drawn by ``seed``, each part in the order of ``dialogues``.
+    """Training and validation data: whole dialogues, drawn by ``seed``, each part in the order of
+    ``dialogues``.
 
-    Dialogues that share a long utterance, or two in a row (``overlap.LEAST_LETTERS`` letters or more), are one
-    conversation in two versions, as corpora hold them, and stay together. The validation part has ``validation_share``
-    of the dialogues, rounded, or a few less where a group does not fit; both parts have at least one. Raises ValueError
-    where less than half of that would be found: such dialogues need validation data of another file.
+    Dialogues that share a long utterance, or two in a row (``overlap.LEAST_LETTERS`` letters or
+    more), are one conversation in two versions, as corpora hold them, and stay together. The
+    validation part has ``validation_share`` of the dialogues, rounded, or a few less where a group
+    does not fit; both parts have at least one. Raises ValueError where less than half of that would
+    be found: such dialogues need validation data of another file.
     """
     if len(dialogues) < 2:
-        raise ValueError(f"{len(dialogues)} dialogues: at least 2 are needed, one of them to validate on")
+        raise ValueError(
+            f"{len(dialogues)} dialogues: at least 2 are needed, one of them to validate on"
+        )
     if not 0 < validation_share < 1:
         raise ValueError(f"validation_share: {validation_share}; must lie between 0 and 1")
     wanted = min(max(1, round(validation_share * len(dialogues))), len(dialogues) - 1)
@@ -39,8 +43,8 @@ def split_dialogues(
             chosen.update(groups[place])
     if 2 * len(chosen) < wanted:
         raise ValueError(
-            f"{len(dialogues)} dialogues in {len(groups)} groups of versions, the largest of {max(map(len, groups))}: "
-            f"{wanted} for validation cannot be had apart from the others"
+            f"{len(dialogues)} dialogues in {len(groups)} groups of versions, the largest of "
+            f"{max(map(len, groups))}: {wanted} for validation cannot be had apart from the others"
         )
     training = [dialogue for index, dialogue in enumerate(dialogues) if index not in chosen]
     return training, [dialogues[index] for index in sorted(chosen)]
@@ -83,8 +87,8 @@ def _versions_share(dialogue: TrainingDialogue) -> Iterator[str]:
 
 
 def signature_of(dialogues: Iterable[TrainingDialogue]) -> str:
-    """SHA-256 in hexadecimal over what was said, by whom, with which personas, in order. Ids do not count: another
-    name of a dialogue trains no other model."""
+    """SHA-256 in hexadecimal over what was said, by whom, with which personas, in order. Ids do not
+    count: another name of a dialogue trains no other model."""
     digest = hashlib.sha256()
     for dialogue in dialogues:
         said = [[utterance.speaker, utterance.text] for utterance in dialogue.utterances]

@@ -1,6 +1,8 @@
-"""Trained models by name: a folder ``DIALEVAL_HOME/trained/<name>/`` each, written by ``making.make``.
+"""Trained models by name: a folder ``DIALEVAL_HOME/trained/<name>/`` each, written by
+``making.make``.
 
-A folder is whole and knows nothing of the site that made it: copied to another one, it is a model there.
+A folder is whole and knows nothing of the site that made it: copied to another one, it is a model
+there.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """One as its ``config.json`` describes it; the files were not checked (``checkpoint.read`` does)."""
+    """One as its ``config.json`` describes it; the files were not checked (``checkpoint.read``
+    does)."""
 
     name: str
     folder: Path
@@ -37,10 +40,15 @@ class TrainedModel:
 
 
 def models_in(parent: Path, recipe: str = "") -> list[TrainedModel]:
-    """The models in this folder, of this recipe or of all, by name. What is no model is passed over."""
+    """The models in this folder, of this recipe or of all, by name. What is no model is passed
+    over."""
     if not parent.is_dir():
         return []
-    found = (model_in(parent, folder.name) for folder in sorted(parent.iterdir()) if NAME.fullmatch(folder.name))
+    found = (
+        model_in(parent, folder.name)
+        for folder in sorted(parent.iterdir())
+        if NAME.fullmatch(folder.name)
+    )
     return [model for model in found if model is not None and recipe in ("", model.recipe)]
 
 

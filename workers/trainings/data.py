@@ -1,5 +1,5 @@
-"""What a training run learns from: the conversations of a stored corpus or a file, less those that the site's
-evaluation corpora hold, where the run says so."""
+"""What a training run learns from: the conversations of a stored corpus or a file, less those that
+the site's evaluation corpora hold, where the run says so."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class DataRefused(TrainingError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where conversations come from: a stored corpus's version, or a file on the machine of whoever trains."""
+    """Where conversations come from: a stored corpus's version, or a file on the machine of whoever
+    trains."""
 
     version: CorpusVersion | None
     data: dict[str, str]
@@ -44,9 +45,11 @@ class Source:
         return cls(None, {"file": str(path.resolve()), "sha256": _digest(path)})
 
 
-def dialogues_to_train_on(training: Training, keep: Callable[[dict[str, Any]], None]) -> list[TrainingDialogue]:
-    """Raises ``DataRefused``. The overlap is measured once and handed to ``keep``: who goes on later trains on the same
-    dialogues, whatever was imported since."""
+def dialogues_to_train_on(
+    training: Training, keep: Callable[[dict[str, Any]], None]
+) -> list[TrainingDialogue]:
+    """Raises ``DataRefused``. The overlap is measured once and handed to ``keep``: who goes on
+    later trains on the same dialogues, whatever was imported since."""
     dialogues = conversations(training)
     found = training.overlap
     if not found:
@@ -55,10 +58,12 @@ def dialogues_to_train_on(training: Training, keep: Callable[[dict[str, Any]], N
     if not found["dialogues"] or training.overlap_rule == Rule.ALLOW:
         return dialogues
     if training.overlap_rule == Rule.REFUSE:
-        said = "; ".join(f"{one['corpus']}: {one['said']}" for one in found["corpora"] if one["contexts"])
+        said = "; ".join(
+            f"{one['corpus']}: {one['said']}" for one in found["corpora"] if one["contexts"]
+        )
         raise DataRefused(
-            f"the training data holds what metrics are evaluated on. {said}. Leave those dialogues out "
-            "(--leave-out-overlap), or train on them all the same (--allow-overlap)"
+            f"the training data holds what metrics are evaluated on. {said}. Leave those "
+            "dialogues out (--leave-out-overlap), or train on them all the same (--allow-overlap)"
         )
     left_out = set(found["dialogues"])
     return [dialogue for place, dialogue in enumerate(dialogues) if place not in left_out]
@@ -80,8 +85,8 @@ def conversations(training: Training) -> list[TrainingDialogue]:
 
 
 def measured(dialogues: list[TrainingDialogue]) -> dict[str, Any]:
-    """What the site's evaluation corpora share with the dialogues, as a row keeps it: "corpora", and the places of the
-    "dialogues" that hold an evaluated context."""
+    """What the site's evaluation corpora share with the dialogues, as a row keeps it: "corpora",
+    and the places of the "dialogues" that hold an evaluated context."""
     corpora: list[dict[str, Any]] = []
     places: set[int] = set()
     for version in queries.evaluation_versions():
@@ -102,7 +107,9 @@ def measured(dialogues: list[TrainingDialogue]) -> dict[str, Any]:
 
 
 def _turns(version: CorpusVersion) -> Iterator[TurnRecord]:
-    return (turn for one in records_of(version) if isinstance(one, DialogueRecord) for turn in one.turns)
+    return (
+        turn for one in records_of(version) if isinstance(one, DialogueRecord) for turn in one.turns
+    )
 
 
 def _digest(path: Path) -> str:

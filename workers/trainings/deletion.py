@@ -1,4 +1,5 @@
-"""A trained model is taken away: its row, its checkpoints, its folder. Scores that were made with it stay."""
+"""A trained model is taken away: its row, its checkpoints, its folder. Scores that were made with
+it stay."""
 
 from __future__ import annotations
 
@@ -25,9 +26,10 @@ DELETED = "training.deleted"
 
 
 def delete(name: str, by: Any = None) -> None:
-    """Removes the training of this name with its checkpoints and its model, or a model without a training, as one that
-    was copied here. Raises ``Refused`` where there is neither, while it trains, while metric runs wait for it or use
-    it, while a round names it, and where its folders cannot be removed."""
+    """Removes the training of this name with its checkpoints and its model, or a model without a
+    training, as one that was copied here. Raises ``Refused`` where there is neither, while it
+    trains, while metric runs wait for it or use it, while a round names it, and where its folders
+    cannot be removed."""
     if not NAME.fullmatch(name):
         raise Refused(_("There is no training %(name)s.") % {"name": name[:80]})
     # In one moment there is no model of this name any more: nobody ever sees half of one.
@@ -41,7 +43,11 @@ def delete(name: str, by: Any = None) -> None:
         _refuse_while_needed(name, training)
         for folder in folders:
             take_away(folder)
-        known = {"recipe": training.recipe, "revision": training.revision} if training is not None else {}
+        known = (
+            {"recipe": training.recipe, "revision": training.revision}
+            if training is not None
+            else {}
+        )
         audit.record(by, DELETED, name, **known, scores_kept=uses.scores_with(name))
         if training is not None:
             revision = training.revision
@@ -55,17 +61,24 @@ def _refuse_while_needed(name: str, training: Training | None) -> None:
     under_way = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
     if waiting := uses.runs_with(name).filter(state__in=under_way).count():
         raise Refused(
-            _("%(count)s metric runs wait for %(name)s or use it: take them back first, or wait until they have ended.")
+            _(
+                "%(count)s metric runs wait for %(name)s or use it: take them back first, or wait "
+                "until they have ended."
+            )
             % {"count": waiting, "name": name}
         )
     if rounds := uses.rounds_with(name):
-        raise Refused(_("Rounds score with %(name)s: %(rounds)s.") % {"name": name, "rounds": ", ".join(rounds)})
+        raise Refused(
+            _("Rounds score with %(name)s: %(rounds)s.")
+            % {"name": name, "rounds": ", ".join(rounds)}
+        )
 
 
 @contextmanager
 def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
-    """Folders that are taken away are gone in the end, and have their names again where what is done meanwhile fails,
-    or the process is killed (``temporary.sweep``). A link is taken away, not what it leads to."""
+    """Folders that are taken away are gone in the end, and have their names again where what is
+    done meanwhile fails, or the process is killed (``temporary.sweep``). A link is taken away, not
+    what it leads to."""
     moved: list[tuple[Path, Path]] = []
 
     def take_away(folder: Path) -> None:
@@ -90,5 +103,7 @@ def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
                 aside.rename(folder)
             raise
         for folder, aside in moved:
-            aside.rename(aside.parent.with_name("deleted"))  # the row is gone: they do not come back
+            aside.rename(
+                aside.parent.with_name("deleted")
+            )  # the row is gone: they do not come back
             log.info("removed %s: %s was deleted", folder, folder.name)

@@ -1,8 +1,10 @@
-"""Trained models of other machines, where files lie on a storage that all of them share (DIALEVAL_STORAGE_URL).
+"""Trained models of other machines, where files lie on a storage that all of them share
+(DIALEVAL_STORAGE_URL).
 
-A training sends its model to ``trained/<name>-<revision>/`` before its row is done, ``config.json`` last. Whoever
-needs it reads that first, and fetches the rest where the model is used: whole, checked by its digests, and under its
-name only then, in ``DIALEVAL_HOME/fetched``, which may be deleted at any time.
+A training sends its model to ``trained/<name>-<revision>/`` before its row is done, ``config.json``
+last. Whoever needs it reads that first, and fetches the rest where the model is used: whole,
+checked by its digests, and under its name only then, in ``DIALEVAL_HOME/fetched``, which may be
+deleted at any time.
 """
 
 from __future__ import annotations
@@ -31,11 +33,16 @@ FETCHED = "fetched"
 
 
 class OnStorage:
-    """``workers.resources.ModelsElsewhere``: which models there are, the rows say; what they are, the storage."""
+    """``workers.resources.ModelsElsewhere``: which models there are, the rows say; what they are,
+    the storage."""
 
     def models(self) -> list[TrainedModel]:
         """Those that can be told of now."""
-        rows = Training.objects.filter(state=Training.State.DONE).order_by("name").values_list("name", "revision")
+        rows = (
+            Training.objects.filter(state=Training.State.DONE)
+            .order_by("name")
+            .values_list("name", "revision")
+        )
         found = []
         for name, revision in rows:
             try:
@@ -46,12 +53,16 @@ class OnStorage:
 
     def model(self, name: str) -> TrainedModel | None:
         """Only ``config.json`` is read, once. Raises ``ModelError`` where the storage is away."""
-        row = Training.objects.filter(state=Training.State.DONE, name=name).values_list("name", "revision").first()
+        row = (
+            Training.objects.filter(state=Training.State.DONE, name=name)
+            .values_list("name", "revision")
+            .first()
+        )
         return None if row is None else _described(*row)
 
     def fetch(self, model: TrainedModel) -> None:
-        """Makes its folder whole; nothing is to be done where it is, or lies on this machine anyway. Raises
-        ``StorageAway``, and ``ModelError`` where what came is not what was sent."""
+        """Makes its folder whole; nothing is to be done where it is, or lies on this machine
+        anyway. Raises ``StorageAway``, and ``ModelError`` where what came is not what was sent."""
         if model.folder.exists():
             return
         model.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -63,12 +74,18 @@ class OnStorage:
                     with (unfinished / Path(name).name).open("xb") as target:
                         stored_files.copied(f"{_place(model.name, model.revision)}/{name}", target)
                 if checkpoint.read(unfinished).revision != model.revision:
-                    raise ModelError(f"what the storage has of the trained model {model.name} is another one")
+                    raise ModelError(
+                        f"what the storage has of the trained model {model.name} is another one"
+                    )
                 _give_its_name(unfinished, model.folder)
         except FileNotFoundError as fault:
-            raise ModelError(f"the storage does not have all of the trained model {model.name}") from fault
+            raise ModelError(
+                f"the storage does not have all of the trained model {model.name}"
+            ) from fault
         except checkpoint.CheckpointError as fault:
-            raise ModelError(f"what the storage has of the trained model {model.name} is damaged: {fault}") from fault
+            raise ModelError(
+                f"what the storage has of the trained model {model.name} is damaged: {fault}"
+            ) from fault
 
 
 def are_shared() -> bool:
@@ -76,7 +93,8 @@ def are_shared() -> bool:
 
 
 def send(name: str, folder: Path, revision: str) -> None:
-    """What lies in ``folder`` is there for all machines. May be done again. Raises ``StorageAway``."""
+    """What lies in ``folder`` is there for all machines. May be done again. Raises
+    ``StorageAway``."""
     if not are_shared():
         return
     site_identity.check()
@@ -87,14 +105,17 @@ def send(name: str, folder: Path, revision: str) -> None:
 
 def send_all() -> None:
     """Those of this machine that rows name, as after a restore. Raises ``StorageAway``."""
-    for name, revision in Training.objects.filter(state=Training.State.DONE).values_list("name", "revision"):
+    for name, revision in Training.objects.filter(state=Training.State.DONE).values_list(
+        "name", "revision"
+    ):
         own = trained.model_in(Path(settings.HOME) / trained.FOLDER, name)
         if own is not None and own.revision == revision:
             send(name, own.folder, revision)
 
 
 def forget(name: str, revision: str) -> None:
-    """Takes a deleted model from the storage. Where that is away, it stays there, and no row leads to it."""
+    """Takes a deleted model from the storage. Where that is away, it stays there, and no row leads
+    to it."""
     if not are_shared() or not revision:
         return
     place = _place(name, revision)
@@ -108,10 +129,14 @@ def forget(name: str, revision: str) -> None:
 
 
 def known_on_storage(files: Collection[str]) -> set[str]:
-    """Those of the files (``NAME-REVISION/FILE``) that a row leads to, or soon may. Others are of a training that was
-    taken over after it had sent its model, or of one deleted while the storage was away."""
-    # Those under way may be sending again. They are read first: one that is done meanwhile is among the next.
-    under_way = set(Training.objects.filter(state__in=queries.UNDER_WAY).values_list("name", flat=True))
+    """Those of the files (``NAME-REVISION/FILE``) that a row leads to, or soon may. Others are of a
+    training that was taken over after it had sent its model, or of one deleted while the storage
+    was away."""
+    # Those under way may be sending again. They are read first: one that is done meanwhile is among
+    # the next.
+    under_way = set(
+        Training.objects.filter(state__in=queries.UNDER_WAY).values_list("name", flat=True)
+    )
     done = Training.objects.filter(state=Training.State.DONE).values_list("name", "revision")
     known = {_folder(name, revision) for name, revision in done}
 
@@ -151,12 +176,16 @@ def _described(name: str, revision: str) -> TrainedModel | None:
                 with unfinished.open("xb") as target:
                     stored_files.copied(f"{_place(name, revision)}/{checkpoint.CONFIG}", target)
                 unfinished.replace(kept)
-        model = TrainedModel(name, kept.with_suffix("") / name, json.loads(kept.read_text(encoding="utf-8")))
+        model = TrainedModel(
+            name, kept.with_suffix("") / name, json.loads(kept.read_text(encoding="utf-8"))
+        )
         return model if model.recipe and model.revision == revision else None
     except FileNotFoundError:
         return None  # it was made before files were shared, or copied to one machine by hand
     except StorageAway as fault:
-        why = f"the storage of files does not answer: what the trained model {name} is cannot be told"
+        why = (
+            f"the storage of files does not answer: what the trained model {name} is cannot be told"
+        )
         raise ModelError(why) from fault
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

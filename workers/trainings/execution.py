@@ -1,7 +1,8 @@
-"""From a training's row to a trained model: claim it, train until it is done or has to stop, hand back what came.
+"""From a training's row to a trained model: claim it, train until it is done or has to stop, hand
+back what came.
 
-A training takes longer than a task may. Where the task's time nears its end, or somebody stops it, it ends at a
-checkpoint; whoever claims the row next goes on there, as after a worker's death.
+A training takes longer than a task may. Where the task's time nears its end, or somebody stops it,
+it ends at a checkpoint; whoever claims the row next goes on there, as after a worker's death.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Paused(Exception):
 
 
 def compute(training_id: int, told: Told | None = None) -> bool:
-    """Claim and do one training. False when there was nothing to do, or it did not come to its end."""
+    """Claim and do one training. False when there was nothing to do, or it did not come to its
+    end."""
     claim = runs.claim(training_id)
     if claim is None:
         return False
@@ -76,19 +78,36 @@ def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
     except Abandoned:
         log.info("training %s was stopped, deleted or taken over", training.name)
     except Paused:
-        _wait(claim, reporter.came_further, "it came no step further in a task's time (DIALEVAL_TASK_SECONDS)")
+        _wait(
+            claim,
+            reporter.came_further,
+            "it came no step further in a task's time (DIALEVAL_TASK_SECONDS)",
+        )
     except SoftTimeLimitExceeded:
-        _wait(claim, reporter.saved, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        _wait(
+            claim,
+            reporter.saved,
+            f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)",
+        )
     except StorageAway:
-        _wait(claim, False, "its model is made, and the storage of files that should take it does not answer")
+        _wait(
+            claim,
+            False,
+            "its model is made, and the storage of files that should take it does not answer",
+        )
     except (KeyboardInterrupt, SystemExit):
         runs.give_back(claim)
         raise
     except (TrainingError, ModelError) as problem:
         runs.fail(claim, _said(str(problem)))
     except MemoryError:
-        runs.fail(claim, "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less")
-    except Exception as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
+        runs.fail(
+            claim,
+            "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less",
+        )
+    except (
+        Exception
+    ) as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
         log.exception("training %s failed", training.name)
         runs.fail(claim, _said(_words_for(problem)))
     return False
@@ -98,16 +117,26 @@ def _words_for(problem: Exception) -> str:
     """What of the machine can be mended is said so, and what is kept."""
     said = f"{type(problem).__name__}: {problem}"
     if os.strerror(errno.ENOSPC) in said or getattr(problem, "errno", None) == errno.EDQUOT:
-        return f"the disk of DIALEVAL_HOME is full: make room, then go on at the last checkpoint ({said})"
+        return (
+            "the disk of DIALEVAL_HOME is full: make room, then go on at the last checkpoint "
+            f"({said})"
+        )
     if getattr(problem, "errno", None) in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"the worker may not write into DIALEVAL_HOME: mend that, then go on at the last checkpoint ({said})"
+        return (
+            "the worker may not write into DIALEVAL_HOME: mend that, then go on at the last "
+            f"checkpoint ({said})"
+        )
     if "out of memory" in said:  # of a GPU: torch has its own kind
-        return f"there is not enough memory: fewer negatives or tokens, or a smaller batch, take less ({said})"
+        return (
+            "there is not enough memory: fewer negatives or tokens, or a smaller batch, take "
+            f"less ({said})"
+        )
     return said
 
 
 def _leave_nothing_of_a_deleted(training: Training) -> None:
-    """Deleted just after it was stopped, while this worker was still writing what it had learned."""
+    """Deleted just after it was stopped, while this worker was still writing what it had
+    learned."""
     try:
         if Training.objects.filter(pk=training.pk).exists():
             return
@@ -128,7 +157,9 @@ def _is_of(model: TrainedModel, training: Training) -> bool:
 def _made(training: Training, reporter: _Reporter) -> Checkpoint:
     from workers.training.making import make, plan_of
 
-    plan = plan_of(training.recipe, {**training.chosen, "seed": training.seed, "device": settings.DEVICE})
+    plan = plan_of(
+        training.recipe, {**training.chosen, "seed": training.seed, "device": settings.DEVICE}
+    )
     _refuse_what_lies_there(training)
     reporter.begin(plan)
 
@@ -148,13 +179,15 @@ def _made(training: Training, reporter: _Reporter) -> Checkpoint:
         plan, dialogues, work, work / MADE / training.name, about,
         reporter.watch, reporter.fitting,
     )  # fmt: skip
-    reporter.write()  # stopped or taken over while the model was written: it is not for anybody to use
+    # stopped or taken over while the model was written: it is not for anybody to use
+    reporter.write()
     _publish(made, training)
     return made
 
 
 def _publish(made: Checkpoint, training: Training) -> None:
-    """Gives the model its place: whole, and never that of a model which somebody else put there meanwhile."""
+    """Gives the model its place: whole, and never that of a model which somebody else put there
+    meanwhile."""
     _refuse_what_lies_there(training)
     place = queries.model_folder(training.name)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +200,10 @@ def _publish(made: Checkpoint, training: Training) -> None:
 def _refuse_what_lies_there(training: Training) -> None:
     known, place = queries.model_of(training.name), queries.model_folder(training.name)
     if place.is_symlink() or (place.exists() and (known is None or not _is_of(known, training))):
-        raise TrainingError(f"a trained model {training.name} lies in DIALEVAL_HOME/trained that this run did not make")
+        raise TrainingError(
+            f"a trained model {training.name} lies in DIALEVAL_HOME/trained that this run did not "
+            "make"
+        )
 
 
 def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
@@ -188,7 +224,8 @@ def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
 
 
 def _wait(claim: Claim, came_further: bool, why: str) -> None:
-    """What was learned is kept. No attempt is used up, unless nothing came of this one: it would go on for ever."""
+    """What was learned is kept. No attempt is used up, unless nothing came of this one: it would go
+    on for ever."""
     if came_further:
         runs.give_back(claim)
     elif claim.attempt < settings.MAX_ATTEMPTS:
@@ -208,7 +245,8 @@ def _thinned(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 class _Reporter:
-    """Writes to the row how far the training is, at most once a second, and notices when it has to end."""
+    """Writes to the row how far the training is, at most once a second, and notices when it has to
+    end."""
 
     def __init__(self, claim: Claim, told: Told | None) -> None:
         self._claim, self._told = claim, told
@@ -233,7 +271,9 @@ class _Reporter:
         if self._first is None:
             self._first = said.step
         self.came_further = said.step > self._first
-        self.saved = self.saved or bool(self.came_further and self._save_every and said.step % self._save_every == 0)
+        self.saved = self.saved or bool(
+            self.came_further and self._save_every and said.step % self._save_every == 0
+        )
         self._pause_in_time()
         now = time.monotonic()
         if now - self._last < PROGRESS_SECONDS and said.figures is None and said.step < said.steps:
@@ -265,15 +305,16 @@ class _Reporter:
             self._write_if_possible()
 
     def write(self, **changes: Any) -> None:
-        """Raises ``Paused`` where somebody stopped the training, ``Abandoned`` where it is another worker's."""
+        """Raises ``Paused`` where somebody stopped the training, ``Abandoned`` where it is another
+        worker's."""
         self._last = time.monotonic()
         if runs.keep(self._claim, progress=self._progress, **changes):
             return
         raise Paused if runs.was_stopped(self._claim) else Abandoned
 
     def _write_if_possible(self, **changes: Any) -> None:
-        """A database that is away for a minute costs no day's training. Who has lost the row meanwhile learns it at the
-        next write."""
+        """A database that is away for a minute costs no day's training. Who has lost the row
+        meanwhile learns it at the next write."""
         try:
             self.write(**changes)
         except OperationalError:

@@ -26,11 +26,14 @@ def trainings() -> QuerySet[Training]:
 
 
 def training_of(name: str) -> Training | None:
-    return Training.objects.select_related("created_by", "version__corpus").filter(name=name).first()
+    return (
+        Training.objects.select_related("created_by", "version__corpus").filter(name=name).first()
+    )
 
 
 def best_figures(training: Training) -> dict[str, float]:
-    """Of the best validation, the known ones first: PostgreSQL keeps JSON in an order of its own."""
+    """Of the best validation, the known ones first: PostgreSQL keeps JSON in an order of its
+    own."""
     found = training.best.get("figures", {})
     names = [*(name for name in FIGURES if name in found), *sorted(set(found).difference(FIGURES))]
     return {name: found[name] for name in names}
@@ -59,14 +62,17 @@ def model_of(name: str) -> TrainedModel | None:
 
 
 def evaluation_versions() -> list[CorpusVersion]:
-    """The newest version of each corpus that holds systems' responses: what trained metrics are evaluated on."""
+    """The newest version of each corpus that holds systems' responses: what trained metrics are
+    evaluated on."""
     newest = (
         CorpusVersion.objects.filter(corpus=OuterRef("corpus"))
         .filter(Exists(System.objects.filter(version=OuterRef("pk"))))
         .order_by("-number")
     )
     return list(
-        CorpusVersion.objects.filter(pk=newest.values("pk")[:1]).select_related("corpus").order_by("corpus__slug")
+        CorpusVersion.objects.filter(pk=newest.values("pk")[:1])
+        .select_related("corpus")
+        .order_by("corpus__slug")
     )
 
 

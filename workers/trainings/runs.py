@@ -1,5 +1,5 @@
-"""What workers write to training runs: claimed, kept, reported, ended, given back, swept. What people do to them is in
-``actions``. Rows as in ``workers.runs``."""
+"""What workers write to training runs: claimed, kept, reported, ended, given back, swept. What
+people do to them is in ``actions``. Rows as in ``workers.runs``."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ State = Training.State
 
 
 def send_hints(training_ids: Iterable[int]) -> int:
-    """Tell workers of trainings that wait. Where the broker cannot be reached they wait for the sweeper."""
+    """Tell workers of trainings that wait. Where the broker cannot be reached they wait for the
+    sweeper."""
     sent = tell_workers(TRAIN_TASK, ((pk, QUEUE) for pk in training_ids))
     Training.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
 
 def claim(training_id: int) -> Claim | None:
-    """Take a training that waits, or whose worker fell silent. None when somebody else has it or it has ended."""
+    """Take a training that waits, or whose worker fell silent. None when somebody else has it or it
+    has ended."""
     rows = Training.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
     begun = {"state": State.RUNNING, "started_at": Coalesce("started_at", clock.now())}
     return claims.take(rows, training_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
 def keep(claim: Claim, **changes: Any) -> bool:
-    """Renew the lease. False when the training is no longer ours: stopped, deleted, or another worker's."""
+    """Renew the lease. False when the training is no longer ours: stopped, deleted, or another
+    worker's."""
     return claims.keep(_owned(claim), **changes)
 
 
@@ -58,7 +61,8 @@ def fail(claim: Claim, error: str) -> bool:
 
 
 def give_back(claim: Claim) -> bool:
-    """Leave the training to whoever takes it next, as if it had not been begun; its checkpoints stay."""
+    """Leave the training to whoever takes it next, as if it had not been begun; its checkpoints
+    stay."""
     return claims.give_back(_owned(claim), State.PENDING)
 
 
@@ -72,9 +76,13 @@ def _owned(claim: Claim) -> QuerySet[Training]:
 
 
 def sweep() -> Swept:
-    """Give back the trainings of silent workers, give up those tried too often, tell workers of those that wait."""
+    """Give back the trainings of silent workers, give up those tried too often, tell workers of
+    those that wait."""
     error = (
-        f"the worker stopped without a word {settings.MAX_ATTEMPTS} times and came no further between; the training "
-        "may need more memory. Its checkpoints are kept: go on when that is mended."
+        f"the worker stopped without a word {settings.MAX_ATTEMPTS} times and came no further "
+        "between; the training may need more memory. Its checkpoints are kept: go on when that "
+        "is mended."
     )
-    return claims.sweep(Training.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints)
+    return claims.sweep(
+        Training.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints
+    )

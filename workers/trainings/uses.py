@@ -24,4 +24,8 @@ def rounds_with(name: str) -> list[str]:
     """Rounds whose metrics name this model, for people, each once."""
     part = f"trained={name}"
     written = re.compile(rf"[\[,]{re.escape(part)}[\],]")
-    return list(dict.fromkeys(one.where for one in prompt_uses.namings(part) if written.search(one.configuration)))
+    return list(
+        dict.fromkeys(
+            one.where for one in prompt_uses.namings(part) if written.search(one.configuration)
+        )
+    )

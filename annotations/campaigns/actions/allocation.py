@@ -1,4 +1,5 @@
-"""Looking at a campaign's ratings while it runs: where the next ones go, and whether enough are there."""
+"""Looking at a campaign's ratings while it runs: where the next ones go, and whether enough are
+there."""
 
 from __future__ import annotations
 
@@ -14,7 +15,12 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.campaigns.actions.terms import NothingToDo
 from annotations.campaigns.models import Campaign, Look
-from annotations.campaigns.plan.allocation import allocation_weights, looks_due, ratings_left, reached
+from annotations.campaigns.plan.allocation import (
+    allocation_weights,
+    looks_due,
+    ratings_left,
+    reached,
+)
 from annotations.campaigns.plan.evidence import LOOKS, Standing, standing_of
 from annotations.campaigns.queries.allocation import cells_of_campaign, meets_target, systems_asked
 from annotations.campaigns.queries.overview import slot_counts
@@ -24,7 +30,8 @@ CHECK_SECONDS = 2.0
 
 
 def look_if_due(campaign: Campaign) -> None:
-    """To be called after a rating. One word in the cache where nothing is due; nothing at all for other campaigns."""
+    """To be called after a rating. One word in the cache where nothing is due; nothing at all for
+    other campaigns."""
     if not campaign.is_looked_at or campaign.has_enough:
         return
     if cache.add(f"campaign-counted-{campaign.pk}", 1, CHECK_SECONDS):
@@ -32,7 +39,8 @@ def look_if_due(campaign: Campaign) -> None:
 
 
 def look(campaign: Campaign) -> Look | None:
-    """The look that is due, stored; None where none is. Of many who come at once one does it and no one waits.
+    """The look that is due, stored; None where none is. Of many who come at once one does it and no
+    one waits.
 
     ``campaign`` learns whether its target is met.
     """
@@ -71,7 +79,9 @@ def _store(campaign: Campaign, number: int, done: int, wanted: int) -> Look:
     )
 
 
-def _rows(campaign: Campaign, systems: list[int], standing: Standing, wanted: int) -> list[dict[str, Any]]:
+def _rows(
+    campaign: Campaign, systems: list[int], standing: Standing, wanted: int
+) -> list[dict[str, Any]]:
     weights = allocation_weights(standing, wanted / LOOKS, campaign.target, campaign.target_value)
     reach = standing.half_width
     return [
@@ -106,10 +116,15 @@ def _note_target(campaign: Campaign, look: Look, now: datetime) -> None:
 
 
 def go_on_to_all(campaign: Campaign, by: Any = None) -> None:
-    """Items are handed out again until all are rated, though the target is met. Raises ``NothingToDo``."""
+    """Items are handed out again until all are rated, though the target is met. Raises
+    ``NothingToDo``."""
     with transaction.atomic():
-        found = Campaign.objects.filter(pk=campaign.pk, target_met_at__isnull=False, past_target=False)
+        found = Campaign.objects.filter(
+            pk=campaign.pk, target_met_at__isnull=False, past_target=False
+        )
         if not found.update(past_target=True):
-            raise NothingToDo(_("The target is not met, or the campaign goes on already; nothing was changed."))
+            raise NothingToDo(
+                _("The target is not met, or the campaign goes on already; nothing was changed.")
+            )
         audit.record(by, "campaign.went_past_target", campaign, campaign=campaign.slug)
     campaign.refresh_from_db()

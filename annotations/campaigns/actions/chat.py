@@ -1,7 +1,9 @@
-"""Chats of raters with systems: begun, spoken in, asked again, ended; and an organiser's trial of a system.
+"""Chats of raters with systems: begun, spoken in, asked again, ended; and an organiser's trial of a
+system.
 
-What the system says is a worker's work (``workers/replies.py``): here its message is only written down as waiting.
-Every step locks the conversation, so two tabs or a repeated request take their turns one after the other.
+What the system says is a worker's work (``workers/replies.py``): here its message is only written
+down as waiting. Every step locks the conversation, so two tabs or a repeated request take their
+turns one after the other.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class TooShort(ChatRefused):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A stored message and the answer that is now waited for: none after the last utterance that a chat may have."""
+    """A stored message and the answer that is now waited for: none after the last utterance that a
+    chat may have."""
 
     message: Message
     answer: Message | None
@@ -52,21 +55,26 @@ class Said:
 
 
 def conversation_of(assignment: Assignment) -> Conversation:
-    """The assignment's chat, begun where there is none yet. Asking twice, or at once, gives the same one."""
+    """The assignment's chat, begun where there is none yet. Asking twice, or at once, gives the
+    same one."""
     return Conversation.objects.get_or_create(assignment=assignment)[0]
 
 
 def say(conversation: Conversation, text: str, key: str) -> Said:
-    """Store what the rater says, and that the system must answer. The same ``key`` again changes nothing.
+    """Store what the rater says, and that the system must answer. The same ``key`` again changes
+    nothing.
 
-    Raises ``ValueError`` for a text that cannot be stored, ``ChatRefused`` where it is not the rater's turn to speak.
+    Raises ``ValueError`` for a text that cannot be stored, ``ChatRefused`` where it is not the
+    rater's turn to speak.
     """
     text = spoken_text(text)
     with transaction.atomic():
         chat = _locked(conversation)
         before = chat.messages.filter(key=key).first() if key else None
         if before is not None:
-            return Said(before, chat.messages.filter(number=before.number + 1).first(), is_new=False)
+            return Said(
+                before, chat.messages.filter(number=before.number + 1).first(), is_new=False
+            )
         _must_be_in_hand(chat)
         last = chat.messages.order_by("-number").first()
         if last is not None and (last.speaker == "A" or last.state != State.DONE):
@@ -78,15 +86,20 @@ def _exchange(chat: Conversation, number: int, text: str, key: str) -> Said:
     most = chat.assignment.item.campaign.utterances
     if number >= most:
         raise ChatOver(_("This chat has its full length. Please rate it now."))
-    message = Message.objects.create(conversation=chat, number=number, speaker="A", text=text, key=key)
+    message = Message.objects.create(
+        conversation=chat, number=number, speaker="A", text=text, key=key
+    )
     answer = None
     if number + 1 < most:
-        answer = Message.objects.create(conversation=chat, number=number + 1, speaker="B", state=State.PENDING)
+        answer = Message.objects.create(
+            conversation=chat, number=number + 1, speaker="B", state=State.PENDING
+        )
     return Said(message, answer, is_new=True)
 
 
 def spoken_text(text: str) -> str:
-    """As it is stored: no space around it, lines ended as everywhere. Raises ``ValueError`` where it cannot be."""
+    """As it is stored: no space around it, lines ended as everywhere. Raises ``ValueError`` where
+    it cannot be."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if fault := text_fault(text, LONGEST_MESSAGE):
         raise ValueError(fault)
@@ -94,9 +107,11 @@ def spoken_text(text: str) -> str:
 
 
 def ask_again(conversation: Conversation) -> Message | None:
-    """Give an answer that failed a new set of attempts. None where no answer has failed: there is nothing to ask.
+    """Give an answer that failed a new set of attempts. None where no answer has failed: there is
+    nothing to ask.
 
-    It waits from now on, not since it was asked for first: else a rater who comes back to it would seem to have gone.
+    It waits from now on, not since it was asked for first: else a rater who comes back to it would
+    seem to have gone.
     """
     with transaction.atomic():
         chat = _locked(conversation)
@@ -118,7 +133,8 @@ def ask_again(conversation: Conversation) -> Message | None:
 
 
 def end(conversation: Conversation) -> None:
-    """The rater has said enough. An answer on its way is not waited for. Ending twice is ending once.
+    """The rater has said enough. An answer on its way is not waited for. Ending twice is ending
+    once.
 
     Raises ``TooShort`` and ``NotInHand``.
     """
@@ -129,7 +145,10 @@ def end(conversation: Conversation) -> None:
         _must_be_in_hand(chat)
         least = least_utterances(chat.assignment.item.campaign)
         if chat.messages.filter(state=State.DONE).count() < least:
-            raise TooShort(_("A chat needs at least %(count)s utterances before it can be rated.") % {"count": least})
+            raise TooShort(
+                _("A chat needs at least %(count)s utterances before it can be rated.")
+                % {"count": least}
+            )
         now = timezone.now()
         chat.messages.filter(state__in=[State.PENDING, State.RUNNING]).update(
             state=State.FAILED,
@@ -143,13 +162,16 @@ def end(conversation: Conversation) -> None:
 
 
 def begin_trial(chat_system: ChatSystem, question: str) -> Message:
-    """An organiser's question to a system: the answer that is now waited for. Trials of an hour ago are forgotten."""
+    """An organiser's question to a system: the answer that is now waited for. Trials of an hour ago
+    are forgotten."""
     question = spoken_text(question)
     with transaction.atomic():
         chat_system.trials.filter(created_at__lt=timezone.now() - TRIALS_ARE_KEPT).delete()
         trial = Conversation.objects.create(trial_of=chat_system)
         Message.objects.create(conversation=trial, number=0, speaker="A", text=question)
-        return Message.objects.create(conversation=trial, number=1, speaker="B", state=State.PENDING)
+        return Message.objects.create(
+            conversation=trial, number=1, speaker="B", state=State.PENDING
+        )
 
 
 def _locked(conversation: Conversation) -> Conversation:
@@ -166,4 +188,6 @@ def _must_be_in_hand(chat: Conversation) -> None:
     if not chat.assignment.participation.takes_part:
         raise NotInHand(_("You take no part in this campaign any more. What was said is kept."))
     if chat.assignment.state != Assignment.State.LEASED:
-        raise NotInHand(_("You were away for long, and this chat was given back. Take up your work to go on."))
+        raise NotInHand(
+            _("You were away for long, and this chat was given back. Take up your work to go on.")
+        )

@@ -27,14 +27,20 @@ class CheckInUse(Exception):
 
 
 def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) -> list[Item]:
-    """All of them or none. Training items come in the file's order, after those that are there. Raises
-    ``CheckKnown``."""
+    """All of them or none. Training items come in the file's order, after those that are there.
+    Raises ``CheckKnown``."""
     version = campaign.version
     if version is None:
         raise ValueError("a collection has no items")
     names = {check.dialogue for check in checks}
-    dialogues = {one.external_id: one for one in Dialogue.objects.filter(version=version, external_id__in=names)}
-    turns = {(turn.dialogue_id, turn.number): turn for turn in Turn.objects.filter(dialogue__in=dialogues.values())}
+    dialogues = {
+        one.external_id: one
+        for one in Dialogue.objects.filter(version=version, external_id__in=names)
+    }
+    turns = {
+        (turn.dialogue_id, turn.number): turn
+        for turn in Turn.objects.filter(dialogue__in=dialogues.values())
+    }
     systems = {one.name: one for one in System.objects.filter(version=version)}
     with transaction.atomic():
         Campaign.objects.select_for_update().get(pk=campaign.pk)  # one file at a time
@@ -52,7 +58,9 @@ def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) 
                 dialogue=dialogue,
                 turn=turn,
                 system=system,
-                response=Response.objects.get(system=system, turn=turn) if system and turn else None,
+                response=Response.objects.get(system=system, turn=turn)
+                if system and turn
+                else None,
                 texts=list(check.texts),
                 lowest=check.lowest,
                 highest=check.highest,
@@ -72,12 +80,22 @@ def _identity(item: Item) -> tuple[object, ...]:
 def delete_check(item: Item, by: Any = None) -> None:
     """Raises ``CheckInUse`` where raters were given it: what they said must keep its item."""
     with transaction.atomic():
-        stored = Item.objects.select_for_update(of=("self",)).exclude(role=Item.Role.REGULAR).filter(pk=item.pk).first()
+        stored = (
+            Item.objects.select_for_update(of=("self",))
+            .exclude(role=Item.Role.REGULAR)
+            .filter(pk=item.pk)
+            .first()
+        )
         if stored is None:
             return
         if stored.assignments.exists():
             raise CheckInUse
         audit.record(
-            by, "check.deleted", stored.campaign, campaign=stored.campaign.slug, role=stored.role, item=stored.public_id
+            by,
+            "check.deleted",
+            stored.campaign,
+            campaign=stored.campaign.slug,
+            role=stored.role,
+            item=stored.public_id,
         )
         stored.delete()

@@ -1,13 +1,15 @@
-"""Giving a rater the next item: training, then a free slot drawn from those next in the campaign's order.
+"""Giving a rater the next item: training, then a free slot drawn from those next in the campaign's
+order.
 
-The search reads free slots in order, from where this rater's last search found one, a bounded number at a time, each
-with the rater's own row of its item, if any: it reads no more when the campaign is larger or the rater has done more.
-Slots passed over were held by others or of items already judged, so the search need not come by again before it has
-gone all the way round; what others give back behind it is met then.
+The search reads free slots in order, from where this rater's last search found one, a bounded
+number at a time, each with the rater's own row of its item, if any: it reads no more when the
+campaign is larger or the rater has done more. Slots passed over were held by others or of items
+already judged, so the search need not come by again before it has gone all the way round; what
+others give back behind it is met then.
 
-Where ratings are spread adaptively a wider window is read, once, and it moves on with each draw: the slots of systems
-that are asked about less stay behind, and would soon be all that a window at rest holds. They are met the next time
-round.
+Where ratings are spread adaptively a wider window is read, once, and it moves on with each draw:
+the slots of systems that are asked about less stay behind, and would soon be all that a window at
+rest holds. They are met the next time round.
 """
 
 from __future__ import annotations
@@ -36,13 +38,14 @@ FIRST_READ, MOST_READ = 64, 4096
 ENOUGH = 16
 """A slot is drawn from at least so many, where the next reads find them."""
 FIRST_ADAPTIVE_READ, ENOUGH_ADAPTIVE = 128, 32
-"""The same where ratings are spread adaptively: as many systems as may be are to be in the window."""
+"""The same where ratings are spread adaptively: as many systems as may be are to be in the
+window."""
 
 State = Assignment.State
 
 FreeSlot = tuple[int, int, int, int, int | None, bool, int | None, str | None]
-"""Slot, item, dialogue, ordinal, system, whether the rater has a stake in it, the rater's own row of the item and
-its state."""
+"""Slot, item, dialogue, ordinal, system, whether the rater has a stake in it, the rater's own row
+of the item and its state."""
 
 
 @dataclass(slots=True)
@@ -54,19 +57,23 @@ class Window:
     """Item → the rater's own row of it, where the rater had it before."""
 
 
-def claim_regular(rater: Participation, latest: list[Assignment], now: datetime) -> Assignment | None:
+def claim_regular(
+    rater: Participation, latest: list[Assignment], now: datetime
+) -> Assignment | None:
     """A slot for the rater, or None where no free slot is of an item that the rater may be given.
 
-    With probability 1 / ``attention_every`` it is an attention item instead, never before a regular one, and only
-    while there are regular ones left: the last item is no check. Their propensity is None: they are not drawn from
-    the slots.
+    With probability 1 / ``attention_every`` it is an attention item instead, never before a regular
+    one, and only while there are regular ones left: the last item is no check. Their propensity is
+    None: they are not drawn from the slots.
     """
     window = _window(rater)
     if not window.candidates:
         return None
     rater.cursor = window.candidates[0].ordinal
     seen = [assignment.item.dialogue_id for assignment in reversed(latest)]
-    if (check := _attention_item(rater, latest, avoided_dialogues(window.candidates, seen))) is not None:
+    if (
+        check := _attention_item(rater, latest, avoided_dialogues(window.candidates, seen))
+    ) is not None:
         return _lease(rater, *check, propensity=None, now=now)
     adaptive = _is_adaptive(rater)
     weights = weights_now(rater.campaign) if adaptive else {}
@@ -96,28 +103,37 @@ def _is_adaptive(rater: Participation) -> bool:
 
 
 def _drawn(
-    candidates: list[Candidate], seen: list[int], weights: dict[int, float] | None, rater: Participation
+    candidates: list[Candidate],
+    seen: list[int],
+    weights: dict[int, float] | None,
+    rater: Participation,
 ) -> Drawn:
     if weights is None:
         return draw(candidates, seen, rater.seed, rater.offered)
     return draw_by_system(candidates, seen, weights, rater.seed, rater.offered)
 
 
-def claim_check(rater: Participation, item: Item, given_back: Assignment | None, now: datetime) -> Assignment:
+def claim_check(
+    rater: Participation, item: Item, given_back: Assignment | None, now: datetime
+) -> Assignment:
     """A training item: every rater's, so without a slot."""
     return _lease(rater, item, given_back.pk if given_back else None, propensity=None, now=now)
 
 
 def more_may_come(rater: Participation) -> bool:
-    """Whether an item that this rater could be given is free, or in the hands of others, who may give it back.
+    """Whether an item that this rater could be given is free, or in the hands of others, who may
+    give it back.
 
-    One statement, so one look: an item that changes hands at this moment is seen on one side or the other.
+    One statement, so one look: an item that changes hands at this moment is seen on one side or the
+    other.
     """
     held = Assignment.objects.filter(
         participation__campaign=rater.campaign_id, state=State.LEASED, item__role=Item.Role.REGULAR
     ).exclude(participation=rater)
     free = Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
-    own = Assignment.objects.filter(participation=rater, item=OuterRef("item")).exclude(state=State.RETURNED)
+    own = Assignment.objects.filter(participation=rater, item=OuterRef("item")).exclude(
+        state=State.RETURNED
+    )
 
     def some_of(rows: QuerySet[Assignment] | QuerySet[Slot]) -> Exists:
         return Exists(rows.exclude(Exists(own)).exclude(conflicting(rater, "item__system")))
@@ -163,18 +179,22 @@ def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
 
 
 def _free_and_locked(slot: int) -> Slot | None:
-    """Locked rows are passed over, so that two raters who each hold a slot never wait for the other's.
+    """Locked rows are passed over, so that two raters who each hold a slot never wait for the
+    other's.
 
     With the texts of its item, which the rater's page needs next.
     """
-    rows = Slot.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=slot, holder__isnull=True)
+    rows = Slot.objects.select_for_update(skip_locked=True, of=("self",)).filter(
+        pk=slot, holder__isnull=True
+    )
     return next(iter(rows.select_related("item__dialogue", "item__turn", "item__response")), None)
 
 
 def _attention_item(
     rater: Participation, latest: list[Assignment], avoided: frozenset[int]
 ) -> tuple[Item, int | None] | None:
-    """An attention item that this rater has not seen, where one is due; with the rater's own row if given back.
+    """An attention item that this rater has not seen, where one is due; with the rater's own row if
+    given back.
 
     Not one of a dialogue that regular items avoid: by its early return the rater would know it.
     """
@@ -194,7 +214,9 @@ def _attention_item(
     if not unseen:
         return None
     item = unseen[pick(list(unseen), rater.seed, rater.offered)]
-    return item, Assignment.objects.filter(participation=rater, item=item).values_list("pk", flat=True).first()
+    return item, Assignment.objects.filter(participation=rater, item=item).values_list(
+        "pk", flat=True
+    ).first()
 
 
 def _lease(
@@ -206,7 +228,8 @@ def _lease(
     now: datetime,
     system_propensity: float | None = None,
 ) -> Assignment:
-    """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however often given."""
+    """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however
+    often given."""
     assignment = Assignment(
         pk=given_back,
         participation=rater,

@@ -17,11 +17,11 @@ from annotations.personas import Knowledge, load_knowledge, make_pair
 PRESENCE_SECONDS = 5
 """A page that asks every two seconds is not a write every two seconds."""
 WAITING_SECONDS = 90
-"""Who waits and has not been heard of for so long is not there. Browsers let a page in the background ask once a
-minute."""
+"""Who waits and has not been heard of for so long is not there. Browsers let a page in the
+background ask once a minute."""
 DESERTED_HOURS = 6
-"""A pair may agree on a pause, and comes back the same day. What both have left for longer is nobody's dialogue any
-more, and would keep others from writing one that is wanted."""
+"""A pair may agree on a pause, and comes back the same day. What both have left for longer is
+nobody's dialogue any more, and would keep others from writing one that is wanted."""
 
 OPEN_STATES = (Room.State.WAITING, Room.State.TALKING)
 LEFT_WHILE_WAITING = "left before a partner came"
@@ -29,7 +29,8 @@ LEFT_BY_BOTH = f"both stayed away for more than {DESERTED_HOURS} hours"
 
 
 class NoRoom(Exception):
-    """The rater cannot meet anybody now. ``why`` is "paused", "not_open", "closed", "excluded" or "enough"."""
+    """The rater cannot meet anybody now. ``why`` is "paused", "not_open", "closed", "excluded" or
+    "enough"."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -57,9 +58,11 @@ class Said:
 
 
 def meet(participation: Participation) -> Room:
-    """The rater's room: the one that is open, else one in which somebody waits, else a new one to wait in.
+    """The rater's room: the one that is open, else one in which somebody waits, else a new one to
+    wait in.
 
-    One rater of a campaign meets at a time, so two who come together find each other. Raises ``NoRoom``.
+    One rater of a campaign meets at a time, so two who come together find each other. Raises
+    ``NoRoom``.
     """
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update(no_key=True).get(pk=participation.campaign_id)
@@ -86,22 +89,31 @@ def why_no_room(campaign: Campaign, participation: Participation, now: datetime)
 
 def _open_room_of(participation: Participation) -> Room | None:
     return Room.objects.filter(
-        Q(rater_a=participation) | Q(rater_b=participation), state__in=OPEN_STATES, campaign=participation.campaign_id
+        Q(rater_a=participation) | Q(rater_b=participation),
+        state__in=OPEN_STATES,
+        campaign=participation.campaign_id,
     ).first()
 
 
 def _close_forsaken(campaign: Campaign, now: datetime) -> None:
     """Rooms in which nobody is any more must neither be joined nor count as dialogues under way."""
-    silent, deserted = now - timedelta(seconds=WAITING_SECONDS), now - timedelta(hours=DESERTED_HOURS)
+    silent, deserted = (
+        now - timedelta(seconds=WAITING_SECONDS),
+        now - timedelta(hours=DESERTED_HOURS),
+    )
     waiting = campaign.rooms.filter(state=Room.State.WAITING, seen_a_at__lt=silent)
-    talking = campaign.rooms.filter(state=Room.State.TALKING, seen_a_at__lt=deserted, seen_b_at__lt=deserted)
+    talking = campaign.rooms.filter(
+        state=Room.State.TALKING, seen_a_at__lt=deserted, seen_b_at__lt=deserted
+    )
     for forsaken, reason in ((waiting, LEFT_WHILE_WAITING), (talking, LEFT_BY_BOTH)):
         forsaken.update(state=Room.State.ABANDONED, finished_at=now, end_reason=reason)
 
 
 def _taken(campaign: Campaign, participation: Participation, now: datetime) -> Room | None:
     waiting = campaign.rooms.filter(
-        state=Room.State.WAITING, rater_a__state=Participation.State.ACTIVE, rater_a__removed_at=None
+        state=Room.State.WAITING,
+        rater_a__state=Participation.State.ACTIVE,
+        rater_a__removed_at=None,
     )
     for room in waiting.exclude(rater_a=participation).order_by("number"):
         taken = Room.objects.filter(pk=room.pk, state=Room.State.WAITING).update(
@@ -130,7 +142,8 @@ def _new_room(campaign: Campaign, participation: Participation, now: datetime) -
 
 
 def dialogues_under_way(campaign: Campaign) -> int:
-    """Those that count towards what is wanted: finished and kept, being written, or waiting for a partner."""
+    """Those that count towards what is wanted: finished and kept, being written, or waiting for a
+    partner."""
     return campaign.rooms.exclude(state=Room.State.ABANDONED).exclude(left_out=True).count()
 
 
@@ -162,7 +175,8 @@ def partner_is_away(room: Room, participation: Participation, now: datetime) -> 
 
 
 def say(participation: Participation, public_id: str, text: str, key: str) -> Said:
-    """Store the next line. Idempotent by key. Raises ``NotYourRoom``, ``RoomClosed``, ``OutOfTurn``."""
+    """Store the next line. Idempotent by key. Raises ``NotYourRoom``, ``RoomClosed``,
+    ``OutOfTurn``."""
     with transaction.atomic():
         room = _locked(participation, public_id)
         role = role_in(room, participation)
@@ -189,7 +203,8 @@ def speaker_of(number: int) -> str:
 
 
 def leave(participation: Participation, public_id: str) -> Room:
-    """End the meeting; both may meet others then. A finished dialogue stays finished. Raises ``NotYourRoom``."""
+    """End the meeting; both may meet others then. A finished dialogue stays finished. Raises
+    ``NotYourRoom``."""
     with transaction.atomic():
         room = _locked(participation, public_id)
         if room.state not in OPEN_STATES:
@@ -215,8 +230,8 @@ def _why_left(room: Room, participation: Participation, now: datetime) -> str:
 
 
 def _locked(participation: Participation, public_id: str) -> Room:
-    """The room alone: rooms are in the order of their campaigns, and the campaign's row would be locked with it, which
-    who meets holds while taking a room."""
+    """The room alone: rooms are in the order of their campaigns, and the campaign's row would be
+    locked with it, which who meets holds while taking a room."""
     room = (
         Room.objects.select_for_update(no_key=True, of=("self",))
         .filter(Q(rater_a=participation) | Q(rater_b=participation), public_id=public_id)

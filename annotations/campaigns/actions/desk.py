@@ -1,4 +1,5 @@
-"""What a rater has in hand: claimed, kept, given back, skipped, rated. Every write of the rating page."""
+"""What a rater has in hand: claimed, kept, given back, skipped, rated. Every write of the rating
+page."""
 
 from __future__ import annotations
 
@@ -58,9 +59,11 @@ Qualification = Participation.Qualification
 
 
 def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
-    """Renew what is in hand and claim more up to ``want`` items: training first, then regular and attention items.
+    """Renew what is in hand and claim more up to ``want`` items: training first, then regular and
+    attention items.
 
-    Where the campaign hands out nothing, what is in hand may be finished while its lease lives, and is not renewed.
+    Where the campaign hands out nothing, what is in hand may be finished while its lease lives, and
+    is not renewed.
     """
     now = clock.now()
     with transaction.atomic():
@@ -74,11 +77,12 @@ def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
 def rate_and_refill(
     participation: Participation, public_id: str, judgement: Judgement, want: int = HELD_AT_ONCE
 ) -> tuple[Stored, Desk]:
-    """``rate`` and then ``fill_desk``, under one lock and with one commit: what a rater waits for after each item.
+    """``rate`` and then ``fill_desk``, under one lock and with one commit: what a rater waits for
+    after each item.
 
-    ``participation`` is as this request has read it, with its campaign. Whatever goes wrong with the next item, the
-    rating is stored: then the desk is filled anew, by itself. Raises what ``rate`` raises, with nothing stored, and
-    what ``fill_desk`` raises, with the rating stored.
+    ``participation`` is as this request has read it, with its campaign. Whatever goes wrong with
+    the next item, the rating is stored: then the desk is filled anew, by itself. Raises what
+    ``rate`` raises, with nothing stored, and what ``fill_desk`` raises, with the rating stored.
     """
     now = clock.now()
     desk = None
@@ -100,7 +104,8 @@ def rate_and_refill(
 
 
 def _filled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
-    """``latest``: what the rater holds and was given last; what is claimed is added. The rater's row is saved."""
+    """``latest``: what the rater holds and was given last; what is claimed is added. The rater's
+    row is saved."""
     hand.return_expired(besides=rater, now=now)
     desk = _refilled(rater, latest, want, now)
     rater.seen_at = now
@@ -132,7 +137,11 @@ def _without_expired(held: list[Assignment], now: datetime) -> list[Assignment]:
 def _keep(held: list[Assignment], now: datetime) -> None:
     """Only leases of which a quarter is over are written: an item is mostly rated long before."""
     end = hand.lease_end(now)
-    old = [one for one in held if one.lease_expires_at < end - timedelta(seconds=settings.RATING_LEASE_SECONDS / 4)]
+    old = [
+        one
+        for one in held
+        if one.lease_expires_at < end - timedelta(seconds=settings.RATING_LEASE_SECONDS / 4)
+    ]
     if old:
         Assignment.objects.filter(pk__in=[one.pk for one in old]).update(lease_expires_at=end)
     for assignment in old:
@@ -146,7 +155,9 @@ def _claim_up_to(
     if rater.qualification == Qualification.OPEN:
         to_give, all_done = training_left(rater)
         if not all_done:
-            held += [claim_check(rater, *one, now=now) for one in to_give[: max(want - len(held), 0)]]
+            held += [
+                claim_check(rater, *one, now=now) for one in to_give[: max(want - len(held), 0)]
+            ]
             return ""
         settle(rater)
     if rater.qualification == Qualification.FAILED:
@@ -158,7 +169,9 @@ def _claim_up_to(
         if claimed is None:
             if not more_may_come(rater):
                 return "finished"
-            claimed = claim_regular(rater, latest, now)  # what others gave back between the two looks
+            claimed = claim_regular(
+                rater, latest, now
+            )  # what others gave back between the two looks
         if claimed is None:
             return "wait"
         held.append(claimed)
@@ -192,14 +205,20 @@ def give_back(participation: Participation) -> int:
 
 def give_back_everything(user: Any) -> int:
     """Of all campaigns: the person logs out."""
-    holding = Participation.objects.filter(user=user, assignments__state=State.LEASED).order_by("pk").distinct()
+    holding = (
+        Participation.objects.filter(user=user, assignments__state=State.LEASED)
+        .order_by("pk")
+        .distinct()
+    )
     return sum(give_back(participation) for participation in holding)
 
 
 def skip(participation: Participation, public_id: str, reason: str) -> None:
-    """Free the slot; this rater never gets the item again. Raises ``NotHanded``; an item already rated stays rated.
+    """Free the slot; this rater never gets the item again. Raises ``NotHanded``; an item already
+    rated stays rated.
 
-    A skipped training item counts as not right. Raises ``ValueError`` for a reason that is empty or too long.
+    A skipped training item counts as not right. Raises ``ValueError`` for a reason that is empty or
+    too long.
     """
     why = reason.strip()
     if not why or len(why) > Assignment._meta.get_field("skip_reason").max_length or "\x00" in why:

@@ -1,8 +1,9 @@
 """What raters hold. Every change of it is made under the lock of the rater's own row.
 
-So a rater's tabs, double clicks and retries take turns, and whoever takes something away from a rater (the sweep of
-expired leases, an exclusion) meets no half-done submit. A transaction waits for the lock of one rater only, its own,
-and skips rows that others have locked: nobody waits in a circle.
+So a rater's tabs, double clicks and retries take turns, and whoever takes something away from a
+rater (the sweep of expired leases, an exclusion) meets no half-done submit. A transaction waits for
+the lock of one rater only, its own, and skips rows that others have locked: nobody waits in a
+circle.
 """
 
 from __future__ import annotations
@@ -19,17 +20,21 @@ from annotations.campaigns.models import Assignment, Campaign, Conflict, Partici
 
 RATERS_A_SWEEP = 20
 LONGEST_LEASE = timedelta(hours=1)
-"""A longer one was written before a clock was set back: nobody would be given the item till then."""
+"""A longer one was written before a clock was set back: nobody would be given the item till
+then."""
 State = Assignment.State
 
 
 def locked(participation: Participation, campaign: Campaign | None = None) -> Participation:
     """The rater's row as it is now, with its campaign, locked until the transaction ends.
 
-    ``campaign``: where this very request has read it. It is not locked, so reading it again would be no safer.
+    ``campaign``: where this very request has read it. It is not locked, so reading it again would
+    be no safer.
     """
     if campaign is None:
-        rows = Participation.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign")
+        rows = Participation.objects.select_for_update(no_key=True, of=("self",)).select_related(
+            "campaign"
+        )
         return rows.get(pk=participation.pk)
     rater = Participation.objects.select_for_update(no_key=True).get(pk=participation.pk)
     rater.campaign = campaign
@@ -44,7 +49,9 @@ def tell(participation: Participation, now_stored: Participation) -> None:
 
 def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
     """Empty while the campaign hands out items, else the reason in a word."""
-    if campaign.state == Campaign.State.CLOSED or (campaign.closes_at is not None and campaign.closes_at <= now):
+    if campaign.state == Campaign.State.CLOSED or (
+        campaign.closes_at is not None and campaign.closes_at <= now
+    ):
         return "closed"
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
@@ -61,17 +68,22 @@ def lease_end(now: datetime) -> datetime:
 
 
 def put_back(assignments: Iterable[int]) -> int:
-    """Free the slots of assignments in hand; their raters, whose rows are locked, may be given the items again."""
+    """Free the slots of assignments in hand; their raters, whose rows are locked, may be given the
+    items again."""
     pks = list(assignments)
     Slot.objects.filter(holder__in=pks).update(holder=None)
-    return Assignment.objects.filter(pk__in=pks, state=State.LEASED).update(state=State.RETURNED, lease_expires_at=None)
+    return Assignment.objects.filter(pk__in=pks, state=State.LEASED).update(
+        state=State.RETURNED, lease_expires_at=None
+    )
 
 
 def return_expired(besides: Participation | None = None, now: datetime | None = None) -> int:
-    """Free what raters fell silent on, in any campaign. One look at a small index where there is nothing to do.
+    """Free what raters fell silent on, in any campaign. One look at a small index where there is
+    nothing to do.
 
-    A rater whose row is locked is doing something at this moment, so not silent: passed over. ``besides`` is the rater
-    who asks, whose own items nobody has taken meanwhile: they are renewed instead. Call it in a transaction.
+    A rater whose row is locked is doing something at this moment, so not silent: passed over.
+    ``besides`` is the rater who asks, whose own items nobody has taken meanwhile: they are renewed
+    instead. Call it in a transaction.
     """
     moment = now or clock.now()
     longest = moment + max(LONGEST_LEASE, timedelta(seconds=2 * settings.RATING_LEASE_SECONDS))
@@ -79,7 +91,11 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
     expired = Assignment.objects.filter(has_ended, state=State.LEASED)
     if besides is not None:
         expired = expired.exclude(participation=besides)
-    silent = set(expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[:RATERS_A_SWEEP])
+    silent = set(
+        expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[
+            :RATERS_A_SWEEP
+        ]
+    )
     if not silent:
         return 0
     ours = list(
@@ -92,13 +108,16 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
 
 
 def in_hand_and_latest(rater: Participation, latest: int) -> list[Assignment]:
-    """In the order of work: what the rater holds, and the ``latest`` items given, whatever became of them.
+    """In the order of work: what the rater holds, and the ``latest`` items given, whatever became
+    of them.
 
     Each with ``slot_held``, the slot that it holds, if any.
     """
     own = Q(participation=rater)
     return list(
-        Assignment.objects.filter((own & Q(state=State.LEASED)) | (own & Q(position__gte=rater.offered - latest)))
+        Assignment.objects.filter(
+            (own & Q(state=State.LEASED)) | (own & Q(position__gte=rater.offered - latest))
+        )
         .select_related("item")
         .annotate(slot_held=F("slot__pk"))
         .order_by("position")

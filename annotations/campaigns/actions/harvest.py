@@ -1,4 +1,5 @@
-"""From rooms to a corpus: the dialogues that pairs wrote become a version, through the importers' own way in."""
+"""From rooms to a corpus: the dialogues that pairs wrote become a version, through the importers'
+own way in."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from annotations.campaigns.models import Campaign, CollectedCorpus, Room
 from annotations.exporters import jsonl as exporter
 from annotations.importers.registry import importers
 from annotations.models import Corpus
-from annotations.records import TARGET_SPEAKER, CorpusRecord, DialogueRecord, Record, TurnRecord, Utterance
+from annotations.records import (
+    TARGET_SPEAKER,
+    CorpusRecord,
+    DialogueRecord,
+    Record,
+    TurnRecord,
+    Utterance,
+)
 from annotations.temporary import temporary_folder
 
 DESCRIPTION = "Dialogues written by pairs of raters. Each knew only the own persona."
@@ -28,7 +36,8 @@ class SlugTaken(Exception):
 
 
 def leave_out(campaign: Campaign, public_id: str, left_out: bool, by: Any = None) -> bool:
-    """Keep a finished dialogue out of the corpus, or take it back. False where there is no such dialogue."""
+    """Keep a finished dialogue out of the corpus, or take it back. False where there is no such
+    dialogue."""
     finished = campaign.rooms.filter(public_id=public_id, state=Room.State.FINISHED)
     with transaction.atomic():
         found = finished.update(left_out=left_out) == 1
@@ -41,10 +50,11 @@ def leave_out(campaign: Campaign, public_id: str, left_out: bool, by: Any = None
 def make_corpus(
     campaign: Campaign, slug: str = "", name: str = "", is_public: bool = False, by: Any = None
 ) -> ImportOutcome:
-    """Store the finished dialogues as a corpus version: of the campaign's corpus, where it has one, else of a new one.
+    """Store the finished dialogues as a corpus version: of the campaign's corpus, where it has one,
+    else of a new one.
 
-    Where nothing has been added since, the version that holds them is returned. Raises ``NothingToCollect``,
-    ``SlugTaken``, ``ImportFailed`` (a slug that cannot stand in an address).
+    Where nothing has been added since, the version that holds them is returned. Raises
+    ``NothingToCollect``, ``SlugTaken``, ``ImportFailed`` (a slug that cannot stand in an address).
     """
     with transaction.atomic():
         Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # one harvest at a time
@@ -62,13 +72,21 @@ def make_corpus(
 
 def collected_rooms(campaign: Campaign) -> Iterable[Room]:
     """The dialogues that the corpus is made of, in the order of their numbers, with their lines."""
-    return campaign.rooms.filter(state=Room.State.FINISHED, left_out=False).order_by("number").prefetch_related("lines")
+    return (
+        campaign.rooms.filter(state=Room.State.FINISHED, left_out=False)
+        .order_by("number")
+        .prefetch_related("lines")
+    )
 
 
-def _imported(rooms: Iterable[Room], slug: str, name: str, is_public: bool, by: Any) -> ImportOutcome:
+def _imported(
+    rooms: Iterable[Room], slug: str, name: str, is_public: bool, by: Any
+) -> ImportOutcome:
     with temporary_folder() as folder:
         exporter.write(_records(rooms, name), (), folder)
-        [outcome] = import_corpus(importers()["jsonl"], folder / "corpus.jsonl", slug, name, is_public, by)
+        [outcome] = import_corpus(
+            importers()["jsonl"], folder / "corpus.jsonl", slug, name, is_public, by
+        )
     return outcome
 
 
@@ -80,7 +98,8 @@ def _records(rooms: Iterable[Room], name: str) -> Iterator[Record]:
 def dialogue_of(room: Room) -> DialogueRecord:
     """B's lines are the turns: the lines before are the context, the line itself the gold answer.
 
-    Of a dialogue with an odd number of lines, the last one of A's answers nothing and stands in no turn.
+    Of a dialogue with an odd number of lines, the last one of A's answers nothing and stands in no
+    turn.
     """
     said = [Utterance(line.speaker, line.text) for line in room.lines.all()]
     answers = [place for place, utterance in enumerate(said) if utterance.speaker == TARGET_SPEAKER]

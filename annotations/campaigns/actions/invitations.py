@@ -26,7 +26,9 @@ def invite(
             campaign=campaign, note=note, most_uses=most_uses, expires_at=expires_at, created_by=by
         )
         limits = audit.noted(made, ("note", "most_uses", "expires_at"))
-        audit.record(by, "invitation.made", campaign, campaign=campaign.slug, number=made.pk, **limits)
+        audit.record(
+            by, "invitation.made", campaign, campaign=campaign.slug, number=made.pk, **limits
+        )
     return made
 
 

@@ -21,16 +21,19 @@ from annotations.roles import RATER
 
 
 def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) -> Participation:
-    """Make the person a rater of the campaign; who is one already stays as is, and no invitation is used up.
+    """Make the person a rater of the campaign; who is one already stays as is, and no invitation is
+    used up.
 
-    The rater's order begins at an ordinal drawn from the rater's own seed. Without an invitation the caller has made
-    sure that the person may (``access.may_join``). Raises ``CannotJoin``, with nothing stored, for a campaign that is a
-    draft or closed, for an invitation of another campaign, revoked, expired, used up or made by an account that may not
-    act, for a person who was removed from the campaign, and for a member of a team that hands in to a round whose gold
-    answers the campaign would show.
+    The rater's order begins at an ordinal drawn from the rater's own seed. Without an invitation
+    the caller has made sure that the person may (``access.may_join``). Raises ``CannotJoin``, with
+    nothing stored, for a campaign that is a draft or closed, for an invitation of another campaign,
+    revoked, expired, used up or made by an account that may not act, for a person who was removed
+    from the campaign, and for a member of a team that hands in to a round whose gold answers the
+    campaign would show.
     """
     with transaction.atomic():
-        # One person at a time, so that positions follow each other and the last use of an invitation is used once.
+        # One person at a time, so that positions follow each other and the last use of an
+        # invitation is used once.
         stored = Campaign.objects.select_for_update(no_key=True).filter(pk=campaign.pk).first()
         if stored is None:  # deleted in this moment
             raise CannotJoin(_("This campaign is closed."))
@@ -60,7 +63,8 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
 
 
 def _refuse_unless_open(campaign: Campaign) -> None:
-    """A campaign that is paused or begins later may be joined: its page says when there is something to do."""
+    """A campaign that is paused or begins later may be joined: its page says when there is
+    something to do."""
     if campaign.state == Campaign.State.DRAFT:
         raise CannotJoin(_("This campaign is not open yet."))
     if why_nothing_is_handed_out(campaign, timezone.now()) == "closed":
@@ -69,9 +73,17 @@ def _refuse_unless_open(campaign: Campaign) -> None:
 
 def _refuse_participants_of_hidden_rounds(campaign: Campaign, user: Any) -> None:
     """A rater reads what was said before the response, and so the gold answers of earlier turns."""
-    rounds = {"versions__rounds__references": "hidden", "versions__rounds__challenge__members__user": user}
-    if campaign.version_id and Corpus.objects.filter(versions=campaign.version_id).filter(**rounds).exists():
-        raise CannotJoin(_("Your team takes part in a challenge on these dialogues, so you cannot rate them."))
+    rounds = {
+        "versions__rounds__references": "hidden",
+        "versions__rounds__challenge__members__user": user,
+    }
+    if (
+        campaign.version_id
+        and Corpus.objects.filter(versions=campaign.version_id).filter(**rounds).exists()
+    ):
+        raise CannotJoin(
+            _("Your team takes part in a challenge on these dialogues, so you cannot rate them.")
+        )
 
 
 def _use(invitation: Invitation, campaign: Campaign) -> None:
@@ -104,5 +116,10 @@ def _next_position(campaign: Campaign) -> int:
 
 
 def _start(campaign: Campaign, seed: int) -> int:
-    last = Slot.objects.filter(campaign=campaign).order_by("-ordinal").values_list("ordinal", flat=True).first()
+    last = (
+        Slot.objects.filter(campaign=campaign)
+        .order_by("-ordinal")
+        .values_list("ordinal", flat=True)
+        .first()
+    )
     return 0 if last is None else Random(f"{seed} start").randrange(last + 1)

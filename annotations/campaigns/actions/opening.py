@@ -21,7 +21,8 @@ BATCH = 10_000
 MOST_SLOTS = 2_000_000
 """More than a research group will ever have rated; a slip in a field must not fill the disk."""
 MOST_LOOKED_AT = 100_000
-"""Where ratings are spread adaptively or a target ends them: a rater's request looks at all of them now and then."""
+"""Where ratings are spread adaptively or a target ends them: a rater's request looks at all of them
+now and then."""
 
 Thing = TypeVar("Thing")
 
@@ -47,10 +48,19 @@ def what_is_missing(campaign: Campaign) -> list[str]:
         missing.append(_("Write the guidelines first: raters read them before they begin."))
     if campaign.kind == Campaign.Kind.INTERACTIVE and not campaign.chat_systems.exists():
         missing.append(_("Choose at least one chat system."))
-    if campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE) and not campaign.systems.exists():
+    if (
+        campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
+        and not campaign.systems.exists()
+    ):
         missing.append(_("Choose at least one system."))
-    if campaign.is_looked_at and 0 < campaign.systems.count() < 2 and campaign.target != Campaign.Target.WIDTH:
-        missing.append(_("Choose a second system: ratings are to go where the order of systems is least sure."))
+    if (
+        campaign.is_looked_at
+        and 0 < campaign.systems.count() < 2
+        and campaign.target != Campaign.Target.WIDTH
+    ):
+        missing.append(
+            _("Choose a second system: ratings are to go where the order of systems is least sure.")
+        )
     if campaign.kind == Campaign.Kind.COLLECTION and not campaign.dialogues_per_system:
         missing.append(_("Say how many dialogues are wanted."))
     return missing
@@ -67,7 +77,11 @@ def open_campaign(campaign: Campaign, by: Any = None) -> Opened:
             raise NotReady([_("The campaign was opened already.")])
         if missing := what_is_missing(stored):
             raise NotReady(missing)
-        opened = Opened(0, 0) if stored.kind == Campaign.Kind.COLLECTION else _lay_out(stored, question_of(stored))
+        opened = (
+            Opened(0, 0)
+            if stored.kind == Campaign.Kind.COLLECTION
+            else _lay_out(stored, question_of(stored))
+        )
         stored.state, stored.opened_at = Campaign.State.OPEN, timezone.now()
         stored.save(update_fields=["state", "opened_at"])
         audit.record(
@@ -86,19 +100,27 @@ def open_campaign(campaign: Campaign, by: Any = None) -> Opened:
 def _lay_out(campaign: Campaign, question: Question) -> Opened:
     items = _store_items(campaign, items_to_make(question))
     if not items:
-        raise NotReady([_("These settings make no items: no chosen system answered the chosen dialogues.")])
+        raise NotReady(
+            [_("These settings make no items: no chosen system answered the chosen dialogues.")]
+        )
     slots = len(items) * campaign.raters_per_item
     if slots > MOST_SLOTS:
         raise NotReady(
             [
-                _("%(slots)s ratings are more than a campaign takes (%(most)s). Draw fewer dialogues.")
+                _(
+                    "%(slots)s ratings are more than a campaign takes (%(most)s). Draw fewer "
+                    "dialogues."
+                )
                 % {"slots": f"{slots:,}", "most": f"{MOST_SLOTS:,}"}
             ]
         )
     if campaign.is_looked_at and slots > MOST_LOOKED_AT:
         raise NotReady(
             [
-                _("%(slots)s ratings are too many to be looked at while raters work (at most %(most)s). Draw fewer.")
+                _(
+                    "%(slots)s ratings are too many to be looked at while raters work (at most "
+                    "%(most)s). Draw fewer."
+                )
                 % {"slots": f"{slots:,}", "most": f"{MOST_LOOKED_AT:,}"}
             ]
         )
@@ -108,7 +130,17 @@ def _lay_out(campaign: Campaign, question: Question) -> Opened:
 
 
 ITEM_COLUMNS = (
-    *("campaign", "public_id", "role", "position", "dialogue", "turn", "system", "response", "chat_system"),
+    *(
+        "campaign",
+        "public_id",
+        "role",
+        "position",
+        "dialogue",
+        "turn",
+        "system",
+        "response",
+        "chat_system",
+    ),
     *("texts", "feedback"),
 )
 SLOT_COLUMNS = ("campaign", "item", "place", "ordinal")
@@ -134,7 +166,11 @@ def _store_items(campaign: Campaign, planned: Iterable[Item]) -> list[tuple[int,
         for item in islice(planned, most)
     )
     _insert(Item, ITEM_COLUMNS, rows)
-    return list(campaign.items.filter(role=Item.Role.REGULAR).order_by("pk").values_list("pk", "dialogue_id"))
+    return list(
+        campaign.items.filter(role=Item.Role.REGULAR)
+        .order_by("pk")
+        .values_list("pk", "dialogue_id")
+    )
 
 
 def _store_slots(campaign: Campaign, items: Sequence[int], order: Iterable[int]) -> None:
@@ -149,14 +185,16 @@ def _store_slots(campaign: Campaign, items: Sequence[int], order: Iterable[int])
 
 
 def _insert(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
-    """Plain values go to the database as they are: with a model object for each of a million rows it takes five times
-    as long."""
+    """Plain values go to the database as they are: with a model object for each of a million rows
+    it takes five times as long."""
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
     columns = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
     with connection.cursor() as cursor:
         insert = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608  our names
-        for batch in _batches(rows):  # read before COPY begins: the rows may come from the same connection
+        for batch in _batches(
+            rows
+        ):  # read before COPY begins: the rows may come from the same connection
             if connection.vendor != "postgresql":
                 cursor.executemany(insert, batch)
                 continue

@@ -1,4 +1,5 @@
-"""A campaign's ratings as human scores of its corpus, and their removal. Until published, no leaderboard sees them."""
+"""A campaign's ratings as human scores of its corpus, and their removal. Until published, no
+leaderboard sees them."""
 
 from __future__ import annotations
 
@@ -25,17 +26,20 @@ class CannotPublish(Exception):
 
 
 def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
-    """Copy the ratings that count into the corpus version under an aspect; returns how many there are.
+    """Copy the ratings that count into the corpus version under an aspect; returns how many there
+    are.
 
-    Without an aspect it is the one published under before, else ``overall``, or ``overall (<slug>)`` where the corpus
-    has human scores of that name. Publishing again replaces. Axes and comments are not published. Raises
-    ``CannotPublish``.
+    Without an aspect it is the one published under before, else ``overall``, or ``overall
+    (<slug>)`` where the corpus has human scores of that name. Publishing again replaces. Axes and
+    comments are not published. Raises ``CannotPublish``.
     """
     with transaction.atomic():
         campaign, version = _locked(campaign)
         _refuse_unless_ready(campaign, version)
         aspect = _aspect_for(campaign, version, aspect.strip())
-        was_main = bool(campaign.published_aspect) and version.main_aspect == campaign.published_aspect
+        was_main = (
+            bool(campaign.published_aspect) and version.main_aspect == campaign.published_aspect
+        )
         if campaign.published_aspect:
             _remove(campaign, version)
         _refuse_taken(version, aspect)
@@ -43,7 +47,11 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
         undo["raters"] = _free_prefix(campaign, version)
         undo["changes"] = campaign.changes
         count = _copy(campaign, version, aspect, undo["raters"])
-        campaign.published_aspect, campaign.published_at, campaign.publication = aspect, timezone.now(), undo
+        campaign.published_aspect, campaign.published_at, campaign.publication = (
+            aspect,
+            timezone.now(),
+            undo,
+        )
         campaign.save(update_fields=["published_aspect", "published_at", "publication"])
         data_changed([version.pk])
         audit.record(
@@ -59,7 +67,8 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
 
 
 def unpublish(campaign: Campaign, by: Any = None) -> int:
-    """Take all of it out of the corpus version again, which is then as it was; returns how many ratings that were."""
+    """Take all of it out of the corpus version again, which is then as it was; returns how many
+    ratings that were."""
     with transaction.atomic():
         campaign, version = _locked(campaign)
         if not campaign.published_aspect:
@@ -84,7 +93,11 @@ def default_aspect(campaign: Campaign) -> str:
     """What ``publish`` would call the ratings now."""
     if campaign.published_aspect:
         return campaign.published_aspect
-    return f"{OVERALL} ({campaign.slug})"[:LONGEST_ASPECT] if _is_taken(campaign.version, OVERALL) else OVERALL
+    return (
+        f"{OVERALL} ({campaign.slug})"[:LONGEST_ASPECT]
+        if _is_taken(campaign.version, OVERALL)
+        else OVERALL
+    )
 
 
 def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
@@ -97,13 +110,22 @@ def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
 
 def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
     if campaign.kind not in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
-        raise CannotPublish(_("chats are rated, not responses of the corpus: there is nothing they could stand under"))
+        raise CannotPublish(
+            _(
+                "chats are rated, not responses of the corpus: there is nothing they could stand "
+                "under"
+            )
+        )
     if campaign.state not in (Campaign.State.PAUSED, Campaign.State.CLOSED):
-        raise CannotPublish(_("pause or close the campaign first, so that what is published stands still"))
+        raise CannotPublish(
+            _("pause or close the campaign first, so that what is published stands still")
+        )
     if not counted_ratings(campaign).exists():
         raise CannotPublish(_("no rating counts yet"))
     if campaign.simulated and not version.simulated:
-        raise CannotPublish(_("programs made these ratings: they may not stand among those of people"))
+        raise CannotPublish(
+            _("programs made these ratings: they may not stand among those of people")
+        )
 
 
 def _aspect_for(campaign: Campaign, version: CorpusVersion, wish: str) -> str:
@@ -118,13 +140,14 @@ def _aspect_for(campaign: Campaign, version: CorpusVersion, wish: str) -> str:
 def _refuse_taken(version: CorpusVersion, aspect: str) -> None:
     if _is_taken(version, aspect):
         raise CannotPublish(
-            _("the corpus has human scores named %(aspect)s already; choose another name") % {"aspect": aspect}
+            _("the corpus has human scores named %(aspect)s already; choose another name")
+            % {"aspect": aspect}
         )
 
 
 def _is_taken(version: CorpusVersion, aspect: str) -> bool:
-    """Whether human scores of that name are there. A name that differs in case only would be mistaken for it; a name
-    that the file announces and gives no score for is free."""
+    """Whether human scores of that name are there. A name that differs in case only would be
+    mistaken for it; a name that the file announces and gives no score for is free."""
     alike = [known for known in version.aspects if known.casefold() == aspect.casefold()]
     if [known for known in alike if known != aspect]:
         return True
@@ -132,8 +155,8 @@ def _is_taken(version: CorpusVersion, aspect: str) -> bool:
 
 
 def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, Any]:
-    """Add the aspect to the version; the main one where nobody had rated it, or where it replaces the main one.
-    Returns what undoes it."""
+    """Add the aspect to the version; the main one where nobody had rated it, or where it replaces
+    the main one. Returns what undoes it."""
     undo: dict[str, Any] = {
         "announced": aspect in version.aspects,
         "scale": version.scales.get(aspect),
@@ -149,13 +172,19 @@ def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, 
 
 
 def _main_of_the_file(version: CorpusVersion) -> str:
-    """The main aspect as it was before any campaign was published: that campaign may be taken out before this one."""
-    published = version.campaigns.filter(published_aspect=version.main_aspect).exclude(published_aspect="").first()
+    """The main aspect as it was before any campaign was published: that campaign may be taken out
+    before this one."""
+    published = (
+        version.campaigns.filter(published_aspect=version.main_aspect)
+        .exclude(published_aspect="")
+        .first()
+    )
     return version.main_aspect if published is None else published.publication["main_aspect"]
 
 
 def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
-    """The campaign's slug, which a file with a former publication of another campaign of that name may have taken."""
+    """The campaign's slug, which a file with a former publication of another campaign of that name
+    may have taken."""
     prefix, number = campaign.slug, 1
     while version.raters.filter(name__startswith=f"{prefix}/rater ").exists():
         number += 1
@@ -165,8 +194,14 @@ def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
 
 def _copy(campaign: Campaign, version: CorpusVersion, aspect: str, prefix: str) -> int:
     ratings = counted_ratings(campaign)
-    people = campaign.participations.filter(pk__in=ratings.values("participation")).order_by("position")
-    next_position = (version.raters.aggregate(last=Max("position"))["last"] or 0) + 1 if version.raters.exists() else 0
+    people = campaign.participations.filter(pk__in=ratings.values("participation")).order_by(
+        "position"
+    )
+    next_position = (
+        (version.raters.aggregate(last=Max("position"))["last"] or 0) + 1
+        if version.raters.exists()
+        else 0
+    )
     raters = Rater.objects.bulk_create(
         Rater(
             version=version,
@@ -176,7 +211,10 @@ def _copy(campaign: Campaign, version: CorpusVersion, aspect: str, prefix: str) 
         )
         for number, person in enumerate(people)
     )
-    return sum(_copy_of_rater(campaign, person.pk, rater, aspect) for person, rater in zip(people, raters, strict=True))
+    return sum(
+        _copy_of_rater(campaign, person.pk, rater, aspect)
+        for person, rater in zip(people, raters, strict=True)
+    )
 
 
 def _copy_of_rater(campaign: Campaign, participation: int, rater: Rater, aspect: str) -> int:
@@ -197,8 +235,8 @@ def _copy_of_rater(campaign: Campaign, participation: int, rater: Rater, aspect:
     names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO annotations_rating (response_id, system_id, dialogue_id, score, {names}) "  # noqa: S608
-            f"SELECT chosen.*, {', '.join(['%s'] * len(fields))} FROM ({which}) AS chosen",
+            "INSERT INTO annotations_rating (response_id, system_id, dialogue_id, score, "
+            f"{names}) SELECT chosen.*, {', '.join(['%s'] * len(fields))} FROM ({which}) AS chosen",
             [*values, *which_values],
         )
         return cursor.rowcount
@@ -216,6 +254,8 @@ def _remove(campaign: Campaign, version: CorpusVersion) -> int:
         version.aspects = [name for name in version.aspects if name != aspect]
     if version.main_aspect == aspect:
         former = undo["main_aspect"]
-        version.main_aspect = former if former in version.aspects or not version.aspects else version.aspects[0]
+        version.main_aspect = (
+            former if former in version.aspects or not version.aspects else version.aspects[0]
+        )
     version.save(update_fields=["aspects", "scales", "main_aspect"])
     return removed

@@ -14,10 +14,12 @@ _ROUNDING = 1e-9
 
 
 def training_left(rater: Participation) -> tuple[list[tuple[Item, Assignment | None]], bool]:
-    """Training items to be given, each with the rater's earlier row where it was given back; and whether every
-    training item is rated or skipped."""
+    """Training items to be given, each with the rater's earlier row where it was given back; and
+    whether every training item is rated or skipped."""
     items = list(_training_of(rater).order_by("position", "pk"))
-    own = {one.item_id: one for one in Assignment.objects.filter(participation=rater, item__in=items)}
+    own = {
+        one.item_id: one for one in Assignment.objects.filter(participation=rater, item__in=items)
+    }
     states = {item.pk: own[item.pk].state if item.pk in own else State.RETURNED for item in items}
     to_give = [(item, own.get(item.pk)) for item in items if states[item.pk] == State.RETURNED]
     return to_give, all(state in (State.DONE, State.SKIPPED) for state in states.values())
@@ -30,10 +32,11 @@ def _training_of(rater: Participation) -> QuerySet[Item]:
 
 
 def settle(rater: Participation) -> None:
-    """Set whether the rater passed, all training items being rated or skipped. The caller stores it.
+    """Set whether the rater passed, all training items being rated or skipped. The caller stores
+    it.
 
-    Right is a first score within the item's range: the second comes after the answer was shown. A skipped item is not
-    right. Without training items or without a pass mark everyone passes.
+    Right is a first score within the item's range: the second comes after the answer was shown. A
+    skipped item is not right. Without training items or without a pass mark everyone passes.
     """
     training = _training_of(rater)
     asked, mark = training.count(), rater.campaign.pass_mark
@@ -47,11 +50,14 @@ def settle(rater: Participation) -> None:
         score__gte=F("assignment__item__lowest"),
         score__lte=F("assignment__item__highest"),
     ).count()
-    rater.qualification = Qualification.PASSED if right / asked >= mark - _ROUNDING else Qualification.FAILED
+    rater.qualification = (
+        Qualification.PASSED if right / asked >= mark - _ROUNDING else Qualification.FAILED
+    )
 
 
 def settle_if_all_done(rater: Participation) -> None:
-    """After a training item was rated or skipped: if it was the last, store whether the rater passed."""
+    """After a training item was rated or skipped: if it was the last, store whether the rater
+    passed."""
     if rater.qualification == Qualification.OPEN and training_left(rater)[1]:
         settle(rater)
         rater.save(update_fields=["qualification"])

@@ -1,8 +1,8 @@
-"""Whose ratings count, and who takes part: raters excluded, removed and taken back, and stakes in systems. No rating is
-ever deleted.
+"""Whose ratings count, and who takes part: raters excluded, removed and taken back, and stakes in
+systems. No rating is ever deleted.
 
-Each step locks the campaign's row first and raters then, as the deletion of a campaign does: the other way
-round the two could wait for each other.
+Each step locks the campaign's row first and raters then, as the deletion of a campaign does: the
+other way round the two could wait for each other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from django.utils import timezone
 from annotations import audit
 from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.collection import OPEN_STATES
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, Room, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conflict,
+    Item,
+    Participation,
+    Room,
+    Slot,
+)
 from annotations.importers.texts import text_fault
 from annotations.models import System
 
@@ -28,17 +36,19 @@ ROWS_AT_A_TIME = 500
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """How many of a rater's ratings count again, and how many do not because others have filled the items' places."""
+    """How many of a rater's ratings count again, and how many do not because others have filled the
+    items' places."""
 
     counted: int
     full: int
 
 
 def exclude(participation: Participation, reason: str, by: Any = None) -> int:
-    """The rater gets nothing more and none of the rater's ratings counts; their places are free for others at once.
+    """The rater gets nothing more and none of the rater's ratings counts; their places are free for
+    others at once.
 
-    Returns how many ratings no longer count. Excluding again only changes the reason. Raises ``ValueError`` for a
-    reason that is empty or too long.
+    Returns how many ratings no longer count. Excluding again only changes the reason. Raises
+    ``ValueError`` for a reason that is empty or too long.
     """
     reason = reason.strip()
     if fault := text_fault(reason, LONGEST_REASON):
@@ -60,11 +70,12 @@ def exclude(participation: Participation, reason: str, by: Any = None) -> int:
 
 
 def remove(participation: Participation, reason: str, keeps_ratings: bool, by: Any = None) -> int:
-    """The person has no access to the campaign any more, and no link lets this person in again. What is in hand goes
-    back, so that its places are free; an open chat ends for the partner, too.
+    """The person has no access to the campaign any more, and no link lets this person in again.
+    What is in hand goes back, so that its places are free; an open chat ends for the partner, too.
 
-    With ``keeps_ratings`` what is rated counts as before; else the rater is excluded, too. Either way it stays stored
-    under the rater's pseudonym. Returns how many ratings no longer count. Raises ``ValueError`` as ``exclude``.
+    With ``keeps_ratings`` what is rated counts as before; else the rater is excluded, too. Either
+    way it stays stored under the rater's pseudonym. Returns how many ratings no longer count.
+    Raises ``ValueError`` as ``exclude``.
     """
     reason = reason.strip()
     if fault := text_fault(reason, LONGEST_REASON):
@@ -79,13 +90,19 @@ def remove(participation: Participation, reason: str, keeps_ratings: bool, by: A
         _end_meetings(rater)
         held = Assignment.objects.filter(participation=rater, state=Assignment.State.LEASED)
         hand.put_back(held.order_by().values_list("pk", flat=True))
-        _note(by, "rater.removed", rater, reason=reason, ratings_count=rater.state == Participation.State.ACTIVE)
+        _note(
+            by,
+            "rater.removed",
+            rater,
+            reason=reason,
+            ratings_count=rater.state == Participation.State.ACTIVE,
+        )
         return freed
 
 
 def restore(participation: Participation, by: Any = None) -> Restored:
-    """The rater has access and may work again, and every rating counts again for which the item still has a free
-    place."""
+    """The rater has access and may work again, and every rating counts again for which the item
+    still has a free place."""
     with transaction.atomic():
         _lock_campaigns([participation.campaign_id])
         rater = hand.locked(participation)
@@ -100,19 +117,29 @@ def restore(participation: Participation, by: Any = None) -> Restored:
             return Restored(0, 0)
         stakes = Conflict.objects.filter(user=rater.user_id).values_list("system_id", flat=True)
         restored = _take_places_back(
-            rater.campaign_id, Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes))
+            rater.campaign_id,
+            Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes)),
         )
-        _note(by, "rater.restored", rater, ratings_counted_again=restored.counted, places_taken_by_others=restored.full)
+        _note(
+            by,
+            "rater.restored",
+            rater,
+            ratings_counted_again=restored.counted,
+            places_taken_by_others=restored.full,
+        )
         return restored
 
 
 def declare_conflict(user: Any, system: System, by: Any = None) -> int:
-    """The person has a stake in the system: from now on it is never given to this person, in any campaign, and ratings
-    of it that this person has made no longer count. Returns how many."""
+    """The person has a stake in the system: from now on it is never given to this person, in any
+    campaign, and ratings of it that this person has made no longer count. Returns how many."""
     with transaction.atomic():
         _conflict, is_new = Conflict.objects.get_or_create(user=user, system=system)
         freed = sum(
-            _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater, item__system=system))
+            _free_places(
+                rater.campaign_id,
+                Assignment.objects.filter(participation=rater, item__system=system),
+            )
             for rater in _participations_with(user, system)
         )
         if is_new or freed:
@@ -121,27 +148,37 @@ def declare_conflict(user: Any, system: System, by: Any = None) -> int:
 
 
 def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
-    """It was a mistake: ratings of the system count again where their items still have free places."""
+    """It was a mistake: ratings of the system count again where their items still have free
+    places."""
     with transaction.atomic():
         if not Conflict.objects.filter(user=user, system=system).delete()[0]:
             return Restored(0, 0)
         taken = [
-            _take_places_back(rater.campaign_id, Assignment.objects.filter(participation=rater, item__system=system))
+            _take_places_back(
+                rater.campaign_id,
+                Assignment.objects.filter(participation=rater, item__system=system),
+            )
             for rater in _participations_with(user, system)
             if rater.state == Participation.State.ACTIVE
         ]
         restored = Restored(sum(one.counted for one in taken), sum(one.full for one in taken))
-        _note_conflict(by, "conflict.withdrawn", user, system, ratings_counted_again=restored.counted)
+        _note_conflict(
+            by, "conflict.withdrawn", user, system, ratings_counted_again=restored.counted
+        )
     return restored
 
 
 def _note(by: Any, done: str, rater: Participation, **details: Any) -> None:
     account = "" if rater.user is None else rater.user.get_username()
-    audit.record(by, done, rater.pseudonym, campaign=rater.campaign.slug, account=account, **details)
+    audit.record(
+        by, done, rater.pseudonym, campaign=rater.campaign.slug, account=account, **details
+    )
 
 
 def _note_conflict(by: Any, done: str, user: Any, system: System, **details: Any) -> None:
-    audit.record(by, done, user.get_username(), system=system.name, corpus=str(system.version), **details)
+    audit.record(
+        by, done, user.get_username(), system=system.name, corpus=str(system.version), **details
+    )
 
 
 def _participations_with(user: Any, system: System) -> list[Participation]:
@@ -152,7 +189,8 @@ def _participations_with(user: Any, system: System) -> list[Participation]:
 
 
 def _end_meetings(rater: Participation) -> None:
-    """The partner must not wait for somebody who may not write any more. Finished dialogues stay finished."""
+    """The partner must not wait for somebody who may not write any more. Finished dialogues stay
+    finished."""
     meetings = Room.objects.filter(Q(rater_a=rater) | Q(rater_b=rater), state__in=OPEN_STATES)
     meetings.update(
         state=Room.State.ABANDONED,
@@ -165,20 +203,26 @@ def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
     """What is rated stays rated but holds no place; what is in hand goes back."""
     done = assignments.filter(state=Assignment.State.DONE, slot__isnull=False).count()
     Slot.objects.filter(holder__in=assignments).update(holder=None)
-    assignments.filter(state=Assignment.State.LEASED).update(state=Assignment.State.RETURNED, lease_expires_at=None)
+    assignments.filter(state=Assignment.State.LEASED).update(
+        state=Assignment.State.RETURNED, lease_expires_at=None
+    )
     _statistics_changed(campaign_id)
     return done
 
 
 def _take_places_back(campaign_id: int, assignments: QuerySet[Assignment]) -> Restored:
     waiting = dict(
-        assignments.filter(state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR).values_list(
-            "item_id", "pk"
-        )
+        assignments.filter(
+            state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR
+        ).values_list("item_id", "pk")
     )
     taken = []
     for items in _portions(sorted(waiting)):
-        free = Slot.objects.select_for_update().filter(item__in=items, holder__isnull=True).order_by("pk")
+        free = (
+            Slot.objects.select_for_update()
+            .filter(item__in=items, holder__isnull=True)
+            .order_by("pk")
+        )
         first_free = {slot.item_id: slot for slot in reversed(free)}
         for item, slot in first_free.items():
             slot.holder_id = waiting[item]
@@ -193,7 +237,11 @@ def _portions(items: list[int]) -> Iterable[list[int]]:
 
 
 def _lock_campaigns(campaigns: Iterable[int]) -> None:
-    locked = Campaign.objects.select_for_update(no_key=True).filter(pk__in=list(campaigns)).order_by("pk")
+    locked = (
+        Campaign.objects.select_for_update(no_key=True)
+        .filter(pk__in=list(campaigns))
+        .order_by("pk")
+    )
     list(locked.values_list("pk"))
 
 

@@ -1,4 +1,5 @@
-"""Storing a rating: one for one key, however often it is sent, and never more than k for an item."""
+"""Storing a rating: one for one key, however often it is sent, and never more than k for an
+item."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.campaigns.actions import hand
 from annotations.campaigns.actions.qualification import settle_if_all_done
-from annotations.campaigns.actions.terms import ItemTaken, Judgement, NotHanded, RatingsClosed, Stored, WhyEmpty
+from annotations.campaigns.actions.terms import (
+    ItemTaken,
+    Judgement,
+    NotHanded,
+    RatingsClosed,
+    Stored,
+    WhyEmpty,
+)
 from annotations.campaigns.models import (
     Assignment,
     Campaign,
@@ -32,13 +40,15 @@ State = Assignment.State
 
 
 def rate(participation: Participation, public_id: str, judgement: Judgement) -> Stored:
-    """Store a rating, or a revision of one. Idempotent by key. Raises ``NotHanded``, ``ItemTaken``, ``RatingsClosed``.
+    """Store a rating, or a revision of one. Idempotent by key. Raises ``NotHanded``, ``ItemTaken``,
+    ``RatingsClosed``.
 
-    A first rating counts when the rater still holds the item, or when one of its places is free: then it is taken
-    again. Training and attention items have no places. A rated item may be rated again until the campaign is closed.
-    While it is paused a rating that was under way is taken as if it were open: it must not be lost to a pause. After
-    its end, what is in hand may be rated as long as its lease lives. A chat is rated when it is over.
-    Raises ``ValueError`` for what no page sends: another score, an unknown axis, no key.
+    A first rating counts when the rater still holds the item, or when one of its places is free:
+    then it is taken again. Training and attention items have no places. A rated item may be rated
+    again until the campaign is closed. While it is paused a rating that was under way is taken as
+    if it were open: it must not be lost to a pause. After its end, what is in hand may be rated as
+    long as its lease lives. A chat is rated when it is over. Raises ``ValueError`` for what no page
+    sends: another score, an unknown axis, no key.
     """
     with transaction.atomic():
         rater = hand.locked(participation)
@@ -55,14 +65,18 @@ def store(
     now: datetime,
     in_hand: Sequence[Assignment] = (),
 ) -> Stored:
-    """What ``rate`` does, for a rater whose row is locked. The caller saves the rater's count, ``rated``.
+    """What ``rate`` does, for a rater whose row is locked. The caller saves the rater's count,
+    ``rated``.
 
     ``in_hand``: of ``hand.in_hand_and_latest``, where the caller has read it under the same lock.
     """
     _check(judgement, rater.campaign)
     assignment = _leased(in_hand, public_id) or _given_before(rater, public_id, judgement.key)
     if assignment.known is not None:
-        return Stored(RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known), False)
+        return Stored(
+            RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known),
+            False,
+        )
     _refuse_when_over(rater, assignment, now)
     _refuse_before_the_chat_is_over(assignment)
     first = assignment.state != State.DONE
@@ -80,8 +94,11 @@ def store(
     return Stored(revision, True)
 
 
-def _note(rater: Participation, assignment: Assignment, revision: RatingRevision, done: str) -> None:
-    """An ordinary rating is a row that stays and says all. What came late, or in the place of another, is noted."""
+def _note(
+    rater: Participation, assignment: Assignment, revision: RatingRevision, done: str
+) -> None:
+    """An ordinary rating is a row that stays and says all. What came late, or in the place of
+    another, is noted."""
     before = {} if assignment.current is None else {"before": assignment.current.score}
     audit.record(
         rater.user,
@@ -117,7 +134,8 @@ def _leased(in_hand: Sequence[Assignment], public_id: str) -> Assignment | None:
 
 
 def _given_before(rater: Participation, public_id: str, key: str) -> Assignment:
-    """With ``known``, the revision that this key made before, if any; read under the rater's lock."""
+    """With ``known``, the revision that this key made before, if any; read under the rater's
+    lock."""
     same_key = RatingRevision.objects.filter(assignment=OuterRef("pk"), key=key).order_by()
     assignment = (
         Assignment.objects.filter(participation=rater, item__public_id=public_id)
@@ -134,7 +152,9 @@ def _given_before(rater: Participation, public_id: str, key: str) -> Assignment:
 
 def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetime) -> None:
     if not rater.takes_part:
-        raise RatingsClosed(_("You no longer take part in this campaign, so the rating was not stored."))
+        raise RatingsClosed(
+            _("You no longer take part in this campaign, so the rating was not stored.")
+        )
     why = hand.why_nothing_is_handed_out(rater.campaign, now)
     if assignment.state == State.DONE:
         if why == "closed":
@@ -161,10 +181,12 @@ def _said(why: WhyEmpty) -> str:
 def _take_a_slot(assignment: Assignment) -> None:
     """For a rating that comes late: another place of the item, if one is free.
 
-    An item of a system in which the rater has a stake, known by now, is as good as taken: saying why would tell whose
-    it was.
+    An item of a system in which the rater has a stake, known by now, is as good as taken: saying
+    why would tell whose it was.
     """
-    if Conflict.objects.filter(user=assignment.participation.user_id, system=assignment.item.system_id).exists():
+    if Conflict.objects.filter(
+        user=assignment.participation.user_id, system=assignment.item.system_id
+    ).exists():
         raise ItemTaken(f"item {assignment.item.public_id} is for others")
     free = (
         Slot.objects.select_for_update(skip_locked=True)

@@ -6,7 +6,8 @@ from annotations.campaigns.models import Guidelines, Participation
 
 
 def accept_guidelines(participation: Participation, number: int | None) -> None:
-    """Remember the version that was on the page. An older one never takes the place of a newer one."""
+    """Remember the version that was on the page. An older one never takes the place of a newer
+    one."""
     if number is None:
         return
     read = Guidelines.objects.filter(campaign=participation.campaign_id, number=number).first()

@@ -1,4 +1,5 @@
-"""Writing down what a campaign asks, and its course from draft to closed. Opening it is in ``opening``."""
+"""Writing down what a campaign asks, and its course from draft to closed. Opening it is in
+``opening``."""
 
 from __future__ import annotations
 
@@ -36,8 +37,26 @@ from annotations.models import CorpusVersion, System
 RESERVED_SLUGS = frozenset({"new"})
 """Addresses below /campaigns/ that are not campaigns."""
 NOTED = (
-    *("name", "slug", "kind", "version", "systems", "chat_systems", "scale_labels", "axes", "axes_below"),
-    *("raters_per_item", "dialogues_per_system", "utterances", "seed", "groups", "opens_at", "closes_at"),
+    *(
+        "name",
+        "slug",
+        "kind",
+        "version",
+        "systems",
+        "chat_systems",
+        "scale_labels",
+        "axes",
+        "axes_below",
+    ),
+    *(
+        "raters_per_item",
+        "dialogues_per_system",
+        "utterances",
+        "seed",
+        "groups",
+        "opens_at",
+        "closes_at",
+    ),
     *("pass_mark", "attention_every", "allocation", "target", "target_value"),
 )
 """What the audit log keeps of a changed campaign."""
@@ -64,7 +83,8 @@ class SlugTaken(Exception):
 
 
 class WrongState(Exception):
-    """The campaign is no longer in the state that the step begins from; the message says where it is."""
+    """The campaign is no longer in the state that the step begins from; the message says where it
+    is."""
 
 
 class CannotDelete(Exception):
@@ -73,7 +93,8 @@ class CannotDelete(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """All that the form asks, checked by it. ``slug`` may be empty: it is then made from the name."""
+    """All that the form asks, checked by it. ``slug`` may be empty: it is then made from the
+    name."""
 
     name: str
     kind: str
@@ -109,7 +130,13 @@ def create(asked: Asked, by: Any = None) -> Campaign:
             simulated=asked.simulated,
         )
         _write(campaign, asked)
-        audit.record(by, "campaign.created", campaign, campaign=campaign.slug, settings=audit.noted(campaign, NOTED))
+        audit.record(
+            by,
+            "campaign.created",
+            campaign,
+            campaign=campaign.slug,
+            settings=audit.noted(campaign, NOTED),
+        )
     return campaign
 
 
@@ -125,7 +152,8 @@ def _one_slug_each() -> Iterator[None]:
 
 
 def edit(campaign: Campaign, asked: Asked, by: Any = None) -> Campaign:
-    """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is asked stays.
+    """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is
+    asked stays.
 
     Raises ``SlugTaken``.
     """
@@ -135,7 +163,11 @@ def edit(campaign: Campaign, asked: Asked, by: Any = None) -> Campaign:
         if stored.state == Campaign.State.DRAFT:
             _edit_draft(stored, asked)
         else:
-            stored.name, stored.opens_at, stored.closes_at = asked.name, asked.opens_at, asked.closes_at
+            stored.name, stored.opens_at, stored.closes_at = (
+                asked.name,
+                asked.opens_at,
+                asked.closes_at,
+            )
             stored.save(update_fields=["name", "opens_at", "closes_at"])
             stored.groups.set(asked.groups)
         if what := audit.changes(before, audit.noted(stored, NOTED)):
@@ -148,13 +180,18 @@ def _edit_draft(stored: Campaign, asked: Asked) -> None:
         stored.slug = _free_slug(asked)
     if asked.seed is not None:
         stored.seed = asked.seed
-    if stored.kind != asked.kind or stored.version_id != (asked.version.pk if asked.version else None):
+    if stored.kind != asked.kind or stored.version_id != (
+        asked.version.pk if asked.version else None
+    ):
         stored.items.all().delete()  # training and attention items of another corpus or level
     _write(stored, asked)
 
 
 def _write(campaign: Campaign, asked: Asked) -> None:
-    if any(system.version_id != (asked.version.pk if asked.version else None) for system in asked.systems):
+    if any(
+        system.version_id != (asked.version.pk if asked.version else None)
+        for system in asked.systems
+    ):
         raise ValueError("a campaign's systems are of its corpus version")
     if asked.version:  # the lock keeps out a deletion that has not seen this campaign
         CorpusVersion.objects.select_for_update(no_key=True).get(pk=asked.version.pk)
@@ -188,14 +225,20 @@ def _free_slug(asked: Asked) -> str:
             raise SlugTaken(asked.slug)
         return asked.slug
     base = slugify(asked.name)[:70] or "campaign"
-    taken = set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True)) | RESERVED_SLUGS
+    taken = (
+        set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+        | RESERVED_SLUGS
+    )
     return next(
-        slug for slug in (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))) if slug not in taken
+        slug
+        for slug in (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
+        if slug not in taken
     )
 
 
 def write_guidelines(campaign: Campaign, text: str, by: Any = None) -> tuple[Guidelines, bool]:
-    """A new version, and True; where the text is that of the newest version, that one, and False."""
+    """A new version, and True; where the text is that of the newest version, that one, and
+    False."""
     text = text.replace("\r\n", "\n").strip()
     if fault := text_fault(text, 50_000):
         raise ValueError(f"the text {fault}")
@@ -218,7 +261,12 @@ def pause(campaign: Campaign, by: Any = None) -> None:
 def resume(campaign: Campaign, by: Any = None) -> None:
     """Open again after a pause, or after closing as long as the ratings are not published."""
     if campaign.published_at is not None:
-        raise WrongState(_("The ratings are published. Take them back first, then the campaign can be opened again."))
+        raise WrongState(
+            _(
+                "The ratings are published. Take them back first, then the campaign can be opened "
+                "again."
+            )
+        )
     _step(
         campaign,
         by,
@@ -242,7 +290,12 @@ def close(campaign: Campaign, by: Any = None) -> None:
 
 
 def _step(
-    campaign: Campaign, by: Any, done: str, before: Sequence[str], unless_published: bool = False, **after: Any
+    campaign: Campaign,
+    by: Any,
+    done: str,
+    before: Sequence[str],
+    unless_published: bool = False,
+    **after: Any,
 ) -> None:
     """One conditional update: of two who press at once, one does it and the other is told."""
     found = Campaign.objects.filter(pk=campaign.pk, state__in=before)
@@ -254,12 +307,16 @@ def _step(
             audit.record(by, f"campaign.{done}", campaign, campaign=campaign.slug)
     if not stepped:
         state = Campaign.objects.filter(pk=campaign.pk).values_list("state", flat=True).first()
-        raise WrongState(_("The campaign is %(state)s now; nothing was changed.") % {"state": state or _("deleted")})
+        raise WrongState(
+            _("The campaign is %(state)s now; nothing was changed.")
+            % {"state": state or _("deleted")}
+        )
     campaign.refresh_from_db()
 
 
 def _wait_for_those_at_work(campaign: Campaign) -> None:
-    """What raters rate, say and write is under these locks. A word said in between would hold the deletion up."""
+    """What raters rate, say and write is under these locks. A word said in between would hold the
+    deletion up."""
     at_work = (
         Participation.objects.filter(campaign=campaign),
         Conversation.objects.filter(assignment__participation__campaign=campaign),
@@ -270,7 +327,8 @@ def _wait_for_those_at_work(campaign: Campaign) -> None:
 
 
 def delete(campaign: Campaign, typed_slug: str = "", by: Any = None) -> None:
-    """All of it. With ratings only where its slug was typed; published, not at all. Raises ``CannotDelete``.
+    """All of it. With ratings only where its slug was typed; published, not at all. Raises
+    ``CannotDelete``.
 
     Waits for what raters are doing at this moment; who comes later finds no campaign.
     """
@@ -282,7 +340,12 @@ def delete(campaign: Campaign, typed_slug: str = "", by: Any = None) -> None:
             raise CannotDelete(_("Its ratings are published. Take them back first."))
         answers = RatingRevision.objects.filter(assignment__participation__campaign=stored)
         if (answers.exists() or stored.rooms.exists()) and typed_slug != stored.slug:
-            raise CannotDelete(_("Raters have answered. Type the campaign's address to delete what they said, too."))
+            raise CannotDelete(
+                _(
+                    "Raters have answered. Type the campaign's address to delete what they said, "
+                    "too."
+                )
+            )
         _wait_for_those_at_work(stored)
         audit.record(
             by,

@@ -17,11 +17,13 @@ class NotHanded(Exception):
 
 
 class ItemTaken(Exception):
-    """The lease ran out and others have filled the item's places: the rating cannot count. Nothing else is lost."""
+    """The lease ran out and others have filled the item's places: the rating cannot count. Nothing
+    else is lost."""
 
 
 class RatingsClosed(Exception):
-    """The campaign takes no more ratings from this rater; the message says why in the rater's language."""
+    """The campaign takes no more ratings from this rater; the message says why in the rater's
+    language."""
 
 
 class NothingToDo(Exception):
@@ -29,7 +31,8 @@ class NothingToDo(Exception):
 
 
 class CannotJoin(Exception):
-    """The campaign or the invitation does not let this person in; the message says why in the person's language."""
+    """The campaign or the invitation does not let this person in; the message says why in the
+    person's language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The rater's items in hand in the order of work. Where there is none, ``why_empty`` says so in a word."""
+    """The rater's items in hand in the order of work. Where there is none, ``why_empty`` says so in
+    a word."""
 
     assignments: tuple[Assignment, ...]
     why_empty: WhyEmpty = field(default="")
-    """Nothing left for this rater: "finished"; others hold what is left: "wait"; the training was not passed: "failed".
-    The others say what is the matter with the campaign or with the rater."""
+    """Nothing left for this rater: "finished"; others hold what is left: "wait"; the training was
+    not passed: "failed". The others say what is the matter with the campaign or with the rater."""

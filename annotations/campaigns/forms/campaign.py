@@ -1,4 +1,5 @@
-"""The form that sets a campaign up. Every field says what it means; what can be known beforehand is filled in."""
+"""The form that sets a campaign up. Every field says what it means; what can be known beforehand is
+filled in."""
 
 from __future__ import annotations
 
@@ -20,7 +21,14 @@ from annotations.campaigns.forms.campaign_values import (
     values_of,
     with_changed_choices,
 )
-from annotations.campaigns.forms.fields import AxesField, PlainText, RowsField, as_key, axes_as_lines, utc_moment
+from annotations.campaigns.forms.fields import (
+    AxesField,
+    PlainText,
+    RowsField,
+    as_key,
+    axes_as_lines,
+    utc_moment,
+)
 from annotations.campaigns.forms.spreading import SpreadFields
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
@@ -38,14 +46,19 @@ ONCE_OPENED = ("name", "groups", "opens_at", "closes_at")
 
 
 def _label(score: int) -> forms.CharField:
-    return PlainText(label=str(score), max_length=LONGEST_LABEL, widget=forms.TextInput(attrs={"size": 20}))
+    return PlainText(
+        label=str(score), max_length=LONGEST_LABEL, widget=forms.TextInput(attrs={"size": 20})
+    )
 
 
 class CampaignForm(SpreadFields):
     """Which fields it has depends on the kind: a collection has no scale, a chat no responses."""
 
     kind = forms.ChoiceField(
-        choices=Kind.choices, widget=forms.RadioSelect, label=gettext_lazy("What raters do"), initial=Kind.TURN
+        choices=Kind.choices,
+        widget=forms.RadioSelect,
+        label=gettext_lazy("What raters do"),
+        initial=Kind.TURN,
     )
     name = PlainText(
         max_length=200,
@@ -57,7 +70,8 @@ class CampaignForm(SpreadFields):
         required=False,
         label=gettext_lazy("Address"),
         help_text=gettext_lazy(
-            "The last part of the campaign's address. Raters see it. Left empty, it is made from the name."
+            "The last part of the campaign's address. Raters see it. Left empty, it is made from "
+            "the name."
         ),
         validators=[validate_slug],
     )
@@ -85,15 +99,17 @@ class CampaignForm(SpreadFields):
         max_value=10_000_000,
         label=gettext_lazy("Dialogues to draw"),
         help_text=gettext_lazy(
-            "Empty: all dialogues. The same dialogues are drawn for every system, so that systems are compared under "
-            "the same conditions."
+            "Empty: all dialogues. The same dialogues are drawn for every system, so that systems "
+            "are compared under the same conditions."
         ),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=LARGEST_SEED,
         label=gettext_lazy("Seed"),
-        help_text=gettext_lazy("Draws the dialogues and their order. The same seed draws the same ones again."),
+        help_text=gettext_lazy(
+            "Draws the dialogues and their order. The same seed draws the same ones again."
+        ),
     )
     raters_per_item = forms.IntegerField(
         min_value=1,
@@ -109,15 +125,17 @@ class CampaignForm(SpreadFields):
         empty_value=None,
         label=gettext_lazy("When axes are asked"),
         help_text=gettext_lazy(
-            "After the overall score, the rater marks on which axes the responses are low. Asked of low scores only, "
-            "this takes little time."
+            "After the overall score, the rater marks on which axes the responses are low. Asked "
+            "of low scores only, this takes little time."
         ),
     )
     axes = AxesField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 7}),
         label=gettext_lazy("Axes"),
-        help_text=gettext_lazy("One a line, as “name: question”. The question helps the rater decide."),
+        help_text=gettext_lazy(
+            "One a line, as “name: question”. The question helps the rater decide."
+        ),
     )
     utterances = forms.IntegerField(
         min_value=2,
@@ -132,7 +150,8 @@ class CampaignForm(SpreadFields):
         max_value=100,
         label=gettext_lazy("Pass mark, in percent"),
         help_text=gettext_lazy(
-            "Share of training items that a rater must score within their range to go on. Empty: everyone goes on."
+            "Share of training items that a rater must score within their range to go on. Empty: "
+            "everyone goes on."
         ),
     )
     attention_every = forms.IntegerField(
@@ -140,7 +159,9 @@ class CampaignForm(SpreadFields):
         min_value=2,
         max_value=10_000,
         label=gettext_lazy("An attention item every … items"),
-        help_text=gettext_lazy("On average, at random places, as long as there are some left. Empty: none."),
+        help_text=gettext_lazy(
+            "On average, at random places, as long as there are some left. Empty: none."
+        ),
     )
     groups = RowsField(
         queryset=None,
@@ -149,22 +170,30 @@ class CampaignForm(SpreadFields):
         label=gettext_lazy("Groups that may rate without an invitation"),
         help_text=gettext_lazy("Others need a link, which you make on the campaign's page."),
     )
-    opens_at = utc_moment(gettext_lazy("Opens at (UTC)"), gettext_lazy("Empty: as soon as you open it."))
+    opens_at = utc_moment(
+        gettext_lazy("Opens at (UTC)"), gettext_lazy("Empty: as soon as you open it.")
+    )
     closes_at = utc_moment(
         gettext_lazy("Closes at (UTC)"),
         gettext_lazy("Empty: when you close it. Raters finish what they have in hand."),
     )
 
-    def __init__(self, data: Any = None, *, campaign: Campaign | None = None, corpus: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self, data: Any = None, *, campaign: Campaign | None = None, corpus: str = "", **kwargs: Any
+    ) -> None:
         self.campaign = campaign
-        super().__init__(with_changed_choices(data), initial=self._initial(campaign, corpus), **kwargs)
+        super().__init__(
+            with_changed_choices(data), initial=self._initial(campaign, corpus), **kwargs
+        )
         self.fixed = campaign is not None and campaign.state != Campaign.State.DRAFT
         self.kind_now = self._kind()
         self._offer_choices()
         self._keep_fields_of_kind()
         for bound in self:
             if bound.name in LABELS:
-                bound.field.widget.attrs["aria-label"] = _("what %(score)s means") % {"score": bound.name[-1]}
+                bound.field.widget.attrs["aria-label"] = _("what %(score)s means") % {
+                    "score": bound.name[-1]
+                }
 
     # --- what is filled in ---
 
@@ -173,7 +202,9 @@ class CampaignForm(SpreadFields):
             return values_of(campaign)
         versions = overview.versions_to_choose()
         chosen = next((version for version in versions if version.corpus.slug == corpus), None)
-        version = chosen or next((version for version in versions if version.systems.exists()), None)
+        version = chosen or next(
+            (version for version in versions if version.systems.exists()), None
+        )
         return {
             "kind": Kind.TURN,
             "version": version or (versions[0] if versions else None),
@@ -197,7 +228,11 @@ class CampaignForm(SpreadFields):
         if not self.is_bound:
             return self.initial.get("version")
         key = as_key(self.data.get("version", ""))
-        return None if key is None else CorpusVersion.objects.select_related("corpus").filter(pk=key).first()
+        return (
+            None
+            if key is None
+            else CorpusVersion.objects.select_related("corpus").filter(pk=key).first()
+        )
 
     def _offer_choices(self) -> None:
         fields = self.fields
@@ -229,7 +264,9 @@ class CampaignForm(SpreadFields):
             field.required, field.initial = True, 20
             field.label = _("Dialogues wanted")
             field.help_text = _("No new pairs begin when so many are finished or under way.")
-            self.fields["utterances"].help_text = _("Of both speakers together. A dialogue ends with the last of them.")
+            self.fields["utterances"].help_text = _(
+                "Of both speakers together. A dialogue ends with the last of them."
+            )
 
     # --- what is checked ---
 
@@ -247,7 +284,9 @@ class CampaignForm(SpreadFields):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if "version" in self.errors:
-            self.errors.pop("systems", None)  # what is wrong is the corpus; its systems are not there to be chosen
+            self.errors.pop(
+                "systems", None
+            )  # what is wrong is the corpus; its systems are not there to be chosen
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
@@ -297,7 +336,8 @@ class CampaignForm(SpreadFields):
         return Asked(**given)
 
     def question(self) -> Question | None:
-        """What the form, as it stands, would ask: for the dry run. None where a field that decides it is wrong."""
+        """What the form, as it stands, would ask: for the dry run. None where a field that decides
+        it is wrong."""
         if self.fixed:
             return None
         try:
@@ -320,15 +360,23 @@ class CampaignForm(SpreadFields):
         if not self.is_bound:
             return self.get_initial_for_field(self.fields[name], name)
         field = self.fields[name]
-        return field.clean(field.widget.value_from_datadict(self.data, self.files, self.add_prefix(name)))
+        return field.clean(
+            field.widget.value_from_datadict(self.data, self.files, self.add_prefix(name))
+        )
 
     # --- how it stands on the page ---
 
     def systems_by_kind(self) -> Iterator[tuple[str, list[Any]]]:
         """The checkboxes of the systems, those of one kind together."""
         kinds = {system.pk: system for system in self.fields["systems"].queryset}
-        boxes = [(kinds[box.data["value"].value], box) for box in self["systems"] if box.data["value"].value in kinds]
-        ordered = sorted(boxes, key=lambda pair: (_KIND_ORDER.index(_kind_of(pair[0])), pair[0].position))
+        boxes = [
+            (kinds[box.data["value"].value], box)
+            for box in self["systems"]
+            if box.data["value"].value in kinds
+        ]
+        ordered = sorted(
+            boxes, key=lambda pair: (_KIND_ORDER.index(_kind_of(pair[0])), pair[0].position)
+        )
         for kind, pairs in groupby(ordered, key=lambda pair: _kind_of(pair[0])):
             yield _KIND_WORDS.get(kind, kind), [box for _, box in pairs]
 
@@ -352,7 +400,11 @@ class CampaignForm(SpreadFields):
     @property
     def spread_is_told(self) -> bool:
         """Whether somebody has chosen anything there: then that part of the form stands open."""
-        chosen = (self["allocation"].value(), self["target"].value()) if "allocation" in self.fields else ()
+        chosen = (
+            (self["allocation"].value(), self["target"].value())
+            if "allocation" in self.fields
+            else ()
+        )
         return any(one not in (None, "", "uniform", "none") for one in chosen)
 
     @property
@@ -361,14 +413,24 @@ class CampaignForm(SpreadFields):
 
     @property
     def corpus_is_public(self) -> bool:
-        return "version" in self.fields and self.version_now is not None and self.version_now.corpus.is_public
+        return (
+            "version" in self.fields
+            and self.version_now is not None
+            and self.version_now.corpus.is_public
+        )
 
 
 _EXPLAINED = {
     Kind.TURN: gettext_lazy("A rater reads a dialogue up to one response and rates that response."),
-    Kind.DIALOGUE: gettext_lazy("A rater reads all responses of a system in a dialogue and rates them together."),
-    Kind.INTERACTIVE: gettext_lazy("A rater chats with a system you registered and then rates the chat."),
-    Kind.COLLECTION: gettext_lazy("Two raters meet, each with a persona, and write a dialogue. It becomes a corpus."),
+    Kind.DIALOGUE: gettext_lazy(
+        "A rater reads all responses of a system in a dialogue and rates them together."
+    ),
+    Kind.INTERACTIVE: gettext_lazy(
+        "A rater chats with a system you registered and then rates the chat."
+    ),
+    Kind.COLLECTION: gettext_lazy(
+        "Two raters meet, each with a persona, and write a dialogue. It becomes a corpus."
+    ),
 }
 _KIND_ORDER = ["agent", "human", "gold", "baseline", "withheld"]
 _KIND_WORDS = {

@@ -1,4 +1,5 @@
-"""Which fields a campaign's form has for its kind, and what stands in them before and after another choice."""
+"""Which fields a campaign's form has for its kind, and what stands in them before and after another
+choice."""
 
 from __future__ import annotations
 
@@ -12,20 +13,43 @@ from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, DEFAULT_TH
 from annotations.models import System
 
 Kind = Campaign.Kind
-THRESHOLD_OF_KIND = {Kind.TURN: None, Kind.DIALOGUE: DEFAULT_THRESHOLD, Kind.INTERACTIVE: DEFAULT_THRESHOLD}
+THRESHOLD_OF_KIND = {
+    Kind.TURN: None,
+    Kind.DIALOGUE: DEFAULT_THRESHOLD,
+    Kind.INTERACTIVE: DEFAULT_THRESHOLD,
+}
 LABELS = tuple(f"label_{score}" for score in SCORES)
 RATED = ("axes", "axes_below", "raters_per_item", *LABELS)
 SPREAD = ("allocation", "target", "target_pairs", "target_width")
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
-    Kind.TURN: ("version", "systems", "dialogues", "seed", *RATED, *SPREAD, "pass_mark", "attention_every"),
-    Kind.DIALOGUE: ("version", "systems", "dialogues", "seed", *RATED, *SPREAD, "pass_mark", "attention_every"),
+    Kind.TURN: (
+        "version",
+        "systems",
+        "dialogues",
+        "seed",
+        *RATED,
+        *SPREAD,
+        "pass_mark",
+        "attention_every",
+    ),
+    Kind.DIALOGUE: (
+        "version",
+        "systems",
+        "dialogues",
+        "seed",
+        *RATED,
+        *SPREAD,
+        "pass_mark",
+        "attention_every",
+    ),
     Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
     Kind.COLLECTION: ("dialogues", "seed", "utterances"),
 }
 
 
 def with_changed_choices(data: Any) -> Any:
-    """Where another kind or corpus was chosen, what goes with the old one gives way to what goes with the new one."""
+    """Where another kind or corpus was chosen, what goes with the old one gives way to what goes
+    with the new one."""
     if data is None:
         return None
     data = data.copy()
@@ -42,7 +66,8 @@ def with_changed_choices(data: Any) -> Any:
 
 
 def ticked_at_first(systems: Iterable[System]) -> list[System]:
-    """All that the corpus shows; where it shows none, what teams have handed in: a campaign on it is about those."""
+    """All that the corpus shows; where it shows none, what teams have handed in: a campaign on it
+    is about those."""
     offered = list(systems)
     return [system for system in offered if not system.withheld] or offered
 
@@ -64,7 +89,11 @@ def _fill(data: Any, kind: str) -> None:
         data["dialogues"] = "20"
     if kind == Kind.INTERACTIVE and "chat_systems" not in data:
         data.setlist("chat_systems", [str(one.pk) for one in overview.chat_systems()])
-    if kind != Kind.COLLECTION and "version" not in data and (versions := overview.versions_to_choose()):
+    if (
+        kind != Kind.COLLECTION
+        and "version" not in data
+        and (versions := overview.versions_to_choose())
+    ):
         first = next((version for version in versions if version.systems.exists()), versions[0])
         data["version"] = str(first.pk)
 

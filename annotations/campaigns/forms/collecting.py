@@ -14,7 +14,9 @@ from annotations.campaigns.models.conversation import LONGEST_MESSAGE
 from annotations.importers.texts import text_fault
 from annotations.models import Corpus
 
-KEY = RegexValidator(re.compile(r"^[A-Za-z0-9_-]{8,64}\Z"), _("This page is out of date. Load it again."))
+KEY = RegexValidator(
+    re.compile(r"^[A-Za-z0-9_-]{8,64}\Z"), _("This page is out of date. Load it again.")
+)
 
 
 class LineField(forms.CharField):
@@ -35,14 +37,17 @@ class LineForm(forms.Form):
 
 
 class CorpusForm(forms.Form):
-    """Of the corpus that the dialogues go to. It is asked once; later harvests are versions of the same corpus."""
+    """Of the corpus that the dialogues go to. It is asked once; later harvests are versions of the
+    same corpus."""
 
     slug = forms.SlugField(
         max_length=Corpus._meta.get_field("slug").max_length,
         label=_("Short name of the corpus"),
         help_text=_("In addresses and commands: letters, figures, hyphens and underscores."),
     )
-    name = forms.CharField(max_length=Corpus._meta.get_field("name").max_length, label=_("Name of the corpus"))
+    name = forms.CharField(
+        max_length=Corpus._meta.get_field("name").max_length, label=_("Name of the corpus")
+    )
     is_public = forms.BooleanField(
         required=False,
         label=_("Everyone may see it"),
@@ -56,5 +61,7 @@ class CorpusForm(forms.Form):
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])
         if Corpus.objects.filter(slug=slug).exists():
-            raise forms.ValidationError(_("There is a corpus with this short name. Choose another."))
+            raise forms.ValidationError(
+                _("There is a corpus with this short name. Choose another.")
+            )
         return slug

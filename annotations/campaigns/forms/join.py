@@ -1,4 +1,5 @@
-"""An account for a rater who follows an invitation: a name and a pass word, nothing else is asked."""
+"""An account for a rater who follows an invitation: a name and a pass word, nothing else is
+asked."""
 
 from __future__ import annotations
 
@@ -6,7 +7,10 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
-from django.contrib.auth.password_validation import password_validators_help_texts, validate_password
+from django.contrib.auth.password_validation import (
+    password_validators_help_texts,
+    validate_password,
+)
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,10 +25,13 @@ class AccountForm(forms.Form):
         max_length=LONGEST_NAME,
         label=gettext_lazy("Name"),
         help_text=gettext_lazy(
-            "To log in with. Letters, figures and @ . + - _ only. In results raters are called rater 1, rater 2, …"
+            "To log in with. Letters, figures and @ . + - _ only. In results raters are called "
+            "rater 1, rater 2, …"
         ),
         validators=[UnicodeUsernameValidator()],
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
     password = forms.CharField(
         max_length=LONGEST_PASSWORD,
@@ -44,7 +51,8 @@ class AccountForm(forms.Form):
         self.fields["password"].help_text = " ".join(password_validators_help_texts())
 
     def clean_username(self) -> str:
-        """Names that differ in case only would be taken for each other, and so would letters that look alike."""
+        """Names that differ in case only would be taken for each other, and so would letters that
+        look alike."""
         name = get_user_model().normalize_username(self.cleaned_data["username"])
         if get_user_model().objects.filter(username__iexact=name).exists():
             raise forms.ValidationError(_("This name is taken. If it is yours, log in instead."))

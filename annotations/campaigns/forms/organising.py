@@ -1,4 +1,5 @@
-"""What organisers send to a campaign beside its settings: guidelines, invitations, check items, that it goes."""
+"""What organisers send to a campaign beside its settings: guidelines, invitations, check items,
+that it goes."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ class GuidelinesForm(forms.Form):
     text = PlainText(
         max_length=50_000,
         label=gettext_lazy("Text, in Markdown"),
-        help_text=gettext_lazy("# Heading, - list, **bold**, [link](https://…). HTML and images are not shown."),
+        help_text=gettext_lazy(
+            "# Heading, - list, **bold**, [link](https://…). HTML and images are not shown."
+        ),
         widget=forms.Textarea(attrs={"rows": 22}),
         error_messages={"required": gettext_lazy("Write something first.")},
     )

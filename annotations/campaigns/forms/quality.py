@@ -25,14 +25,17 @@ class ExclusionForm(forms.Form):
     reason = forms.CharField(
         max_length=LONGEST_REASON,
         label=_("Reason"),
-        help_text=_("For you and whoever reads the data later, such as: failed 4 of 5 attention items."),
+        help_text=_(
+            "For you and whoever reads the data later, such as: failed 4 of 5 attention items."
+        ),
         widget=forms.Textarea(attrs={"rows": 2}),
         validators=[storable_text],
     )
 
 
 class RemovalForm(forms.Form):
-    """Why a person is taken out of a campaign, and whether what this person rated goes on counting."""
+    """Why a person is taken out of a campaign, and whether what this person rated goes on
+    counting."""
 
     ratings = forms.ChoiceField(
         choices=(
@@ -57,12 +60,16 @@ class RemovalForm(forms.Form):
 class ConflictForm(forms.Form):
     """A system this person has a stake in, or no longer."""
 
-    system = forms.ModelChoiceField(System.objects.none(), label=_("System"), empty_label=_("choose a system"))
+    system = forms.ModelChoiceField(
+        System.objects.none(), label=_("System"), empty_label=_("choose a system")
+    )
     withdraw = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["system"].queryset = System.objects.filter(version=campaign.version_id).order_by("position")
+        self.fields["system"].queryset = System.objects.filter(
+            version=campaign.version_id
+        ).order_by("position")
 
 
 class PublishForm(forms.Form):

@@ -53,9 +53,12 @@ class TimingField(forms.Field):
 
 
 class RatingForm(forms.Form):
-    """One rating. ``needs_axes`` after ``is_valid()``: the score is low, and the page has not asked for axes yet."""
+    """One rating. ``needs_axes`` after ``is_valid()``: the score is low, and the page has not asked
+    for axes yet."""
 
-    item = forms.RegexField(PUBLIC_ID, error_messages={"required": gettext_lazy("It is not said which item is rated.")})
+    item = forms.RegexField(
+        PUBLIC_ID, error_messages={"required": gettext_lazy("It is not said which item is rated.")}
+    )
     key = forms.RegexField(KEY, error_messages={"required": gettext_lazy("The rating has no key.")})
     score = forms.TypedChoiceField(
         coerce=int,
@@ -82,7 +85,8 @@ class RatingForm(forms.Form):
         newest_guidelines: tuple[int | None, int | None] = (None, None),
         **kwargs: Any,
     ) -> None:
-        """``newest_guidelines``: their number and key, where known: nearly every rating is made by them."""
+        """``newest_guidelines``: their number and key, where known: nearly every rating is made by
+        them."""
         super().__init__(*args, **kwargs)
         self.campaign, self.newest_guidelines = campaign, newest_guidelines
         self.needs_axes = False
@@ -113,7 +117,11 @@ class RatingForm(forms.Form):
         newest, newest_id = self.newest_guidelines
         if number is None or number == newest:
             return None if number is None else newest_id
-        found = Guidelines.objects.filter(campaign=self.campaign, number=number).values_list("pk", flat=True).first()
+        found = (
+            Guidelines.objects.filter(campaign=self.campaign, number=number)
+            .values_list("pk", flat=True)
+            .first()
+        )
         if found is None:
             self.add_error("guidelines", _("The campaign has no guidelines of this number."))
         return found
@@ -153,5 +161,7 @@ class SkipForm(forms.Form):
             self.add_error("words", _("Say why you skip it."))
         cleaned["why"] = ": ".join(said)
         if len(cleaned["why"]) > LONGEST_SKIP_REASON:
-            self.add_error("words", _("Say it in at most %(n)s characters.") % {"n": LONGEST_SKIP_REASON})
+            self.add_error(
+                "words", _("Say it in at most %(n)s characters.") % {"n": LONGEST_SKIP_REASON}
+            )
         return cleaned

@@ -22,16 +22,18 @@ class _Preset(forms.ChoiceField):
 
 
 class SpreadFields(forms.Form):
-    """Of responses and dialogues only: a chat's systems and a collection's pairs are not drawn from slots by system."""
+    """Of responses and dialogues only: a chat's systems and a collection's pairs are not drawn from
+    slots by system."""
 
     allocation = _Preset(
         choices=Campaign.Allocation.choices,
         initial=Campaign.Allocation.UNIFORM,
         label=gettext_lazy("How ratings are spread over systems"),
         help_text=gettext_lazy(
-            "Where the order is least sure: each item is of a system drawn with a probability that is stored with the "
-            "rating. A fifth of the draws stays even, so no system is given up. It takes fewer ratings to the right "
-            "order of systems; to tell a share of pairs apart it takes about as many."
+            "Where the order is least sure: each item is of a system drawn with a probability "
+            "that is stored with the rating. A fifth of the draws stays even, so no system is "
+            "given up. It takes fewer ratings to the right order of systems; to tell a share of "
+            "pairs apart it takes about as many."
         ),
     )
     target = _Preset(
@@ -39,8 +41,9 @@ class SpreadFields(forms.Form):
         initial=Target.NONE,
         label=gettext_lazy("How long raters work"),
         help_text=gettext_lazy(
-            "With a target the ratings are looked at 20 times, with intervals that allow for it. When the target is "
-            "met, raters get no more items, and you may close the campaign or let it go on to all ratings."
+            "With a target the ratings are looked at 20 times, with intervals that allow for it. "
+            "When the target is met, raters get no more items, and you may close the campaign or "
+            "let it go on to all ratings."
         ),
     )
     target_pairs = forms.FloatField(
@@ -49,8 +52,8 @@ class SpreadFields(forms.Form):
         max_value=100,
         label=gettext_lazy("Pairs of systems told apart, in percent"),
         help_text=gettext_lazy(
-            "Of all pairs, those whose difference has an interval without 0. All of them is much: two systems that "
-            "are equally good are never told apart."
+            "Of all pairs, those whose difference has an interval without 0. All of them is much: "
+            "two systems that are equally good are never told apart."
         ),
     )
     target_width = forms.FloatField(

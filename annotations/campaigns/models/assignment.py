@@ -21,12 +21,12 @@ def public_id() -> str:
 
 
 class Item(models.Model):
-    """What is judged. Of a turn campaign a response; of a dialogue campaign a system in a dialogue; of an interactive
-    one a chat system playing a dialogue's persona B.
+    """What is judged. Of a turn campaign a response; of a dialogue campaign a system in a dialogue;
+    of an interactive one a chat system playing a dialogue's persona B.
 
-    Training and attention items are judged by every rater and hold no slots. Theirs may be ``texts`` of the organiser's
-    own: one response at turn level, one for each turn at dialogue level. ``lowest`` to ``highest`` is the range that
-    counts as right.
+    Training and attention items are judged by every rater and hold no slots. Theirs may be
+    ``texts`` of the organiser's own: one response at turn level, one for each turn at dialogue
+    level. ``lowest`` to ``highest`` is the range that counts as right.
     """
 
     class Role(models.TextChoices):
@@ -39,11 +39,21 @@ class Item(models.Model):
     role = models.CharField(max_length=9, choices=Role, default=Role.REGULAR)
     position = models.PositiveIntegerField(default=0, help_text="Order of training items.")
     dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="+")
-    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
-    system = models.ForeignKey(System, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
-    response = models.ForeignKey(Response, null=True, blank=True, on_delete=models.CASCADE, related_name="items")
+    turn = models.ForeignKey(
+        Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    system = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    response = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="items"
+    )
     chat_system = models.ForeignKey(
-        "campaigns.ChatSystem", null=True, blank=True, on_delete=models.PROTECT, related_name="items"
+        "campaigns.ChatSystem",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="items",
     )
     texts = models.JSONField(default=list, blank=True)
     lowest = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -53,7 +63,9 @@ class Item(models.Model):
     class Meta:
         ordering = ["campaign", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(role__in=["regular", "training", "attention"]), name="item_role"),
+            models.CheckConstraint(
+                condition=Q(role__in=["regular", "training", "attention"]), name="item_role"
+            ),
             models.UniqueConstraint(
                 fields=["campaign", "response"],
                 condition=Q(role="regular", response__isnull=False),
@@ -70,7 +82,8 @@ class Item(models.Model):
                 name="chat_system_with_persona_is_one_item",
             ),
             models.CheckConstraint(
-                condition=Q(role="regular") | Q(lowest__gte=1, highest__lte=5, highest__gte=models.F("lowest")),
+                condition=Q(role="regular")
+                | Q(lowest__gte=1, highest__lte=5, highest__gte=models.F("lowest")),
                 name="checked_item_has_a_range",
             ),
         ]
@@ -83,9 +96,10 @@ class Item(models.Model):
 class Assignment(models.Model):
     """An item given to a rater: one row however often it is given, so nobody judges an item twice.
 
-    ``position`` counts this rater's items from 0; ``propensity`` is the probability with which this item was drawn from
-    those that could have been, None where nothing was drawn (training). ``system_propensity`` is the probability with
-    which its system was, where ratings are spread adaptively: then a system is drawn first, and one of its items after.
+    ``position`` counts this rater's items from 0; ``propensity`` is the probability with which this
+    item was drawn from those that could have been, None where nothing was drawn (training).
+    ``system_propensity`` is the probability with which its system was, where ratings are spread
+    adaptively: then a system is drawn first, and one of its items after.
     """
 
     class State(models.TextChoices):
@@ -94,7 +108,8 @@ class Assignment(models.Model):
         SKIPPED = "skipped", _("skipped")
         RETURNED = "returned", _("given back")
 
-    # No index of its own: three below begin with it, and by the plain one a planner would read all that a rater did.
+    # No index of its own: three below begin with it, and by the plain one a planner would read all
+    # that a rater did.
     participation = models.ForeignKey(
         Participation, on_delete=models.CASCADE, related_name="assignments", db_index=False
     )
@@ -106,7 +121,11 @@ class Assignment(models.Model):
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=500, blank=True)
     current = models.OneToOneField(
-        "campaigns.RatingRevision", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "campaigns.RatingRevision",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
     )
     claimed_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -115,25 +134,37 @@ class Assignment(models.Model):
         ordering = ["participation", "position"]
         constraints = [
             models.UniqueConstraint(fields=["participation", "item"], name="same_item_never_twice"),
-            models.UniqueConstraint(fields=["participation", "position"], name="assignment_position_once"),
-            models.CheckConstraint(
-                condition=Q(state__in=["leased", "done", "skipped", "returned"]), name="assignment_state"
+            models.UniqueConstraint(
+                fields=["participation", "position"], name="assignment_position_once"
             ),
             models.CheckConstraint(
-                condition=~Q(state="leased") | Q(lease_expires_at__isnull=False), name="item_in_hand_is_leased"
-            ),
-            models.CheckConstraint(condition=~Q(state="done") | Q(current__isnull=False), name="done_item_is_rated"),
-            models.CheckConstraint(condition=~Q(state="skipped") | ~Q(skip_reason=""), name="skip_says_why"),
-            models.CheckConstraint(
-                condition=Q(propensity__isnull=True) | Q(propensity__gt=0, propensity__lte=1), name="propensity_range"
+                condition=Q(state__in=["leased", "done", "skipped", "returned"]),
+                name="assignment_state",
             ),
             models.CheckConstraint(
-                condition=Q(system_propensity__isnull=True) | Q(system_propensity__gt=0, system_propensity__lte=1),
+                condition=~Q(state="leased") | Q(lease_expires_at__isnull=False),
+                name="item_in_hand_is_leased",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="done") | Q(current__isnull=False), name="done_item_is_rated"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="skipped") | ~Q(skip_reason=""), name="skip_says_why"
+            ),
+            models.CheckConstraint(
+                condition=Q(propensity__isnull=True) | Q(propensity__gt=0, propensity__lte=1),
+                name="propensity_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(system_propensity__isnull=True)
+                | Q(system_propensity__gt=0, system_propensity__lte=1),
                 name="system_propensity_range",
             ),
         ]
         indexes = [
-            models.Index(fields=["lease_expires_at"], condition=Q(state="leased"), name="assignment_lease"),
+            models.Index(
+                fields=["lease_expires_at"], condition=Q(state="leased"), name="assignment_lease"
+            ),
             models.Index(fields=["participation", "state"], name="assignment_of_rater"),
         ]
 
@@ -142,18 +173,23 @@ class Assignment(models.Model):
 
 
 class Slot(models.Model):
-    """One of an item's k places for a rater. Free while nobody holds it; the database lets an assignment hold one.
+    """One of an item's k places for a rater. Free while nobody holds it; the database lets an
+    assignment hold one.
 
-    ``ordinal`` is the place in the campaign's order, in which dialogues take turns: who takes slots from anywhere in it
-    meets all dialogues evenly.
+    ``ordinal`` is the place in the campaign's order, in which dialogues take turns: who takes slots
+    from anywhere in it meets all dialogues evenly.
     """
 
     # Both are the first column of an index below; a million slots need no second one.
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="slots", db_index=False)
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="slots", db_index=False
+    )
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots", db_index=False)
     place = models.PositiveSmallIntegerField(help_text="1 to k.")
     ordinal = models.PositiveIntegerField()
-    holder = models.OneToOneField(Assignment, null=True, blank=True, on_delete=models.SET_NULL, related_name="slot")
+    holder = models.OneToOneField(
+        Assignment, null=True, blank=True, on_delete=models.SET_NULL, related_name="slot"
+    )
 
     class Meta:
         constraints = [
@@ -162,7 +198,9 @@ class Slot(models.Model):
             models.CheckConstraint(condition=Q(place__gte=1), name="slot_place_from_1"),
         ]
         indexes = [
-            models.Index(fields=["campaign", "ordinal"], condition=Q(holder__isnull=True), name="free_slot"),
+            models.Index(
+                fields=["campaign", "ordinal"], condition=Q(holder__isnull=True), name="free_slot"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -170,15 +208,21 @@ class Slot(models.Model):
 
 
 class RatingRevision(models.Model):
-    """What a rater said of an item, once: never changed; a second thought is another row. The last one counts.
+    """What a rater said of an item, once: never changed; a second thought is another row. The last
+    one counts.
 
-    ``low_axes`` is None where axes were not asked, else the keys of those marked low. Times are the browser's, in
-    milliseconds from showing the item; ``active_ms`` leaves out the time in which nothing was done.
+    ``low_axes`` is None where axes were not asked, else the keys of those marked low. Times are the
+    browser's, in milliseconds from showing the item; ``active_ms`` leaves out the time in which
+    nothing was done.
     """
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.CASCADE, related_name="revisions", db_index=False
+    )
     number = models.PositiveIntegerField()
-    key = models.CharField(max_length=64, help_text="Made by the page; the same key is the same rating, sent again.")
+    key = models.CharField(
+        max_length=64, help_text="Made by the page; the same key is the same rating, sent again."
+    )
     score = models.PositiveSmallIntegerField()
     low_axes = models.JSONField(null=True, blank=True)
     flagged = models.BooleanField(default=False)

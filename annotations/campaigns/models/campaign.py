@@ -29,8 +29,9 @@ HIGHEST_WIDTH = 4
 class Campaign(models.Model):
     """A rating task on one corpus version, or the writing of new dialogues by pairs of raters.
 
-    What is asked is settled when the campaign opens: from then on its items and slots exist and its level, systems,
-    scale, axes and k stay as they are. Guidelines may get a new version, dates may move.
+    What is asked is settled when the campaign opens: from then on its items and slots exist and its
+    level, systems, scale, axes and k stay as they are. Guidelines may get a new version, dates may
+    move.
     """
 
     class Kind(models.TextChoices):
@@ -64,14 +65,19 @@ class Campaign(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="campaigns",
-        help_text="What is rated; of a chat, the dialogues whose personas are played. Collections have none.",
+        help_text="What is rated; of a chat, the dialogues whose personas are played. Collections "
+        "have none.",
     )
     systems = models.ManyToManyField(System, blank=True, related_name="campaigns")
-    chat_systems = models.ManyToManyField("campaigns.ChatSystem", blank=True, related_name="campaigns")
+    chat_systems = models.ManyToManyField(
+        "campaigns.ChatSystem", blank=True, related_name="campaigns"
+    )
     scale_labels = models.JSONField(default=default_labels, help_text="What 1, 2, 3, 4 and 5 mean.")
     axes = models.JSONField(default=default_axes, help_text="[{key, name, question}, …]")
     axes_below = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="Axes are asked for scores below this; never where it is empty."
+        null=True,
+        blank=True,
+        help_text="Axes are asked for scores below this; never where it is empty.",
     )
     raters_per_item = models.PositiveSmallIntegerField(
         default=2, validators=[MinValueValidator(1), MaxValueValidator(MOST_RATERS_PER_ITEM)]
@@ -79,42 +85,68 @@ class Campaign(models.Model):
     dialogues_per_system = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="How many dialogues are drawn; all where it is empty. Of a collection: how many are wanted.",
+        help_text="How many dialogues are drawn; all where it is empty. Of a collection: how many "
+        "are wanted.",
     )
     utterances = models.PositiveSmallIntegerField(
-        default=14, help_text="Of a chat or a collected dialogue, both speakers together: how many it has at most."
+        default=14,
+        help_text="Of a chat or a collected dialogue, both speakers together: how many it has at "
+        "most.",
     )
-    seed = models.BigIntegerField(default=random_seed, help_text="Draws the dialogues and the order of slots.")
-    groups = models.ManyToManyField(Group, blank=True, help_text="Whose members may rate without an invitation.")
+    seed = models.BigIntegerField(
+        default=random_seed, help_text="Draws the dialogues and the order of slots."
+    )
+    groups = models.ManyToManyField(
+        Group, blank=True, help_text="Whose members may rate without an invitation."
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     pass_mark = models.FloatField(
-        null=True, blank=True, help_text="Share of training items that must be within their range, 0 to 1."
+        null=True,
+        blank=True,
+        help_text="Share of training items that must be within their range, 0 to 1.",
     )
     attention_every = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="One item in so many, on average, is an attention check."
     )
     simulated = models.BooleanField(default=False, help_text="Its raters are programs.")
     allocation = models.CharField(
-        max_length=8, choices=Allocation, default=Allocation.UNIFORM, help_text="How ratings are spread over systems."
+        max_length=8,
+        choices=Allocation,
+        default=Allocation.UNIFORM,
+        help_text="How ratings are spread over systems.",
     )
-    target = models.CharField(max_length=5, choices=Target, default=Target.NONE, help_text="When enough is known.")
+    target = models.CharField(
+        max_length=5, choices=Target, default=Target.NONE, help_text="When enough is known."
+    )
     target_value = models.FloatField(
-        null=True, blank=True, help_text="Of pairs: how many percent of them. Of a width: points of the scale."
+        null=True,
+        blank=True,
+        help_text="Of pairs: how many percent of them. Of a width: points of the scale.",
     )
     target_met_at = models.DateTimeField(null=True, blank=True)
-    past_target = models.BooleanField(default=False, help_text="It goes on to all ratings, target or not.")
+    past_target = models.BooleanField(
+        default=False, help_text="It goes on to all ratings, target or not."
+    )
     published_aspect = models.CharField(
-        max_length=100, blank=True, help_text="Under which aspect its ratings stand among the corpus's human scores."
+        max_length=100,
+        blank=True,
+        help_text="Under which aspect its ratings stand among the corpus's human scores.",
     )
     published_at = models.DateTimeField(null=True, blank=True)
     publication = models.JSONField(
-        default=dict, blank=True, help_text="What its publication changed in the corpus version, to be undone."
+        default=dict,
+        blank=True,
+        help_text="What its publication changed in the corpus version, to be undone.",
     )
     changes = models.PositiveIntegerField(
-        default=0, help_text="Counts what changes its statistics other than ratings: a rater excluded or taken back."
+        default=0,
+        help_text="Counts what changes its statistics other than ratings: a rater excluded or "
+        "taken back.",
     )
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -123,41 +155,53 @@ class Campaign(models.Model):
         ordering = ["-created_at", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["turn", "dialogue", "interactive", "collection"]), name="campaign_kind"
+                condition=Q(kind__in=["turn", "dialogue", "interactive", "collection"]),
+                name="campaign_kind",
             ),
-            models.CheckConstraint(condition=Q(state__in=["draft", "open", "paused", "closed"]), name="campaign_state"),
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "open", "paused", "closed"]), name="campaign_state"
+            ),
             models.CheckConstraint(
                 condition=Q(kind="collection", version__isnull=True)
                 | (~Q(kind="collection") & Q(version__isnull=False)),
                 name="campaign_is_of_a_corpus_version_unless_it_collects",
             ),
             models.CheckConstraint(
-                condition=Q(raters_per_item__gte=1, raters_per_item__lte=MOST_RATERS_PER_ITEM), name="campaign_k"
+                condition=Q(raters_per_item__gte=1, raters_per_item__lte=MOST_RATERS_PER_ITEM),
+                name="campaign_k",
             ),
             models.CheckConstraint(
                 condition=Q(axes_below__isnull=True) | Q(axes_below__gte=2, axes_below__lte=6),
                 name="campaign_threshold",
             ),
             models.CheckConstraint(
-                condition=Q(pass_mark__isnull=True) | Q(pass_mark__gte=0, pass_mark__lte=1), name="campaign_pass_mark"
+                condition=Q(pass_mark__isnull=True) | Q(pass_mark__gte=0, pass_mark__lte=1),
+                name="campaign_pass_mark",
             ),
             models.CheckConstraint(
-                condition=Q(attention_every__isnull=True) | Q(attention_every__gte=2), name="campaign_attention"
+                condition=Q(attention_every__isnull=True) | Q(attention_every__gte=2),
+                name="campaign_attention",
             ),
             models.CheckConstraint(
                 condition=Q(dialogues_per_system__isnull=True) | Q(dialogues_per_system__gte=1),
                 name="campaign_sample_size",
             ),
-            models.CheckConstraint(condition=Q(utterances__gte=2, utterances__lte=100), name="campaign_utterances"),
             models.CheckConstraint(
-                condition=Q(opens_at__isnull=True) | Q(closes_at__isnull=True) | Q(closes_at__gt=F("opens_at")),
+                condition=Q(utterances__gte=2, utterances__lte=100), name="campaign_utterances"
+            ),
+            models.CheckConstraint(
+                condition=Q(opens_at__isnull=True)
+                | Q(closes_at__isnull=True)
+                | Q(closes_at__gt=F("opens_at")),
                 name="campaign_closes_after_it_opens",
             ),
             models.CheckConstraint(
-                condition=Q(state="draft") | Q(opened_at__isnull=False), name="campaign_opened_says_when"
+                condition=Q(state="draft") | Q(opened_at__isnull=False),
+                name="campaign_opened_says_when",
             ),
             models.CheckConstraint(
-                condition=Q(allocation="uniform") | Q(allocation="adaptive", kind__in=["turn", "dialogue"]),
+                condition=Q(allocation="uniform")
+                | Q(allocation="adaptive", kind__in=["turn", "dialogue"]),
                 name="campaign_allocation",
             ),
             models.CheckConstraint(
@@ -208,7 +252,8 @@ class Campaign(models.Model):
 
 
 class Guidelines(models.Model):
-    """One version of a campaign's guidelines, in Markdown. A changed text is a new row; a rating names its row."""
+    """One version of a campaign's guidelines, in Markdown. A changed text is a new row; a rating
+    names its row."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guidelines")
     number = models.PositiveIntegerField()

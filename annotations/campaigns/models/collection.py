@@ -14,7 +14,8 @@ from annotations.models import Corpus
 
 
 class Room(models.Model):
-    """A meeting of two raters, each with a persona that only the own side sees. A begins; they write in turn."""
+    """A meeting of two raters, each with a persona that only the own side sees. A begins; they
+    write in turn."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting for a partner")
@@ -40,7 +41,9 @@ class Room(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     end_reason = models.CharField(max_length=300, blank=True)
     left_out = models.BooleanField(
-        default=False, help_text="The organiser keeps a finished dialogue out of the corpus; another is wanted for it."
+        default=False,
+        help_text="The organiser keeps a finished dialogue out of the corpus; another is wanted "
+        "for it.",
     )
 
     class Meta:
@@ -48,18 +51,25 @@ class Room(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "number"], name="room_number_once"),
             models.CheckConstraint(
-                condition=Q(state__in=["waiting", "talking", "finished", "abandoned"]), name="room_state"
+                condition=Q(state__in=["waiting", "talking", "finished", "abandoned"]),
+                name="room_state",
             ),
             models.CheckConstraint(
-                condition=Q(rater_b__isnull=True) | ~Q(rater_b=F("rater_a")), name="room_is_of_two_people"
+                condition=Q(rater_b__isnull=True) | ~Q(rater_b=F("rater_a")),
+                name="room_is_of_two_people",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["waiting", "abandoned"]) | Q(rater_b__isnull=False), name="talk_needs_two"
+                condition=Q(state__in=["waiting", "abandoned"]) | Q(rater_b__isnull=False),
+                name="talk_needs_two",
             ),
             models.UniqueConstraint(
-                fields=["rater_a"], condition=Q(state__in=["waiting", "talking"]), name="one_room_at_a_time_as_a"
+                fields=["rater_a"],
+                condition=Q(state__in=["waiting", "talking"]),
+                name="one_room_at_a_time_as_a",
             ),
-            models.UniqueConstraint(fields=["rater_b"], condition=Q(state="talking"), name="one_room_at_a_time_as_b"),
+            models.UniqueConstraint(
+                fields=["rater_b"], condition=Q(state="talking"), name="one_room_at_a_time_as_b"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -89,7 +99,8 @@ class Line(models.Model):
 
 
 class CollectedCorpus(models.Model):
-    """Which corpus a collection's dialogues go to, so that a second harvest is its next version and never another's."""
+    """Which corpus a collection's dialogues go to, so that a second harvest is its next version and
+    never another's."""
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="collected")
     corpus = models.OneToOneField(Corpus, on_delete=models.CASCADE, related_name="collected_by")

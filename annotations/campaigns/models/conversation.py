@@ -10,23 +10,29 @@ from annotations.campaigns.models.assignment import Assignment, public_id
 
 LONGEST_MESSAGE = 2000
 KEY_VARIABLE_PREFIX = "DIALEVAL_CHAT_KEY_"
-"""Only variables of this name are read as keys: nobody can have a worker send another of its secrets somewhere."""
+"""Only variables of this name are read as keys: nobody can have a worker send another of its
+secrets somewhere."""
 HOTTEST, MOST_TOKENS = 2, 4000
 
 
 class ChatSystem(models.Model):
     """A model behind an OpenAI-compatible endpoint, with what it is told before the chat.
 
-    Where ``base_url`` is empty it is the site's own endpoint (DIALEVAL_LLM_URL, or the packaged model). The key itself
-    is in the workers' environment, under ``key_variable``: it is never stored and never sent to a browser.
+    Where ``base_url`` is empty it is the site's own endpoint (DIALEVAL_LLM_URL, or the packaged
+    model). The key itself is in the workers' environment, under ``key_variable``: it is never
+    stored and never sent to a browser.
     """
 
     name = models.CharField(max_length=100, unique=True)
     base_url = models.CharField(max_length=300, blank=True)
     model = models.CharField(max_length=200, blank=True)
     key_variable = models.CharField(max_length=100, blank=True)
-    instructions = models.TextField(max_length=8000, help_text="{persona} stands for the persona it plays.")
-    temperature = models.FloatField(default=0.7, validators=[MinValueValidator(0), MaxValueValidator(HOTTEST)])
+    instructions = models.TextField(
+        max_length=8000, help_text="{persona} stands for the persona it plays."
+    )
+    temperature = models.FloatField(
+        default=0.7, validators=[MinValueValidator(0), MaxValueValidator(HOTTEST)]
+    )
     max_tokens = models.PositiveIntegerField(
         default=120, validators=[MinValueValidator(1), MaxValueValidator(MOST_TOKENS)]
     )
@@ -35,17 +41,23 @@ class ChatSystem(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.CheckConstraint(condition=Q(base_url="") | ~Q(model=""), name="endpoint_has_a_model"),
-            models.CheckConstraint(condition=Q(key_variable="") | ~Q(base_url=""), name="key_goes_to_its_endpoint"),
+            models.CheckConstraint(
+                condition=Q(base_url="") | ~Q(model=""), name="endpoint_has_a_model"
+            ),
+            models.CheckConstraint(
+                condition=Q(key_variable="") | ~Q(base_url=""), name="key_goes_to_its_endpoint"
+            ),
             models.CheckConstraint(
                 condition=Q(key_variable="") | Q(key_variable__startswith=KEY_VARIABLE_PREFIX),
                 name="key_variable_has_its_prefix",
             ),
             models.CheckConstraint(
-                condition=Q(temperature__gte=0, temperature__lte=HOTTEST), name="chat_temperature_range"
+                condition=Q(temperature__gte=0, temperature__lte=HOTTEST),
+                name="chat_temperature_range",
             ),
             models.CheckConstraint(
-                condition=Q(max_tokens__gte=1, max_tokens__lte=MOST_TOKENS), name="chat_max_tokens_range"
+                condition=Q(max_tokens__gte=1, max_tokens__lte=MOST_TOKENS),
+                name="chat_max_tokens_range",
             ),
         ]
 
@@ -54,15 +66,19 @@ class ChatSystem(models.Model):
 
 
 class Conversation(models.Model):
-    """A rater's chat with a system. The rater is speaker A, the system B, with the personas of the item's dialogue.
+    """A rater's chat with a system. The rater is speaker A, the system B, with the personas of the
+    item's dialogue.
 
-    Or an organiser's trial of a system: then there is no assignment, and nothing of it is ever rated.
+    Or an organiser's trial of a system: then there is no assignment, and nothing of it is ever
+    rated.
     """
 
     assignment = models.OneToOneField(
         Assignment, null=True, blank=True, on_delete=models.CASCADE, related_name="conversation"
     )
-    trial_of = models.ForeignKey(ChatSystem, null=True, blank=True, on_delete=models.CASCADE, related_name="trials")
+    trial_of = models.ForeignKey(
+        ChatSystem, null=True, blank=True, on_delete=models.CASCADE, related_name="trials"
+    )
     public_id = models.CharField(max_length=24, unique=True, default=public_id)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -81,7 +97,8 @@ class Conversation(models.Model):
 
 
 class Message(models.Model):
-    """An utterance of a chat. The rater's is done when stored; the system's is a worker's work, this row its truth."""
+    """An utterance of a chat. The rater's is done when stored; the system's is a worker's work,
+    this row its truth."""
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -89,11 +106,15 @@ class Message(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="messages"
+    )
     number = models.PositiveIntegerField(help_text="From 0; even ones are the rater's.")
     speaker = models.CharField(max_length=1, choices=[("A", "A"), ("B", "B")])
     text = models.TextField(blank=True, max_length=LONGEST_MESSAGE)
-    key = models.CharField(max_length=64, blank=True, help_text="Made by the page; the same key is the same message.")
+    key = models.CharField(
+        max_length=64, blank=True, help_text="Made by the page; the same key is the same message."
+    )
     state = models.CharField(max_length=8, choices=State, default=State.DONE)
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_token = models.CharField(max_length=32, blank=True)
@@ -101,37 +122,57 @@ class Message(models.Model):
     hinted_at = models.DateTimeField(null=True, blank=True)
     hints = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True, help_text="For the organiser; a rater never sees it.")
-    signature = models.CharField(max_length=500, blank=True, help_text="Model, settings and seed that wrote it.")
+    signature = models.CharField(
+        max_length=500, blank=True, help_text="Model, settings and seed that wrote it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    calls = models.PositiveIntegerField(default=0, db_default=0, help_text="Calls that were answered.")
+    calls = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Calls that were answered."
+    )
     input_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
     output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
     unsettled_calls = models.PositiveIntegerField(
-        default=0, db_default=0, help_text="Calls that were sent and not answered: the endpoint may charge for them."
+        default=0,
+        db_default=0,
+        help_text="Calls that were sent and not answered: the endpoint may charge for them.",
     )
-    unsettled_input_tokens = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Of these, at most.")
+    unsettled_input_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of these, at most."
+    )
     unsettled_output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["conversation", "number"]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "number"], name="message_number_once"),
-            models.UniqueConstraint(fields=["conversation", "key"], condition=~Q(key=""), name="message_key_once"),
-            models.CheckConstraint(
-                condition=Q(state__in=["pending", "running", "done", "failed"]), name="message_state"
+            models.UniqueConstraint(
+                fields=["conversation", "key"], condition=~Q(key=""), name="message_key_once"
             ),
             models.CheckConstraint(
-                condition=~Q(state="running") | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                condition=Q(state__in=["pending", "running", "done", "failed"]),
+                name="message_state",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running")
+                | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
                 name="running_message_is_leased",
             ),
-            models.CheckConstraint(condition=Q(speaker="B") | Q(state="done"), name="a_s_message_is_done"),
-            models.CheckConstraint(condition=~Q(state="done") | ~Q(text=""), name="done_message_has_text"),
-            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_message_says_why"),
+            models.CheckConstraint(
+                condition=Q(speaker="B") | Q(state="done"), name="a_s_message_is_done"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="done") | ~Q(text=""), name="done_message_has_text"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error=""), name="failed_message_says_why"
+            ),
         ]
         indexes = [
             models.Index(
-                fields=["state", "lease_expires_at"], condition=Q(state__in=["pending", "running"]), name="message_work"
+                fields=["state", "lease_expires_at"],
+                condition=Q(state__in=["pending", "running"]),
+                name="message_work",
             ),
         ]
 

@@ -22,7 +22,9 @@ class Invitation(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="invitations")
     token = models.CharField(max_length=40, unique=True, default=random_token)
-    note = models.CharField(max_length=200, blank=True, help_text="For the organiser: whom it was sent to.")
+    note = models.CharField(
+        max_length=200, blank=True, help_text="For the organiser: whom it was sent to."
+    )
     most_uses = models.PositiveIntegerField(null=True, blank=True)
     uses = models.PositiveIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -51,7 +53,8 @@ class Invitation(models.Model):
 
 
 class Participation(models.Model):
-    """A person as a rater of a campaign. ``position`` makes the pseudonym; ``seed``, ``start`` this rater's order."""
+    """A person as a rater of a campaign. ``position`` makes the pseudonym; ``seed``, ``start`` this
+    rater's order."""
 
     class State(models.TextChoices):
         ACTIVE = "active", _("active")
@@ -64,22 +67,36 @@ class Participation(models.Model):
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="participations")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="participations"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="participations",
     )
     position = models.PositiveIntegerField(help_text="Order of joining, from 0.")
     seed = models.BigIntegerField(default=random_seed)
-    start = models.PositiveIntegerField(default=0, help_text="Ordinal of the slot where this rater's order begins.")
+    start = models.PositiveIntegerField(
+        default=0, help_text="Ordinal of the slot where this rater's order begins."
+    )
     cursor = models.PositiveIntegerField(
         default=0,
-        help_text="Ordinal where the search for this rater's next slot begins. A hint: it goes all the way round.",
+        help_text="Ordinal where the search for this rater's next slot begins. A hint: it goes all "
+        "the way round.",
     )
-    offered = models.PositiveIntegerField(default=0, help_text="How many items this rater has been given.")
+    offered = models.PositiveIntegerField(
+        default=0, help_text="How many items this rater has been given."
+    )
     rated = models.PositiveIntegerField(
-        default=0, help_text="How many items this rater has rated: counting them would take longer with each."
+        default=0,
+        help_text="How many items this rater has rated: counting them would take longer with each.",
     )
     invitation = models.ForeignKey(Invitation, null=True, blank=True, on_delete=models.SET_NULL)
-    guidelines_read = models.ForeignKey(Guidelines, null=True, blank=True, on_delete=models.SET_NULL)
-    qualification = models.CharField(max_length=6, choices=Qualification, default=Qualification.OPEN)
+    guidelines_read = models.ForeignKey(
+        Guidelines, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    qualification = models.CharField(
+        max_length=6, choices=Qualification, default=Qualification.OPEN
+    )
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
     exclusion_reason = models.CharField(max_length=500, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
@@ -95,13 +112,19 @@ class Participation(models.Model):
         ordering = ["campaign", "position"]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "user"], name="participation_once"),
-            models.UniqueConstraint(fields=["campaign", "position"], name="participation_position_once"),
-            models.CheckConstraint(condition=Q(state__in=["active", "excluded"]), name="participation_state"),
-            models.CheckConstraint(
-                condition=Q(qualification__in=["open", "passed", "failed"]), name="participation_qualification"
+            models.UniqueConstraint(
+                fields=["campaign", "position"], name="participation_position_once"
             ),
             models.CheckConstraint(
-                condition=Q(state="active") | (~Q(exclusion_reason="") & Q(excluded_at__isnull=False)),
+                condition=Q(state__in=["active", "excluded"]), name="participation_state"
+            ),
+            models.CheckConstraint(
+                condition=Q(qualification__in=["open", "passed", "failed"]),
+                name="participation_qualification",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="active")
+                | (~Q(exclusion_reason="") & Q(excluded_at__isnull=False)),
                 name="exclusion_says_why",
             ),
         ]
@@ -120,9 +143,12 @@ class Participation(models.Model):
 
 
 class Conflict(models.Model):
-    """A person's stake in a system (the own team's): such a system is never given to this person to rate."""
+    """A person's stake in a system (the own team's): such a system is never given to this person to
+    rate."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conflicts")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conflicts"
+    )
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="conflicts")
 
     class Meta:

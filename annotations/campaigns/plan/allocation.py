@@ -1,4 +1,5 @@
-"""To which system the next rating goes, and when enough is known. Pure; the reasons: docs/statistics_allocation.md."""
+"""To which system the next rating goes, and when enough is known. Pure; the reasons:
+docs/statistics_allocation.md."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from annotations.campaigns.plan.evidence import LOOKS, Numbers, Standing
 Target = Literal["none", "pairs", "width"]
 
 FLOOR = 0.2
-"""This share of the draws is spread evenly over all systems: none is ever given up, and no probability comes near 0."""
+"""This share of the draws is spread evenly over all systems: none is ever given up, and no
+probability comes near 0."""
 
 NO_VARIANCE = 1e-12
 
@@ -50,20 +52,28 @@ def reached(standing: Standing) -> Reached:
 
 
 def allocation_weights(
-    standing: Standing, to_come: float, target: Target = "none", value: float | None = None, floor: float = FLOOR
+    standing: Standing,
+    to_come: float,
+    target: Target = "none",
+    value: float | None = None,
+    floor: float = FLOOR,
 ) -> Numbers:
-    """The probability with which each system is drawn next: (1 − floor) × its part + floor / systems.
+    """The probability with which each system is drawn next: (1 − floor) × its part + floor /
+    systems.
 
-    Let one more rating of s lower what is uncertain by A_s / n_s²; unit_s is the variance that one rating leaves.
+    Let one more rating of s lower what is uncertain by A_s / n_s²; unit_s is the variance that one
+    rating leaves.
 
-    * For the order (no target, or all pairs told apart), uncertain is the number of misordered pairs, Σ Φ(−z), and
-      A_s = unit_s Σ_t φ(z) z / (2 Var(s − t)), z² = 1 + difference² / Var: what differs by 0 by chance is not taken
-      for equal. Σ A_s / n_s is least for n_s ∝ √A_s (Neyman): the part of s is what it lacks to that, of all ratings
-      that there will be when the ``to_come`` next ones are there.
-    * For some of the pairs it is the number of pairs that a look tells apart, Σ Φ(z − c), c the look's critical value
-      and z = |difference| / √Var; A_s likewise, and the part of s is A_s / n_s²: the pairs that are nearly there come
-      first, those that never will be do not count.
-    * For intervals of a width n_s ∝ unit_s makes them equally wide; the part of s is what it lacks to that.
+    * For the order (no target, or all pairs told apart), uncertain is the number of misordered
+      pairs, Σ Φ(−z), and A_s = unit_s Σ_t φ(z) z / (2 Var(s − t)), z² = 1 + difference² / Var: what
+      differs by 0 by chance is not taken for equal. Σ A_s / n_s is least for n_s ∝ √A_s (Neyman):
+      the part of s is what it lacks to that, of all ratings that there will be when the ``to_come``
+      next ones are there.
+    * For some of the pairs it is the number of pairs that a look tells apart, Σ Φ(z − c), c the
+      look's critical value and z = |difference| / √Var; A_s likewise, and the part of s is A_s /
+      n_s²: the pairs that are nearly there come first, those that never will be do not count.
+    * For intervals of a width n_s ∝ unit_s makes them equally wide; the part of s is what it lacks
+      to that.
 
     While a system is not known yet, those that have the fewest ratings come first.
     """
@@ -76,7 +86,8 @@ def allocation_weights(
     else:
         split = _best_split(standing, target) if standing.known.all() else even
         part = np.maximum(split * (standing.count.sum() + max(to_come, 1.0)) - standing.count, 0.0)
-    # Where all scores of all systems are equal nothing is uncertain, and no split is better than another.
+    # Where all scores of all systems are equal nothing is uncertain, and no split is better than
+    # another.
     weights: Numbers = (1 - floor) * _shares(part, even) + floor * even
     return weights
 
@@ -113,7 +124,8 @@ def _separation_slope(standing: Standing) -> Numbers:
 
 
 def _summed(slope: Numbers, variance: Numbers) -> Numbers:
-    """Over the pairs of each system. Two that got the same scores throughout are no pair: nothing can be learned."""
+    """Over the pairs of each system. Two that got the same scores throughout are no pair: nothing
+    can be learned."""
     slope = np.where(np.isfinite(slope) & (variance > NO_VARIANCE), slope, 0.0)
     np.fill_diagonal(slope, 0.0)
     summed: Numbers = slope.sum(axis=1)
@@ -125,13 +137,22 @@ def _normal_density(z: Numbers) -> Numbers:
     return density
 
 
-def ratings_left(standing: Standing, done: int, wanted: int, target: Target, value: float | None) -> int | None:
-    """How many more ratings the target takes if differences and variances stay as they are; None where that is more
-    than the campaign has, or cannot be told yet.
+def ratings_left(
+    standing: Standing, done: int, wanted: int, target: Target, value: float | None
+) -> int | None:
+    """How many more ratings the target takes if differences and variances stay as they are; None
+    where that is more than the campaign has, or cannot be told yet.
 
-    Half widths shrink as 1/√n: a pair needs (half width / difference)² times the ratings that it has.
+    Half widths shrink as 1/√n: a pair needs (half width / difference)² times the ratings that it
+    has.
     """
-    if target == "none" or value is None or not standing.known.all() or done <= 0 or standing.known.size < 2:
+    if (
+        target == "none"
+        or value is None
+        or not standing.known.all()
+        or done <= 0
+        or standing.known.size < 2
+    ):
         return None
     if target == "width":
         times = (2 * float(standing.half_width.max()) / value) ** 2
@@ -139,7 +160,9 @@ def ratings_left(standing: Standing, done: int, wanted: int, target: Target, val
         difference, reach = standing.differences()
         above = np.triu_indices(standing.known.size, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            needed = np.nan_to_num((reach / np.abs(difference)) ** 2, nan=np.inf, posinf=np.inf)[above]
+            needed = np.nan_to_num((reach / np.abs(difference)) ** 2, nan=np.inf, posinf=np.inf)[
+                above
+            ]
         place = max(math.ceil(needed.size * value / 100 - 1e-9), 1) - 1
         times = float(np.sort(needed)[place])
     if times * done > wanted:

@@ -2,11 +2,12 @@
 
 One object a line::
 
-    {"role": "training", "dialogue": "d12", "turn": 3, "system": "echo", "lowest": 1, "highest": 2, "feedback": "…"}
-    {"role": "attention", "dialogue": "d12", "turn": 3, "text": "Of seven purple.", "lowest": 1, "highest": 1}
+    {"role": "training", "dialogue": "d12", "turn": 3, "system": "echo", "lowest": 1, "highest": 2,
+    "feedback": "…"} {"role": "attention", "dialogue": "d12", "turn": 3, "text": "Of seven purple.",
+    "lowest": 1, "highest": 1}
 
-``turn`` only at turn level; there ``text`` may stand for ``system``, at dialogue level ``texts``, one for each turn. An
-attention item always has its own.
+``turn`` only at turn level; there ``text`` may stand for ``system``, at dialogue level ``texts``,
+one for each turn. An attention item always has its own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ ROLES = ("training", "attention")
 LARGEST_FILE = 1_000_000
 MOST_PROBLEMS = 20
 LONGEST_FEEDBACK = 2_000
-KNOWN_FIELDS = frozenset({"role", "dialogue", "turn", "system", "text", "texts", "lowest", "highest", "feedback"})
+KNOWN_FIELDS = frozenset(
+    {"role", "dialogue", "turn", "system", "text", "texts", "lowest", "highest", "feedback"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,9 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        place = ", ".join(part for part in (f"line {self.line}" if self.line else "", self.field) if part)
+        place = ", ".join(
+            part for part in (f"line {self.line}" if self.line else "", self.field) if part
+        )
         return f"{place}: {self.message}" if place else self.message
 
 
@@ -67,20 +72,30 @@ class CheckItem:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the corpus holds: turn numbers by dialogue, and for each system the (dialogue, turn) that it answered."""
+    """What the corpus holds: turn numbers by dialogue, and for each system the (dialogue, turn)
+    that it answered."""
 
     turns: Mapping[str, Sequence[int]]
     answered: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
 
 def read_check_items(data: bytes, level: CheckedLevel, corpus: Answers) -> list[CheckItem]:
-    """All of the file's items. Raises ``BadCheckFile`` with up to 20 faults, each with its line and field."""
+    """All of the file's items. Raises ``BadCheckFile`` with up to 20 faults, each with its line and
+    field."""
     if len(data) > LARGEST_FILE:
-        raise BadCheckFile([Fault(0, "", f"the file has {len(data):,} bytes; at most {LARGEST_FILE:,} are allowed")])
+        raise BadCheckFile(
+            [
+                Fault(
+                    0, "", f"the file has {len(data):,} bytes; at most {LARGEST_FILE:,} are allowed"
+                )
+            ]
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadCheckFile([Fault(0, "", f"the file is not UTF-8 (byte {error.start + 1})")]) from None
+        raise BadCheckFile(
+            [Fault(0, "", f"the file is not UTF-8 (byte {error.start + 1})")]
+        ) from None
     reader = _Reader(level, corpus)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -115,7 +130,9 @@ class _Reader:
             self.faults.append(Fault(number, fault.field, str(fault)))
             return
         if item.identity in self._line_of:
-            self.faults.append(Fault(number, "", f"the same item stands in line {self._line_of[item.identity]}"))
+            self.faults.append(
+                Fault(number, "", f"the same item stands in line {self._line_of[item.identity]}")
+            )
             return
         self._line_of[item.identity] = number
         self.items.append(item)
@@ -123,15 +140,20 @@ class _Reader:
     def _item(self, record: dict[str, Any]) -> CheckItem:
         for name in record:
             if name not in KNOWN_FIELDS:
-                raise _FieldFault(name[:40], f"is not known; the fields are {', '.join(sorted(KNOWN_FIELDS))}")
+                raise _FieldFault(
+                    name[:40], f"is not known; the fields are {', '.join(sorted(KNOWN_FIELDS))}"
+                )
         role = record.get("role")
         if role not in ROLES:
             raise _FieldFault("role", "must be training or attention")
         dialogue = self._dialogue(record)
         turn = self._turn(record, dialogue)
         if role == "attention" and "system" in record:
-            # The campaign may give a rater the same response, and seeing it twice tells which one was the check.
-            raise _FieldFault("system", "does not belong to an attention item: give a text of your own")
+            # The campaign may give a rater the same response, and seeing it twice tells which one
+            # was the check.
+            raise _FieldFault(
+                "system", "does not belong to an attention item: give a text of your own"
+            )
         system, texts = self._responses(record, dialogue, turn)
         lowest, highest = _score(record, "lowest"), _score(record, "highest")
         if lowest > highest:
@@ -143,14 +165,18 @@ class _Reader:
         if not isinstance(dialogue, str):
             raise _FieldFault("dialogue", "must be the dialogue's name in the corpus, as text")
         if not self.corpus.turns.get(dialogue):
-            raise _FieldFault("dialogue", f"the corpus has no dialogue {dialogue[:60]!r} with turns")
+            raise _FieldFault(
+                "dialogue", f"the corpus has no dialogue {dialogue[:60]!r} with turns"
+            )
         return dialogue
 
     def _turn(self, record: dict[str, Any], dialogue: str) -> int | None:
         turn = record.get("turn")
         if self.level == "dialogue":
             if turn is not None:
-                raise _FieldFault("turn", "does not belong here: this campaign judges whole dialogues")
+                raise _FieldFault(
+                    "turn", "does not belong here: this campaign judges whole dialogues"
+                )
             return None
         if not isinstance(turn, int) or isinstance(turn, bool):
             raise _FieldFault("turn", "must be the turn's number")
@@ -158,7 +184,9 @@ class _Reader:
             raise _FieldFault("turn", f"dialogue {dialogue[:60]!r} has no turn {turn}")
         return turn
 
-    def _responses(self, record: dict[str, Any], dialogue: str, turn: int | None) -> tuple[str | None, tuple[str, ...]]:
+    def _responses(
+        self, record: dict[str, Any], dialogue: str, turn: int | None
+    ) -> tuple[str | None, tuple[str, ...]]:
         own = "text" if self.level == "turn" else "texts"
         other = "texts" if self.level == "turn" else "text"
         if other in record:
@@ -176,15 +204,21 @@ class _Reader:
         wanted = self.corpus.turns[dialogue] if turn is None else [turn]
         for number in wanted:
             if (dialogue, number) not in self.corpus.answered[name]:
-                raise _FieldFault("system", f"{name[:60]!r} has no response at turn {number} of {dialogue[:60]!r}")
+                raise _FieldFault(
+                    "system", f"{name[:60]!r} has no response at turn {number} of {dialogue[:60]!r}"
+                )
         return name
 
     def _texts(self, name: str, given: Any, dialogue: str) -> tuple[str, ...]:
         wanted = 1 if self.level == "turn" else len(self.corpus.turns[dialogue])
         if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-            raise _FieldFault(name, "must be text" if self.level == "turn" else "must be a list of texts")
+            raise _FieldFault(
+                name, "must be text" if self.level == "turn" else "must be a list of texts"
+            )
         if len(given) != wanted:
-            raise _FieldFault(name, f"has {len(given)} texts; dialogue {dialogue[:60]!r} has {wanted} turns")
+            raise _FieldFault(
+                name, f"has {len(given)} texts; dialogue {dialogue[:60]!r} has {wanted} turns"
+            )
         for text in given:
             if fault := text_fault(text, MAX_RESPONSE):
                 raise _FieldFault(name, fault)

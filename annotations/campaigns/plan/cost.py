@@ -1,4 +1,5 @@
-"""What a campaign costs in ratings and hours, before it begins and while it runs. Pure: no Django here."""
+"""What a campaign costs in ratings and hours, before it begins and while it runs. Pure: no Django
+here."""
 
 from __future__ import annotations
 
@@ -9,20 +10,23 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 Basis = Literal["campaign", "kind", "assumed"]
-"""Whose ratings the pace is of: this campaign's, the site's campaigns of the same kind, or nobody's."""
+"""Whose ratings the pace is of: this campaign's, the site's campaigns of the same kind, or
+nobody's."""
 
 FEWEST_FOR_A_PACE = 10
 """A median of fewer ratings says little; the next basis is taken instead."""
 ASSUMED_SECONDS = {"turn": 20.0, "dialogue": 90.0, "interactive": 300.0, "collection": 900.0}
-"""For one rating (of a collection: for one person's part in a dialogue) where nobody has rated yet. Round figures of
-our own, meant to be replaced by what is measured; the interval is from half of it to twice as much."""
+"""For one rating (of a collection: for one person's part in a dialogue) where nobody has rated yet.
+Round figures of our own, meant to be replaced by what is measured; the interval is from half of it
+to twice as much."""
 SECONDS_AN_HOUR = 3600
 STANDARD_NORMAL_975 = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds of work for one rating: a median with its 95 % interval, or an assumption with a range."""
+    """Seconds of work for one rating: a median with its 95 % interval, or an assumption with a
+    range."""
 
     seconds: float
     low: float
@@ -43,8 +47,9 @@ def assumed_pace(kind: str) -> Pace:
 def measured_pace(seconds: Sequence[float], basis: Basis) -> Pace | None:
     """The median of the ratings' active seconds; None where there are too few of them.
 
-    The interval is that of the order statistics: with n ratings the median lies between those at the ranks
-    n/2 ± 1.96 √n/2 in 95 % of samples, whatever the distribution (Conover, Practical Nonparametric Statistics, 3.2).
+    The interval is that of the order statistics: with n ratings the median lies between those at
+    the ranks n/2 ± 1.96 √n/2 in 95 % of samples, whatever the distribution (Conover, Practical
+    Nonparametric Statistics, 3.2).
     """
     ordered = sorted(seconds)
     count = len(ordered)
@@ -95,7 +100,8 @@ class Cost:
         return self.ratings * self.pace.high / SECONDS_AN_HOUR
 
     def shared_by(self, raters: int) -> Share:
-        """Nobody rates an item twice, so fewer than k raters cannot do it. Raises ``ValueError`` for fewer."""
+        """Nobody rates an item twice, so fewer than k raters cannot do it. Raises ``ValueError``
+        for fewer."""
         if raters < self.raters_per_item:
             raise ValueError(f"{self.raters_per_item} raters an item need at least as many raters")
         each = math.ceil(self.ratings / raters)
@@ -107,11 +113,14 @@ class Cost:
 
 
 def expected_end(left: int, lately: int, since: datetime, now: datetime) -> datetime | None:
-    """When ``left`` ratings are done if they go on as the ``lately`` ones since ``since`` did; None where none did.
+    """When ``left`` ratings are done if they go on as the ``lately`` ones since ``since`` did; None
+    where none did.
 
     Nights and days off are in the pace already. An end more than ten years away is no end.
     """
     if left <= 0 or lately <= 0 or since >= now:
         return None
     seconds = left * ((now - since).total_seconds() / lately)
-    return now + timedelta(seconds=seconds) if seconds < timedelta(days=3650).total_seconds() else None
+    return (
+        now + timedelta(seconds=seconds) if seconds < timedelta(days=3650).total_seconds() else None
+    )

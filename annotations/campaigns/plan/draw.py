@@ -1,4 +1,5 @@
-"""Which of the slots that a rater could get next is the one. Every draw can be made again from the rater's seed."""
+"""Which of the slots that a rater could get next is the one. Every draw can be made again from the
+rater's seed."""
 
 from __future__ import annotations
 
@@ -30,12 +31,15 @@ class Drawn:
     """With which its system was, where systems are drawn first."""
 
 
-def draw(candidates: Sequence[Candidate], latest_dialogues: Sequence[int], seed: int, position: int) -> Drawn:
-    """One slot for the rater's item number ``position``, each eligible one with the same probability.
+def draw(
+    candidates: Sequence[Candidate], latest_dialogues: Sequence[int], seed: int, position: int
+) -> Drawn:
+    """One slot for the rater's item number ``position``, each eligible one with the same
+    probability.
 
-    ``latest_dialogues``: of the rater's items so far, the newest first. As many of them as possible, at most
-    ``RECENT_ITEMS``, are avoided: all where enough other dialogues are left, at the end of a campaign perhaps none.
-    Raises ``ValueError`` where there is no candidate.
+    ``latest_dialogues``: of the rater's items so far, the newest first. As many of them as
+    possible, at most ``RECENT_ITEMS``, are avoided: all where enough other dialogues are left, at
+    the end of a campaign perhaps none. Raises ``ValueError`` where there is no candidate.
     """
     if not candidates:
         raise ValueError("there is nothing to draw from")
@@ -53,10 +57,12 @@ def draw_by_system(
     seed: int,
     position: int,
 ) -> Drawn:
-    """First a system, in proportion to its weight, of those with an eligible candidate; then any one of its slots.
+    """First a system, in proportion to its weight, of those with an eligible candidate; then any
+    one of its slots.
 
-    A system that ``weights`` does not name has the least weight that is named, or where none is, the weight of all
-    others. Which candidates are eligible, ``draw`` says. Raises ``ValueError`` where there is no candidate.
+    A system that ``weights`` does not name has the least weight that is named, or where none is,
+    the weight of all others. Which candidates are eligible, ``draw`` says. Raises ``ValueError``
+    where there is no candidate.
     """
     if not candidates:
         raise ValueError("there is nothing to draw from")
@@ -76,10 +82,14 @@ def draw_by_system(
     return Drawn(chosen, of_system_p * same_item / len(own), of_system_p)
 
 
-def avoided_dialogues(candidates: Sequence[Candidate], latest_dialogues: Sequence[int]) -> frozenset[int]:
-    """Of the latest dialogues, the newest first, as many as leave a candidate: the oldest is forgotten first.
+def avoided_dialogues(
+    candidates: Sequence[Candidate], latest_dialogues: Sequence[int]
+) -> frozenset[int]:
+    """Of the latest dialogues, the newest first, as many as leave a candidate: the oldest is
+    forgotten first.
 
-    Whoever draws an attention item avoids the same ones: a dialogue that came back sooner would tell that it is one.
+    Whoever draws an attention item avoids the same ones: a dialogue that came back sooner would
+    tell that it is one.
     """
     latest = latest_dialogues[:RECENT_ITEMS]
     for length in range(len(latest), 0, -1):
@@ -90,7 +100,8 @@ def avoided_dialogues(candidates: Sequence[Candidate], latest_dialogues: Sequenc
 
 
 def attention_is_due(every: int | None, seed: int, position: int) -> bool:
-    """Whether the rater's item number ``position`` is to be an attention item: one in ``every``, on average."""
+    """Whether the rater's item number ``position`` is to be an attention item: one in ``every``, on
+    average."""
     return every is not None and _random(seed, position, "attention").random() < 1 / every
 
 
@@ -100,5 +111,6 @@ def pick(items: Sequence[int], seed: int, position: int) -> int:
 
 
 def _random(seed: int, position: int, purpose: str) -> Random:
-    """Seeded by text: the same numbers in every Python, and neighbouring seeds have nothing in common."""
+    """Seeded by text: the same numbers in every Python, and neighbouring seeds have nothing in
+    common."""
     return Random(f"{seed} {position} {purpose}")

@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def interleave(dialogue_of_item: Sequence[int] | NDArray[np.int64], k: int, seed: int) -> NDArray[np.int64]:
+def interleave(
+    dialogue_of_item: Sequence[int] | NDArray[np.int64], k: int, seed: int
+) -> NDArray[np.int64]:
     """The item (an index into ``dialogue_of_item``) at each ordinal 0 … k × items − 1.
 
-    Dialogues take turns: a dialogue of m items has one in every m-th part of the order, at a random place within that
-    part. With dialogues of one size these are rounds of one item a dialogue, in a random order each.
+    Dialogues take turns: a dialogue of m items has one in every m-th part of the order, at a random
+    place within that part. With dialogues of one size these are rounds of one item a dialogue, in a
+    random order each.
 
-    The order of items is drawn once and repeated k times, so that an item has its places as far apart as can be,
-    and whoever walks on from any ordinal meets every item once before meeting one again. Raters who begin at random
-    ordinals therefore hardly ever come by places of items that they have judged.
+    The order of items is drawn once and repeated k times, so that an item has its places as far
+    apart as can be, and whoever walks on from any ordinal meets every item once before meeting one
+    again. Raters who begin at random ordinals therefore hardly ever come by places of items that
+    they have judged.
 
     Raises ``ValueError`` for k below 1.
     """

@@ -10,11 +10,13 @@ Name = TypeVar("Name")
 
 
 def draw_dialogues(dialogues: Sequence[Name], wanted: int | None, seed: int) -> list[Name]:
-    """``wanted`` of the dialogues, drawn without replacement, in the order in which they were given.
+    """``wanted`` of the dialogues, drawn without replacement, in the order in which they were
+    given.
 
-    The draw depends on the places in the sequence and the seed only, so the same corpus gives the same sample wherever
-    it is stored. One draw serves all systems: they are compared under the same conditions. None, or more than there
-    are, takes all. Raises ``ValueError`` where ``wanted`` is below 1.
+    The draw depends on the places in the sequence and the seed only, so the same corpus gives the
+    same sample wherever it is stored. One draw serves all systems: they are compared under the same
+    conditions. None, or more than there are, takes all. Raises ``ValueError`` where ``wanted`` is
+    below 1.
     """
     if wanted is not None and wanted < 1:
         raise ValueError("at least one dialogue must be drawn")

@@ -21,14 +21,18 @@ def systems_asked(campaign: Campaign) -> list[int]:
     """Keys of the systems that have regular items, in the corpus's order."""
     regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR, system__isnull=False)
     return list(
-        System.objects.filter(pk__in=regular.values("system")).order_by("position").values_list("pk", flat=True)
+        System.objects.filter(pk__in=regular.values("system"))
+        .order_by("position")
+        .values_list("pk", flat=True)
     )
 
 
 def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
-    """Sums over the ratings that count, by system and dialogue, made by the database: one row a pair of them.
+    """Sums over the ratings that count, by system and dialogue, made by the database: one row a
+    pair of them.
 
-    A rating weighs 1/√p, p the probability with which its system was drawn; 1 where no system was drawn first.
+    A rating weighs 1/√p, p the probability with which its system was drawn; 1 where no system was
+    drawn first.
     """
     weight = Case(
         When(system_propensity__isnull=True, then=Value(1.0)),
@@ -59,7 +63,12 @@ def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
 
 def weights_now(campaign: Campaign) -> dict[int, float]:
     """With which probability each system is drawn; empty before the first look: then all alike."""
-    latest = Look.objects.filter(campaign=campaign).order_by("-number").values_list("systems", flat=True).first()
+    latest = (
+        Look.objects.filter(campaign=campaign)
+        .order_by("-number")
+        .values_list("systems", flat=True)
+        .first()
+    )
     return {one["system"]: one["weight"] for one in latest or ()}
 
 
@@ -75,11 +84,19 @@ class SystemNow:
     @property
     def low(self) -> float | None:
         """Cut at the end of the scale, where no mean can lie; so is ``high``."""
-        return None if self.mean is None or self.half_width is None else max(self.mean - self.half_width, LOWEST)
+        return (
+            None
+            if self.mean is None or self.half_width is None
+            else max(self.mean - self.half_width, LOWEST)
+        )
 
     @property
     def high(self) -> float | None:
-        return None if self.mean is None or self.half_width is None else min(self.mean + self.half_width, HIGHEST)
+        return (
+            None
+            if self.mean is None or self.half_width is None
+            else min(self.mean + self.half_width, HIGHEST)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +121,9 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
         return None
     look = Look.objects.filter(campaign=campaign).order_by("-number").first()
     found = look.systems if look is not None else []
-    names = dict(System.objects.filter(pk__in=[one["system"] for one in found]).values_list("pk", "name"))
+    names = dict(
+        System.objects.filter(pk__in=[one["system"] for one in found]).values_list("pk", "name")
+    )
     adaptive = campaign.allocation == Campaign.Allocation.ADAPTIVE
     systems = tuple(
         SystemNow(
@@ -119,7 +138,11 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
     number = look.number if look is not None else 0
     next_at = -(-(number + 1) * wanted // LOOKS) if number < LOOKS and wanted else None
     return Certainty(
-        look, systems, next_at, _met_with(campaign), max((one.weight or 0.0 for one in systems), default=0.0)
+        look,
+        systems,
+        next_at,
+        _met_with(campaign),
+        max((one.weight or 0.0 for one in systems), default=0.0),
     )
 
 
@@ -131,4 +154,6 @@ def _met_with(campaign: Campaign) -> int | None:
 
 
 def meets_target(campaign: Campaign, look: Look) -> bool:
-    return Reached(look.pairs, look.separated, look.widest).meets(campaign.target, campaign.target_value)
+    return Reached(look.pairs, look.separated, look.widest).meets(
+        campaign.target, campaign.target_value
+    )

@@ -11,10 +11,16 @@ from django.db.models import Count, Q, QuerySet, Sum
 from annotations.campaigns.models import Campaign, ChatSystem, Conversation, Message, Participation
 
 LEAST_UTTERANCES = 4
-"""Both speakers together, before a rater may end a chat: two exchanges, or there is nothing to judge."""
+"""Both speakers together, before a rater may end a chat: two exchanges, or there is nothing to
+judge."""
 Turn = Literal["yours", "theirs", "unanswered", "full", "ended"]
-"""Who must do something now: the rater, the system; the rater because the system did not answer; nobody any more."""
-TRIAL_PERSONA = ("I repair old clocks.", "I live with my sister near a harbour.", "I never learned to swim.")
+"""Who must do something now: the rater, the system; the rater because the system did not answer;
+nobody any more."""
+TRIAL_PERSONA = (
+    "I repair old clocks.",
+    "I live with my sister near a harbour.",
+    "I never learned to swim.",
+)
 """What a system plays when an organiser tries it."""
 
 
@@ -41,11 +47,14 @@ class Chat:
 
 
 def chat_of(conversation: Conversation) -> Chat:
-    """Everything said so far, and whose turn it is. The conversation is a rater's, with its item's campaign loaded."""
+    """Everything said so far, and whose turn it is. The conversation is a rater's, with its item's
+    campaign loaded."""
     campaign = conversation.assignment.item.campaign
     rows = list(conversation.messages.order_by("number"))
     done = tuple(row for row in rows if row.state == Message.State.DONE)
-    return Chat(done, _turn(conversation, rows, campaign), campaign.utterances, least_utterances(campaign))
+    return Chat(
+        done, _turn(conversation, rows, campaign), campaign.utterances, least_utterances(campaign)
+    )
 
 
 def _turn(conversation: Conversation, rows: Sequence[Message], campaign: Campaign) -> Turn:
@@ -59,14 +68,17 @@ def _turn(conversation: Conversation, rows: Sequence[Message], campaign: Campaig
 
 
 def least_utterances(campaign: Campaign) -> int:
-    """How many there must be before the chat may be rated; a campaign of very short chats asks for no more than all."""
+    """How many there must be before the chat may be rated; a campaign of very short chats asks for
+    no more than all."""
     return min(LEAST_UTTERANCES, campaign.utterances)
 
 
 def conversation_for(participation: Participation, public_id: str) -> Conversation | None:
     """The rater's own chat of that name, if there is one."""
     return (
-        Conversation.objects.select_related("assignment__item__campaign", "assignment__item__dialogue")
+        Conversation.objects.select_related(
+            "assignment__item__campaign", "assignment__item__dialogue"
+        )
         .filter(public_id=public_id, assignment__participation=participation)
         .first()
     )
@@ -77,7 +89,7 @@ def utterances_of(conversation: Conversation) -> QuerySet[Message]:
     return conversation.messages.filter(state=Message.State.DONE).order_by("number")
 
 
-# --- for workers and organisers --------------------------------------------------------------------------------
+# --- for workers and organisers -------------------------------------------------------------------
 
 
 def persona_played(conversation: Conversation) -> list[str]:
@@ -95,13 +107,17 @@ def system_of(conversation: Conversation) -> ChatSystem:
 def chat_systems() -> QuerySet[ChatSystem]:
     """By name, with how many campaigns chat with each (``campaigns_count``)."""
     return ChatSystem.objects.annotate(
-        campaigns_count=Count("items__campaign", filter=~Q(items__campaign__state=Campaign.State.DRAFT), distinct=True)
+        campaigns_count=Count(
+            "items__campaign", filter=~Q(items__campaign__state=Campaign.State.DRAFT), distinct=True
+        )
     ).order_by("name")
 
 
 def campaigns_with(chat_system: ChatSystem) -> list[str]:
     """Names of the campaigns that have asked people to rate it: what it is must stay as it is."""
-    campaigns = Campaign.objects.filter(items__chat_system=chat_system).exclude(state=Campaign.State.DRAFT)
+    campaigns = Campaign.objects.filter(items__chat_system=chat_system).exclude(
+        state=Campaign.State.DRAFT
+    )
     return sorted(set(campaigns.values_list("name", flat=True)))
 
 
@@ -115,12 +131,22 @@ def trial_for(chat_system: ChatSystem, public_id: str) -> Message | None:
 
 
 def charges_of(chat_system: ChatSystem) -> dict[str, int]:
-    """What all its answers used, in calls and tokens, and what calls without an answer may have used at most."""
+    """What all its answers used, in calls and tokens, and what calls without an answer may have
+    used at most."""
     columns = ("calls", "input_tokens", "output_tokens")
-    sums = {name: Sum(name, default=0) for name in (*columns, *(f"unsettled_{name}" for name in columns))}
-    of_system = Q(conversation__trial_of=chat_system) | Q(conversation__assignment__item__chat_system=chat_system)
+    sums = {
+        name: Sum(name, default=0)
+        for name in (*columns, *(f"unsettled_{name}" for name in columns))
+    }
+    of_system = Q(conversation__trial_of=chat_system) | Q(
+        conversation__assignment__item__chat_system=chat_system
+    )
     return Message.objects.filter(of_system).aggregate(**sums)
 
 
 def question_of(answer: Message) -> str:
-    return str(Message.objects.values_list("text", flat=True).get(conversation=answer.conversation_id, number=0))
+    return str(
+        Message.objects.values_list("text", flat=True).get(
+            conversation=answer.conversation_id, number=0
+        )
+    )

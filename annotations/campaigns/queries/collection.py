@@ -1,4 +1,5 @@
-"""What the pages of a collection show: to its raters only their own side, to organisers everything."""
+"""What the pages of a collection show: to its raters only their own side, to organisers
+everything."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class RoomView:
 
     @property
     def signature(self) -> str:
-        """Changes whenever something that the page shows has changed; while waiting, every ten seconds."""
+        """Changes whenever something that the page shows has changed; while waiting, every ten
+        seconds."""
         if self.state == Room.State.WAITING:
             return f"waiting-{int(self.waited.total_seconds()) // 10}"
         return f"{self.state}-{self.said}-{'away' if self.partner_away else 'here'}"
@@ -75,7 +77,9 @@ class Collected:
 def room_of(participation: Participation, public_id: str) -> Room:
     """Raises ``NotFound`` where the rater is not one of the room's two."""
     room = Room.objects.filter(
-        Q(rater_a=participation) | Q(rater_b=participation), public_id=public_id, campaign=participation.campaign_id
+        Q(rater_a=participation) | Q(rater_b=participation),
+        public_id=public_id,
+        campaign=participation.campaign_id,
     ).first()
     if room is None:
         raise NotFound("there is no such room")
@@ -85,7 +89,9 @@ def room_of(participation: Participation, public_id: str) -> Room:
 def current_room(participation: Participation) -> Room | None:
     """The room that the rater waits or writes in."""
     return Room.objects.filter(
-        Q(rater_a=participation) | Q(rater_b=participation), campaign=participation.campaign_id, state__in=OPEN_STATES
+        Q(rater_a=participation) | Q(rater_b=participation),
+        campaign=participation.campaign_id,
+        state__in=OPEN_STATES,
     ).first()
 
 
@@ -147,13 +153,20 @@ def rooms_with_lines(campaign: Campaign) -> Sequence[Room]:
 
 
 def rooms_table(campaign: Campaign, address: str) -> Table:
-    """One row a room; ``address`` is this page's, to which the name of a dialogue to read is added."""
+    """One row a room; ``address`` is this page's, to which the name of a dialogue to read is
+    added."""
     columns = (
         Column("dialogue", _("Dialogue"), "link"),
         Column("state", _("State")),
         Column("utterances", _("Utterances"), "number", decimals=0),
         Column("words", _("Words an utterance"), "number", decimals=1),
-        Column("minutes", _("Minutes"), "number", decimals=1, help=_("From the first utterance to the end.")),
+        Column(
+            "minutes",
+            _("Minutes"),
+            "number",
+            decimals=1,
+            help=_("From the first utterance to the end."),
+        ),
         Column("rater_a", _("A")),
         Column("rater_b", _("B")),
         Column("remark", _("Remark")),
@@ -161,7 +174,9 @@ def rooms_table(campaign: Campaign, address: str) -> Table:
     rooms = rooms_with_lines(campaign)
     words = _words_per_line([room.pk for room in rooms])
     rows = tuple(Row(room.public_id, _cells(room, address, words.get(room.pk))) for room in rooms)
-    return Table("dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows)
+    return Table(
+        "dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows
+    )
 
 
 def writers_table(campaign: Campaign) -> Table:
@@ -170,9 +185,19 @@ def writers_table(campaign: Campaign) -> Table:
         Column("rater", _("Rater"), "link"),
         Column("state", _("State")),
         Column(
-            "finished", _("Finished"), "number", decimals=0, help=_("Dialogues, also those left out of the corpus.")
+            "finished",
+            _("Finished"),
+            "number",
+            decimals=0,
+            help=_("Dialogues, also those left out of the corpus."),
         ),
-        Column("abandoned", _("Ended early"), "number", decimals=0, help=_("Dialogues in which something was said.")),
+        Column(
+            "abandoned",
+            _("Ended early"),
+            "number",
+            decimals=0,
+            help=_("Dialogues in which something was said."),
+        ),
         Column("seen", _("Last seen")),
     )
     tally: dict[int, Counter[str]] = defaultdict(Counter)
@@ -192,13 +217,19 @@ def _writer_row(person: Participation, tally: Counter[str]) -> Row:
         "state": Cell(state, note=person.exclusion_reason if excluded else ""),
         "finished": Cell(tally[Room.State.FINISHED]),
         "abandoned": Cell(tally[Room.State.ABANDONED]),
-        "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC") if person.seen_at else Cell(reason=_("not yet")),
+        "seen": Cell(f"{person.seen_at:%Y-%m-%d %H:%M} UTC")
+        if person.seen_at
+        else Cell(reason=_("not yet")),
     }
     return Row(f"rater-{person.position + 1}", cells, badges=badges_of(person))
 
 
 def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:
-    minutes = (room.finished_at - room.begun).total_seconds() / 60 if room.finished_at and room.begun else None
+    minutes = (
+        (room.finished_at - room.begun).total_seconds() / 60
+        if room.finished_at and room.begun
+        else None
+    )
     return {
         "dialogue": Cell(f"dialogue-{room.number}", href=f"{address}?room={room.public_id}"),
         "state": Cell(_("finished, left out") if room.left_out else str(room.get_state_display())),
@@ -206,13 +237,17 @@ def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:
         "words": Cell(words, reason=_("nothing was said yet") if words is None else ""),
         "minutes": Cell(minutes, reason=_("not finished") if minutes is None else ""),
         "rater_a": Cell(room.rater_a.pseudonym),
-        "rater_b": Cell(room.rater_b.pseudonym) if room.rater_b else Cell(reason=_("nobody came yet")),
+        "rater_b": Cell(room.rater_b.pseudonym)
+        if room.rater_b
+        else Cell(reason=_("nobody came yet")),
         "remark": Cell(room.end_reason),
     }
 
 
 def _words_per_line(room_ids: Sequence[int]) -> dict[int, float]:
     counts: dict[int, list[int]] = {}
-    for room_id, text in Line.objects.filter(room__in=room_ids).values_list("room_id", "text").iterator():
+    for room_id, text in (
+        Line.objects.filter(room__in=room_ids).values_list("room_id", "text").iterator()
+    ):
         counts.setdefault(room_id, []).append(len(text.split()))
     return {room_id: sum(words) / len(words) for room_id, words in counts.items()}

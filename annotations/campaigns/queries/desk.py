@@ -1,4 +1,5 @@
-"""What a rater's pages show: the campaigns one rates in, how far one is, and each item without a word of its system."""
+"""What a rater's pages show: the campaigns one rates in, how far one is, and each item without a
+word of its system."""
 
 from __future__ import annotations
 
@@ -13,19 +14,27 @@ from typing import Any
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Message, Participation, Slot
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Guidelines,
+    Item,
+    Message,
+    Participation,
+    Slot,
+)
 from annotations.models import Response, Turn
 
 TOTAL_IS_TRUE_FOR_SECONDS = 30
 
 
-# --- items -----------------------------------------------------------------------------------------------------
+# --- items ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One utterance. ``judged`` is what the rater rates; ``given`` is the original dialogue's own answer, which the
-    history goes on with whatever the system said."""
+    """One utterance. ``judged`` is what the rater rates; ``given`` is the original dialogue's own
+    answer, which the history goes on with whatever the system said."""
 
     speaker: str
     text: str
@@ -45,7 +54,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """All that a browser may know of an item. Attention items have nothing that regular ones have not."""
+    """All that a browser may know of an item. Attention items have nothing that regular ones have
+    not."""
 
     public_id: str
     shape: str
@@ -60,7 +70,8 @@ class ItemView:
 
 
 def item_view(item: Item) -> ItemView:
-    """As a rater sees it. An item of an interactive campaign has no answers before its chat: its parts are empty."""
+    """As a rater sees it. An item of an interactive campaign has no answers before its chat: its
+    parts are empty."""
     return item_views([item])[0]
 
 
@@ -73,9 +84,11 @@ def item_views(items: Sequence[Item]) -> list[ItemView]:
 
 
 def assignment_views(assignments: Sequence[Assignment]) -> list[ItemView]:
-    """Of what raters have in hand; a finished chat is shown with the system's utterances as the judged ones.
+    """Of what raters have in hand; a finished chat is shown with the system's utterances as the
+    judged ones.
 
-    What is shown of an item is read here, unless it came with the item, as it does when one is claimed.
+    What is shown of an item is read here, unless it came with the item, as it does when one is
+    claimed.
     """
     bare = [one.item_id for one in assignments if not Item.dialogue.is_cached(one.item)]
     read = Item.objects.select_related("dialogue", "turn", "response").in_bulk(bare) if bare else {}
@@ -107,7 +120,9 @@ def _answers_of(items: Iterable[Item]) -> dict[tuple[int, int], str]:
     return {(system, turn): text for system, turn, text in rows}
 
 
-def _view(item: Item, turns: dict[int, list[Turn]], answers: dict[tuple[int, int], str]) -> ItemView:
+def _view(
+    item: Item, turns: dict[int, list[Turn]], answers: dict[tuple[int, int], str]
+) -> ItemView:
     if item.chat_system_id is not None:
         shape, parts = "chat", ()
     elif item.turn_id is not None:
@@ -132,15 +147,22 @@ def _turn_part(item: Item) -> Part:
     return Part(1, (*history, Line("B", text, judged=True, place=1)))
 
 
-def _dialogue_parts(item: Item, turns: Sequence[Turn], answers: dict[tuple[int, int], str]) -> tuple[Part, ...]:
-    """Each turn adds to the history what was really said since the turn before: B's original answer and A's next."""
+def _dialogue_parts(
+    item: Item, turns: Sequence[Turn], answers: dict[tuple[int, int], str]
+) -> tuple[Part, ...]:
+    """Each turn adds to the history what was really said since the turn before: B's original answer
+    and A's next."""
     parts = []
     shown: list[list[str]] = []
     for place, turn in enumerate(turns):
         context = list(turn.context)
         is_longer = context[: len(shown)] == shown
         news = context[len(shown) :] if is_longer else context
-        text = str(item.texts[place]) if place < len(item.texts) else answers.get((item.system_id or 0, turn.pk), "")
+        text = (
+            str(item.texts[place])
+            if place < len(item.texts)
+            else answers.get((item.system_id or 0, turn.pk), "")
+        )
         lines = [Line(speaker, said, given=speaker == "B" and place > 0) for speaker, said in news]
         parts.append(Part(place + 1, (*lines, Line("B", text, judged=True, place=place + 1))))
         shown = context
@@ -148,7 +170,9 @@ def _dialogue_parts(item: Item, turns: Sequence[Turn], answers: dict[tuple[int, 
 
 
 def _chat_view(view: ItemView, assignment: Assignment) -> ItemView:
-    said = Message.objects.filter(conversation__assignment=assignment, state=Message.State.DONE).order_by("number")
+    said = Message.objects.filter(
+        conversation__assignment=assignment, state=Message.State.DONE
+    ).order_by("number")
     lines: list[Line] = []
     judged = 0
     for message in said:
@@ -173,7 +197,7 @@ def chat_is_to_come(assignment: Assignment) -> bool:
     return conversation is None or conversation.finished_at is None
 
 
-# --- one's own ratings -----------------------------------------------------------------------------------------
+# --- one's own ratings ----------------------------------------------------------------------------
 
 
 def own_assignment(participation: Participation, public_id: str) -> Assignment | None:
@@ -189,22 +213,23 @@ def own_assignment(participation: Participation, public_id: str) -> Assignment |
 
 
 def rated_before(participation: Participation, position: int | None = None) -> str | None:
-    """The public id of the item rated last (or last before that ``position``). Training is over once rated."""
-    rated = Assignment.objects.filter(participation=participation, state=Assignment.State.DONE).exclude(
-        item__role=Item.Role.TRAINING
-    )
+    """The public id of the item rated last (or last before that ``position``). Training is over
+    once rated."""
+    rated = Assignment.objects.filter(
+        participation=participation, state=Assignment.State.DONE
+    ).exclude(item__role=Item.Role.TRAINING)
     if position is not None:
         rated = rated.filter(position__lt=position)
     return rated.order_by("-position").values_list("item__public_id", flat=True).first()
 
 
-# --- how far ---------------------------------------------------------------------------------------------------
+# --- how far --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Of one rater. ``total`` is this rater's share of the work while all active raters do alike; who goes on after
-    that, because others do less, has more."""
+    """Of one rater. ``total`` is this rater's share of the work while all active raters do alike;
+    who goes on after that, because others do less, has more."""
 
     done: int
     total: int
@@ -230,10 +255,12 @@ def _now_in_steps() -> int:
 
 @lru_cache(maxsize=256)
 def _share(campaign: int, opened_at: datetime | None, raters_per_item: int, at: int) -> int:  # noqa: ARG001
-    """Items of one rater, if all do alike: the slots divided by the active raters, at most every item once.
+    """Items of one rater, if all do alike: the slots divided by the active raters, at most every
+    item once.
 
-    Asked at every rating and the same for all raters of a campaign, so it is kept while ``at`` is the same. Slots are
-    numbered from 0 without gaps: the greatest number says how many there are, however many there are.
+    Asked at every rating and the same for all raters of a campaign, so it is kept while ``at`` is
+    the same. Slots are numbered from 0 without gaps: the greatest number says how many there are,
+    however many there are.
     """
     last = Slot.objects.filter(campaign=campaign).aggregate(last=Max("ordinal"))["last"]
     slots = 0 if last is None else last + 1
@@ -244,7 +271,7 @@ def _share(campaign: int, opened_at: datetime | None, raters_per_item: int, at: 
     return min(items, -(-slots // max(1, raters))) + checks
 
 
-# --- campaigns of a rater --------------------------------------------------------------------------------------
+# --- campaigns of a rater -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,16 +301,22 @@ def own_campaigns(user: Any, now: datetime) -> list[OwnCampaign]:
         )
         for one in taking_part
     ]
-    own += [OwnCampaign(campaign, None, False, _state_of(campaign, now)) for campaign in _may_join(user)]
+    own += [
+        OwnCampaign(campaign, None, False, _state_of(campaign, now)) for campaign in _may_join(user)
+    ]
     return sorted(own, key=lambda one: one.state != "open")
 
 
 def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
-    """The open campaigns in which one has something left to do, the ones joined last before the others, then those that
-    one may join. For a glance: at most ``most``, and nothing is counted for more."""
+    """The open campaigns in which one has something left to do, the ones joined last before the
+    others, then those that one may join. For a glance: at most ``most``, and nothing is counted for
+    more."""
     taking_part = (
         Participation.objects.filter(
-            user=user, campaign__state=Campaign.State.OPEN, state=Participation.State.ACTIVE, removed_at=None
+            user=user,
+            campaign__state=Campaign.State.OPEN,
+            state=Participation.State.ACTIVE,
+            removed_at=None,
         )
         .exclude(qualification=Participation.Qualification.FAILED)
         .select_related("campaign")
@@ -292,13 +325,18 @@ def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
     open_now = [one for one in taking_part if _state_of(one.campaign, now) == "open"][:most]
     found = [
         OwnCampaign(
-            one.campaign, None if one.campaign.kind == Campaign.Kind.COLLECTION else progress_of(one), True, "open"
+            one.campaign,
+            None if one.campaign.kind == Campaign.Kind.COLLECTION else progress_of(one),
+            True,
+            "open",
         )
         for one in open_now
     ]
     found = [one for one in found if one.progress is None or one.progress.done < one.progress.total]
     if len(found) < most:
-        may_join = [one for one in _may_join(user).order_by("-pk")[:most] if _state_of(one, now) == "open"]
+        may_join = [
+            one for one in _may_join(user).order_by("-pk")[:most] if _state_of(one, now) == "open"
+        ]
         found += [OwnCampaign(one, None, False, "open") for one in may_join]
     return found[:most]
 

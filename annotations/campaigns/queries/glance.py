@@ -16,7 +16,8 @@ class AtAGlance:
 
 
 def drafts_and_open_campaigns(most: int) -> AtAGlance:
-    """What an organiser's first page says of campaigns: nothing is counted for more than ``most`` of them."""
+    """What an organiser's first page says of campaigns: nothing is counted for more than ``most``
+    of them."""
     newest = Campaign.objects.filter(state=Campaign.State.OPEN).order_by("-opened_at", "-pk")[:most]
     drafts = Campaign.objects.filter(state=Campaign.State.DRAFT).count()
     return AtAGlance(drafts, [(one, *done_and_wanted(one)) for one in newest])

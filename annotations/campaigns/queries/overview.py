@@ -28,7 +28,12 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_end, measured_pace
 from annotations.campaigns.queries.desk import current_guidelines
-from annotations.campaigns.queries.planning import PlannedItems, Question, planned_items, question_of
+from annotations.campaigns.queries.planning import (
+    PlannedItems,
+    Question,
+    planned_items,
+    question_of,
+)
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
 from annotations.steps import Step, with_the_next
@@ -40,7 +45,7 @@ LARGE = 50_000
 KEEP_COMPLETE_SECONDS = 60
 
 
-# --- how far ---------------------------------------------------------------------------------------------------
+# --- how far --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +89,8 @@ def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
 
 
 def slot_counts(campaign: Campaign) -> tuple[int, int, int]:
-    """(done, all, free). Counts on partial indexes instead of one over all slots: what is held and not in hand is
-    done."""
+    """(done, all, free). Counts on partial indexes instead of one over all slots: what is held and
+    not in hand is done."""
     slots = Slot.objects.filter(campaign=campaign)
     last = slots.aggregate(last=Max("ordinal"))["last"]
     wanted = 0 if last is None else last + 1
@@ -99,8 +104,8 @@ def slot_counts(campaign: Campaign) -> tuple[int, int, int]:
 def _complete_items(campaign: Campaign, slots: int, free: int) -> int:
     """Items whose k places are all taken by ratings.
 
-    Counted from whichever side is smaller: the open places or the taken ones. Of a large campaign both are many, so the
-    figure is kept for a minute.
+    Counted from whichever side is smaller: the open places or the taken ones. Of a large campaign
+    both are many, so the figure is kept for a minute.
     """
     if slots <= LARGE:
         return _count_complete_items(campaign, slots, free)
@@ -114,7 +119,11 @@ def _complete_items(campaign: Campaign, slots: int, free: int) -> int:
 def _count_complete_items(campaign: Campaign, slots: int, free: int) -> int:
     mine = Slot.objects.filter(campaign=campaign)
     if free > slots // 2:
-        taken = mine.filter(holder__state=Assignment.State.DONE).values("item").annotate(count=Count("pk"))
+        taken = (
+            mine.filter(holder__state=Assignment.State.DONE)
+            .values("item")
+            .annotate(count=Count("pk"))
+        )
         return taken.filter(count=campaign.raters_per_item).count()
     waiting = mine.filter(Q(holder__isnull=True) | Q(holder__state=Assignment.State.LEASED))
     return slots // campaign.raters_per_item - waiting.values("item").distinct().count()
@@ -135,14 +144,21 @@ def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datet
         assignment__slot__isnull=False,
     ).aggregate(count=Count("pk"), first=Min("created_at"))
     end, basis = _from_pace(left, lately["count"], lately["first"], now)
-    return end, basis or _("no rating in the last %(days)s days to tell the pace from") % {"days": DAYS_OF_PACE}
+    return end, basis or _("no rating in the last %(days)s days to tell the pace from") % {
+        "days": DAYS_OF_PACE
+    }
 
 
-def _from_pace(left: int, lately: int, first: datetime | None, now: datetime) -> tuple[datetime | None, str]:
-    """(end, what it rests on). The second is "" where nothing came lately: what did not come, the caller knows."""
+def _from_pace(
+    left: int, lately: int, first: datetime | None, now: datetime
+) -> tuple[datetime | None, str]:
+    """(end, what it rests on). The second is "" where nothing came lately: what did not come, the
+    caller knows."""
     if not lately or first is None:
         return None, ""
-    since = min(first, now - timedelta(hours=1))  # a first quarter of an hour says nothing of nights
+    since = min(
+        first, now - timedelta(hours=1)
+    )  # a first quarter of an hour says nothing of nights
     end = expected_end(left, lately, since, now)
     if end is None:
         return None, _("at the present pace it would take more than ten years")
@@ -156,13 +172,19 @@ def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
     wanted = campaign.dialogues_per_system or 0
     done = rooms.count()
     if campaign.state != Campaign.State.OPEN or done >= wanted:
-        basis = _("all dialogues are there") if wanted and done >= wanted else _("the campaign is not open")
+        basis = (
+            _("all dialogues are there")
+            if wanted and done >= wanted
+            else _("the campaign is not open")
+        )
         return Progress(done, wanted, None, 0, None, basis, now)
     lately = rooms.filter(finished_at__gte=now - timedelta(days=DAYS_OF_PACE)).aggregate(
         count=Count("pk"), first=Min("finished_at")
     )
     end, basis = _from_pace(wanted - done, lately["count"], lately["first"], now)
-    basis = basis or _("no dialogue finished in the last %(days)s days to tell the pace from") % {"days": DAYS_OF_PACE}
+    basis = basis or _("no dialogue finished in the last %(days)s days to tell the pace from") % {
+        "days": DAYS_OF_PACE
+    }
     return Progress(done, wanted, None, 0, end, basis, now)
 
 
@@ -191,18 +213,23 @@ def people_of(campaign: Campaign) -> People:
     )
 
 
-# --- what it costs ---------------------------------------------------------------------------------------------
+# --- what it costs --------------------------------------------------------------------------------
 
 
 def pace_of(kind: str, campaign: Campaign | None = None) -> Pace:
-    """Of this campaign where it has enough ratings, else of the site's campaigns of that kind, else an assumption."""
+    """Of this campaign where it has enough ratings, else of the site's campaigns of that kind, else
+    an assumption."""
     revisions = RatingRevision.objects.filter(number=1, active_ms__gt=0)
     if campaign is not None and campaign.pk and campaign.state != Campaign.State.DRAFT:
-        own = measured_pace(_seconds(revisions.filter(assignment__participation__campaign=campaign)), "campaign")
+        own = measured_pace(
+            _seconds(revisions.filter(assignment__participation__campaign=campaign)), "campaign"
+        )
         if own is not None:
             return own
     people = revisions.filter(assignment__participation__campaign__simulated=False)
-    same = measured_pace(_seconds(people.filter(assignment__participation__campaign__kind=kind)), "kind")
+    same = measured_pace(
+        _seconds(people.filter(assignment__participation__campaign__kind=kind)), "kind"
+    )
     return same or assumed_pace(kind)
 
 
@@ -231,17 +258,23 @@ def plan_of_campaign(campaign: Campaign) -> Plan:
     return plan_of(question_of(campaign), campaign)
 
 
-# --- what is there ---------------------------------------------------------------------------------------------
+# --- what is there --------------------------------------------------------------------------------
 
 
 def campaigns_with_counts() -> QuerySet[Campaign]:
     """Each with ``rater_count``. How far each is, ``progress_of`` says."""
-    return Campaign.objects.select_related("version__corpus").annotate(rater_count=Count("participations"))
+    return Campaign.objects.select_related("version__corpus").annotate(
+        rater_count=Count("participations")
+    )
 
 
 def versions_to_choose() -> list[CorpusVersion]:
     """All versions of all corpora, the newest of each corpus first."""
-    return list(CorpusVersion.objects.select_related("corpus").order_by("corpus__name", "corpus__slug", "-number"))
+    return list(
+        CorpusVersion.objects.select_related("corpus").order_by(
+            "corpus__name", "corpus__slug", "-number"
+        )
+    )
 
 
 def chat_systems() -> list[ChatSystem]:
@@ -253,10 +286,14 @@ def groups() -> list[Group]:
 
 
 def guidelines_with_counts(campaign: Campaign) -> list[Guidelines]:
-    """Newest first, each with ``rating_count``: how many ratings that count now were made under it."""
+    """Newest first, each with ``rating_count``: how many ratings that count now were made under
+    it."""
     return list(
         campaign.guidelines.order_by("-number").annotate(
-            rating_count=Count("ratingrevision", filter=Q(ratingrevision__assignment__current=F("ratingrevision__pk")))
+            rating_count=Count(
+                "ratingrevision",
+                filter=Q(ratingrevision__assignment__current=F("ratingrevision__pk")),
+            )
         )
     )
 
@@ -272,7 +309,8 @@ def invitation_with_token(token: str) -> Invitation | None:
 
 
 def why_unusable(invitation: Invitation) -> str:
-    """ "" | "revoked" | "disabled" (who made it may not act) | "expired" | "used_up" | "draft" | "closed"."""
+    """ "" | "revoked" | "disabled" (who made it may not act) | "expired" | "used_up" | "draft" |
+    "closed"."""
     now = timezone.now()
     campaign = invitation.campaign
     if invitation.revoked_at is not None:
@@ -283,17 +321,23 @@ def why_unusable(invitation: Invitation) -> str:
         return "expired"
     if invitation.most_uses is not None and invitation.uses >= invitation.most_uses:
         return "used_up"
-    if campaign.state == Campaign.State.CLOSED or (campaign.closes_at is not None and campaign.closes_at <= now):
+    if campaign.state == Campaign.State.CLOSED or (
+        campaign.closes_at is not None and campaign.closes_at <= now
+    ):
         return "closed"
     return "draft" if campaign.state == Campaign.State.DRAFT else ""
 
 
 def takes_part(user: Any, campaign: Campaign) -> bool:
-    return user.is_authenticated and campaign.participations.filter(user=user, removed_at=None).exists()
+    return (
+        user.is_authenticated
+        and campaign.participations.filter(user=user, removed_at=None).exists()
+    )
 
 
 def checks_of(campaign: Campaign) -> list[Item]:
-    """Training items in their order, then attention items, each with ``given_to``: how many raters had it."""
+    """Training items in their order, then attention items, each with ``given_to``: how many raters
+    had it."""
     return list(
         campaign.items.exclude(role=Item.Role.REGULAR)
         .select_related("dialogue", "turn", "system", "response")
@@ -310,11 +354,12 @@ def check_with_id(campaign: Campaign, public_id: str) -> Item | None:
 
 def has_answers(campaign: Campaign) -> bool:
     return (
-        campaign.rooms.exists() or RatingRevision.objects.filter(assignment__participation__campaign=campaign).exists()
+        campaign.rooms.exists()
+        or RatingRevision.objects.filter(assignment__participation__campaign=campaign).exists()
     )
 
 
-# --- what comes next -------------------------------------------------------------------------------------------
+# --- what comes next ------------------------------------------------------------------------------
 
 
 def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
@@ -323,7 +368,11 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
     is_closed = campaign.state == Campaign.State.CLOSED
     collects = campaign.kind == Campaign.Kind.COLLECTION
     guidelines = current_guidelines(campaign)
-    people = campaign.participations.exists() or campaign.groups.exists() or campaign.invitations.exists()
+    people = (
+        campaign.participations.exists()
+        or campaign.groups.exists()
+        or campaign.invitations.exists()
+    )
     steps = [
         Step("settings", _("Settings"), _("What is asked, of which systems, how often."), True),
         Step(
@@ -343,7 +392,9 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
                 _("Training and attention items"),
                 ngettext("%(count)s item.", "%(count)s items.", checks) % {"count": checks}
                 if checks
-                else _("A pass mark is set, and there is no training item to pass: everybody goes on.")
+                else _(
+                    "A pass mark is set, and there is no training item to pass: everybody goes on."
+                )
                 if campaign.pass_mark is not None
                 else _("Not needed; they show who understood the task and who reads."),
                 checks > 0,
@@ -352,7 +403,10 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         )
     steps += [
         Step(
-            "invite", _("Invite raters"), _("A link to send, or a group whose members may rate."), people or is_closed
+            "invite",
+            _("Invite raters"),
+            _("A link to send, or a group whose members may rate."),
+            people or is_closed,
         ),
         Step(
             "open",
@@ -365,8 +419,12 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         Step(
             "rate",
             _("Raters work"),
-            _("This page and Dialogues follow them.") if collects else _("This page and the agreement follow them."),
-            is_closed or campaign.has_enough or (bool(progress.wanted) and progress.done >= progress.wanted),
+            _("This page and Dialogues follow them.")
+            if collects
+            else _("This page and the agreement follow them."),
+            is_closed
+            or campaign.has_enough
+            or (bool(progress.wanted) and progress.done >= progress.wanted),
         ),
         Step(
             "close",

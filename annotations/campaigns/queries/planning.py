@@ -1,4 +1,5 @@
-"""What a campaign would ask: the dialogues drawn, the items they make, and what has to be left out."""
+"""What a campaign would ask: the dialogues drawn, the items they make, and what has to be left
+out."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from annotations.models import CorpusVersion, Response, System, Turn
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What decides a campaign's items. Of a form that is not yet stored as well as of a campaign."""
+    """What decides a campaign's items. Of a form that is not yet stored as well as of a
+    campaign."""
 
     kind: str
     version: CorpusVersion | None
@@ -29,7 +31,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class PlannedItems:
-    """``left_out`` counts what a system should have answered and did not: turns, or at dialogue level dialogues."""
+    """``left_out`` counts what a system should have answered and did not: turns, or at dialogue
+    level dialogues."""
 
     items: int
     dialogues: int
@@ -50,7 +53,8 @@ def question_of(campaign: Campaign) -> Question:
 
 
 def planned_items(question: Question) -> PlannedItems:
-    """How many items there would be. Of a collection an item is a dialogue, which two people write."""
+    """How many items there would be. Of a collection an item is a dialogue, which two people
+    write."""
     if question.kind == Campaign.Kind.COLLECTION or question.version is None:
         wanted = question.dialogues or 0
         return PlannedItems(wanted, wanted, 0, 0)
@@ -71,13 +75,19 @@ def items_to_make(question: Question) -> Iterator[Item]:
     """The items, not stored and without their campaign, in no order that a rater ever sees."""
     if question.version is None:
         return
-    drawn = draw_dialogues(_dialogues_with_turns(question.version), question.dialogues, question.seed)
+    drawn = draw_dialogues(
+        _dialogues_with_turns(question.version), question.dialogues, question.seed
+    )
     if question.kind == Campaign.Kind.INTERACTIVE:
         for chat_system in question.chat_systems:
             for dialogue in drawn:
                 yield Item(chat_system=chat_system, dialogue_id=dialogue)
     elif question.kind == Campaign.Kind.TURN:
-        rows = _responses(question, drawn).order_by("pk").values_list("pk", "turn_id", "turn__dialogue_id", "system_id")
+        rows = (
+            _responses(question, drawn)
+            .order_by("pk")
+            .values_list("pk", "turn_id", "turn__dialogue_id", "system_id")
+        )
         for response, turn, dialogue, system in rows.iterator(chunk_size=10_000):
             yield Item(response_id=response, turn_id=turn, dialogue_id=dialogue, system_id=system)
     elif question.kind == Campaign.Kind.DIALOGUE:
@@ -96,14 +106,18 @@ def _dialogues_with_turns(version: CorpusVersion) -> list[int]:
 
 
 def _turns_of(version: CorpusVersion, drawn: Sequence[int]) -> dict[int, int]:
-    counts = Turn.objects.filter(dialogue__version=version).values_list("dialogue_id").annotate(count=Count("pk"))
+    counts = (
+        Turn.objects.filter(dialogue__version=version)
+        .values_list("dialogue_id")
+        .annotate(count=Count("pk"))
+    )
     wanted = set(drawn)
     return {dialogue: count for dialogue, count in counts if dialogue in wanted}
 
 
 def _responses(question: Question, drawn: Sequence[int]):  # type: ignore[no-untyped-def]
-    """Where all dialogues are asked, the database need not be told which: a list of thousands is slow, and SQLite
-    takes only so long a one."""
+    """Where all dialogues are asked, the database need not be told which: a list of thousands is
+    slow, and SQLite takes only so long a one."""
     found = Response.objects.filter(system__in=[system.pk for system in question.systems])
     return found if question.dialogues is None else found.filter(turn__dialogue__in=drawn)
 
@@ -117,7 +131,9 @@ def _complete_pairs(question: Question, drawn: Sequence[int]) -> list[tuple[int,
         .annotate(count=Count("pk"))
         .order_by("system_id", "turn__dialogue_id")
     )
-    return [(system, dialogue) for system, dialogue, count in counted if count == turns.get(dialogue)]
+    return [
+        (system, dialogue) for system, dialogue, count in counted if count == turns.get(dialogue)
+    ]
 
 
 def answers_in(version: CorpusVersion) -> Answers:
@@ -127,7 +143,9 @@ def answers_in(version: CorpusVersion) -> Answers:
         "dialogue__external_id", "number"
     ):
         turns[dialogue].append(number)
-    answered: dict[str, set[tuple[str, int]]] = {name: set() for name in version.systems.values_list("name", flat=True)}
+    answered: dict[str, set[tuple[str, int]]] = {
+        name: set() for name in version.systems.values_list("name", flat=True)
+    }
     rows = Response.objects.filter(system__version=version).values_list(
         "system__name", "turn__dialogue__external_id", "turn__number"
     )

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.campaigns.models import Assignment, Campaign, Conflict, Item, Participation, RatingRevision
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Conflict,
+    Item,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.queries.ratings import campaign_matrix
 from annotations.campaigns.rater_statistics.checks import ChecksPassed, checks_passed
 from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, BesideOthers, beside_others
@@ -26,7 +33,8 @@ NOTHING_RATED = BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefi
 
 @dataclass(frozen=True)
 class RaterQuality:
-    """One rater. ``done``: regular items rated; ``counted``: how many of these count among their item's k."""
+    """One rater. ``done``: regular items rated; ``counted``: how many of these count among their
+    item's k."""
 
     participation: Participation
     done: int
@@ -62,16 +70,25 @@ class _Judged:
     flagged: bool = False
 
 
-def raters_of(campaign: Campaign, *, resamples: int = RESAMPLES, seed: int = SEED) -> list[RaterQuality]:
-    """Every rater in the order of joining, excluded ones too. Ratings that do not count are held against the others but
-    are no part of their means: excluding a rater makes the statistics of the rest those of a campaign without that
-    rater."""
-    people = list(campaign.participations.select_related("user", "guidelines_read").order_by("position"))
+def raters_of(
+    campaign: Campaign, *, resamples: int = RESAMPLES, seed: int = SEED
+) -> list[RaterQuality]:
+    """Every rater in the order of joining, excluded ones too. Ratings that do not count are held
+    against the others but are no part of their means: excluding a rater makes the statistics of the
+    rest those of a campaign without that rater."""
+    people = list(
+        campaign.participations.select_related("user", "guidelines_read").order_by("position")
+    )
     judged = _judged(campaign)
     skipped = _skipped(campaign)
     beside = _beside(campaign, people, judged, resamples, seed)
     return [
-        _quality(person, judged[person.pk], skipped.get(person.pk, 0), beside.get(person.pk, NOTHING_RATED))
+        _quality(
+            person,
+            judged[person.pk],
+            skipped.get(person.pk, 0),
+            beside.get(person.pk, NOTHING_RATED),
+        )
         for person in people
     ]
 
@@ -85,7 +102,9 @@ def conflicts_of(participation: Participation) -> list[System]:
     """The systems of the campaign's corpus that this person has a stake in."""
     if participation.user_id is None:
         return []
-    stakes = Conflict.objects.filter(user=participation.user_id, system__version=participation.campaign.version_id)
+    stakes = Conflict.objects.filter(
+        user=participation.user_id, system__version=participation.campaign.version_id
+    )
     return [stake.system for stake in stakes.select_related("system").order_by("system__position")]
 
 
@@ -99,7 +118,15 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
     rows = (
         Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
         .order_by("participation_id", "position")
-        .values_list("pk", "participation_id", "item_id", "item__role", "item__lowest", "item__highest", "slot__pk")
+        .values_list(
+            "pk",
+            "participation_id",
+            "item_id",
+            "item__role",
+            "item__lowest",
+            "item__highest",
+            "slot__pk",
+        )
     )
     by_rater: dict[int, list[_Judged]] = defaultdict(list)
     by_assignment: dict[int, _Judged] = {}
@@ -125,7 +152,9 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
 
 
 def _skipped(campaign: Campaign) -> dict[int, int]:
-    rows = Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.SKIPPED)
+    rows = Assignment.objects.filter(
+        participation__campaign=campaign, state=Assignment.State.SKIPPED
+    )
     found: dict[int, int] = defaultdict(int)
     for rater in rows.values_list("participation_id", flat=True):
         found[rater] += 1
@@ -147,13 +176,19 @@ def _beside(
     rows = [by_name[name] for name in matrix.raters]
     counts = np.zeros(matrix.scores.shape, dtype=bool)
     for row, person in enumerate(rows):
-        counted = [one.item for one in judged[person.pk] if one.counts and one.role == Item.Role.REGULAR]
+        counted = [
+            one.item for one in judged[person.pk] if one.counts and one.role == Item.Role.REGULAR
+        ]
         counts[row, np.searchsorted(items.item_pks, counted)] = True
-    found = beside_others(matrix.scores, matrix.dialogue_of_item, counts, resamples=resamples, seed=seed)
+    found = beside_others(
+        matrix.scores, matrix.dialogue_of_item, counts, resamples=resamples, seed=seed
+    )
     return {person.pk: beside for person, beside in zip(rows, found, strict=True)}
 
 
-def _quality(person: Participation, judged: list[_Judged], skipped: int, beside: BesideOthers) -> RaterQuality:
+def _quality(
+    person: Participation, judged: list[_Judged], skipped: int, beside: BesideOthers
+) -> RaterQuality:
     regular = [one for one in judged if one.role == Item.Role.REGULAR]
     scores = [one.last for one in regular]
     return RaterQuality(
@@ -173,7 +208,8 @@ def _quality(person: Participation, judged: list[_Judged], skipped: int, beside:
 
 
 def _checked(judged: list[_Judged], role: str, score_of: Callable[[_Judged], int]) -> ChecksPassed:
-    """Of training the first scores, as for passing it: the second comes after the answer was shown."""
+    """Of training the first scores, as for passing it: the second comes after the answer was
+    shown."""
     return checks_passed(
         (score_of(one), one.lowest, one.highest)
         for one in judged

@@ -10,7 +10,12 @@ from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 
 from annotations.campaigns.models import Assignment, Campaign, Item, Message, RatingRevision
-from annotations.campaigns.queries.ratings import OVERALL, counted_ratings, given_ratings, rated_systems
+from annotations.campaigns.queries.ratings import (
+    OVERALL,
+    counted_ratings,
+    given_ratings,
+    rated_systems,
+)
 from annotations.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
 from annotations.record_stream import records_of
 from annotations.records import (
@@ -25,8 +30,11 @@ from annotations.records import (
 ROWS_AT_A_TIME = 2000
 
 
-def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bool = False) -> Iterator[RatedItem]:
-    """The ratings that count; with ``everything`` also those of excluded raters, training and attention items.
+def ratings_to_export(
+    campaign: Campaign, everything: bool = False, accounts: bool = False
+) -> Iterator[RatedItem]:
+    """The ratings that count; with ``everything`` also those of excluded raters, training and
+    attention items.
 
     ``accounts`` gives the raters' user names beside the pseudonyms.
     """
@@ -39,7 +47,22 @@ def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bo
         assignments = [row[0] for row in rows]
         revisions = _revisions(assignments)
         talks = _conversations(assignments) if campaign.kind == Campaign.Kind.INTERACTIVE else {}
-        for pk, position, p, system_p, place, state, name, item, role, dialogue, turn, system, chat, slot in rows:
+        for (
+            pk,
+            position,
+            p,
+            system_p,
+            place,
+            state,
+            name,
+            item,
+            role,
+            dialogue,
+            turn,
+            system,
+            chat,
+            slot,
+        ) in rows:
             yield RatedItem(
                 **label,
                 item=item,
@@ -48,7 +71,9 @@ def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bo
                 turn=turn,
                 system=chat or system,
                 rater=f"rater {place + 1}",
-                account=(name or "") if accounts else None,  # a deleted account has no name any more
+                account=(name or "")
+                if accounts
+                else None,  # a deleted account has no name any more
                 rater_state=state,
                 counts=role == Item.Role.REGULAR and slot is not None,
                 position=position,
@@ -60,12 +85,15 @@ def ratings_to_export(campaign: Campaign, everything: bool = False, accounts: bo
 
 
 def _portions(campaign: Campaign, everything: bool) -> Iterator[list[tuple]]:
-    """Rater by rater in the order of work: along a unique index, so that no portion costs more than the one before.
+    """Rater by rater in the order of work: along a unique index, so that no portion costs more than
+    the one before.
 
     Tuples, because rows with all their models would take four times as long.
     """
     ratings: QuerySet[Assignment] = (
-        Assignment.objects.filter(state=Assignment.State.DONE) if everything else counted_ratings(campaign)
+        Assignment.objects.filter(state=Assignment.State.DONE)
+        if everything
+        else counted_ratings(campaign)
     )
     fields = ratings.order_by("position").values_list(
         "pk",
@@ -138,8 +166,9 @@ def _conversations(assignments: list[int]) -> dict[int, tuple[tuple[str, str], .
 
 
 def campaign_records(campaign: Campaign, everything: bool = False) -> Iterator[Record]:
-    """The rated systems, dialogues and responses as a record stream whose ratings are the campaign's: what the folder
-    of mt-metrics-eval is made from. Aspects: the overall score, and per axis the share of raters who marked it low."""
+    """The rated systems, dialogues and responses as a record stream whose ratings are the
+    campaign's: what the folder of mt-metrics-eval is made from. Aspects: the overall score, and per
+    axis the share of raters who marked it low."""
     by_dialogue = _rating_records(campaign, everything)
     interactive = campaign.kind == Campaign.Kind.INTERACTIVE
     names = rated_systems(campaign)
@@ -165,7 +194,11 @@ def campaign_records(campaign: Campaign, everything: bool = False) -> Iterator[R
 
 def _rating_records(campaign: Campaign, everything: bool) -> dict[str, list[RatingRecord]]:
     ratings = given_ratings(campaign) if everything else counted_ratings(campaign)
-    of_system = "item__chat_system__name" if campaign.kind == Campaign.Kind.INTERACTIVE else "item__system__name"
+    of_system = (
+        "item__chat_system__name"
+        if campaign.kind == Campaign.Kind.INTERACTIVE
+        else "item__system__name"
+    )
     axes = [axis["key"] for axis in campaign.axes]
     found: dict[str, list[RatingRecord]] = {}
     rows = ratings.values_list(
@@ -181,13 +214,15 @@ def _rating_records(campaign: Campaign, everything: bool) -> dict[str, list[Rati
         kept.append(RatingRecord(dialogue, turn, system, rater, OVERALL, float(score)))
         if low is not None:
             kept += [
-                RatingRecord(dialogue, turn, system, rater, f"{LOW_AXIS}{axis}", float(axis in low)) for axis in axes
+                RatingRecord(dialogue, turn, system, rater, f"{LOW_AXIS}{axis}", float(axis in low))
+                for axis in axes
             ]
     return found
 
 
 def newest_ratings(campaign: Campaign) -> QuerySet[Assignment]:
-    """All rated items of all raters, training and attention items too; the one rated (or changed) last comes first."""
+    """All rated items of all raters, training and attention items too; the one rated (or changed)
+    last comes first."""
     return (
         Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
         .select_related(

@@ -13,22 +13,31 @@ from numpy.typing import NDArray
 from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
-from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation, RatingRevision
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    ChatSystem,
+    Item,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.scale import SCORES
 from annotations.models import Rating
 from annotations.queries import NotFound
 from annotations.records import Level
 
 OVERALL = "overall"
-"""The aspect that every campaign asks. The others are its axes, by key: 1 where marked low, 0 where asked and not."""
+"""The aspect that every campaign asks. The others are its axes, by key: 1 where marked low, 0 where
+asked and not."""
 
 
 @dataclass(frozen=True)
 class CampaignItems:
     """The regular items of a campaign, and the raters × items matrix of one aspect.
 
-    ``system`` and ``dialogue`` are indices into ``systems`` and ``dialogue_ids``; ``turn`` is the turn's number, −1 at
-    dialogue level. Every item of the chosen systems is there, rated or not; raters without a rating of them are not.
+    ``system`` and ``dialogue`` are indices into ``systems`` and ``dialogue_ids``; ``turn`` is the
+    turn's number, −1 at dialogue level. Every item of the chosen systems is there, rated or not;
+    raters without a rating of them are not.
     """
 
     level: Level
@@ -54,12 +63,15 @@ def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def resolve_campaign_aspect(campaign: Campaign, wish: str | None) -> str:
-    """The aspect by its key or name; the overall score where none is asked for. Raises ``NotFound``."""
+    """The aspect by its key or name; the overall score where none is asked for. Raises
+    ``NotFound``."""
     known = aspects_of(campaign)
     for key, name in known:
         if not wish or wish.casefold() in (key.casefold(), name.casefold()):
             return key
-    raise NotFound(f"{campaign.slug} has no aspect {wish!r}. Aspects: {', '.join(key for key, _ in known)}")
+    raise NotFound(
+        f"{campaign.slug} has no aspect {wish!r}. Aspects: {', '.join(key for key, _ in known)}"
+    )
 
 
 def campaign_by_slug(slug: str) -> Campaign:
@@ -94,19 +106,22 @@ def select_rated_systems(
 
 
 def counted_ratings(campaign: Campaign) -> QuerySet[Assignment]:
-    """The ratings that count: of regular items, holding one of the item's k places. An excluded rater holds none."""
+    """The ratings that count: of regular items, holding one of the item's k places. An excluded
+    rater holds none."""
     return given_ratings(campaign).filter(slot__isnull=False)
 
 
 def given_ratings(campaign: Campaign) -> QuerySet[Assignment]:
-    """All ratings of regular items, also those of excluded raters and those whose place went to somebody else."""
+    """All ratings of regular items, also those of excluded raters and those whose place went to
+    somebody else."""
     return Assignment.objects.filter(
         participation__campaign=campaign, state=Assignment.State.DONE, item__role=Item.Role.REGULAR
     )
 
 
 def ratings_stamp(campaign: Campaign) -> int:
-    """Grows with every rating and every second thought: two equal stamps mean that nobody rated in between.
+    """Grows with every rating and every second thought: two equal stamps mean that nobody rated in
+    between.
 
     Counted, not the newest row's number: on PostgreSQL a row with a lower number may be seen later.
     """
@@ -114,12 +129,17 @@ def ratings_stamp(campaign: Campaign) -> int:
 
 
 def campaign_matrix(
-    campaign: Campaign, aspect: str = OVERALL, *, systems: Collection[str] | None = None, excluded: bool = False
+    campaign: Campaign,
+    aspect: str = OVERALL,
+    *,
+    systems: Collection[str] | None = None,
+    excluded: bool = False,
 ) -> CampaignItems:
-    """The matrix of the overall score (``OVERALL``) or of an axis, of all systems or of those named.
+    """The matrix of the overall score (``OVERALL``) or of an axis, of all systems or of those
+    named.
 
-    ``excluded=False`` reads the ratings that count, True also those of excluded raters. Training and attention items
-    are never in it. Raises ``NotFound`` where the campaign has no such aspect.
+    ``excluded=False`` reads the ratings that count, True also those of excluded raters. Training
+    and attention items are never in it. Raises ``NotFound`` where the campaign has no such aspect.
     """
     aspect = resolve_campaign_aspect(campaign, aspect)
     items = _items(campaign, systems)
@@ -159,7 +179,9 @@ class _Items:
 
 def _items(campaign: Campaign, chosen: Collection[str] | None) -> _Items:
     of_system = "chat_system" if campaign.kind == Campaign.Kind.INTERACTIVE else "system"
-    regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR, **{f"{of_system}__isnull": False})
+    regular = Item.objects.filter(
+        campaign=campaign, role=Item.Role.REGULAR, **{f"{of_system}__isnull": False}
+    )
     if chosen is not None:
         regular = regular.filter(**{f"{of_system}__name__in": list(chosen)})
     table = [
@@ -173,7 +195,9 @@ def _items(campaign: Campaign, chosen: Collection[str] | None) -> _Items:
     used = set(dialogue.tolist())
     dialogues = [
         row
-        for row in campaign.version.dialogues.order_by("position").values_list("pk", "external_id", "position")
+        for row in campaign.version.dialogues.order_by("position").values_list(
+            "pk", "external_id", "position"
+        )
         if row[0] in used
     ]
     return _Items(
@@ -189,7 +213,9 @@ def _items(campaign: Campaign, chosen: Collection[str] | None) -> _Items:
 
 def _named_systems(campaign: Campaign, used: set[int]) -> tuple[list[int], tuple[str, ...]]:
     if campaign.kind == Campaign.Kind.INTERACTIVE:
-        rows = list(ChatSystem.objects.filter(pk__in=used).order_by("name").values_list("pk", "name"))
+        rows = list(
+            ChatSystem.objects.filter(pk__in=used).order_by("name").values_list("pk", "name")
+        )
     else:
         everyone = campaign.version.systems.order_by("position").values_list("pk", "name")
         rows = [row for row in everyone if row[0] in used]
@@ -217,7 +243,9 @@ def _scores(
     place = np.searchsorted(item_pks, item)
     of_chosen = place < len(item_pks)
     of_chosen[of_chosen] = item_pks[place[of_chosen]] == item[of_chosen]
-    people = Participation.objects.filter(pk__in=np.unique(rater[of_chosen]).tolist()).order_by("position")
+    people = Participation.objects.filter(pk__in=np.unique(rater[of_chosen]).tolist()).order_by(
+        "position"
+    )
     rows_of = {person.pk: number for number, person in enumerate(people)}
     scores = np.full((len(rows_of), len(item_pks)), np.nan)
     if rows_of:
@@ -236,7 +264,8 @@ def campaign_agreement(
     seed: int = 0,
     items: CampaignItems | None = None,
 ) -> dict[str, Any]:
-    """The report of ``annotations.rating_queries.agreement_of``, of a campaign. ``items`` spares a second read."""
+    """The report of ``annotations.rating_queries.agreement_of``, of a campaign. ``items`` spares a
+    second read."""
     if items is None:
         items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
     report = agreement_report(items.matrix, resamples=resamples)
@@ -257,8 +286,8 @@ def campaign_agreement(
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """``published``: ratings that stand in the corpus; ``counted``: those that count now; ``changed_since``: whether
-    they may differ."""
+    """``published``: ratings that stand in the corpus; ``counted``: those that count now;
+    ``changed_since``: whether they may differ."""
 
     aspect: str
     published: int
@@ -278,4 +307,6 @@ def publication_of(campaign: Campaign) -> Publication:
     published = of_campaign.count()
     newer = counted_ratings(campaign).filter(current__created_at__gt=campaign.published_at).exists()
     others_count = campaign.changes != campaign.publication.get("changes")
-    return Publication(campaign.published_aspect, published, counted, published != counted or newer or others_count)
+    return Publication(
+        campaign.published_aspect, published, counted, published != counted or newer or others_count
+    )

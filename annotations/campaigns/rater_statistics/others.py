@@ -1,11 +1,13 @@
 """One rater beside the others: how much higher or lower, and how alike in order.
 
-Severity d = mean over items of (own score − mean of the item's other raters). Below 0: severe, above 0: lenient. With
-partial overlap each rater is held against whoever judged the same items, so d also carries the others' severity; a
-model of all raters at once (many-facet Rasch, Linacre 1989) would part the two, and needs more overlap than k = 2.
+Severity d = mean over items of (own score − mean of the item's other raters). Below 0: severe,
+above 0: lenient. With partial overlap each rater is held against whoever judged the same items, so
+d also carries the others' severity; a model of all raters at once (many-facet Rasch, Linacre 1989)
+would part the two, and needs more overlap than k = 2.
 
-Agreement r = Pearson's correlation of own scores with the mean of the item's other raters (leave-one-out, as the human
-ceiling has it). A correlation, not κ, because severity stands beside it and κ would mix the two.
+Agreement r = Pearson's correlation of own scores with the mean of the item's other raters
+(leave-one-out, as the human ceiling has it). A correlation, not κ, because severity stands beside
+it and κ would mix the two.
 
 Intervals: 95 %, percentiles of a bootstrap over dialogues.
 """
@@ -45,9 +47,10 @@ def beside_others(
 ) -> list[BesideOthers]:
     """Every rater against the ratings that count.
 
-    ``scores``: raters × items, NaN where not judged. ``dialogue``: (items,) the dialogue of each. ``counts``: which
-    ratings count, (raters,) or raters × items. One that does not (an excluded rater's, say) is held against the others
-    but is no part of their mean. 0 resamples: no intervals.
+    ``scores``: raters × items, NaN where not judged. ``dialogue``: (items,) the dialogue of each.
+    ``counts``: which ratings count, (raters,) or raters × items. One that does not (an excluded
+    rater's, say) is held against the others but is no part of their mean. 0 resamples: no
+    intervals.
     """
     given = ~np.isnan(scores)
     counted = given & (counts[:, np.newaxis] if counts.ndim == 1 else counts)
@@ -68,7 +71,9 @@ def _beside(
     if not own.size:
         return BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefined(NOBODY_ELSE))
     dialogues, place = np.unique(dialogue, return_inverse=True)
-    drawn = cluster_resamples(dialogues.size, resamples, seed).astype(np.float64) if resamples else None
+    drawn = (
+        cluster_resamples(dialogues.size, resamples, seed).astype(np.float64) if resamples else None
+    )
     return BesideOthers(
         int(own.size),
         _severity(own - of_others, place, dialogues.size, drawn),
@@ -76,7 +81,9 @@ def _beside(
     )
 
 
-def _severity(difference: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None) -> Estimate:
+def _severity(
+    difference: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None
+) -> Estimate:
     point = Estimate(float(difference.mean()))
     if drawn is None:
         return point
@@ -86,7 +93,11 @@ def _severity(difference: FloatArray, place: NDArray[np.int64], dialogues: int, 
 
 
 def _agreement(
-    own: FloatArray, of_others: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None
+    own: FloatArray,
+    of_others: FloatArray,
+    place: NDArray[np.int64],
+    dialogues: int,
+    drawn: FloatArray | None,
 ) -> Estimate:
     if reason := why_undefined(own, of_others):
         return Estimate.undefined(reason)

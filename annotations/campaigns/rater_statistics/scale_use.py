@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ScaleUse:
-    """``counts`` and ``shares`` run along the scale. ``entropy`` is Shannon's (1948), in bits: 0 where one score is
-    given throughout, log₂ of the number of points where all are given equally often; None without ratings."""
+    """``counts`` and ``shares`` run along the scale. ``entropy`` is Shannon's (1948), in bits: 0
+    where one score is given throughout, log₂ of the number of points where all are given equally
+    often; None without ratings."""
 
     counts: tuple[int, ...]
     entropy: float | None

@@ -1,4 +1,5 @@
-"""Addresses of campaigns: what organisers set up, where raters work, where pairs write dialogues."""
+"""Addresses of campaigns: what organisers set up, where raters work, where pairs write
+dialogues."""
 
 from django.urls import include, path
 

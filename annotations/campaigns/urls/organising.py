@@ -13,7 +13,13 @@ urlpatterns = [
     path("<slug:slug>/delete/", organise.campaign_delete, name="campaign-delete"),
     path("<slug:slug>/guidelines/", guidelines.campaign_guidelines, name="campaign-guidelines"),
     path("<slug:slug>/invitations/", invite.campaign_invite, name="campaign-invite"),
-    path("<slug:slug>/invitations/<int:pk>/revoke/", invite.campaign_revoke, name="campaign-revoke"),
+    path(
+        "<slug:slug>/invitations/<int:pk>/revoke/", invite.campaign_revoke, name="campaign-revoke"
+    ),
     path("<slug:slug>/checks/", checks.campaign_checks, name="campaign-checks"),
-    path("<slug:slug>/checks/<str:public_id>/delete/", checks.campaign_check_delete, name="campaign-check-delete"),
+    path(
+        "<slug:slug>/checks/<str:public_id>/delete/",
+        checks.campaign_check_delete,
+        name="campaign-check-delete",
+    ),
 ]

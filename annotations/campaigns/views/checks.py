@@ -15,7 +15,12 @@ from annotations.campaigns.access import campaign_or_404, organisers_alone, orga
 from annotations.campaigns.actions import checks
 from annotations.campaigns.forms.organising import CheckFileForm
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.plan.check_items import LARGEST_FILE, BadCheckFile, Fault, read_check_items
+from annotations.campaigns.plan.check_items import (
+    LARGEST_FILE,
+    BadCheckFile,
+    Fault,
+    read_check_items,
+)
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import answers_in
 from annotations.file_bodies import takes_file
@@ -46,9 +51,12 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
         "pass_percent": "" if campaign.pass_mark is None else f"{campaign.pass_mark * 100:g}",
         "can_have_checks": campaign.kind in CHECKED_KINDS,
         "of_turns": campaign.kind == Campaign.Kind.TURN,
-        "count_words": ngettext("%(count)s item", "%(count)s items", len(found)) % {"count": len(found)},
+        "count_words": ngettext("%(count)s item", "%(count)s items", len(found))
+        % {"count": len(found)},
     }
-    return render(request, "campaigns/checks.html", context, status=422 if request.method == "POST" else 200)
+    return render(
+        request, "campaigns/checks.html", context, status=422 if request.method == "POST" else 200
+    )
 
 
 def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
@@ -61,7 +69,13 @@ def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
     except BadCheckFile as bad:
         return bad.faults
     except checks.CheckKnown as known:
-        return [Fault(0, _("item %(place)s of the file") % {"place": known.place}, _("is among the items already"))]
+        return [
+            Fault(
+                0,
+                _("item %(place)s of the file") % {"place": known.place},
+                _("is among the items already"),
+            )
+        ]
     return []
 
 

@@ -1,4 +1,5 @@
-"""The pages of a collection: meet a partner, write a dialogue in turn, and, for organisers, make a corpus of it."""
+"""The pages of a collection: meet a partner, write a dialogue in turn, and, for organisers, make a
+corpus of it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from annotations.importers.problems import ImportFailed
 from annotations.page import page
 from annotations.queries import NotFound
 
-# --- raters ----------------------------------------------------------------------------------------------------
+# --- raters ---------------------------------------------------------------------------------------
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -47,7 +48,9 @@ def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
             return redirect("room", campaign.slug, rooms.meet(participation).public_id)
         except NoRoom as refusal:
             return _meet_page(request, participation, refusal.why)
-    return _meet_page(request, participation, rooms.why_no_room(campaign, participation, timezone.now()))
+    return _meet_page(
+        request, participation, rooms.why_no_room(campaign, participation, timezone.now())
+    )
 
 
 def _meet_page(request: HttpRequest, participation: Participation, why: str) -> HttpResponse:
@@ -82,7 +85,11 @@ def room(request: HttpRequest, participation: Participation, public_id: str) -> 
 
 
 def _room_page(
-    request: HttpRequest, participation: Participation, found: Room, form: LineForm | None = None, status: int = 200
+    request: HttpRequest,
+    participation: Participation,
+    found: Room,
+    form: LineForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     if request.method != "HEAD":
         rooms.note_presence(found, participation, timezone.now())
@@ -93,8 +100,11 @@ def _room_page(
         "written": queries.dialogues_by(participation),
         "why": rooms.why_no_room(participation.campaign, participation, timezone.now()),
         "text": form["text"].value() if form else "",
-        "errors": [error for found_errors in form.errors.values() for error in found_errors] if form else [],
-        "key": (form["key"].value() if form and "key" not in form.errors else "") or uuid.uuid4().hex,
+        "errors": [error for found_errors in form.errors.values() for error in found_errors]
+        if form
+        else [],
+        "key": (form["key"].value() if form and "key" not in form.errors else "")
+        or uuid.uuid4().hex,
         "has_guidelines": current_guidelines(participation.campaign) is not None,
     }
     return render(request, "campaigns/collecting/room.html", context, status=status)
@@ -118,14 +128,16 @@ def room_lines(request: HttpRequest, participation: Participation, public_id: st
 
 
 def _why_nobody_comes(found: Room, participation: Participation) -> str:
-    """Why one waits in vain. "" once two have met: they finish their dialogue whatever becomes of the campaign."""
+    """Why one waits in vain. "" once two have met: they finish their dialogue whatever becomes of
+    the campaign."""
     if found.state != Room.State.WAITING:
         return ""
     return rooms.why_no_room(participation.campaign, participation, timezone.now())
 
 
 def _shows(request: HttpRequest, view: queries.RoomView, why: str) -> bool:
-    """Whether the page that asks was made for the room as it is now; one that does not say is taken to be."""
+    """Whether the page that asks was made for the room as it is now; one that does not say is taken
+    to be."""
     state = request.GET.get("state")
     return state is None or (state, request.GET.get("why", "")) == (view.state, why)
 
@@ -139,9 +151,13 @@ def room_say(request: HttpRequest, participation: Participation, public_id: str)
     if not form.is_valid():
         return _not_said(request, participation, found, form, 422)
     try:
-        said = rooms.say(participation, public_id, form.cleaned_data["text"], form.cleaned_data["key"])
+        said = rooms.say(
+            participation, public_id, form.cleaned_data["text"], form.cleaned_data["key"]
+        )
     except OutOfTurn:
-        form.add_error(None, _("Your partner writes now. Your text is kept; send it when it is your turn."))
+        form.add_error(
+            None, _("Your partner writes now. Your text is kept; send it when it is your turn.")
+        )
         return _not_said(request, participation, found, form, 409)
     except RoomClosed:
         form.add_error(None, _("This dialogue has ended. Your last text was not stored."))
@@ -177,24 +193,29 @@ def room_leave(request: HttpRequest, participation: Participation, public_id: st
     return redirect("meet", participation.campaign.slug)
 
 
-# --- organisers ------------------------------------------------------------------------------------------------
+# --- organisers -----------------------------------------------------------------------------------
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @organisers_page
 def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rooms of a collection; ``?room=`` reads one. POST leaves one out, takes it back, or makes the corpus."""
+    """The rooms of a collection; ``?room=`` reads one. POST leaves one out, takes it back, or makes
+    the corpus."""
     campaign = _collection(campaign_or_404(slug))
     if request.method != "POST":
         wish = request.GET.get("room")
-        return _dialogue_page(request, campaign, wish) if wish else _dialogues_page(request, campaign)
+        return (
+            _dialogue_page(request, campaign, wish) if wish else _dialogues_page(request, campaign)
+        )
     action = request.POST.get("action", "")
     if action in ("leave-out", "take-back"):
         return _leave_out(request, campaign, action == "leave-out")
     if action == "make":
         return _make_corpus(request, campaign)
-    messages.error(request, _("Nothing was changed: this form asks for nothing that can be done here."))
+    messages.error(
+        request, _("Nothing was changed: this form asks for nothing that can be done here.")
+    )
     return redirect("campaign-dialogues", slug)
 
 
@@ -275,7 +296,9 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def _what_was_made(outcome: Any) -> str:
     words = {"corpus": outcome.version.corpus.slug, "version": outcome.version.number}
     if not outcome.created:
-        return _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.") % words
+        return (
+            _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.") % words
+        )
     count = outcome.survey.counts.dialogues
     return ngettext(
         "%(corpus)s version %(version)d holds %(count)d dialogue.",

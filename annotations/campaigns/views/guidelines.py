@@ -25,14 +25,23 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     start = versions[0].text if versions else guidelines_to_start_from(campaign)
     form = GuidelinesForm(request.POST or None, initial={"text": start})
     if request.method == "POST" and form.is_valid() and "preview" not in request.POST:
-        stored, is_new = setup.write_guidelines(campaign, form.cleaned_data["text"], by=request.user)
-        messages.success(
-            request, _stored_words(campaign) % {"number": stored.number} if is_new else _("Nothing was changed.")
+        stored, is_new = setup.write_guidelines(
+            campaign, form.cleaned_data["text"], by=request.user
         )
-        return redirect("campaign" if is_new and stored.number == 1 else "campaign-guidelines", slug)
+        messages.success(
+            request,
+            _stored_words(campaign) % {"number": stored.number}
+            if is_new
+            else _("Nothing was changed."),
+        )
+        return redirect(
+            "campaign" if is_new and stored.number == 1 else "campaign-guidelines", slug
+        )
     shown = form.cleaned_data.get("text", "") if form.is_bound and form.is_valid() else start
     if request.htmx:
-        return render(request, "campaigns/_guidelines_preview.html", {"html": to_html(shown), "form": form})
+        return render(
+            request, "campaigns/_guidelines_preview.html", {"html": to_html(shown), "form": form}
+        )
     context = {
         "section": "campaigns",
         "tab": "guidelines",

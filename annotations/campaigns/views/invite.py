@@ -21,7 +21,12 @@ def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_or_404(slug)
     form = InvitationForm(request.POST)
     if not form.is_valid():
-        return render(request, "campaigns/campaign.html", overview_context(request, campaign, form), status=422)
+        return render(
+            request,
+            "campaigns/campaign.html",
+            overview_context(request, campaign, form),
+            status=422,
+        )
     invitations.invite(campaign, **form.cleaned_data, by=request.user)
     messages.success(request, _("The link is made. Copy it below and send it."))
     return redirect(f"{campaign_address(slug)}#invitations")

@@ -24,7 +24,8 @@ GONE = 410
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def campaign_join(request: HttpRequest, token: str) -> HttpResponse:
-    """A token that nobody made, and one of a campaign that is gone, are answered alike: nothing can be learnt."""
+    """A token that nobody made, and one of a campaign that is gone, are answered alike: nothing can
+    be learnt."""
     invitation = overview.invitation_with_token(token)
     if invitation is None:
         return render(request, "campaigns/join_refused.html", {"why": "unknown"}, status=404)
@@ -63,7 +64,8 @@ def _join_with_new_account(request: HttpRequest, invitation: Invitation) -> Http
         return _page(request, invitation, form)
     except CannotJoin as refusal:
         return _refused(request, refusal)
-    # The password was chosen a moment ago: asked for it, the backend may refuse, after other people's guesses.
+    # The password was chosen a moment ago: asked for it, the backend may refuse, after other
+    # people's guesses.
     login(request, participation.user, backend=settings.AUTHENTICATION_BACKENDS[0])
     return redirect("rating-start", invitation.campaign.slug)
 
@@ -74,4 +76,6 @@ def _page(request: HttpRequest, invitation: Invitation, form: AccountForm) -> Ht
 
 
 def _refused(request: HttpRequest, refusal: CannotJoin) -> HttpResponse:
-    return render(request, "campaigns/join_refused.html", {"why": "said", "text": str(refusal)}, status=GONE)
+    return render(
+        request, "campaigns/join_refused.html", {"why": "said", "text": str(refusal)}, status=GONE
+    )

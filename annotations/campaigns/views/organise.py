@@ -1,4 +1,5 @@
-"""An organiser's campaigns: the list, one campaign's state and course, and a look at what raters will see."""
+"""An organiser's campaigns: the list, one campaign's state and course, and a look at what raters
+will see."""
 
 from __future__ import annotations
 
@@ -32,7 +33,10 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     found = list(overview.campaigns_with_counts())
     table = campaigns_table(found)
     return page(
-        request, "campaigns/campaigns.html", {"section": "campaigns", "campaigns": found, "table": table}, [table]
+        request,
+        "campaigns/campaigns.html",
+        {"section": "campaigns", "campaigns": found, "table": table},
+        [table],
     )
 
 
@@ -93,7 +97,9 @@ def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
     one = campaign_or_404(slug)
     plan = overview.plan_of_campaign(one)
     template = "campaigns/_plan.html" if request.htmx else "campaigns/plan.html"
-    return render(request, template, {"section": "campaigns", "tab": "plan", "campaign": one, "plan": plan})
+    return render(
+        request, template, {"section": "campaigns", "tab": "plan", "campaign": one, "plan": plan}
+    )
 
 
 @require_safe

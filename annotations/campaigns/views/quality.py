@@ -17,11 +17,20 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import publishing, quality
-from annotations.campaigns.forms.quality import ConflictForm, ExclusionForm, PublishForm, RemovalForm
+from annotations.campaigns.forms.quality import (
+    ConflictForm,
+    ExclusionForm,
+    PublishForm,
+    RemovalForm,
+)
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries import quality as queries
 from annotations.campaigns.queries.collection import dialogues_by, writers_table
-from annotations.campaigns.queries.rating_stream import campaign_records, newest_ratings, ratings_to_export
+from annotations.campaigns.queries.rating_stream import (
+    campaign_records,
+    newest_ratings,
+    ratings_to_export,
+)
 from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
@@ -41,7 +50,11 @@ def raters(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _raters_page(
-    request: HttpRequest, campaign: Campaign, number: str, forms: dict[str, Any] | None = None, status: int = 200
+    request: HttpRequest,
+    campaign: Campaign,
+    number: str,
+    forms: dict[str, Any] | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     everyone = queries.raters_of(campaign)
     collects = campaign.kind == Campaign.Kind.COLLECTION
@@ -49,7 +62,13 @@ def _raters_page(
     chosen = next((rater for rater in everyone if str(rater.number) == number), None)
     if number and chosen is None:
         raise Http404(f"there is no rater {number}")
-    context = {"section": "campaigns", "tab": "raters", "campaign": campaign, "table": table, "chosen": chosen}
+    context = {
+        "section": "campaigns",
+        "tab": "raters",
+        "campaign": campaign,
+        "table": table,
+        "chosen": chosen,
+    }
     if chosen is not None:
         context |= {
             "conflicts": queries.conflicts_of(chosen.participation),
@@ -77,7 +96,8 @@ def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return _back_to_rater(slug, number)
     words = ngettext(
         "%(rater)s is excluded. %(count)s rating no longer counts; its place is free for others.",
-        "%(rater)s is excluded. %(count)s ratings no longer count; their places are free for others.",
+        "%(rater)s is excluded. %(count)s ratings no longer count; their places are free for "
+        "others.",
         count,
     )
     messages.success(request, words % {"rater": rater.pseudonym, "count": count})
@@ -105,16 +125,19 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     _campaign, rater = _rater_or_404(slug, number)
     restored = quality.restore(rater, by=request.user)
-    messages.success(request, _restored_words(_("%(rater)s may rate again.") % {"rater": rater.pseudonym}, restored))
+    messages.success(
+        request,
+        _restored_words(_("%(rater)s may rate again.") % {"rater": rater.pseudonym}, restored),
+    )
     return _back_to_rater(slug, number)
 
 
 def _restored_words(start: str, restored: quality.Restored) -> str:
     words = _("Ratings that count again: %(counted)s.") % {"counted": restored.counted}
     if restored.full:
-        words += " " + _("%(full)s do not, because others have filled the items' places meanwhile.") % {
-            "full": restored.full
-        }
+        words += " " + _(
+            "%(full)s do not, because others have filled the items' places meanwhile."
+        ) % {"full": restored.full}
     return f"{start} {words}"
 
 
@@ -132,10 +155,14 @@ def conflict(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     names = {"rater": rater.pseudonym, "system": system.name}
     if form.cleaned_data["withdraw"]:
         restored = quality.withdraw_conflict(rater.user, system, by=request.user)
-        messages.success(request, _restored_words(_("%(rater)s may rate %(system)s.") % names, restored))
+        messages.success(
+            request, _restored_words(_("%(rater)s may rate %(system)s.") % names, restored)
+        )
     else:
         count = quality.declare_conflict(rater.user, system, by=request.user)
-        words = _("%(rater)s is not given %(system)s any more. Ratings that no longer count: %(count)s.")
+        words = _(
+            "%(rater)s is not given %(system)s any more. Ratings that no longer count: %(count)s."
+        )
         messages.success(request, words % {**names, "count": count})
     return _back_to_rater(slug, number)
 
@@ -152,7 +179,7 @@ def _back_to_rater(slug: str, number: int) -> HttpResponse:
     return redirect(f"{reverse('campaign-raters', args=[slug])}?rater={number}#rater")
 
 
-# --- ratings ---------------------------------------------------------------------------------------------------
+# --- ratings --------------------------------------------------------------------------------------
 
 
 @require_safe
@@ -208,10 +235,16 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     found = ratings_to_export(campaign, everything, accounts)
     axes = [axis["key"] for axis in campaign.axes]
     if form == "jsonl":
-        return lines_as_file(json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8")
+        return lines_as_file(
+            json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8"
+        )
     if form == "csv":
-        return lines_as_file(csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8")
-    return lines_as_file(csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8")
+        return lines_as_file(
+            csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8"
+        )
+    return lines_as_file(
+        csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8"
+    )
 
 
 def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
@@ -226,7 +259,9 @@ def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
                 if path.is_file():
                     archive.write(path, path.relative_to(made))
     file.seek(0)
-    return FileResponse(file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")
+    return FileResponse(
+        file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip"
+    )
 
 
 @require_POST
@@ -250,5 +285,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 @organisers_page
 def unpublish(request: HttpRequest, slug: str) -> HttpResponse:
     removed = publishing.unpublish(_rated_campaign(slug), by=request.user)
-    messages.success(request, _("Human scores taken out of the corpus: %(removed)s.") % {"removed": removed})
+    messages.success(
+        request, _("Human scores taken out of the corpus: %(removed)s.") % {"removed": removed}
+    )
     return redirect("campaign-ratings", slug=slug)

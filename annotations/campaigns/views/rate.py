@@ -78,7 +78,9 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
             raise Http404("this item was not given to you")
         if queries.chat_is_to_come(wished):
             return redirect("rating-work", campaign.slug)
-        if wished.state == Assignment.State.DONE or wished.pk in {one.pk for one in desk.assignments}:
+        if wished.state == Assignment.State.DONE or wished.pk in {
+            one.pk for one in desk.assignments
+        }:
             return _work_page(request, participation, wished, desk, text, Typed.of_stored(wished))
     if not desk.assignments:
         return _end_page(request, participation, desk)
@@ -93,7 +95,8 @@ def _fill_desk(participation: Participation) -> Desk:
 
 
 def _held_at_once(campaign: Campaign) -> int:
-    """A chat cannot be loaded beforehand: of an interactive campaign one item is in hand at a time."""
+    """A chat cannot be loaded beforehand: of an interactive campaign one item is in hand at a
+    time."""
     return 1 if campaign.kind == Campaign.Kind.INTERACTIVE else desk_actions.HELD_AT_ONCE
 
 
@@ -157,7 +160,7 @@ def _end_page(request: HttpRequest, participation: Participation, desk: Desk) ->
     return render(request, "campaigns/rating/end.html", context)
 
 
-# --- what the page sends ---------------------------------------------------------------------------------------
+# --- what the page sends --------------------------------------------------------------------------
 
 
 def _form_of(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -176,19 +179,30 @@ def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
             stored, desk = desk_actions.rate_and_refill(
                 participation, public_id, form.judgement(), _held_at_once(participation.campaign)
             )
-            return JsonResponse(_taken(participation.campaign, stored) | _what_comes(request, participation, desk))
+            return JsonResponse(
+                _taken(participation.campaign, stored) | _what_comes(request, participation, desk)
+            )
         stored = desk_actions.rate(participation, public_id, form.judgement())
     except (NotHanded, ItemTaken, RatingsClosed) as problem:
         return _not_taken(request, participation, _reason(problem))
     if stored.revision.assignment.item.role == Item.Role.TRAINING:
-        return redirect(f"{reverse('rating-work', args=[participation.campaign.slug])}?feedback={public_id}")
+        return redirect(
+            f"{reverse('rating-work', args=[participation.campaign.slug])}?feedback={public_id}"
+        )
     return redirect("rating-work", participation.campaign.slug)
 
 
 def _taken(campaign: Campaign, stored: Stored) -> dict[str, Any]:
     item, revision = stored.revision.assignment.item, stored.revision
-    feedback = _feedback(campaign, item, revision.score) if item.role == Item.Role.TRAINING else None
-    return {"stored": True, "item": item.public_id, "revision": revision.number, "feedback": feedback}
+    feedback = (
+        _feedback(campaign, item, revision.score) if item.role == Item.Role.TRAINING else None
+    )
+    return {
+        "stored": True,
+        "item": item.public_id,
+        "revision": revision.number,
+        "feedback": feedback,
+    }
 
 
 def _refused(request: HttpRequest, participation: Participation, form: RatingForm) -> HttpResponse:
@@ -216,28 +230,36 @@ def _reason(problem: Exception) -> str:
         return str(problem)
     if isinstance(problem, ItemTaken):
         return _(
-            "Others have rated this item in the meantime, so this rating was not stored. Your other ratings stand."
+            "Others have rated this item in the meantime, so this rating was not stored. Your "
+            "other ratings stand."
         )
     return _("This item is not in your hands. Your other ratings stand.")
 
 
 def _not_taken(request: HttpRequest, participation: Participation, reason: str) -> HttpResponse:
     if wants_json(request):
-        answer = {"stored": False, "reason": reason, **_what_comes(request, participation, _fill_desk(participation))}
+        answer = {
+            "stored": False,
+            "reason": reason,
+            **_what_comes(request, participation, _fill_desk(participation)),
+        }
         return JsonResponse(answer, status=409)
     messages.warning(request, reason)
     return redirect("rating-work", participation.campaign.slug)
 
 
 def _what_comes(request: HttpRequest, participation: Participation, desk: Desk) -> dict[str, Any]:
-    """The items in hand, with the page of each that the browser has not got; and where to go when there are none."""
+    """The items in hand, with the page of each that the browser has not got; and where to go when
+    there are none."""
     ready = [one for one in desk.assignments if not queries.chat_is_to_come(one)]
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
     pages = {view.public_id: _item_html(participation.campaign, view) for view in _views(new)}
     return {
         "progress": queries.progress_of(participation, len(desk.assignments)).as_json(),
-        "next": [{"item": one.item.public_id, "html": pages.get(one.item.public_id)} for one in ready],
+        "next": [
+            {"item": one.item.public_id, "html": pages.get(one.item.public_id)} for one in ready
+        ],
         "ended": desk.why_empty if not desk.assignments else "",
         "guidelines": participation.newest_guidelines,
     }
@@ -252,7 +274,9 @@ def _item_html(campaign: Campaign, view: ItemView) -> str:
 
 
 def _feedback(campaign: Campaign, item: Item, score: int) -> str:
-    return render_to_string("campaigns/rating/_feedback.html", _feedback_context(campaign, item, score))
+    return render_to_string(
+        "campaigns/rating/_feedback.html", _feedback_context(campaign, item, score)
+    )
 
 
 def _feedback_context(campaign: Campaign, item: Item, score: int) -> dict[str, Any]:
@@ -269,7 +293,9 @@ def _feedback_context(campaign: Campaign, item: Item, score: int) -> dict[str, A
     }
 
 
-def _feedback_page(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+def _feedback_page(
+    request: HttpRequest, participation: Participation, public_id: str
+) -> HttpResponse:
     assignment = queries.own_assignment(participation, public_id)
     rating = None if assignment is None else assignment.current
     if assignment is None or rating is None or assignment.item.role != Item.Role.TRAINING:
@@ -292,7 +318,9 @@ def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
         return _not_taken(request, participation, _reason(problem))
     if wants_json(request):
         answer = {"stored": True, "item": form.cleaned_data["item"]}
-        return JsonResponse({**answer, **_what_comes(request, participation, _fill_desk(participation))})
+        return JsonResponse(
+            {**answer, **_what_comes(request, participation, _fill_desk(participation))}
+        )
     return redirect("rating-work", participation.campaign.slug)
 
 
@@ -307,5 +335,7 @@ def leave(request: HttpRequest, participation: Participation) -> HttpResponse:
     desk_actions.give_back(participation)
     if wants_json(request):
         return JsonResponse({"left": True})
-    messages.success(request, _("You have paused. All your ratings are stored; go on when you like."))
+    messages.success(
+        request, _("You have paused. All your ratings are stored; go on when you like.")
+    )
     return redirect("rating-start", participation.campaign.slug)

@@ -32,13 +32,16 @@ from annotations.whole_numbers import whole_number
 @never_cache
 def own_campaigns(request: HttpRequest) -> HttpResponse:
     found = queries.own_campaigns(request.user, timezone.now())
-    return render(request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found})
+    return render(
+        request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found}
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def start(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the campaign asks, and its guidelines. POST joins, where one's group may, and goes on to the work."""
+    """What the campaign asks, and its guidelines. POST joins, where one's group may, and goes on to
+    the work."""
     address = reverse("rating-start", args=[slug])
     if not request.user.is_authenticated:
         return redirect_to_login(address)
@@ -60,7 +63,9 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "rate",
         "campaign": campaign,
         "participation": participation,
-        "state": None if participation is None else queries.state_for(participation, timezone.now()),
+        "state": None
+        if participation is None
+        else queries.state_for(participation, timezone.now()),
         "progress": _progress_worth_showing(participation),
         "guidelines": text,
         "guidelines_html": html_of(text),
@@ -72,7 +77,8 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _outbox_of_a_rater(participation: Participation | None) -> str:
-    """Who pauses, or comes back, finds what still waited sent by the start page. In a collection nothing is rated."""
+    """Who pauses, or comes back, finds what still waited sent by the start page. In a collection
+    nothing is rated."""
     if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
         return ""
     return outbox_name(participation)

@@ -1,4 +1,5 @@
-"""The form that sets a campaign up. It answers its own changes: another kind, another corpus, what it would cost."""
+"""The form that sets a campaign up. It answers its own changes: another kind, another corpus, what
+it would cost."""
 
 from __future__ import annotations
 
@@ -53,9 +54,13 @@ def campaign_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _form_page(
-    request: HttpRequest, form: CampaignForm, campaign: Campaign | None = None, changed: bool = False
+    request: HttpRequest,
+    form: CampaignForm,
+    campaign: Campaign | None = None,
+    changed: bool = False,
 ) -> HttpResponse:
-    """``changed``: the form as it stands was sent for another kind or corpus, or for its dry run; not to be stored."""
+    """``changed``: the form as it stands was sent for another kind or corpus, or for its dry run;
+    not to be stored."""
     question = form.question()
     context: dict[str, Any] = {
         "section": "campaigns",
@@ -68,8 +73,11 @@ def _form_page(
     if changed and request.htmx and request.htmx.target == "plan":
         return render(request, "campaigns/_plan.html", context)
     if changed:
-        form.errors.clear()  # a change of kind is no attempt to store: complaints come with the attempt
-        return render(request, "campaigns/_form.html" if request.htmx else _page_of(campaign), context)
+        # a change of kind is no attempt to store: complaints come with the attempt
+        form.errors.clear()
+        return render(
+            request, "campaigns/_form.html" if request.htmx else _page_of(campaign), context
+        )
     return render(request, _page_of(campaign), context, status=422 if form.is_bound else 200)
 
 

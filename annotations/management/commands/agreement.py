@@ -5,7 +5,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import MAX_DRAWS, ConsoleCommand, add_choice_arguments, figure_with_interval, whole_number
+from annotations.console import (
+    MAX_DRAWS,
+    ConsoleCommand,
+    add_choice_arguments,
+    figure_with_interval,
+    whole_number,
+)
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.rating_queries import agreement_of
 
@@ -15,7 +21,10 @@ FORMER = ("resamples", "seed")
 
 
 class Command(ConsoleCommand):
-    help = "How far the raters agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, ICC, leave-one-out correlation."
+    help = (
+        "How far the raters agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, ICC, "
+        "leave-one-out correlation."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--corpus", required=True, metavar="S")
@@ -30,17 +39,22 @@ class Command(ConsoleCommand):
         except NotFound as refusal:
             raise CommandError(str(refusal)) from None
         report = agreement_of(
-            version, aspect, options["level"] or "turn", systems, resamples=self.resamples_of(options)
+            version,
+            aspect,
+            options["level"] or "turn",
+            systems,
+            resamples=self.resamples_of(options),
         )
         self.print_report(report, f"{version.corpus.slug} {version.label}", options["format"])
 
     def resamples_of(self, options: dict[str, Any]) -> int:
-        """0: no intervals. Says that the options of bootstrap draws, which agreement has no more, do nothing."""
+        """0: no intervals. Says that the options of bootstrap draws, which agreement has no more,
+        do nothing."""
         former = [f"--{name}" for name in FORMER if options[name] is not None]
         if former:
             self.say(
-                f"{' and '.join(former)} will go in 0.3: nothing is drawn, as one dialogue is left out at a time. "
-                "Without intervals: --no-intervals"
+                f"{' and '.join(former)} will go in 0.3: nothing is drawn, as one dialogue is "
+                "left out at a time. Without intervals: --no-intervals"
             )
         return 0 if options["no_intervals"] or options["resamples"] == 0 else RESAMPLES
 
@@ -52,24 +66,38 @@ class Command(ConsoleCommand):
         self.say(
             f"{source}: {report['ratings']} ratings of {report['aspect']} by {report['raters']} "
             f"raters on {report['items']} items; "
-            + ("95 % intervals: one dialogue left out at a time" if report["resamples"] else "no intervals")
+            + (
+                "95 % intervals: one dialogue left out at a time"
+                if report["resamples"]
+                else "no intervals"
+            )
         )
 
 
 def add_report_arguments(parser: CommandParser) -> None:
     parser.add_argument("--level", choices=["turn", "dialogue"], help="default: turn")
-    parser.add_argument("--no-intervals", action="store_true", help="the coefficients alone, which is quicker")
+    parser.add_argument(
+        "--no-intervals", action="store_true", help="the coefficients alone, which is quicker"
+    )
     parser.add_argument("--resamples", type=whole_number(0, MAX_DRAWS), help=SUPPRESS)
     parser.add_argument("--seed", type=whole_number(0), help=SUPPRESS)
     parser.add_argument("--format", choices=["table", "json"], default="table")
 
 
 def _rows(report: dict[str, Any]) -> list[list[str]]:
-    rows = [["Krippendorff alpha", kind, _cell(value)] for kind, value in report["krippendorff_alpha"].items()]
-    rows += [["Cohen kappa, mean of pairs", kind, _cell(value)] for kind, value in report["cohen_kappa"].items()]
+    rows = [
+        ["Krippendorff alpha", kind, _cell(value)]
+        for kind, value in report["krippendorff_alpha"].items()
+    ]
+    rows += [
+        ["Cohen kappa, mean of pairs", kind, _cell(value)]
+        for kind, value in report["cohen_kappa"].items()
+    ]
     rows.append(["Fleiss kappa", "", _cell(report["fleiss_kappa"])])
     rows += [["ICC", kind, _cell(value)] for kind, value in report["icc"].items()]
-    rows += [["leave-one-out", kind, _cell(value)] for kind, value in report["leave_one_out"].items()]
+    rows += [
+        ["leave-one-out", kind, _cell(value)] for kind, value in report["leave_one_out"].items()
+    ]
     return rows
 
 

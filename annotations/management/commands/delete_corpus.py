@@ -11,7 +11,8 @@ from annotations.queries import NotFound, version_of
 
 class Command(ConsoleCommand):
     help = (
-        "Delete a corpus with all its versions, ratings and scores. Refused while it has metric runs, unless --force."
+        "Delete a corpus with all its versions, ratings and scores. Refused while it has metric "
+        "runs, unless --force."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

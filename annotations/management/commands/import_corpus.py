@@ -19,23 +19,35 @@ COUNTED = ("dialogue", "turn", "system", "response", "rater", "rating")
 
 class Command(ConsoleCommand):
     help = (
-        "Read a corpus from a file: dialogues, systems, responses and ratings. A file that is known changes nothing; "
-        "a changed file makes a new version. A file with a problem stores nothing."
+        "Read a corpus from a file: dialogues, systems, responses and ratings. A file that is "
+        "known changes nothing; a changed file makes a new version. A file with a problem stores "
+        "nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         known = importers()
-        parser.add_argument("format", metavar="FORMAT", choices=sorted(known), help=", ".join(sorted(known)))
+        parser.add_argument(
+            "format", metavar="FORMAT", choices=sorted(known), help=", ".join(sorted(known))
+        )
         parser.add_argument("path", metavar="PATH", type=Path, help="the file")
-        parser.add_argument("--slug", required=True, help="the corpus's short name in commands and addresses")
-        parser.add_argument("--name", default="", help="a new corpus's name on pages (default: what the file says)")
+        parser.add_argument(
+            "--slug", required=True, help="the corpus's short name in commands and addresses"
+        )
+        parser.add_argument(
+            "--name", default="", help="a new corpus's name on pages (default: what the file says)"
+        )
         parser.add_argument(
             "--language",
             default="",
             metavar="CODE",
-            help="the language's code, such as en, zh or ja (default: what the file says, else guessed from the texts)",
+            help="the language's code, such as en, zh or ja (default: what the file says, else "
+            "guessed from the texts)",
         )
-        parser.add_argument("--private", action="store_true", help="only organisers see the corpus (new corpora only)")
+        parser.add_argument(
+            "--private",
+            action="store_true",
+            help="only organisers see the corpus (new corpora only)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -58,9 +70,13 @@ class Command(ConsoleCommand):
                 self.stderr.write(str(problem))
             if failure.stopped:
                 self.stderr.write("and more; stopped")
-            count = _number(len(failure.problems), "problem") + (" or more" if failure.stopped else "")
+            count = _number(len(failure.problems), "problem") + (
+                " or more" if failure.stopped else ""
+            )
             likely = likely_format(options["path"])
-            looks = f"; the file looks like {likely}" if likely not in ("", options["format"]) else ""
+            looks = (
+                f"; the file looks like {likely}" if likely not in ("", options["format"]) else ""
+            )
             if hint := what_to_do(options["path"]):
                 looks = f"; {hint}"
             raise CommandError(f"nothing was stored: {count}{looks}") from None
@@ -73,12 +89,23 @@ class Command(ConsoleCommand):
 def _line(outcome: actions.ImportOutcome) -> str:
     version = outcome.version
     if not outcome.created:
-        still = "" if outcome.newest == version else f"; the newest version is still {outcome.newest.label}"
+        still = (
+            ""
+            if outcome.newest == version
+            else f"; the newest version is still {outcome.newest.label}"
+        )
         return f"{version.corpus.slug}: unchanged, {version.label} holds this content{still}"
     counts = outcome.survey.counts
-    parts = [_number(getattr(counts, f"{kind}s"), kind) for kind in COUNTED if getattr(counts, f"{kind}s")]
+    parts = [
+        _number(getattr(counts, f"{kind}s"), kind)
+        for kind in COUNTED
+        if getattr(counts, f"{kind}s")
+    ]
     language = language_text(version)
-    return f"{version.corpus.slug}: stored {version.label} with {', '.join(parts)}; language: {language}"
+    return (
+        f"{version.corpus.slug}: stored {version.label} with {', '.join(parts)}; language: "
+        f"{language}"
+    )
 
 
 def _number(count: int, noun: str) -> str:

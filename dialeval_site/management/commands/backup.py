@@ -12,8 +12,8 @@ from dialeval_site.backups import making
 
 class Command(ConsoleCommand):
     help = (
-        "Write the whole site to one file, as it is at this moment, while it is in use: every row and every upload. "
-        "The file is the same for SQLite and PostgreSQL; restore reads it."
+        "Write the whole site to one file, as it is at this moment, while it is in use: every row "
+        "and every upload. The file is the same for SQLite and PostgreSQL; restore reads it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,7 +21,8 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--with-models",
             action="store_true",
-            help="with the trained models of this machine, and with the checkpoints of unfinished trainings",
+            help="with the trained models of this machine, and with the checkpoints of unfinished "
+            "trainings",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -42,7 +43,9 @@ class Command(ConsoleCommand):
                 made = making.make(to, options["with_models"], told, waits)
             except OSError as fault:
                 at = f"{fault.filename}: " if str(fault.filename or to) != str(to) else ""
-                raise CommandError(f"{to}: {at}{fault.strerror or fault}; nothing was written") from None
+                raise CommandError(
+                    f"{to}: {at}{fault.strerror or fault}; nothing was written"
+                ) from None
         for name in made.missing:
             self.say(f"not there: {name}")
         models = f", {made.model_files:,} files of models" if options["with_models"] else ""
@@ -52,5 +55,9 @@ class Command(ConsoleCommand):
             f"{to.stat().st_size / 1e6:,.1f} MB"
         )
         if made.lost:
-            what = "1 upload of this site is" if made.lost == 1 else f"{made.lost:,} uploads of this site are"
+            what = (
+                "1 upload of this site is"
+                if made.lost == 1
+                else f"{made.lost:,} uploads of this site are"
+            )
             raise CommandError(f"{what} not there, and not in {to}; everything else is in it")

@@ -16,8 +16,9 @@ from dialeval_site.account_actions import make_organiser
 
 class Command(ConsoleCommand):
     help = (
-        "Make an account an organiser's: it adds corpora, opens challenges and campaigns, starts metrics. An account "
-        "that is not there is made; its password is asked for, or read from standard input where that is no terminal."
+        "Make an account an organiser's: it adds corpora, opens challenges and campaigns, starts "
+        "metrics. An account that is not there is made; its password is asked for, or read from "
+        "standard input where that is no terminal."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -47,7 +48,9 @@ def _new_account(name: str) -> Any:
     except ValidationError as wrong:
         raise CommandError(" ".join(wrong.messages)) from None
     except NameTaken:
-        raise CommandError(f"{name!r} differs only in capital letters from an account that is there") from None
+        raise CommandError(
+            f"{name!r} differs only in capital letters from an account that is there"
+        ) from None
 
 
 def _password(name: str) -> str:

@@ -10,8 +10,9 @@ from annotations.console import ConsoleCommand
 
 class Command(ConsoleCommand):
     help = (
-        "Look now for files that no row names, as workers do every ten minutes: they are moved to the storage's folder "
-        f"quarantine, and removed after {orphans.QUARANTINE_DAYS} days. Ends with status 1 where they are too many."
+        "Look now for files that no row names, as workers do every ten minutes: they are moved "
+        f"to the storage's folder quarantine, and removed after {orphans.QUARANTINE_DAYS} days. "
+        "Ends with status 1 where they are too many."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,8 +25,10 @@ class Command(ConsoleCommand):
             raise CommandError(str(fault.strerror or fault)) from None
         for one in collected:
             self.stdout.write(
-                f"{one.kind}: {one.quarantined} into quarantine, {one.returned} back, {one.removed} removed "
-                f"({one.removed_bytes / 1e6:,.1f} MB)"
+                f"{one.kind}: {one.quarantined} into quarantine, {one.returned} back, "
+                f"{one.removed} removed ({one.removed_bytes / 1e6:,.1f} MB)"
             )
         if refused := sum(one.refused for one in collected):
-            raise CommandError(f"{refused} files without a row stay where they are: too many to be right (--force)")
+            raise CommandError(
+                f"{refused} files without a row stay where they are: too many to be right (--force)"
+            )

@@ -13,14 +13,17 @@ from dialeval_site.backups.archive import ArchiveError
 
 class Command(ConsoleCommand):
     help = (
-        "Read a file of backup into this site, SQLite or PostgreSQL. Stop web servers and workers first. All of the "
-        "file is checked before anything changes; where anything goes wrong, the database is as it was."
+        "Read a file of backup into this site, SQLite or PostgreSQL. Stop web servers and workers "
+        "first. All of the file is checked before anything changes; where anything goes wrong, "
+        "the database is as it was."
     )
     reads_database = False  # it makes the tables itself
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--replace", action="store_true", help="take away all that the site holds")
+        parser.add_argument(
+            "--replace", action="store_true", help="take away all that the site holds"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
@@ -40,19 +43,22 @@ class Command(ConsoleCommand):
                 raise CommandError(f"{file}: {fault}") from None
             except OSError as fault:
                 at = f"{fault.filename}: " if str(fault.filename or file) != str(file) else ""
-                raise CommandError(f"{file}: {at}{fault.strerror or fault}; the database is as it was") from None
+                raise CommandError(
+                    f"{file}: {at}{fault.strerror or fault}; the database is as it was"
+                ) from None
         for name in done.kept:
             self.say(f"was here already and stayed: {name}")
         for name in done.missing:
             self.say(f"was not there when the backup was made: {name}")
         models = f", {done.models} models" if done.models else ""
         self.stdout.write(
-            f"{file}: {done.rows:,} rows of {done.tables} tables, {done.files:,} uploads{models}, as of {done.made_at}"
+            f"{file}: {done.rows:,} rows of {done.tables} tables, {done.files:,} uploads{models}, "
+            f"as of {done.made_at}"
         )
         for fault in done.undone:
             self.say(fault)
         if done.undone:
             raise CommandError(
-                f"{file}: its rows and uploads are restored, its models not all, as said above. Mend that and restore "
-                "the file again, with --replace, before the site starts"
+                f"{file}: its rows and uploads are restored, its models not all, as said above. "
+                "Mend that and restore the file again, with --replace, before the site starts"
             )

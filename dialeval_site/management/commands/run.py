@@ -24,7 +24,12 @@ from dialeval_site import environment
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
 from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
-from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError, packaged_smollm2, server_command
+from workers.language_models.server import (
+    PACKAGED_MODEL_NAME,
+    LocalServerError,
+    packaged_smollm2,
+    server_command,
+)
 
 READY_SECONDS = 180
 """A machine that does much else takes over a minute to import everything."""
@@ -32,8 +37,9 @@ READY_SECONDS = 180
 
 class Command(ConsoleCommand):
     help = (
-        "The whole site on this machine: makes or updates the database, loads the demo, starts workers and the web "
-        "server, and stops them with Ctrl-C. Starting it twice is harmless: the second one says where the first is."
+        "The whole site on this machine: makes or updates the database, loads the demo, starts "
+        "workers and the web server, and stops them with Ctrl-C. Starting it twice is harmless: "
+        "the second one says where the first is."
     )
 
     reads_database = False
@@ -41,7 +47,9 @@ class Command(ConsoleCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=whole_number(1, 65535), default=8000)
-        parser.add_argument("--no-demo", action="store_true", help="do not load the demo corpus and its log-ins")
+        parser.add_argument(
+            "--no-demo", action="store_true", help="do not load the demo corpus and its log-ins"
+        )
         parser.add_argument(
             "--concurrency",
             type=whole_number(1),
@@ -74,7 +82,8 @@ class Command(ConsoleCommand):
         connections.close_all()
 
     def _serve(self, address: str, options: dict[str, Any]) -> None:
-        # SIGINT, too: a shell starts background jobs deaf to it, and whoever sends it to us means us.
+        # SIGINT, too: a shell starts background jobs deaf to it, and whoever sends it to us means
+        # us.
         for asked_to_stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(asked_to_stop, _as_interrupt)
         children: list[Child] = []
@@ -87,7 +96,9 @@ class Command(ConsoleCommand):
             children.append(_start_worker("worker for chats", "llm", 1, endpoint))
             children.append(_start_web(options["host"], options["port"], links))
             _wait_until_ready(address, children)
-            children.append(_start_worker("worker for models", "gpu", 1, links))  # the web does not wait for it
+            children.append(
+                _start_worker("worker for models", "gpu", 1, links)
+            )  # the web does not wait for it
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
             while True:
                 _refuse_ended(children)
@@ -95,13 +106,16 @@ class Command(ConsoleCommand):
         except KeyboardInterrupt:
             self.stdout.write("stopping")
         finally:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave a process behind
+            signal.signal(
+                signal.SIGINT, signal.SIG_IGN
+            )  # a second Ctrl-C must not leave a process behind
             for child in reversed([model, *children] if model else children):
                 child.stop()
         self.stdout.write("stopped; nothing is lost, unfinished runs go on at the next start")
 
     def _start_model(self, besides: int) -> tuple[Child | None, dict[str, str]]:
-        """The packaged model, where no endpoint is configured, and what a worker must know to ask it.
+        """The packaged model, where no endpoint is configured, and what a worker must know to ask
+        it.
 
         It loads while the rest starts. Should it end, only what asks it fails, and says so.
         """
@@ -110,7 +124,10 @@ class Command(ConsoleCommand):
         try:
             return _start_packaged_model(besides)
         except LocalServerError as problem:
-            self.say(f"no language model, so nobody can chat with one: {problem}; or set DIALEVAL_LLM_URL")
+            self.say(
+                f"no language model, so nobody can chat with one: {problem}; or set "
+                "DIALEVAL_LLM_URL"
+            )
             return None, {}
 
     def _greet(self, address: str, with_accounts: bool) -> None:
@@ -129,7 +146,8 @@ def _with_port(host: str, port: int) -> str:
 
 
 def _where_links_lead(address: str) -> dict[str, str]:
-    """Invitations and notices hold whole links: where no setting names the site, it is the one that we start."""
+    """Invitations and notices hold whole links: where no setting names the site, it is the one that
+    we start."""
     return {} if environment.site_is_named() else {"DIALEVAL_SITE_URL": address.rstrip("/")}
 
 
@@ -158,18 +176,22 @@ def _refuse_taken_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as problem:
             raise CommandError(
-                f"port {port} of {host} cannot be used ({problem.strerror}); choose another with --port"
+                f"port {port} of {host} cannot be used ({problem.strerror}); choose another with "
+                "--port"
             ) from None
 
 
 def _start_packaged_model(besides: int) -> tuple[Child, dict[str, str]]:
-    """The key travels through the environment alone: every user of a machine can read command lines."""
+    """The key travels through the environment alone: every user of a machine can read command
+    lines."""
     port = _free_port(besides)
     command = server_command(packaged_smollm2(), PACKAGED_MODEL_NAME, port=port)
     key = token_urlsafe(32)
     log = settings.HOME / "logs" / "model.log"
     server = {SERVER_KEY_VARIABLE: key, "OMP_NUM_THREADS": "1"}
-    model = Child.start("model server", command, settings.PROJECT, log, server, ends_with_input=True, gives_way=True)
+    model = Child.start(
+        "model server", command, settings.PROJECT, log, server, ends_with_input=True, gives_way=True
+    )
     endpoint = {
         "DIALEVAL_LLM_URL": f"http://127.0.0.1:{port}/v1",
         "DIALEVAL_LLM_MODEL": PACKAGED_MODEL_NAME,
@@ -187,16 +209,27 @@ def _free_port(besides: int) -> int:
 
 
 def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, str]) -> Child:
-    """What asks a language model has a worker to itself: a person waits for a chat's answer, and must not wait for the
-    metric runs before it. So have metrics with a model: one process holds each model, and the others stay quick.
+    """What asks a language model has a worker to itself: a person waits for a chat's answer, and
+    must not wait for the metric runs before it. So have metrics with a model: one process holds
+    each model, and the others stay quick.
 
-    Judges share the worker for chats, one process, and make way for a rater. A second process would have the chat
-    answered at the same time, by the same model on the same core: that takes a small machine longer. All workers,
-    and the model with them, give way to whoever opens a page, and share alike what is left.
+    Judges share the worker for chats, one process, and make way for a rater. A second process would
+    have the chat answered at the same time, by the same model on the same core: that takes a small
+    machine longer. All workers, and the model with them, give way to whoever opens a page, and
+    share alike what is left.
     """
     command = [sys.executable, "-m", "celery", "-A", "dialeval_site", "worker"]
-    options = ["--queues", queues, "--concurrency", str(concurrency), "--loglevel", "INFO", "--without-mingle"]
-    # One thread a process: two threads that spin on one busy core are several times slower than one.
+    options = [
+        "--queues",
+        queues,
+        "--concurrency",
+        str(concurrency),
+        "--loglevel",
+        "INFO",
+        "--without-mingle",
+    ]
+    # One thread a process: two threads that spin on one busy core are several times slower than
+    # one.
     return Child.start(
         name,
         [*command, *options, "--hostname", f"{name.replace(' ', '-')}@%h"],
@@ -223,7 +256,9 @@ def _start_web(host: str, port: int, links: dict[str, str]) -> Child:
         "--threads",
         "4",
     ]
-    return Child.start("web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", links)
+    return Child.start(
+        "web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", links
+    )
 
 
 def _wait_until_ready(address: str, children: list[Child]) -> None:
@@ -237,12 +272,14 @@ def _wait_until_ready(address: str, children: list[Child]) -> None:
         except OSError:
             time.sleep(0.1)
     raise CommandError(
-        f"the web server did not answer within {READY_SECONDS} s; see its log in {settings.HOME / 'logs'}"
+        f"the web server did not answer within {READY_SECONDS} s; see its log in "
+        f"{settings.HOME / 'logs'}"
     )
 
 
 def _as_the_proxy_asks(address: str) -> urllib.request.Request:
-    """In production the site answers only to its own names, and over HTTPS: ask as the proxy before it would."""
+    """In production the site answers only to its own names, and over HTTPS: ask as the proxy before
+    it would."""
     if not settings.PRODUCTION:
         return urllib.request.Request(address)  # noqa: S310
     name = settings.ALLOWED_HOSTS[0].removeprefix(".").replace("*", "localhost")
@@ -252,7 +289,9 @@ def _as_the_proxy_asks(address: str) -> urllib.request.Request:
 def _refuse_ended(children: list[Child]) -> None:
     for child in children:
         if child.ended:
-            raise CommandError(f"the {child.name} ended. The last lines of {child.log}:\n{child.last_lines()}")
+            raise CommandError(
+                f"the {child.name} ended. The last lines of {child.log}:\n{child.last_lines()}"
+            )
 
 
 def _as_interrupt(_signum: int, _frame: FrameType | None) -> NoReturn:

@@ -10,8 +10,8 @@ from annotations.console import ConsoleCommand
 
 class Command(ConsoleCommand):
     help = (
-        "Say which site this database is, and whether the files of DIALEVAL_HOME and of the storage belong to it. "
-        "Ends with status 1 where they do not."
+        "Say which site this database is, and whether the files of DIALEVAL_HOME and of the "
+        "storage belong to it. Ends with status 1 where they do not."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -19,12 +19,14 @@ class Command(ConsoleCommand):
         chosen.add_argument(
             "--claim",
             action="store_true",
-            help="these files belong to this database from now on, and to no other: after a database was lost or moved",
+            help="these files belong to this database from now on, and to no other: after a "
+            "database was lost or moved",
         )
         chosen.add_argument(
             "--new",
             action="store_true",
-            help="give this database an identity of its own: after it was copied, as by pg_dump, to make a second site",
+            help="give this database an identity of its own: after it was copied, as by pg_dump, "
+            "to make a second site",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

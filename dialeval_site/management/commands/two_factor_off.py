@@ -11,8 +11,8 @@ from dialeval_site import two_factor
 
 class Command(ConsoleCommand):
     help = (
-        "Take two-factor log-in off an account whose owner has lost the phone and the recovery codes. Make sure first "
-        "that it is the owner who asks. The audit log notes it."
+        "Take two-factor log-in off an account whose owner has lost the phone and the recovery "
+        "codes. Make sure first that it is the owner who asks. The audit log notes it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,4 +1,5 @@
-"""Every write of a prompt's run: what was said, what it used, what it cost. Only who holds the lease writes."""
+"""Every write of a prompt's run: what was said, what it used, what it cost. Only who holds the
+lease writes."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ GENERATING = Submission.State.GENERATING
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Which turn was answered, by which model, and which turns of its dialogue are left empty when a limit ended it."""
+    """Which turn was answered, by which model, and which turns of its dialogue are left empty when
+    a limit ended it."""
 
     turn_pk: int
     model: str
@@ -30,12 +32,15 @@ class Kept:
 
 
 def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool:
-    """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted with each call.
+    """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted
+    with each call.
 
     False, and nothing stored, when the submission is no longer ours.
     """
     with transaction.atomic():
-        if not _owned(claim).update(lease_token=claim.token):  # ours until the end: two workers cannot store a turn
+        if not _owned(claim).update(
+            lease_token=claim.token
+        ):  # ours until the end: two workers cannot store a turn
             return False
         GeneratedResponse.objects.create(
             submission_id=claim.row_id,
@@ -58,12 +63,14 @@ def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool
 
 
 def reserve(claim: work.Claim, most: Usage) -> bool:
-    """Charge a call the most that it may use, before it is sent. False when the submission is no longer ours."""
+    """Charge a call the most that it may use, before it is sent. False when the submission is no
+    longer ours."""
     return charges.reserve(_owned(claim), most)
 
 
 def settle(claim: work.Claim, most: Usage, used: Usage) -> None:
-    """Charge an answered call what it used, and make the cost anew. Whoever has the submission by now: it was sent."""
+    """Charge an answered call what it used, and make the cost anew. Whoever has the submission by
+    now: it was sent."""
     submission = Submission.objects.filter(pk=claim.row_id)
     with transaction.atomic():
         charges.settle(submission, most, used)
@@ -83,15 +90,22 @@ def _owned(claim: work.Claim) -> QuerySet[Submission]:
 
 
 def forget_other_models(claim: work.Claim, model: str) -> int:
-    """Take away what another model said of this prompt: the round's endpoint was changed before it was tried again."""
+    """Take away what another model said of this prompt: the round's endpoint was changed before it
+    was tried again."""
     with transaction.atomic():
         if not _owned(claim).update(lease_token=claim.token):
             return 0
-        others = GeneratedResponse.objects.filter(submission_id=claim.row_id).exclude(model=model[:200])
+        others = GeneratedResponse.objects.filter(submission_id=claim.row_id).exclude(
+            model=model[:200]
+        )
         count = others.count()
         if count:
             others.delete()
-            work.log(claim.row_id, f"The round's model is now {model}: every turn is asked anew.", "warning")
+            work.log(
+                claim.row_id,
+                f"The round's model is now {model}: every turn is asked anew.",
+                "warning",
+            )
     return count
 
 

@@ -1,8 +1,10 @@
-"""What people do to a submission: cancel it, have it tried again, have it scored by what its round asks for now.
+"""What people do to a submission: cancel it, have it tried again, have it scored by what its round
+asks for now.
 
-A submission that had given its places back takes new ones when an organiser takes it up again. That never fails for the
-limit (``places.places_again``): the attempt was the team's, what ended it was not, and the organiser decides. It fails
-only where the same file has been handed in again and counts, for then one file would count twice.
+A submission that had given its places back takes new ones when an organiser takes it up again. That
+never fails for the limit (``places.places_again``): the attempt was the team's, what ended it was
+not, and the organiser decides. It fails only where the same file has been handed in again and
+counts, for then one file would count twice.
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ class CannotDo(Exception):
         super().__init__(message)
 
 
-# --- cancelling ------------------------------------------------------------------------------------------------
+# --- cancelling -----------------------------------------------------------------------------------
 
 
 def may_cancel(submission: Submission, user: Any) -> bool:
-    """Organisers may while it is at work. Its team may until anything could be learned from it: a prompt until it is
-    run, a file until the first of its scores is there; and what has been scored before is no longer theirs to cancel,
-    nor what is disqualified: it keeps its attempt.
+    """Organisers may while it is at work. Its team may until anything could be learned from it: a
+    prompt until it is run, a file until the first of its scores is there; and what has been scored
+    before is no longer theirs to cancel, nor what is disqualified: it keeps its attempt.
     """
     if submission.state not in AT_WORK or not user.is_authenticated:
         return False
@@ -64,12 +66,15 @@ def _is_unknown_yet(submission: Submission) -> bool:
         return submission.generating_at is None
     if submission.state != State.SCORING or submission.kind != Submission.Kind.RESPONSES:
         return False
-    return not MetricRun.objects.filter(system_id=submission.system_id, state=MetricRun.State.DONE).exists()
+    return not MetricRun.objects.filter(
+        system_id=submission.system_id, state=MetricRun.State.DONE
+    ).exists()
 
 
 def cancel(submission: Submission, by: Any) -> None:
-    """Stop it: waiting metric runs are taken back, running ones may end and change nothing, the attempt is given back.
-    Raises ``CannotDo`` where it has ended already or this person may not (any more)."""
+    """Stop it: waiting metric runs are taken back, running ones may end and change nothing, the
+    attempt is given back. Raises ``CannotDo`` where it has ended already or this person may not
+    (any more)."""
     with transaction.atomic():
         present = _locked(submission)
         if present.state not in AT_WORK:
@@ -77,10 +82,16 @@ def cancel(submission: Submission, by: Any) -> None:
         if not may_cancel(present, by):
             raise CannotDo(_why_not_cancelled(present))
         at_work = Submission.objects.filter(pk=present.pk, state__in=AT_WORK)
-        if not end(at_work, State.CANCELLED, f"Cancelled by {by.get_username()}. It is not counted as an attempt."):
+        if not end(
+            at_work,
+            State.CANCELLED,
+            f"Cancelled by {by.get_username()}. It is not counted as an attempt.",
+        ):
             raise CannotDo(_("It has ended already."))
         if present.system_id is not None:
-            MetricRun.objects.filter(system_id=present.system_id, state=MetricRun.State.PENDING).delete()
+            MetricRun.objects.filter(
+                system_id=present.system_id, state=MetricRun.State.PENDING
+            ).delete()
             _withhold(present)
             drop([present.version_id], kind=BOARD)  # evaluated anew, it stood on it
         _record(by, "submission.cancelled", present)
@@ -93,18 +104,20 @@ def _why_not_cancelled(submission: Submission) -> str:
 
 
 def _withhold(submission: Submission) -> None:
-    """A system that was published, then evaluated anew and cancelled at that, leaves the corpus's pages."""
+    """A system that was published, then evaluated anew and cancelled at that, leaves the corpus's
+    pages."""
     if System.objects.filter(pk=submission.system_id, withheld=False).update(withheld=True):
         data_changed([submission.version_id])
         drop([submission.version_id])
 
 
-# --- trying again ----------------------------------------------------------------------------------------------
+# --- trying again ---------------------------------------------------------------------------------
 
 
 def retry(submission: Submission, by: Any) -> None:
-    """Take up a submission that is invalid, failed or cancelled: from its file, or, where its responses were accepted,
-    from its scoring. Raises ``CannotDo`` where it is at work or scored, or where the same file counts already."""
+    """Take up a submission that is invalid, failed or cancelled: from its file, or, where its
+    responses were accepted, from its scoring. Raises ``CannotDo`` where it is at work or scored, or
+    where the same file counts already."""
     with transaction.atomic():
         present = _locked(submission)
         if present.state not in ENDED_WITHOUT_A_SCORE:
@@ -119,8 +132,9 @@ def retry(submission: Submission, by: Any) -> None:
 
 
 def re_evaluate(submission: Submission, by: Any) -> None:
-    """Ask for every metric that the round names now, and settle anew. Results that are there are kept: the same metric
-    in the same version gives the same scores. Raises ``CannotDo`` where nothing was accepted that could be scored."""
+    """Ask for every metric that the round names now, and settle anew. Results that are there are
+    kept: the same metric in the same version gives the same scores. Raises ``CannotDo`` where
+    nothing was accepted that could be scored."""
     with transaction.atomic():
         present = _locked(submission)
         if present.system_id is None or present.round_id is None:
@@ -165,19 +179,26 @@ def _change(submission: Submission, **fields: Any) -> None:
         places = again(submission).as_fields()
     try:
         with transaction.atomic():
-            Submission.objects.filter(pk=submission.pk).update(ended_at=None, error="", **NO_OWNER, **places, **fields)
+            Submission.objects.filter(pk=submission.pk).update(
+                ended_at=None, error="", **NO_OWNER, **places, **fields
+            )
     except IntegrityError:
-        raise CannotDo(_("The same file was handed in again and counts. Cancel that submission first.")) from None
+        raise CannotDo(
+            _("The same file was handed in again and counts. Cancel that submission first.")
+        ) from None
 
 
 def _locked(submission: Submission) -> Submission:
-    """The row as it is now, kept from others until the transaction ends: the team first, as where places are given."""
+    """The row as it is now, kept from others until the transaction ends: the team first, as where
+    places are given."""
     if submission.team_id is not None:
         lock_team(submission.team_id)
     elif submission.user_id is not None:
         lock_sender(submission.user_id)
     Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
-    return Submission.objects.select_related("round__challenge", "team", "system", "version").get(pk=submission.pk)
+    return Submission.objects.select_related("round__challenge", "team", "system", "version").get(
+        pk=submission.pk
+    )
 
 
 def _record(by: Any, action: str, submission: Submission) -> None:
@@ -188,5 +209,9 @@ def _record(by: Any, action: str, submission: Submission) -> None:
         challenge=submission.round.challenge.slug if submission.round is not None else "",
         submission=submission.public_id,
         before=submission.state,
-        **({"team": submission.team.name, "round": submission.round.slug} if submission.team is not None else {}),
+        **(
+            {"team": submission.team.name, "round": submission.round.slug}
+            if submission.team is not None
+            else {}
+        ),
     )

@@ -22,8 +22,9 @@ LIMITS = ("tokens_limit", "cost_limit")
 
 
 def pays_for(payer: Payer) -> list[Paying]:
-    """The purses of challenges whose rounds ask for these scores. They are found, or made, before the first call.
-    Raises ``BudgetSpent`` for what an account submitted that may not act (any more): only its challenge asks for it."""
+    """The purses of challenges whose rounds ask for these scores. They are found, or made, before
+    the first call. Raises ``BudgetSpent`` for what an account submitted that may not act (any
+    more): only its challenge asks for it."""
     withheld = Submission.objects.filter(system__in=payer.system_ids, system__withheld=True)
     for submission in withheld.select_related("user"):
         refuse_unless_may_act(submission.user)
@@ -34,7 +35,8 @@ def pays_for(payer: Payer) -> list[Paying]:
 
 
 def purse_of(challenge: Challenge) -> Purse:
-    """The challenge's own; made, without limits, where it has none yet. Of two who make one at once, one's stays."""
+    """The challenge's own; made, without limits, where it has none yet. Of two who make one at
+    once, one's stays."""
     with transaction.atomic():
         known = Challenge.objects.select_related("judge_purse").get(pk=challenge.pk).judge_purse
         if known is not None:
@@ -46,7 +48,9 @@ def purse_of(challenge: Challenge) -> Purse:
     return Purse.objects.get(challenge=challenge.pk)
 
 
-def set_judge_budget(challenge: Challenge, tokens: int | None, usd: Decimal | None, by: Any = None) -> Purse:
+def set_judge_budget(
+    challenge: Challenge, tokens: int | None, usd: Decimal | None, by: Any = None
+) -> Purse:
     """Set both limits; None is no limit. Raises ``Refused`` where more is spent already."""
     with transaction.atomic():
         stored = locked(challenge)
@@ -60,5 +64,7 @@ def set_judge_budget(challenge: Challenge, tokens: int | None, usd: Decimal | No
         purse.tokens_limit, purse.cost_limit = tokens, usd
         purse.save(update_fields=LIMITS)
         if what := audit.changes(before, audit.noted(purse, LIMITS)):
-            audit.record(by, "challenge.judge_budget", stored.name, challenge=stored.slug, changes=what)
+            audit.record(
+                by, "challenge.judge_budget", stored.name, challenge=stored.slug, changes=what
+            )
     return purse

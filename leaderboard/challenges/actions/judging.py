@@ -1,9 +1,11 @@
 """What an organiser decides about teams and what they handed in, and when others get to see it.
 
-Each is one conditional change under a lock, with its entry in the audit log: of two who press at once, one does it and
-the other is told. Every one that changes a board counts up its round's ``revision``.
+Each is one conditional change under a lock, with its entry in the audit log: of two who press at
+once, one does it and the other is told. Every one that changes a board counts up its round's
+``revision``.
 
-Locks are taken in one order, here and where submissions are worked on: team, submission, round, system, corpus version.
+Locks are taken in one order, here and where submissions are worked on: team, submission, round,
+system, corpus version.
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled
 from leaderboard.challenges.queries.board import has_private_board
 
-# --- teams -----------------------------------------------------------------------------------------------------
+# --- teams ----------------------------------------------------------------------------------------
 
 
 def disqualify_team(team: Team, reason: str, by: Any = None) -> Team:
-    """It hands in nothing more, has no rank, and its systems leave the corpus. The team reads the reason. Raises
-    ``Refused``."""
+    """It hands in nothing more, has no rank, and its systems leave the corpus. The team reads the
+    reason. Raises ``Refused``."""
     reason = _checked_reason(reason)
     with transaction.atomic():
         stored = _locked_team(team)
@@ -59,7 +61,8 @@ def disqualify_team(team: Team, reason: str, by: Any = None) -> Team:
 
 
 def reinstate_team(team: Team, by: Any = None) -> Team:
-    """Raises ``Refused``. Systems that left the corpus come back when the round's systems are published again."""
+    """Raises ``Refused``. Systems that left the corpus come back when the round's systems are
+    published again."""
     with transaction.atomic():
         stored = _locked_team(team)
         if stored.disqualified_at is None:
@@ -79,7 +82,12 @@ def reinstate_team(team: Team, by: Any = None) -> Team:
 
 
 def _locked_team(team: Team) -> Team:
-    stored = Team.objects.select_for_update(of=("self",)).select_related("challenge").filter(pk=team.pk).first()
+    stored = (
+        Team.objects.select_for_update(of=("self",))
+        .select_related("challenge")
+        .filter(pk=team.pk)
+        .first()
+    )
     if stored is None:
         raise Refused(_("The team has been deleted meanwhile."))
     return stored
@@ -91,11 +99,12 @@ def _boards_changed(team: Team) -> None:
     drop(team.challenge.rounds.values_list("version_id", flat=True), kind=BOARD)
 
 
-# --- submissions -----------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
 def disqualify(submission: Submission, reason: str, by: Any = None) -> Submission:
-    """It has no rank and its system leaves the corpus; the attempt stays taken. Raises ``Refused``."""
+    """It has no rank and its system leaves the corpus; the attempt stays taken. Raises
+    ``Refused``."""
     reason = _checked_reason(reason)
     with transaction.atomic():
         stored = _locked_submission(submission)
@@ -103,7 +112,11 @@ def disqualify(submission: Submission, reason: str, by: Any = None) -> Submissio
             raise Refused(_("The submission is disqualified already."))
         stored.disqualified_at, stored.disqualification = timezone.now(), reason
         stored.save(update_fields=["disqualified_at", "disqualification"])
-        log(stored.pk, _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]}, level="warning")
+        log(
+            stored.pk,
+            _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]},
+            level="warning",
+        )
         board_changed(stored.round_id)
         drop([stored.version_id], kind=BOARD)
         _withhold([stored])
@@ -125,13 +138,15 @@ def reinstate(submission: Submission, by: Any = None) -> Submission:
 
 
 def flag_baseline(submission: Submission, is_baseline: bool, by: Any = None) -> Submission:
-    """A baseline stands on the board, flagged and without a rank, and on the corpus's pages, once published, as what it
-    is. Raises ``Refused``."""
+    """A baseline stands on the board, flagged and without a rank, and on the corpus's pages, once
+    published, as what it is. Raises ``Refused``."""
     with transaction.atomic():
         stored = _locked_submission(submission)
         if stored.is_baseline == is_baseline:
             raise Refused(
-                _("It is flagged as a baseline already.") if is_baseline else _("It is not flagged as a baseline.")
+                _("It is flagged as a baseline already.")
+                if is_baseline
+                else _("It is not flagged as a baseline.")
             )
         stored.is_baseline = is_baseline
         stored.save(update_fields=["is_baseline"])
@@ -142,7 +157,9 @@ def flag_baseline(submission: Submission, is_baseline: bool, by: Any = None) -> 
 
 
 def _locked_submission(submission: Submission) -> Submission:
-    found = Submission.objects.select_for_update(of=("self",)).select_related("round__challenge", "system", "team")
+    found = Submission.objects.select_for_update(of=("self",)).select_related(
+        "round__challenge", "system", "team"
+    )
     stored = found.filter(pk=submission.pk, round__isnull=False).first()
     if stored is None:
         raise Refused(_("This is no submission to a round."))
@@ -174,7 +191,7 @@ def _checked_reason(reason: str) -> str:
     )
 
 
-# --- when others see it ----------------------------------------------------------------------------------------
+# --- when others see it ---------------------------------------------------------------------------
 
 
 def unveil(round: Round, by: Any = None) -> Round:
@@ -219,16 +236,19 @@ def open_references(round: Round, by: Any = None) -> Round:
 
 
 def why_not_publish(round: Round, now: datetime | None = None) -> str:
-    """Why the round's systems cannot be published to the corpus yet, or "". A corpus's pages show every metric's score
-    at every turn, those of the private board's dialogues too."""
+    """Why the round's systems cannot be published to the corpus yet, or "". A corpus's pages show
+    every metric's score at every turn, those of the private board's dialogues too."""
     if has_private_board(round) and not is_unveiled(round.unveil_at, now or timezone.now()):
-        return _("The private board is not unveiled. The corpus's pages would show what it holds back.")
+        return _(
+            "The private board is not unveiled. The corpus's pages would show what it holds back."
+        )
     return ""
 
 
 def publish_systems(round: Round, by: Any = None) -> int:
-    """What was scored and not disqualified becomes a system of the corpus like any other; returns how many that are
-    new there. Raises ``Refused``. Pressed again, it publishes what has come since."""
+    """What was scored and not disqualified becomes a system of the corpus like any other; returns
+    how many that are new there. Raises ``Refused``. Pressed again, it publishes what has come
+    since."""
     with transaction.atomic():
         stored = locked_round(round)
         if why := why_not_publish(stored):
@@ -252,7 +272,8 @@ def publish_systems(round: Round, by: Any = None) -> int:
 
 
 def withhold_systems(round: Round, by: Any = None) -> int:
-    """Take the round's systems off the corpus's pages again; returns how many that were. Raises ``Refused``."""
+    """Take the round's systems off the corpus's pages again; returns how many that were. Raises
+    ``Refused``."""
     with transaction.atomic():
         stored = locked_round(round)
         names = _withhold(stored.submissions.all())
@@ -281,7 +302,9 @@ def publishable(round: Round) -> QuerySet[Submission]:
 
 def _withhold(submissions: Iterable[Submission]) -> list[str]:
     """The names of systems that were to be seen and are no longer."""
-    published = System.objects.filter(pk__in=[one.system_id for one in submissions if one.system_id], withheld=False)
+    published = System.objects.filter(
+        pk__in=[one.system_id for one in submissions if one.system_id], withheld=False
+    )
     found = list(published.order_by("position").values_list("pk", "name", "version_id"))
     if found:
         System.objects.filter(pk__in=[pk for pk, _name, _version in found]).update(withheld=True)
@@ -297,18 +320,23 @@ def _set_kind(submissions: Iterable[Submission]) -> None:
         if system is None:
             continue
         kind = System.Kind.BASELINE if submission.is_baseline else System.Kind.AGENT
-        if System.objects.filter(pk=system.pk).exclude(kind=kind).update(kind=kind) and not system.withheld:
+        if (
+            System.objects.filter(pk=system.pk).exclude(kind=kind).update(kind=kind)
+            and not system.withheld
+        ):
             data_changed([system.version_id])
 
 
-# --- scoring again ---------------------------------------------------------------------------------------------
+# --- scoring again --------------------------------------------------------------------------------
 
 
 def re_evaluate_all(round: Round, by: Any = None) -> int:
-    """Every submission that was scored, or that failed at scoring, gets what the round asks for now; returns how many
-    that are. What is scored already is not computed again. Raises ``Refused`` where there is none.
+    """Every submission that was scored, or that failed at scoring, gets what the round asks for
+    now; returns how many that are. What is scored already is not computed again. Raises ``Refused``
+    where there is none.
 
-    Each for itself: a thousand of them hold up nobody, and one that ended otherwise meanwhile stays as it is.
+    Each for itself: a thousand of them hold up nobody, and one that ended otherwise meanwhile stays
+    as it is.
     """
     states = [Submission.State.SCORED, Submission.State.FAILED]
     found = round.submissions.filter(state__in=states, system__isnull=False).order_by("pk")

@@ -1,7 +1,9 @@
-"""Every write of notices: who is told of an ending, claimed, delivered, tried again, given up. As in ``workers.runs``.
+"""Every write of notices: who is told of an ending, claimed, delivered, tried again, given up. As
+in ``workers.runs``.
 
-A notice is written in the transaction that ends its submission. Its delivery may happen twice (a worker that dies after
-the receiver answered); its ``public_id`` is the same both times, so a receiver can tell.
+A notice is written in the transaction that ends its submission. Its delivery may happen twice (a
+worker that dies after the receiver answered); its ``public_id`` is the same both times, so a
+receiver can tell.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
 QUEUE = "cpu"
 EVENTS = ("scored", "failed", "invalid")
 TEST_EVENT = "test"
-PAUSES = tuple(timedelta(seconds=seconds) for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600))
+PAUSES = tuple(
+    timedelta(seconds=seconds)
+    for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600)
+)
 """Between tries. With the first at once these are eight tries in not quite a day."""
 TRIES = len(PAUSES) + 1
 MOST_WEBHOOKS = 10
@@ -48,12 +53,13 @@ class NotAccepted(Exception):
     """The address cannot be a webhook's; the message says why."""
 
 
-# --- telling ---------------------------------------------------------------------------------------------------
+# --- telling --------------------------------------------------------------------------------------
 
 
 def tell(submission: Submission) -> int:
-    """Tell all who hear of this submission that it was scored, failed or is invalid: the members of its team, or who
-    sent it. Call it in the transaction that ends the submission; what is told once is not told again."""
+    """Tell all who hear of this submission that it was scored, failed or is invalid: the members of
+    its team, or who sent it. Call it in the transaction that ends the submission; what is told once
+    is not told again."""
     if submission.state not in EVENTS:
         return 0
     hearers = _hearers_of(submission)
@@ -64,7 +70,10 @@ def tell(submission: Submission) -> int:
     ]
     if settings.SENDS_EMAIL:
         readers = (
-            get_user_model().objects.filter(pk__in=hearers).exclude(email="").exclude(mail_choice__is_wanted=False)
+            get_user_model()
+            .objects.filter(pk__in=hearers)
+            .exclude(email="")
+            .exclude(mail_choice__is_wanted=False)
         )
         notices += [_notice(user_id=user.pk, channel=Channel.EMAIL, **common) for user in readers]
     with transaction.atomic():
@@ -100,35 +109,49 @@ def send_hints(notice_ids: Iterable[int]) -> int:
 
 
 def try_webhook(webhook: Webhook) -> Notice:
-    """Send it a test, the way notices come. Raises NotAccepted after several within an hour: what is at the address may
-    not be the owner's."""
+    """Send it a test, the way notices come. Raises NotAccepted after several within an hour: what
+    is at the address may not be the owner's."""
     with transaction.atomic():
-        get_user_model().objects.select_for_update().get(pk=webhook.user_id)  # two at once must not pass together
+        get_user_model().objects.select_for_update().get(
+            pk=webhook.user_id
+        )  # two at once must not pass together
         an_hour_ago = clock.now() - timedelta(seconds=AN_HOUR)
         tests = Notice.objects.filter(user=webhook.user_id, event=TEST_EVENT, submission=None)
         sent = tests.filter(created_at__gte=an_hour_ago).count()
-        # The rows go with their webhook, which can be made again: what was counted stays, if not so exactly.
+        # The rows go with their webhook, which can be made again: what was counted stays, if not so
+        # exactly.
         counted = rates.counted("webhook-tests", str(webhook.user_id), AN_HOUR)
         if sent >= TESTS_AN_HOUR or counted > TESTS_AN_HOUR:
-            raise NotAccepted(_("You sent %(most)d tests within an hour. Wait a while.") % {"most": TESTS_AN_HOUR})
+            raise NotAccepted(
+                _("You sent %(most)d tests within an hour. Wait a while.") % {"most": TESTS_AN_HOUR}
+            )
         notice = _notice(
-            user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, event=TEST_EVENT, ending=clock.now()
+            user_id=webhook.user_id,
+            channel=Channel.WEBHOOK,
+            webhook=webhook,
+            event=TEST_EVENT,
+            ending=clock.now(),
         )
         notice.save()
         transaction.on_commit(lambda: send_hints([notice.pk]))
     return notice
 
 
-# --- who hears -------------------------------------------------------------------------------------------------
+# --- who hears ------------------------------------------------------------------------------------
 
 
 def add_webhook(user: Any, url: str) -> Webhook:
-    """Raises NotAccepted with the reason. Where the address leads is looked at again whenever something is sent."""
+    """Raises NotAccepted with the reason. Where the address leads is looked at again whenever
+    something is sent."""
     url = checked_address(url)
     with transaction.atomic():
-        get_user_model().objects.select_for_update().get(pk=user.pk)  # two at once must not pass the count together
+        get_user_model().objects.select_for_update().get(
+            pk=user.pk
+        )  # two at once must not pass the count together
         if user.webhooks.count() >= MOST_WEBHOOKS:
-            raise NotAccepted(_("You have %(most)d webhooks, and that is the most.") % {"most": MOST_WEBHOOKS})
+            raise NotAccepted(
+                _("You have %(most)d webhooks, and that is the most.") % {"most": MOST_WEBHOOKS}
+            )
         if user.webhooks.filter(url=url).exists():
             raise NotAccepted(_("This address is among your webhooks already."))
         try:
@@ -154,7 +177,9 @@ def checked_address(url: str) -> str:
     if not host:
         raise NotAccepted(_("The address names no host."))
     if parts.username is not None or parts.password is not None:
-        raise NotAccepted(_("The address must not hold a name or a password; check the signature instead."))
+        raise NotAccepted(
+            _("The address must not hold a name or a password; check the signature instead.")
+        )
     return parts._replace(fragment="").geturl()
 
 
@@ -167,11 +192,12 @@ def choose_mail(user: Any, is_wanted: bool) -> None:
     MailChoice.objects.update_or_create(user=user, defaults={"is_wanted": is_wanted})
 
 
-# --- delivering ------------------------------------------------------------------------------------------------
+# --- delivering -----------------------------------------------------------------------------------
 
 
 def claim(notice_id: int) -> Claim | None:
-    """Take a notice that is due, or whose worker fell silent. None when somebody else has it or it is not yet due."""
+    """Take a notice that is due, or whose worker fell silent. None when somebody else has it or it
+    is not yet due."""
     due = Q(state=State.PENDING, due_at__lte=clock.now())
     notices = Notice.objects.filter(attempts__lt=TRIES)
     return claims.take(notices, notice_id, due, [State.RUNNING], state=State.RUNNING)
@@ -195,7 +221,9 @@ def not_delivered(claim: Claim, answer: str) -> bool:
     if claim.attempt >= TRIES:
         return give_up(claim, answer)
     due_at = clock.now() + PAUSES[claim.attempt - 1]
-    return bool(_owned(claim).update(state=State.PENDING, due_at=due_at, answer=_cut(answer), **WAITS_ANEW))
+    return bool(
+        _owned(claim).update(state=State.PENDING, due_at=due_at, answer=_cut(answer), **WAITS_ANEW)
+    )
 
 
 def give_back(claim: Claim) -> bool:
@@ -204,7 +232,9 @@ def give_back(claim: Claim) -> bool:
 
 
 def _end(claim: Claim, state: str, answer: str) -> bool:
-    return bool(_owned(claim).update(state=state, answer=_cut(answer), ended_at=clock.now(), **NO_OWNER))
+    return bool(
+        _owned(claim).update(state=state, answer=_cut(answer), ended_at=clock.now(), **NO_OWNER)
+    )
 
 
 def _owned(claim: Claim):
@@ -218,7 +248,8 @@ def _cut(answer: str) -> str:
 
 
 def sweep() -> int:
-    """Give back the notices of silent workers, and tell workers of those that are due. How many it told of."""
+    """Give back the notices of silent workers, and tell workers of those that are due. How many it
+    told of."""
     now = clock.now()
     silent = Notice.objects.filter(has_ended(now), state=State.RUNNING)
     silent.filter(attempts__gte=TRIES).update(

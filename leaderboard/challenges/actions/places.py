@@ -1,7 +1,9 @@
-"""Attempts as places: a counted submission holds one of its team's places of the day and one of the round.
+"""Attempts as places: a counted submission holds one of its team's places of the day and one of the
+round.
 
-That no two hold the same place, and none one above its limit, is a rule of the database. Here free ones are found,
-under a lock of the team's row, so that uploads of one team wait for each other instead of running into that rule.
+That no two hold the same place, and none one above its limit, is a rule of the database. Here free
+ones are found, under a lock of the team's row, so that uploads of one team wait for each other
+instead of running into that rule.
 """
 
 from __future__ import annotations
@@ -57,13 +59,16 @@ def free_places(round: Round, team: Team, day: date) -> Places:
         raise NoPlaceLeft("total")
     if len(of_day) >= round.daily_limit:
         raise NoPlaceLeft("day")
-    return Places(day, _lowest_free(of_day), round.daily_limit, _lowest_free(of_round), round.total_limit)
+    return Places(
+        day, _lowest_free(of_day), round.daily_limit, _lowest_free(of_round), round.total_limit
+    )
 
 
 def places_again(submission: Submission) -> Places:
-    """Places for a submission that gave its own back and is taken up again by an organiser. It counts for the day on
-    which it came. That the team has used its limit since is no reason to refuse: the organiser decides, and the row's
-    own limit is raised to the place it gets, so that one sees later which submission was let in above the limit."""
+    """Places for a submission that gave its own back and is taken up again by an organiser. It
+    counts for the day on which it came. That the team has used its limit since is no reason to
+    refuse: the organiser decides, and the row's own limit is raised to the place it gets, so that
+    one sees later which submission was let in above the limit."""
     assert submission.round is not None
     assert submission.team is not None
     assert submission.day is not None
@@ -80,9 +85,13 @@ def places_again(submission: Submission) -> Places:
 
 
 def _taken(round: Round, team: Team, day: date) -> tuple[set[int], set[int]]:
-    holding: QuerySet[Submission] = Submission.objects.filter(round=round, team=team, total_place__isnull=False)
+    holding: QuerySet[Submission] = Submission.objects.filter(
+        round=round, team=team, total_place__isnull=False
+    )
     rows = list(holding.values_list("day", "day_place", "total_place"))
-    return {day_place for of, day_place, _ in rows if of == day}, {total_place for _, _, total_place in rows}
+    return {day_place for of, day_place, _ in rows if of == day}, {
+        total_place for _, _, total_place in rows
+    }
 
 
 def _lowest_free(taken: Iterable[int]) -> int:

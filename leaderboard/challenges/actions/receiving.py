@@ -1,4 +1,5 @@
-"""Taking in an upload: who may hand in what, when, and how often. What is refused leaves nothing behind."""
+"""Taking in an upload: who may hand in what, when, and how often. What is refused leaves nothing
+behind."""
 
 from __future__ import annotations
 
@@ -28,22 +29,24 @@ from leaderboard.challenges.uploads import Upload
 
 LONGEST_NAME, LONGEST_DESCRIPTION = 80, 2_000
 FILES_FOR_AN_ATTEMPT = 10
-"""So many files a day for each attempt a day, whatever becomes of them. Who looks for a fault in a file needs a few."""
+"""So many files a day for each attempt a day, whatever becomes of them. Who looks for a fault in a
+file needs a few."""
 KIND_OF_TRACK = {Track.GPU: Submission.Kind.RESPONSES, Track.PROMPT: Submission.Kind.PROMPT}
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """``is_new`` is False where the same bytes count already: then it is the submission that is known."""
+    """``is_new`` is False where the same bytes count already: then it is the submission that is
+    known."""
 
     submission: Submission
     is_new: bool
 
 
 class NotTaken(Exception):
-    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, rater, round, too_large,
-    empty, not_text, name, description or storage; of metric scores also level, link, hidden or known. ``message`` is
-    for the person who sent it."""
+    """``code``: closed, upcoming, track, limit_day, limit_total, disqualified, not_member, rater,
+    round, too_large, empty, not_text, name, description or storage; of metric scores also level,
+    link, hidden or known. ``message`` is for the person who sent it."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message
@@ -53,10 +56,12 @@ class NotTaken(Exception):
 def receive(
     round: Round, team: Team, user: Any, *, track: str, name: str, description: str, upload: Upload
 ) -> Received:
-    """Store an upload as a submission and tell a worker of it. Raises ``NotTaken`` with nothing stored.
+    """Store an upload as a submission and tell a worker of it. Raises ``NotTaken`` with nothing
+    stored.
 
-    The same bytes, or the same prompt, of the same team in the same track are not counted twice: the known submission
-    comes back, even where the round closed meanwhile, so that a client which lost the answer may ask again.
+    The same bytes, or the same prompt, of the same team in the same track are not counted twice:
+    the known submission comes back, even where the round closed meanwhile, so that a client which
+    lost the answer may ask again.
     """
     try:
         refuse_unreadable(upload)
@@ -74,8 +79,8 @@ def receive(
 
 
 def _written_canonically(upload: Upload) -> Upload:
-    """A prompt in its one form, so that the same prompt is known again however its file was laid out. One that cannot
-    be read stays as it came, for a worker to say what is wrong with it."""
+    """A prompt in its one form, so that the same prompt is known again however its file was laid
+    out. One that cannot be read stays as it came, for a worker to say what is wrong with it."""
     if upload.size > LARGEST_FILE:
         return upload
     data = upload.path.read_bytes()
@@ -89,11 +94,18 @@ def _written_canonically(upload: Upload) -> Upload:
     return uploads.upload_from_bytes(written, upload.file_name)
 
 
-def _receive(round: Round, team: Team, user: Any, track: str, name: str, description: str, upload: Upload) -> Received:
+def _receive(
+    round: Round, team: Team, user: Any, track: str, name: str, description: str, upload: Upload
+) -> Received:
     team, round = _held(team, round)
     now = timezone.now()
-    if team.challenge_id != round.challenge_id or not Member.objects.filter(team=team, user=user).exists():
-        raise NotTaken("not_member", _("Only members of a team of this challenge can hand in for it."))
+    if (
+        team.challenge_id != round.challenge_id
+        or not Member.objects.filter(team=team, user=user).exists()
+    ):
+        raise NotTaken(
+            "not_member", _("Only members of a team of this challenge can hand in for it.")
+        )
     if track not in Track.values:
         raise NotTaken("track", _("There is no such track."))
     known = Submission.objects.filter(
@@ -118,7 +130,10 @@ def _receive(round: Round, team: Team, user: Any, track: str, name: str, descrip
         user=user,
         name=name,
         description=description,
-        twin=Submission.objects.filter(round=round, sha256=upload.sha256).exclude(team=team).order_by("pk").first(),
+        twin=Submission.objects.filter(round=round, sha256=upload.sha256)
+        .exclude(team=team)
+        .order_by("pk")
+        .first(),
         **places.as_fields(),
     )
     audit.record(
@@ -136,12 +151,14 @@ def _receive(round: Round, team: Team, user: Any, track: str, name: str, descrip
 
 
 def _held(team: Team, round: Round) -> tuple[Team, Round]:
-    """As they are now. While a file is on its way a team may go with its last member, and a round to which nothing was
-    handed in be deleted."""
+    """As they are now. While a file is on its way a team may go with its last member, and a round
+    to which nothing was handed in be deleted."""
     try:
         team = lock_team(team.pk)
     except Team.DoesNotExist:
-        raise NotTaken("not_member", _("Only members of a team of this challenge can hand in for it.")) from None
+        raise NotTaken(
+            "not_member", _("Only members of a team of this challenge can hand in for it.")
+        ) from None
     present = Round.objects.select_related("challenge", "version").filter(pk=round.pk).first()
     if present is None:
         raise NotTaken("round", _("This round has been deleted."))
@@ -149,8 +166,8 @@ def _held(team: Team, round: Round) -> tuple[Team, Round]:
 
 
 def store(upload: Upload, **fields: Any) -> Submission:
-    """The submission's row with its file in its place, and a worker told of it on commit. Inside a transaction. Raises
-    ``NotTaken`` where the storage of files is away."""
+    """The submission's row with its file in its place, and a worker told of it on commit. Inside a
+    transaction. Raises ``NotTaken`` where the storage of files is away."""
     submission = Submission.objects.create(
         file_name=upload.file_name,
         stored_as=upload.path.name,
@@ -158,18 +175,25 @@ def store(upload: Upload, **fields: Any) -> Submission:
         sha256=upload.sha256,
         **fields,
     )
-    log(submission.pk, f"Received {upload.file_name} ({upload.size:,} bytes, SHA-256 {upload.sha256}).")
+    log(
+        submission.pk,
+        f"Received {upload.file_name} ({upload.size:,} bytes, SHA-256 {upload.sha256}).",
+    )
     tell_on_commit(submission)
     try:
         uploads.move_in(upload)
     except StorageAway:
-        why = _("The site cannot keep files at the moment. Nothing was counted; hand it in again in some minutes.")
+        why = _(
+            "The site cannot keep files at the moment. Nothing was counted; hand it in again in "
+            "some minutes."
+        )
         raise NotTaken("storage", why) from None
     return submission
 
 
 def refuse_unreadable(upload: Upload) -> None:
-    """Raises ``NotTaken`` for what can be told from size and first bytes; the rest is a worker's to say."""
+    """Raises ``NotTaken`` for what can be told from size and first bytes; the rest is a worker's to
+    say."""
     if upload.size > settings.MAX_UPLOAD_BYTES:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
         raise NotTaken("too_large", _("The file is larger than %(limit)s MB.") % {"limit": limit})
@@ -180,8 +204,9 @@ def refuse_unreadable(upload: Upload) -> None:
 
 
 def tidy(name: str, description: str) -> tuple[str, str]:
-    """Both without blanks around them, the name in Unicode's composed form, as imported ones are: two that look alike
-    are one. Raises ``NotTaken`` for a name or description that cannot be stored or shown."""
+    """Both without blanks around them, the name in Unicode's composed form, as imported ones are:
+    two that look alike are one. Raises ``NotTaken`` for a name or description that cannot be stored
+    or shown."""
     name, description = unicodedata.normalize("NFC", name.strip()), description.strip()
     if fault := text_fault(name, LONGEST_NAME) or _control_fault(name):
         raise NotTaken("name", _("The name %(fault)s.") % {"fault": fault})
@@ -198,7 +223,10 @@ def _control_fault(name: str) -> str:
 
 def _refuse_unless_open(round: Round, team: Team, track: str, now: datetime) -> None:
     if team.disqualified_at is not None:
-        raise NotTaken("disqualified", _("The team is disqualified: %(reason)s") % {"reason": team.disqualification})
+        raise NotTaken(
+            "disqualified",
+            _("The team is disqualified: %(reason)s") % {"reason": team.disqualification},
+        )
     phase = phase_of(round.opens_at, round.closes_at, round.challenge.state, now)
     if phase == "upcoming":
         raise NotTaken("upcoming", _("This round is not open yet."))
@@ -209,26 +237,29 @@ def _refuse_unless_open(round: Round, team: Team, track: str, now: datetime) -> 
 
 
 def _refuse_raters(round: Round, user: Any) -> None:
-    """Nobody who rates joins a team of such a challenge; but a round may come later, and so may the rating."""
+    """Nobody who rates joins a team of such a challenge; but a round may come later, and so may the
+    rating."""
     if rates_hidden_corpus_of(round.challenge, user):
         raise NotTaken(
             "rater",
             _(
-                "You rate in a campaign on a corpus whose references this challenge hides. You have seen them, and "
-                "cannot hand in. Your team's other members can."
+                "You rate in a campaign on a corpus whose references this challenge hides. You "
+                "have seen them, and cannot hand in. Your team's other members can."
             ),
         )
 
 
 def _refuse_a_flood(round: Round, team: Team, day: date) -> None:
-    """What ends without a score gives its attempt back, but it was kept, looked through and told of by a letter."""
+    """What ends without a score gives its attempt back, but it was kept, looked through and told of
+    by a letter."""
     most = FILES_FOR_AN_ATTEMPT * round.daily_limit
     if Submission.objects.filter(round=round, team=team, day=day).count() >= most:
         raise NotTaken(
             "limit_day",
             _(
-                "Your team has handed in %(most)s files today, with those that were invalid or cancelled. Check the "
-                "next one before you send it; the count begins anew at midnight UTC."
+                "Your team has handed in %(most)s files today, with those that were invalid or "
+                "cancelled. Check the next one before you send it; the count begins anew at "
+                "midnight UTC."
             )
             % {"most": most},
         )
@@ -238,10 +269,14 @@ def _limit_reached(round: Round, of: str) -> NotTaken:
     if of == "day":
         return NotTaken(
             "limit_day",
-            _("Your team has used its %(limit)s submissions of today. The count begins anew at midnight UTC.")
+            _(
+                "Your team has used its %(limit)s submissions of today. The count begins anew at "
+                "midnight UTC."
+            )
             % {"limit": round.daily_limit},
         )
     return NotTaken(
         "limit_total",
-        _("Your team has used its %(limit)s submissions of this round.") % {"limit": round.total_limit},
+        _("Your team has used its %(limit)s submissions of this round.")
+        % {"limit": round.total_limit},
     )

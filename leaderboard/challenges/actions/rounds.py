@@ -1,4 +1,5 @@
-"""Writing down a round. Once something was handed in to it, what those submissions were made for stays as it is."""
+"""Writing down a round. Once something was handed in to it, what those submissions were made for
+stays as it is."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ References = Round.References
 
 @dataclass(frozen=True, slots=True)
 class RoundAsked:
-    """What the form asks, under the names of the row. ``slug`` and ``split_seed`` may be left to us."""
+    """What the form asks, under the names of the row. ``slug`` and ``split_seed`` may be left to
+    us."""
 
     name: str
     version: CorpusVersion
@@ -80,17 +82,24 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
         _refuse_to_unveil_early(values)
         if values["split_seed"] is None:
             values["split_seed"] = random_seed()
-        round = Round.objects.create(challenge=stored, position=0 if last is None else last + 1, **values)
+        round = Round.objects.create(
+            challenge=stored, position=0 if last is None else last + 1, **values
+        )
         audit.record(
-            by, "round.created", round.name, challenge=stored.slug, round=round.slug, settings=audit.noted(round, NOTED)
+            by,
+            "round.created",
+            round.name,
+            challenge=stored.slug,
+            round=round.slug,
+            settings=audit.noted(round, NOTED),
         )
         _score_corpus_baselines(round)
     return round
 
 
 def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
-    """Raises ``Refused`` where it would change what teams have handed in for. A submission that is coming in at this
-    moment is there before, or meets the changed round."""
+    """Raises ``Refused`` where it would change what teams have handed in for. A submission that is
+    coming in at this moment is there before, or meets the changed round."""
     values = _checked(asked, round)
     with one_address_each(), transaction.atomic():
         stored = _held(round)
@@ -111,7 +120,12 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
             stored.save(update_fields=[*NOTED, "revision"])
             drop([stored.version_id], kind=BOARD)  # what it asks for, shows or hides is another
             audit.record(
-                by, "round.changed", stored.name, challenge=stored.challenge.slug, round=stored.slug, changes=what
+                by,
+                "round.changed",
+                stored.name,
+                challenge=stored.challenge.slug,
+                round=stored.slug,
+                changes=what,
             )
             _score_corpus_baselines(stored)
     return stored
@@ -124,7 +138,8 @@ def _hold_corpus(version: CorpusVersion) -> None:
 
 
 def _score_corpus_baselines(round: Round) -> None:
-    """A baseline of the corpus stands on the board beside what teams hand in, so it needs the same scores."""
+    """A baseline of the corpus stands on the board beside what teams hand in, so it needs the same
+    scores."""
     if round.shows_corpus_baselines:
         named = [parse(one) for one in [*round.metrics, *round.private_metrics]]
         offered = [one for one in named if not why_not_offered(one, round.version)]
@@ -137,12 +152,17 @@ def delete_round(round: Round, by: Any = None) -> None:
         stored = _held(round)
         if count := stored.submissions.count():
             raise Refused(
-                _("Teams have handed in %(count)s submissions to this round, which are kept with their scores.")
+                _(
+                    "Teams have handed in %(count)s submissions to this round, which are kept "
+                    "with their scores."
+                )
                 % {"count": count}
             )
         if stored.challenge.state != Challenge.State.DRAFT and stored.challenge.rounds.count() == 1:
             raise Refused(_("It is the only round of a challenge that is not a draft any more."))
-        audit.record(by, "round.deleted", stored.name, challenge=stored.challenge.slug, round=stored.slug)
+        audit.record(
+            by, "round.deleted", stored.name, challenge=stored.challenge.slug, round=stored.slug
+        )
         stored.delete()
 
 
@@ -153,11 +173,18 @@ def what_is_settled(round: Round, now: datetime | None = None) -> dict[str, str]
         settled["version"] = _("Submissions answer the turns of this corpus version.")
         settled["slug"] = _("Submissions have come in; their teams have links to this address.")
         if round.references == References.PUBLIC:
-            settled["references"] = _("Teams have seen the references. They cannot be hidden any more.")
-        board = _("Submissions have come in under this division. Another one would tell what the private part holds.")
+            settled["references"] = _(
+                "Teams have seen the references. They cannot be hidden any more."
+            )
+        board = _(
+            "Submissions have come in under this division. Another one would tell what the "
+            "private part holds."
+        )
         settled["public_share"] = settled["split_seed"] = board
         if is_unveiled(round.unveil_at, now or timezone.now()):
-            settled["unveil_at"] = _("The private board is unveiled. What was seen cannot be veiled again.")
+            settled["unveil_at"] = _(
+                "The private board is unveiled. What was seen cannot be veiled again."
+            )
     return settled
 
 
@@ -170,25 +197,36 @@ def _may_become(round: Round, name: str, value: Any) -> bool:
 
 
 def why_not_unveiled_then(
-    unveils: datetime | None, closes: datetime | None, round: Round | None = None, now: datetime | None = None
+    unveils: datetime | None,
+    closes: datetime | None,
+    round: Round | None = None,
+    now: datetime | None = None,
 ) -> str:
-    """Why this moment cannot be planned, "" where it can; ``round`` as it is stored. What was seen is never veiled
-    again, so a slip would be for good. What the round has already may stay: ``judging.unveil`` unveils a round that is
-    open, so no constraint of the row can tell. The form explains it; ``create_round`` and ``edit_round`` enforce it."""
+    """Why this moment cannot be planned, "" where it can; ``round`` as it is stored. What was seen
+    is never veiled again, so a slip would be for good. What the round has already may stay:
+    ``judging.unveil`` unveils a round that is open, so no constraint of the row can tell. The form
+    explains it; ``create_round`` and ``edit_round`` enforce it."""
     if unveils is None:
         return ""
     stays = _is_minute_of(round, "unveil_at", unveils)
     if is_unveiled(unveils, now or timezone.now()):
-        return "" if stays else _("This moment has passed. To unveil it now, press the button for it.")
+        return (
+            "" if stays else _("This moment has passed. To unveil it now, press the button for it.")
+        )
     if closes and unveils < closes and not (stays and _is_minute_of(round, "closes_at", closes)):
-        return _("The round is still open then: teams could tune on the private board. Unveil it when it closes.")
+        return _(
+            "The round is still open then: teams could tune on the private board. Unveil it when "
+            "it closes."
+        )
     return ""
 
 
 def _is_minute_of(round: Round | None, name: str, moment: datetime) -> bool:
     """As the round has it; forms know no seconds."""
     stored = None if round is None else getattr(round, name)
-    return stored is not None and stored.replace(second=0, microsecond=0) == moment.replace(second=0, microsecond=0)
+    return stored is not None and stored.replace(second=0, microsecond=0) == moment.replace(
+        second=0, microsecond=0
+    )
 
 
 def _refuse_to_unveil_early(values: dict[str, Any], round: Round | None = None) -> None:
@@ -197,30 +235,39 @@ def _refuse_to_unveil_early(values: dict[str, Any], round: Round | None = None) 
 
 
 def _refuse_to_show_what_is_private(round: Round, private_metrics: Sequence[str]) -> None:
-    """A published system's pages show every metric's score at every turn, so a metric that is private from now on would
-    be everybody's. Publishing holds the round's row, as ``edit_round`` does: one of the two is first."""
-    if is_unveiled(round.unveil_at, timezone.now()) or not set(private_metrics) - set(round.private_metrics):
+    """A published system's pages show every metric's score at every turn, so a metric that is
+    private from now on would be everybody's. Publishing holds the round's row, as ``edit_round``
+    does: one of the two is first."""
+    if is_unveiled(round.unveil_at, timezone.now()) or not set(private_metrics) - set(
+        round.private_metrics
+    ):
         return
     if System.objects.filter(submission__round=round, withheld=False).exists():
         raise Refused(
             _(
-                "Systems of this round are published, and the corpus's pages show every score of theirs. Take the "
-                "systems back first."
+                "Systems of this round are published, and the corpus's pages show every score of "
+                "theirs. Take the systems back first."
             ),
             "private_metrics",
         )
 
 
 def _held(round: Round) -> Round:
-    """The row, with nobody handing in: that is done under the team's lock, and teams are made under the challenge's."""
+    """The row, with nobody handing in: that is done under the team's lock, and teams are made under
+    the challenge's."""
     locked(round.challenge)
-    list(Team.objects.select_for_update().filter(challenge=round.challenge).order_by("pk").values_list("pk"))
+    list(
+        Team.objects.select_for_update()
+        .filter(challenge=round.challenge)
+        .order_by("pk")
+        .values_list("pk")
+    )
     return locked_round(round)
 
 
 def locked_round(round: Round) -> Round:
-    """The row as it is now, with its challenge and corpus. Submissions may come in meanwhile: their foreign key shares
-    this lock. Raises ``Refused`` where the round is gone."""
+    """The row as it is now, with its challenge and corpus. Submissions may come in meanwhile: their
+    foreign key shares this lock. Raises ``Refused`` where the round is gone."""
     found = Round.objects.select_for_update(of=("self",), no_key=True)
     found = found.select_related("challenge", "version__corpus", "endpoint")
     stored = found.filter(pk=round.pk).first()
@@ -240,13 +287,24 @@ def _checked(asked: RoundAsked, round: Round | None = None) -> dict[str, Any]:
     if not values["tracks"] or set(asked.tracks) - set(Track.values):
         raise Refused(_("Choose at least one track."), "tracks")
     if not has_references(asked.version):
-        raise Refused(_("This corpus has no references: there is nothing to score responses against."), "version")
+        raise Refused(
+            _("This corpus has no references: there is nothing to score responses against."),
+            "version",
+        )
     if asked.opens_at and asked.closes_at and asked.closes_at <= asked.opens_at:
         raise Refused(_("It must close after it opens."), "closes_at")
-    known = set() if round is None or round.version_id != asked.version.pk else {*round.metrics, *round.private_metrics}
+    known = (
+        set()
+        if round is None or round.version_id != asked.version.pk
+        else {*round.metrics, *round.private_metrics}
+    )
     values["metrics"] = _spelled(asked.metrics, asked.version, "metrics", known)
-    values["private_metrics"] = _spelled(asked.private_metrics, asked.version, "private_metrics", known)
-    (values["ranking_metric"],) = _spelled([asked.ranking_metric], asked.version, "ranking_metric", known)
+    values["private_metrics"] = _spelled(
+        asked.private_metrics, asked.version, "private_metrics", known
+    )
+    (values["ranking_metric"],) = _spelled(
+        [asked.ranking_metric], asked.version, "ranking_metric", known
+    )
     if not values["metrics"]:
         raise Refused(_("Choose at least one metric that everybody sees."), "metrics")
     if both := [one for one in values["private_metrics"] if one in values["metrics"]]:
@@ -255,12 +313,17 @@ def _checked(asked: RoundAsked, round: Round | None = None) -> dict[str, Any]:
             "private_metrics",
         )
     if values["ranking_metric"] not in values["metrics"]:
-        raise Refused(_("The rank must come from one of the metrics that everybody sees."), "ranking_metric")
+        raise Refused(
+            _("The rank must come from one of the metrics that everybody sees."), "ranking_metric"
+        )
     return values
 
 
-def _spelled(written: Sequence[str], version: CorpusVersion, field: str, known: set[str]) -> list[str]:
-    """Each once, in the order given. One that the round asks for already may have become impossible here meanwhile."""
+def _spelled(
+    written: Sequence[str], version: CorpusVersion, field: str, known: set[str]
+) -> list[str]:
+    """Each once, in the order given. One that the round asks for already may have become impossible
+    here meanwhile."""
     texts: list[str] = []
     for one in written:
         try:

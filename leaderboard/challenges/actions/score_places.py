@@ -1,5 +1,5 @@
-"""Files of metric scores that a user may hand in on a day, as places: counted ones hold one each, no two the same, and
-none above the limit. The database refuses what is not so."""
+"""Files of metric scores that a user may hand in on a day, as places: counted ones hold one each,
+no two the same, and none above the limit. The database refuses what is not so."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def free_score_place(user: Any, day: date) -> ScorePlace:
 
 
 def score_place_again(submission: Submission) -> ScorePlace:
-    """For a file that gave its place back and is taken up again by an organiser, who decides: the row's own limit is
-    raised to the place that it gets."""
+    """For a file that gave its place back and is taken up again by an organiser, who decides: the
+    row's own limit is raised to the place that it gets."""
     assert submission.day is not None
     place = _lowest_free(_taken(submission.user_id, submission.day))
     return ScorePlace(submission.day, place, max(settings.SCORE_FILES_PER_DAY, place))
@@ -48,7 +48,9 @@ def score_place_again(submission: Submission) -> ScorePlace:
 def _taken(user_id: int | None, day: date) -> set[int]:
     if user_id is None:  # a deleted account takes none
         return set()
-    holding = Submission.objects.filter(kind=Submission.Kind.SCORES, user=user_id, day=day, day_place__isnull=False)
+    holding = Submission.objects.filter(
+        kind=Submission.Kind.SCORES, user=user_id, day=day, day_place__isnull=False
+    )
     return {place for place in holding.values_list("day_place", flat=True) if place is not None}
 
 

@@ -49,13 +49,15 @@ def receive_scores(
     link: str,
     upload: Upload,
 ) -> Received:
-    """Store a file of scores as a submission and tell a worker of it. Raises ``NotTaken`` with nothing stored.
+    """Store a file of scores as a submission and tell a worker of it. Raises ``NotTaken`` with
+    nothing stored.
 
-    The caller has made sure that the user may see the corpus. The same bytes of the same user for the same version are
-    not taken twice, unless the metric that they became was withdrawn: the known submission comes back, so that a client
-    which lost the answer may ask again. With another name, level, direction or link they are refused: nothing of the
-    known metric changes, and an answer as if it had would be believed.
-    Codes of ``NotTaken``: too_large, empty, not_text, name, level, link, known, limit_day, hidden, storage.
+    The caller has made sure that the user may see the corpus. The same bytes of the same user for
+    the same version are not taken twice, unless the metric that they became was withdrawn: the
+    known submission comes back, so that a client which lost the answer may ask again. With another
+    name, level, direction or link they are refused: nothing of the known metric changes, and an
+    answer as if it had would be believed. Codes of ``NotTaken``: too_large, empty, not_text, name,
+    level, link, known, limit_day, hidden, storage.
     """
     try:
         refuse_unreadable(upload)
@@ -72,12 +74,22 @@ def receive_scores(
 
 
 def _receive(
-    version: CorpusVersion, user: Any, name: str, level: str, higher_is_better: bool, link: str, upload: Upload
+    version: CorpusVersion,
+    user: Any,
+    name: str,
+    level: str,
+    higher_is_better: bool,
+    link: str,
+    upload: Upload,
 ) -> Received:
     lock_sender(user.pk)
     if corpora_with_hidden_references().filter(pk=version.corpus_id).exists():
         raise NotTaken(
-            "hidden", _("A round hides the references of this corpus; it takes no scores until they are open.")
+            "hidden",
+            _(
+                "A round hides the references of this corpus; it takes no scores until they are "
+                "open."
+            ),
         )
     declared = {"level": level, "higher_is_better": higher_is_better, "link": link}
     if known := _known(version, user, upload.sha256):
@@ -116,7 +128,11 @@ def _known(version: CorpusVersion, user: Any, sha256: str) -> Submission | None:
     alike = Submission.objects.filter(
         kind=Submission.Kind.SCORES, version=version, user=user, sha256=sha256, state__in=COUNTED
     )
-    return alike.filter(Q(metric__isnull=True) | Q(metric__withdrawn_at__isnull=True)).order_by("pk").first()
+    return (
+        alike.filter(Q(metric__isnull=True) | Q(metric__withdrawn_at__isnull=True))
+        .order_by("pk")
+        .first()
+    )
 
 
 def words_of_known_file() -> str:
@@ -132,13 +148,15 @@ def _refuse_unusable(name: str, level: str, link: str) -> None:
         raise NotTaken(
             "name",
             _(
-                "A metric's name has letters, figures, _ . and - only, begins with a letter or a figure, and has at "
-                "most %(most)s characters."
+                "A metric's name has letters, figures, _ . and - only, begins with a letter or a "
+                "figure, and has at most %(most)s characters."
             )
             % {"most": LONGEST_NAME},
         )
     if name.casefold() in {known.casefold() for known in all_metrics()}:
-        raise NotTaken("name", _("%(name)s is a built-in metric. Choose another name.") % {"name": name})
+        raise NotTaken(
+            "name", _("%(name)s is a built-in metric. Choose another name.") % {"name": name}
+        )
     if level not in SubmittedMetric.Level.values:
         raise NotTaken("level", _("Scores are of turns, of dialogues or of systems."))
     if link:
@@ -164,14 +182,18 @@ def _refuse_taken_name(version: CorpusVersion, name: str) -> None:
     if shown.exists() or waiting.exists():
         raise NotTaken(
             "name",
-            _("Scores of a metric named %(name)s have been handed in already. Choose another name.") % {"name": name},
+            _("Scores of a metric named %(name)s have been handed in already. Choose another name.")
+            % {"name": name},
         )
 
 
 def _limit_reached() -> NotTaken:
     return NotTaken(
         "limit_day",
-        _("You have handed in the %(limit)s files of scores of today. The count begins anew at midnight UTC.")
+        _(
+            "You have handed in the %(limit)s files of scores of today. The count begins anew at "
+            "midnight UTC."
+        )
         % {"limit": settings.SCORE_FILES_PER_DAY},
     )
 
@@ -183,8 +205,8 @@ def may_withdraw(metric: SubmittedMetric, user: Any) -> bool:
 
 
 def withdraw(metric: SubmittedMetric, by: Any, reason: str) -> bool:
-    """The metric stands on no leaderboard any more. False where it was withdrawn before. Raises ``NotYours``, and
-    ``ValueError`` for a reason that cannot be stored."""
+    """The metric stands on no leaderboard any more. False where it was withdrawn before. Raises
+    ``NotYours``, and ``ValueError`` for a reason that cannot be stored."""
     if metric.owner_id != by.pk and not is_organiser(by):
         raise NotYours
     with transaction.atomic():

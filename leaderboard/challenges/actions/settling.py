@@ -1,4 +1,5 @@
-"""The end of scoring: no worker owns it. Each metric run that ends, and each sweep, looks whether it was the last."""
+"""The end of scoring: no worker owns it. Each metric run that ends, and each sweep, looks whether
+it was the last."""
 
 from __future__ import annotations
 
@@ -21,9 +22,12 @@ LONGEST_ERROR = 2000
 
 
 class UnknownMetric(Exception):
-    """The round asks for a metric that is not known here. ``message`` is for organisers: it may name a private one."""
+    """The round asks for a metric that is not known here. ``message`` is for organisers: it may
+    name a private one."""
 
-    FOR_THE_TEAM = "the round asks for a metric that is not known here; an organiser must mend its settings"
+    FOR_THE_TEAM = (
+        "the round asks for a metric that is not known here; an organiser must mend its settings"
+    )
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -31,7 +35,8 @@ class UnknownMetric(Exception):
 
 
 def configurations_of(submission: Submission) -> list[Configuration]:
-    """What the submission's round asks for now, public and private, each once. Raises ``UnknownMetric``."""
+    """What the submission's round asks for now, public and private, each once. Raises
+    ``UnknownMetric``."""
     assert submission.round is not None
     found: list[Configuration] = []
     for written in [*submission.round.metrics, *submission.round.private_metrics]:
@@ -43,11 +48,12 @@ def configurations_of(submission: Submission) -> list[Configuration]:
 
 
 def settle(submission_id: int) -> bool:
-    """Score a submission when every metric of its round is computed; fail it when one failed and none is under way.
+    """Score a submission when every metric of its round is computed; fail it when one failed and
+    none is under way.
 
-    The metrics are those that the round names at this moment: one that was added meanwhile, or whose run was taken
-    back, is asked for. Scores that exist stay, whatever becomes of the submission. False where it goes on waiting, or
-    is not being scored at all.
+    The metrics are those that the round names at this moment: one that was added meanwhile, or
+    whose run was taken back, is asked for. Scores that exist stay, whatever becomes of the
+    submission. False where it goes on waiting, or is not being scored at all.
     """
     with transaction.atomic():
         submission = _being_scored(submission_id)
@@ -58,8 +64,12 @@ def settle(submission_id: int) -> bool:
             configurations = configurations_of(submission)
         except UnknownMetric as problem:
             log(submission_id, problem.message, "error", for_organisers=True)
-            return end(scoring, State.FAILED, f"Failed: {problem}. {NOT_COUNTED}", error=str(problem))
-        found = list(queries.runs_for(configurations, [submission.system]).defer("turn_scores", "undefined"))
+            return end(
+                scoring, State.FAILED, f"Failed: {problem}. {NOT_COUNTED}", error=str(problem)
+            )
+        found = list(
+            queries.runs_for(configurations, [submission.system]).defer("turn_scores", "undefined")
+        )
         if len(found) < len(configurations):
             runs.request(configurations, [submission.system])
             return False
@@ -75,13 +85,19 @@ def settle(submission_id: int) -> bool:
 
 
 def _being_scored(submission_id: int) -> Submission | None:
-    """The row, kept from others until the transaction ends: the last two runs of a submission may end at once."""
+    """The row, kept from others until the transaction ends: the last two runs of a submission may
+    end at once."""
     waiting = Submission.objects.filter(pk=submission_id, state=State.SCORING)
-    return waiting.select_for_update(of=("self",), no_key=True).select_related("round", "system").first()
+    return (
+        waiting.select_for_update(of=("self",), no_key=True)
+        .select_related("round", "system")
+        .first()
+    )
 
 
 def _why(failed: list[MetricRun], round: Round) -> str:
-    """For the team: the metrics that it may know of, each with its error, or what is said in its place."""
+    """For the team: the metrics that it may know of, each with its error, or what is said in its
+    place."""
     public = {parse(written).text for written in round.metrics}
     hidden = hides_references(round)
     named = [
@@ -96,8 +112,11 @@ def _why(failed: list[MetricRun], round: Round) -> str:
 
 
 def _because(run: MetricRun, hidden: bool) -> str:
-    """An error may repeat a text that the metric was computed from, so where a round hides the corpus's references it
-    stays with organisers. So does that of a judge: budgets and endpoints are no matter of teams."""
+    """An error may repeat a text that the metric was computed from, so where a round hides the
+    corpus's references it stays with organisers. So does that of a judge: budgets and endpoints are
+    no matter of teams."""
     if run.queue == JUDGES:
-        return " for now: the judge is not at hand, the organisers see why and can have it tried again"
+        return (
+            " for now: the judge is not at hand, the organisers see why and can have it tried again"
+        )
     return "" if hidden else f" ({run.error[:LONGEST_ERROR_OF_A_METRIC]})"

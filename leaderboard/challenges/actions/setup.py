@@ -1,4 +1,5 @@
-"""Writing down a challenge: its name, its rules, and its course from draft to closed. Rounds are in ``rounds``."""
+"""Writing down a challenge: its name, its rules, and its course from draft to closed. Rounds are in
+``rounds``."""
 
 from __future__ import annotations
 
@@ -43,20 +44,32 @@ def create(asked: ChallengeAsked, by: Any = None, rules: str = "") -> Challenge:
             created_by=by,
         )
         audit.record(
-            by, "challenge.created", challenge.name, challenge=challenge.slug, settings=audit.noted(challenge, NOTED)
+            by,
+            "challenge.created",
+            challenge.name,
+            challenge=challenge.slug,
+            settings=audit.noted(challenge, NOTED),
         )
     return challenge
 
 
 def edit(challenge: Challenge, asked: ChallengeAsked, by: Any = None) -> Challenge:
-    """The address only while it is a draft: links to an open challenge are in mails and papers. Raises ``Refused``."""
+    """The address only while it is a draft: links to an open challenge are in mails and papers.
+    Raises ``Refused``."""
     with one_address_each(), transaction.atomic():
         stored = locked(challenge)
         before = audit.noted(stored, NOTED)
-        stored.name, stored.summary, stored.largest_team = asked.name, asked.summary, asked.largest_team
+        stored.name, stored.summary, stored.largest_team = (
+            asked.name,
+            asked.summary,
+            asked.largest_team,
+        )
         if asked.slug and asked.slug != stored.slug:
             if stored.state != Challenge.State.DRAFT:
-                raise Refused(_("The address stays as it is once a challenge was opened: people have links."), "slug")
+                raise Refused(
+                    _("The address stays as it is once a challenge was opened: people have links."),
+                    "slug",
+                )
             stored.slug = _free_slug(asked)
         stored.save(update_fields=NOTED)
         if what := audit.changes(before, audit.noted(stored, NOTED)):
@@ -67,7 +80,11 @@ def edit(challenge: Challenge, asked: ChallengeAsked, by: Any = None) -> Challen
 def write_rules(challenge: Challenge, text: str, by: Any = None) -> bool:
     """False where the text is what it was. Raises ``Refused``. The audit log keeps both texts."""
     text = checked_text(
-        text, LONGEST_RULES, "text", lambda fault: _("The text %(fault)s.") % {"fault": fault}, may_be_empty=True
+        text,
+        LONGEST_RULES,
+        "text",
+        lambda fault: _("The text %(fault)s.") % {"fault": fault},
+        may_be_empty=True,
     )
     with transaction.atomic():
         stored = locked(challenge)
@@ -75,7 +92,14 @@ def write_rules(challenge: Challenge, text: str, by: Any = None) -> bool:
             return False
         before, stored.rules = stored.rules, text
         stored.save(update_fields=["rules"])
-        audit.record(by, "challenge.rules_changed", stored.name, challenge=stored.slug, before=before, after=text)
+        audit.record(
+            by,
+            "challenge.rules_changed",
+            stored.name,
+            challenge=stored.slug,
+            before=before,
+            after=text,
+        )
     return True
 
 
@@ -98,7 +122,8 @@ STEPS = {
 
 
 def step(challenge: Challenge, to: str, by: Any = None) -> Challenge:
-    """Open (or open again), close, or, as long as nobody has made a team, back to the draft. Raises ``Refused``.
+    """Open (or open again), close, or, as long as nobody has made a team, back to the draft. Raises
+    ``Refused``.
 
     Of two who press at once one does it and the other is told where the challenge is."""
     before, after = STEPS[to]
@@ -106,21 +131,26 @@ def step(challenge: Challenge, to: str, by: Any = None) -> Challenge:
         stored = locked(challenge)
         if stored.state not in before:
             raise Refused(
-                _("The challenge is %(state)s now; nothing was changed.") % {"state": stored.get_state_display()}
+                _("The challenge is %(state)s now; nothing was changed.")
+                % {"state": stored.get_state_display()}
             )
         if to == "open" and (missing := what_is_missing(stored)):
             raise Refused(" ".join(missing))
         if to == "draft" and stored.teams.exists():
-            raise Refused(_("Teams have been made; they would lose sight of the challenge. Close it instead."))
+            raise Refused(
+                _("Teams have been made; they would lose sight of the challenge. Close it instead.")
+            )
         was, stored.state = stored.state, after
         stored.save(update_fields=["state"])
-        audit.record(by, f"challenge.{to}", stored.name, challenge=stored.slug, before=was, after=after)
+        audit.record(
+            by, f"challenge.{to}", stored.name, challenge=stored.slug, before=was, after=after
+        )
     return stored
 
 
 def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
-    """With its rounds and teams. Not where something was handed in; with teams only where its slug was typed. Raises
-    ``Refused``. What the audit log says of it stays."""
+    """With its rounds and teams. Not where something was handed in; with teams only where its slug
+    was typed. Raises ``Refused``. What the audit log says of it stays."""
     with transaction.atomic():
         stored = Challenge.objects.select_for_update().filter(pk=challenge.pk).first()
         if stored is None:
@@ -131,16 +161,20 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
         if handed_in:
             raise Refused(
                 _(
-                    "Teams have handed in %(count)s submissions, which are kept with their scores. Close the challenge "
-                    "instead."
+                    "Teams have handed in %(count)s submissions, which are kept with their "
+                    "scores. Close the challenge instead."
                 )
                 % {"count": handed_in}
             )
         if stored.teams.exists() and typed_slug.strip() != stored.slug:
-            raise Refused(_("It has teams. Type the challenge's address to delete them, too."), "slug")
+            raise Refused(
+                _("It has teams. Type the challenge's address to delete them, too."), "slug"
+            )
         teams = list(stored.teams.values_list("name", flat=True))
         rounds = list(stored.rounds.values_list("slug", flat=True))
-        audit.record(by, "challenge.deleted", stored.name, challenge=stored.slug, teams=teams, rounds=rounds)
+        audit.record(
+            by, "challenge.deleted", stored.name, challenge=stored.slug, teams=teams, rounds=rounds
+        )
         purse = stored.judge_purse
         stored.delete()
         if purse is not None:
@@ -148,7 +182,8 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
 
 
 def locked(challenge: Challenge) -> Challenge:
-    """The row as it is now; whoever else changes the challenge waits. Raises ``Refused`` where it is gone."""
+    """The row as it is now; whoever else changes the challenge waits. Raises ``Refused`` where it
+    is gone."""
     stored = Challenge.objects.select_for_update(of=("self",)).filter(pk=challenge.pk).first()
     if stored is None:
         raise Refused(_("The challenge has been deleted meanwhile."))

@@ -1,4 +1,5 @@
-"""Nobody rates what their own team handed in: members have a conflict with each of the team's systems."""
+"""Nobody rates what their own team handed in: members have a conflict with each of the team's
+systems."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from leaderboard.challenges.models import Member
 
 
 def keep_members_from_rating(team_id: int) -> None:
-    """Now, and once more when the transaction is committed: who joins while a system is being accepted, and the system
-    that is accepted while somebody joins, do not see each other before."""
+    """Now, and once more when the transaction is committed: who joins while a system is being
+    accepted, and the system that is accepted while somebody joins, do not see each other before."""
     _note_conflicts(team_id)
     transaction.on_commit(partial(_note_conflicts, team_id))
 
@@ -21,7 +22,11 @@ def keep_members_from_rating(team_id: int) -> None:
 def _note_conflicts(team_id: int) -> None:
     members = list(Member.objects.filter(team=team_id).values_list("user_id", flat=True))
     systems = list(System.objects.filter(submission__team=team_id).values_list("pk", flat=True))
-    known = set(Conflict.objects.filter(user__in=members, system__in=systems).values_list("user_id", "system_id"))
+    known = set(
+        Conflict.objects.filter(user__in=members, system__in=systems).values_list(
+            "user_id", "system_id"
+        )
+    )
     missing = [
         Conflict(user_id=user, system_id=system)
         for user in members

@@ -1,4 +1,5 @@
-"""Looking after submissions: those of silent workers, those whose hint was lost, those whose last run has ended."""
+"""Looking after submissions: those of silent workers, those whose hint was lost, those whose last
+run has ended."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ class Swept:
 
 
 def sweep() -> Swept:
-    """Give back the submissions of silent workers, give up those tried too often, tell workers of those that wait,
-    settle those whose runs have ended."""
+    """Give back the submissions of silent workers, give up those tried too often, tell workers of
+    those that wait, settle those whose runs have ended."""
     now = clock.now()
     silent = Submission.objects.filter(has_ended(now), state__in=OWNED)
     given_up = given_back = 0
@@ -48,7 +49,8 @@ def sweep() -> Swept:
 
 
 def _scoring() -> QuerySet[Submission, int]:
-    """First those without a run under way: hundreds that wait for one judge must not hide one that has ended."""
+    """First those without a run under way: hundreds that wait for one judge must not hide one that
+    has ended."""
     at_work = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
     under_way = Exists(MetricRun.objects.filter(system=OuterRef("system"), state__in=at_work))
     scoring = Submission.objects.filter(state=State.SCORING)
@@ -68,13 +70,22 @@ def _give_back(pk: int) -> bool:
 
 
 def _give_up(pk: int) -> bool:
-    error = f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the file may need more memory or time"
+    error = (
+        f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the file may need more "
+        "memory or time"
+    )
     with transaction.atomic():
-        return end(_silent(pk), State.FAILED, f"Failed: {error}. It is not counted as an attempt.", error=error)
+        return end(
+            _silent(pk),
+            State.FAILED,
+            f"Failed: {error}. It is not counted as an attempt.",
+            error=error,
+        )
 
 
 def _used_up() -> QuerySet[Submission]:
-    """Waiting with no attempt left, as when MAX_ATTEMPTS was lowered: no worker would ever claim them."""
+    """Waiting with no attempt left, as when MAX_ATTEMPTS was lowered: no worker would ever claim
+    them."""
     return Submission.objects.filter(state=State.RECEIVED, attempts__gte=settings.MAX_ATTEMPTS)
 
 
@@ -82,5 +93,8 @@ def _give_up_waiting(pk: int) -> bool:
     error = f"it was tried {settings.MAX_ATTEMPTS} times"
     with transaction.atomic():
         return end(
-            _used_up().filter(pk=pk), State.FAILED, f"Failed: {error}. It is not counted as an attempt.", error=error
+            _used_up().filter(pk=pk),
+            State.FAILED,
+            f"Failed: {error}. It is not counted as an attempt.",
+            error=error,
         )

@@ -1,5 +1,5 @@
-"""Teams: founded, joined, left; members removed and banned; the link that lets members in. New members are kept from
-rating the team's systems."""
+"""Teams: founded, joined, left; members removed and banned; the link that lets members in. New
+members are kept from rating the team's systems."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LONGEST_NAME = 80
 
 
 class CannotJoin(Exception):
-    """Nothing was stored; the message says why, for the person who asked. ``field`` is "name" where it is the name
-    that cannot be had."""
+    """Nothing was stored; the message says why, for the person who asked. ``field`` is "name" where
+    it is the name that cannot be had."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -38,9 +38,10 @@ class CannotJoin(Exception):
 def found(challenge: Challenge, user: Any, name: str) -> Team:
     """A new team with this person as its first member.
 
-    ``name`` has 1 to 80 characters, is like no other team's of the challenge, and plain (``annotations.names``).
-    Raises ``CannotJoin`` for a challenge that is not open, a person who is banned, has a team, has submitted for one,
-    or rates its hidden corpora, and a name that cannot be had.
+    ``name`` has 1 to 80 characters, is like no other team's of the challenge, and plain
+    (``annotations.names``). Raises ``CannotJoin`` for a challenge that is not open, a person who is
+    banned, has a team, has submitted for one, or rates its hidden corpora, and a name that cannot
+    be had.
     """
     name = tidied(name)
     with transaction.atomic():
@@ -63,9 +64,10 @@ def found(challenge: Challenge, user: Any, name: str) -> Team:
 def join(token: str, user: Any) -> Team:
     """Make the person a member of the team whose invitation this is; a member stays one.
 
-    Members get a conflict for each of the team's systems, so that nobody rates their own. Raises ``CannotJoin`` for a
-    link that is not valid (any more), a challenge that is not open, a full or disqualified team, a person who is
-    banned, has another team, has submitted for one, or rates a hidden corpus of the challenge.
+    Members get a conflict for each of the team's systems, so that nobody rates their own. Raises
+    ``CannotJoin`` for a link that is not valid (any more), a challenge that is not open, a full or
+    disqualified team, a person who is banned, has another team, has submitted for one, or rates a
+    hidden corpus of the challenge.
     """
     with transaction.atomic():
         known = Team.objects.select_related("challenge").filter(invitation=token).first()
@@ -94,16 +96,19 @@ def join(token: str, user: Any) -> Team:
 
 
 def leave(team: Team, user: Any) -> None:
-    """The person is no member any more; a team without members that handed in nothing is gone, and its name free.
+    """The person is no member any more; a team without members that handed in nothing is gone, and
+    its name free.
 
-    Who has handed something in stays, and so does the last member of a team that has: a result needs somebody to
-    answer for it, and a person who could go and found another team would have its attempts, too. Nobody leaves a
-    disqualified team: its reason would be gone with the last member, who would take part anew. What kept this person
-    from rating the team's systems stays. Raises ``CannotJoin`` with the reason.
+    Who has handed something in stays, and so does the last member of a team that has: a result
+    needs somebody to answer for it, and a person who could go and found another team would have its
+    attempts, too. Nobody leaves a disqualified team: its reason would be gone with the last member,
+    who would take part anew. What kept this person from rating the team's systems stays. Raises
+    ``CannotJoin`` with the reason.
     """
     with transaction.atomic():
         challenge = _held(team.challenge)
-        # Held as in ``places.lock_team``: a submission that is coming in is there before, or finds no member.
+        # Held as in ``places.lock_team``: a submission that is coming in is there before, or finds
+        # no member.
         present = Team.objects.select_for_update(no_key=True).filter(pk=team.pk).first()
         members = Member.objects.filter(team=team)
         if present is None or not members.filter(user=user).exists():
@@ -113,13 +118,24 @@ def leave(team: Team, user: Any) -> None:
         if present.disqualified_at is not None:
             raise CannotJoin(_("This team is disqualified. Its members stay as they are."))
         if Submission.objects.filter(team=team, user=user).exists():
-            raise CannotJoin(_("You have handed in a submission for this team and stay its member."))
+            raise CannotJoin(
+                _("You have handed in a submission for this team and stay its member.")
+            )
         has_handed_in = Submission.objects.filter(team=team).exists()
         is_last = members.count() == 1
         if has_handed_in and is_last:
-            raise CannotJoin(_("You are the last member of a team that has handed in submissions, and stay."))
+            raise CannotJoin(
+                _("You are the last member of a team that has handed in submissions, and stay.")
+            )
         members.filter(user=user).delete()
-        audit.record(user, "team.left", team.name, challenge=challenge.slug, team=team.public_id, team_is_gone=is_last)
+        audit.record(
+            user,
+            "team.left",
+            team.name,
+            challenge=challenge.slug,
+            team=team.public_id,
+            team_is_gone=is_last,
+        )
         if is_last:
             team.delete()
 
@@ -127,10 +143,11 @@ def leave(team: Team, user: Any) -> None:
 def remove_member(team: Team, user: Any, by: Any, reason: str = "") -> None:
     """Take a person out of the team at once. Submissions and the audit log keep naming this person.
 
-    The team's leader may remove others, and organisers anybody: a new member cannot push out those who were there. The
-    team's link is revoked, for the removed person may know it. A team without members that submitted nothing is gone.
-    A leader removes nobody from a disqualified team: outside of it they could take part again. Raises ``CannotJoin``
-    with the reason why nothing was changed; where the person is no member there is nothing to do.
+    The team's leader may remove others, and organisers anybody: a new member cannot push out those
+    who were there. The team's link is revoked, for the removed person may know it. A team without
+    members that submitted nothing is gone. A leader removes nobody from a disqualified team:
+    outside of it they could take part again. Raises ``CannotJoin`` with the reason why nothing was
+    changed; where the person is no member there is nothing to do.
     """
     with transaction.atomic():
         challenge = _held(team.challenge)
@@ -149,16 +166,28 @@ def remove_member(team: Team, user: Any, by: Any, reason: str = "") -> None:
 
 
 def ban(challenge: Challenge, user: Any, reason: str, by: Any) -> Ban:
-    """No team of the challenge takes this person in any more, and one that has this person loses this member. Banned
-    again, only the reason changes. Raises ``Refused`` for a reason that is empty or too long."""
-    reason = checked_text(reason, LONGEST_REASON, "reason", lambda fault: _("The reason %(fault)s.") % {"fault": fault})
+    """No team of the challenge takes this person in any more, and one that has this person loses
+    this member. Banned again, only the reason changes. Raises ``Refused`` for a reason that is
+    empty or too long."""
+    reason = checked_text(
+        reason,
+        LONGEST_REASON,
+        "reason",
+        lambda fault: _("The reason %(fault)s.") % {"fault": fault},
+    )
     with transaction.atomic():
         challenge = _held(challenge)
         banned, _is_new = Ban.objects.update_or_create(
             challenge=challenge, user=user, defaults={"reason": reason, "created_by": by}
         )
-        team = Team.objects.select_for_update(no_key=True).filter(challenge=challenge, members__user=user).first()
-        audit.record(by, "challenge.banned", user.get_username(), challenge=challenge.slug, reason=reason)
+        team = (
+            Team.objects.select_for_update(no_key=True)
+            .filter(challenge=challenge, members__user=user)
+            .first()
+        )
+        audit.record(
+            by, "challenge.banned", user.get_username(), challenge=challenge.slug, reason=reason
+        )
         if team is not None:
             _remove(challenge, team, user, by, reason)
     return banned
@@ -175,9 +204,13 @@ def lift_ban(challenge: Challenge, user: Any, by: Any) -> bool:
 
 
 def _remove(challenge: Challenge, team: Team, user: Any, by: Any, reason: str) -> None:
-    """Challenge and team are locked: a submission that is coming in is there before, or finds no member."""
+    """Challenge and team are locked: a submission that is coming in is there before, or finds no
+    member."""
     Member.objects.filter(team=team, user=user).delete()
-    is_gone = not Member.objects.filter(team=team).exists() and not Submission.objects.filter(team=team).exists()
+    is_gone = (
+        not Member.objects.filter(team=team).exists()
+        and not Submission.objects.filter(team=team).exists()
+    )
     audit.record(
         by,
         "team.member_removed",
@@ -195,23 +228,34 @@ def _remove(challenge: Challenge, team: Team, user: Any, by: Any, reason: str) -
 
 
 def renew_invitation(team: Team, by: Any) -> Team:
-    """A new link; the old one lets nobody in any more. Raises ``CannotJoin`` where the team or the membership of ``by``
-    is gone."""
+    """A new link; the old one lets nobody in any more. Raises ``CannotJoin`` where the team or the
+    membership of ``by`` is gone."""
     with transaction.atomic():
         stored = _team_for(team, by)
         _set_invitation(stored, invitation_token())
-        audit.record(by, "team.invitation_renewed", stored.name, challenge=stored.challenge.slug, team=stored.public_id)
+        audit.record(
+            by,
+            "team.invitation_renewed",
+            stored.name,
+            challenge=stored.challenge.slug,
+            team=stored.public_id,
+        )
     return stored
 
 
 def revoke_invitation(team: Team, by: Any) -> Team:
-    """No link lets anybody in until there is a new one. For members and organisers. Raises ``CannotJoin`` as above."""
+    """No link lets anybody in until there is a new one. For members and organisers. Raises
+    ``CannotJoin`` as above."""
     with transaction.atomic():
         stored = _team_for(team, by)
         if stored.invitation is not None:
             _set_invitation(stored, None)
             audit.record(
-                by, "team.invitation_revoked", stored.name, challenge=stored.challenge.slug, team=stored.public_id
+                by,
+                "team.invitation_revoked",
+                stored.name,
+                challenge=stored.challenge.slug,
+                team=stored.public_id,
             )
     return stored
 
@@ -235,7 +279,8 @@ def _set_invitation(team: Team, token: str | None) -> None:
 
 
 def _held(challenge: Challenge) -> Challenge:
-    """The row as it is now, one writer at a time: team sizes and names are counted under this lock."""
+    """The row as it is now, one writer at a time: team sizes and names are counted under this
+    lock."""
     stored = Challenge.objects.select_for_update(no_key=True).filter(pk=challenge.pk).first()
     if stored is None:
         raise CannotJoin(_("This challenge is gone."))
@@ -258,13 +303,17 @@ def _refuse_second_team(challenge: Challenge, user: Any, team: Team | None = Non
     other = Team.objects.filter(challenge=challenge, members__user=user).first()
     if other is not None:
         raise CannotJoin(
-            _("You are in the team %(team)s. One person is in one team of a challenge.") % {"team": other.name}
+            _("You are in the team %(team)s. One person is in one team of a challenge.")
+            % {"team": other.name}
         )
     # Removed from a team one has submitted for, one would have the attempts of a second one, too.
     submitted = Submission.objects.filter(team__challenge=challenge, user=user).exclude(team=team)
     if (before := submitted.select_related("team").first()) is not None and before.team is not None:
         raise CannotJoin(
-            _("You have submitted for the team %(team)s. One person submits for one team of a challenge.")
+            _(
+                "You have submitted for the team %(team)s. One person submits for one team of a "
+                "challenge."
+            )
             % {"team": before.team.name}
         )
 
@@ -273,8 +322,8 @@ def _refuse_raters(challenge: Challenge, user: Any) -> None:
     if rates_hidden_corpus_of(challenge, user):
         raise CannotJoin(
             _(
-                "You rate in a campaign on a corpus whose references this challenge hides. You have seen them, and "
-                "cannot take part."
+                "You rate in a campaign on a corpus whose references this challenge hides. You "
+                "have seen them, and cannot take part."
             )
         )
 
@@ -291,7 +340,8 @@ def _refuse_name(challenge: Challenge, name: str) -> None:
     if fault := name_fault(name):
         raise CannotJoin(fault, "name")
     if any(
-        fold(name) == fold(other) for other in Team.objects.filter(challenge=challenge).values_list("name", flat=True)
+        fold(name) == fold(other)
+        for other in Team.objects.filter(challenge=challenge).values_list("name", flat=True)
     ):
         raise CannotJoin(_("Another team has this name."), "name")
 

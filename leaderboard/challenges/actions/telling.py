@@ -16,10 +16,14 @@ LONGEST_LINE = 1000
 
 
 def log(submission_id: int, text: str, level: str = "info", for_organisers: bool = False) -> None:
-    """A line for the submission's team, or for organisers alone. ``level``: info, warning, error."""
+    """A line for the submission's team, or for organisers alone. ``level``: info, warning,
+    error."""
     line = text.replace("\0", "").encode("utf-8", "replace").decode().strip()[:LONGEST_LINE]
     LogLine.objects.create(
-        submission_id=submission_id, level=level, text=line or "(nothing was said)", for_organisers=for_organisers
+        submission_id=submission_id,
+        level=level,
+        text=line or "(nothing was said)",
+        for_organisers=for_organisers,
     )
 
 
@@ -33,7 +37,8 @@ def tell_on_commit(submission: Submission) -> None:
 
 
 def send_hints(submissions: Iterable[tuple[int, str]]) -> int:
-    """Tell workers of submissions (pk, queue). Where the broker cannot be reached the rows wait for the sweeper."""
+    """Tell workers of submissions (pk, queue). Where the broker cannot be reached the rows wait for
+    the sweeper."""
     sent = tell_workers(PROCESS_TASK, submissions)
     Submission.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)

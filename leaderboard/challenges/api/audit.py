@@ -31,7 +31,9 @@ class EntryOut(Schema):
 class AuditWish(Schema):
     challenge: Text | None = Field(None, max_length=80, description="Of this challenge only.")
     campaign: Text | None = Field(None, max_length=80, description="Of this campaign only.")
-    action: Text | None = Field(None, max_length=60, description="This action, or all of a kind: `round`.")
+    action: Text | None = Field(
+        None, max_length=60, description="This action, or all of a kind: `round`."
+    )
 
 
 @router.get(

@@ -86,7 +86,12 @@ def join_team(request: HttpRequest, place: Path[ChallengePlace], wish: JoinIn) -
     invited = team_with_invitation(invitation)
     if invited is None or invited.challenge_id != challenge.pk:
         message = _("This invitation is not valid. Ask your team for the current one.")
-        raise Refused(422, message, code="invitation", errors=[{"field": "body.invitation", "message": message}])
+        raise Refused(
+            422,
+            message,
+            code="invitation",
+            errors=[{"field": "body.invitation", "message": message}],
+        )
     try:
         team = teams.join(invitation, request.user)
     except teams.CannotJoin as refusal:
@@ -150,7 +155,9 @@ def revoke_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> Stat
     summary="Remove a member from your team",
     openapi_extra=refusals(409),
 )
-def remove_member(request: HttpRequest, place: Path[ChallengePlace], wish: MemberIn) -> dict[str, Any]:
+def remove_member(
+    request: HttpRequest, place: Path[ChallengePlace], wish: MemberIn
+) -> dict[str, Any]:
     """For the team's leader. The person loses access at once, and the invitation is revoked."""
     challenge = challenge_at(request, place.slug)
     team = own_team(request, challenge)

@@ -27,7 +27,10 @@ from workers.metrics.configuration import ConfigurationError, parse
 def challenge_line(challenge: Challenge) -> dict[str, Any]:
     """``challenge`` carries ``team_count``."""
     return {
-        **{name: getattr(challenge, name) for name in ("slug", "name", "summary", "state", "created_at")},
+        **{
+            name: getattr(challenge, name)
+            for name in ("slug", "name", "summary", "state", "created_at")
+        },
         "teams": challenge.team_count,
     }
 
@@ -55,7 +58,9 @@ def team_document(team: Team, challenge: Challenge) -> dict[str, Any]:
         "leader": leader.user.get_username() if leader else None,
         "largest": challenge.largest_team,
         "invitation": invitation,
-        "invitation_url": settings.SITE_URL + reverse("team-join", args=[invitation]) if invitation else None,
+        "invitation_url": settings.SITE_URL + reverse("team-join", args=[invitation])
+        if invitation
+        else None,
         "invitation_expires_at": team.invitation_expires_at if invitation else None,
         "disqualified": _disqualification(team.disqualified_at, team.disqualification),
     }
@@ -113,11 +118,12 @@ def attempts_document(round: Round | None, team: Team | None) -> dict[str, Any] 
     return {name: getattr(left, name) for name in left.__slots__}
 
 
-# --- submissions ------------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
 def submission_page(rows: QuerySet[Submission], paging: Paging) -> dict[str, Any]:
-    """Newest first. What the runs of those at scoring are at is read for the whole page, not for each."""
+    """Newest first. What the runs of those at scoring are at is read for the whole page, not for
+    each."""
     page = page_of(rows, "-pk", paging, lambda submission: submission)
     submissions: list[Submission] = page["items"]
     at_scoring = (one for one in submissions if one.state == Submission.State.SCORING)
@@ -126,7 +132,9 @@ def submission_page(rows: QuerySet[Submission], paging: Paging) -> dict[str, Any
     return {**page, "items": lines}
 
 
-def submission_line(submission: Submission, progress: submission_queries.Progress | None) -> dict[str, Any]:
+def submission_line(
+    submission: Submission, progress: submission_queries.Progress | None
+) -> dict[str, Any]:
     round, team = submission.round, submission.team
     return {
         "id": submission.public_id,
@@ -142,7 +150,9 @@ def submission_line(submission: Submission, progress: submission_queries.Progres
             name: getattr(submission, name)
             for name in ("received_at", "validating_at", "generating_at", "scoring_at", "ended_at")
         },
-        "progress": {"done": progress.done, "total": progress.total} if progress else _whole(submission),
+        "progress": {"done": progress.done, "total": progress.total}
+        if progress
+        else _whole(submission),
         "error": submission.error,
         "url": submission_queries.address_of(submission),
     }
@@ -160,7 +170,11 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
     return {
         **submission_line(submission, submission_queries.progress_of(submission)),
         "description": submission.description,
-        "file": {"name": submission.file_name, "size": submission.size, "sha256": submission.sha256},
+        "file": {
+            "name": submission.file_name,
+            "size": submission.size,
+            "sha256": submission.sha256,
+        },
         "problems": [
             {name: str(problem.get(name, "")) for name in ("where", "field", "message")}
             for problem in submission.problems
@@ -227,4 +241,9 @@ def _usage(submission: Submission) -> dict[str, Any]:
 
 
 def log_document(line: LogLine) -> dict[str, Any]:
-    return {"at": line.at, "level": line.level, "text": line.text, "for_organisers": line.for_organisers}
+    return {
+        "at": line.at,
+        "level": line.level,
+        "text": line.text,
+        "for_organisers": line.for_organisers,
+    }

@@ -29,7 +29,9 @@ def submission_at(request: HttpRequest, public_id: str) -> Submission:
     try:
         return access.submission_or_404(request.user, public_id)
     except Http404:
-        raise Refused(404, _("There is no such submission, or it is not yours."), code="submission") from None
+        raise Refused(
+            404, _("There is no such submission, or it is not yours."), code="submission"
+        ) from None
 
 
 def own_team(request: HttpRequest, challenge: Challenge) -> Team:

@@ -52,7 +52,9 @@ ROUND = "/challenges/{slug:slug}/rounds/{slug:round}"
 )
 def get_round(request: HttpRequest, place: Path[RoundPlace]) -> dict[str, Any]:
     round = round_at(request, place.slug, place.round)
-    return documents.round_document(round, request.user, access.team_of(request.user, round.challenge))
+    return documents.round_document(
+        round, request.user, access.team_of(request.user, round.challenge)
+    )
 
 
 class BoardWish(Schema):
@@ -69,8 +71,8 @@ class BoardWish(Schema):
 def get_leaderboard(
     request: HttpRequest, response: HttpResponse, place: Path[RoundPlace], wish: Query[BoardWish]
 ) -> Any:
-    """The public board counts a part of the dialogues, the private one the others: for all once it is unveiled. Where
-    it is not computed yet the answer is 202: ask again."""
+    """The public board counts a part of the dialogues, the private one the others: for all once it
+    is unveiled. Where it is not computed yet the answer is 202: ask again."""
     board = round_board(round_at(request, place.slug, place.round), request.user, wish.part)
     found = board.get("look")
     if found is not None and found.answer is None:
@@ -80,7 +82,11 @@ def get_leaderboard(
 
 def _file(description: str, media_type: str) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"} if media_type.startswith("text/") else {}
-    return {"responses": {200: {"description": description, "content": {media_type: {"schema": schema}}}}}
+    return {
+        "responses": {
+            200: {"description": description, "content": {media_type: {"schema": schema}}}
+        }
+    }
 
 
 @router.get(
@@ -92,23 +98,33 @@ def _file(description: str, media_type: str) -> dict[str, Any]:
         "responses": {
             **refusals(409)["responses"],
             200: {
-                "description": "A list of dialogues as in the CPD challenge. Where references are hidden, without what "
-                "speaker B said.",
-                "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object"}}}},
+                "description": (
+                    "A list of dialogues as in the CPD challenge. Where references are hidden, "
+                    "without what speaker B said."
+                ),
+                "content": {
+                    "application/json": {"schema": {"type": "array", "items": {"type": "object"}}}
+                },
             },
         }
     },
 )
 def get_round_dialogues(request: HttpRequest, place: Path[RoundPlace]) -> StreamingHttpResponse:
     round = _downloadable(request, place)
-    return _sent(dialogues_file(round), "application/json", f"{place.slug}-{round.slug}-dialogues.json")
+    return _sent(
+        dialogues_file(round), "application/json", f"{place.slug}-{round.slug}-dialogues.json"
+    )
 
 
 class TemplateWish(Schema):
     format: Literal["json", "jsonl", "csv"] = Field("json", description="The form of the file.")
 
 
-MEDIA_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+MEDIA_TYPES = {
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+}
 
 
 @router.get(
@@ -141,11 +157,17 @@ def get_round_template(
 def _downloadable(request: HttpRequest, place: RoundPlace) -> Round:
     round = round_at(request, place.slug, place.round)
     phase = phase_of(round.opens_at, round.closes_at, round.challenge.state, timezone.now())
-    obstacle = why_no_download(round, phase, request.user, access.team_of(request.user, round.challenge))
+    obstacle = why_no_download(
+        round, phase, request.user, access.team_of(request.user, round.challenge)
+    )
     if obstacle == "log_in":
-        raise Refused(401, _("Teams of the challenge have these files. Send your token."), code="token")
+        raise Refused(
+            401, _("Teams of the challenge have these files. Send your token."), code="token"
+        )
     if obstacle == "no_team":
-        raise Refused(403, _("Teams of the challenge have these files. Found or join one."), code="no_team")
+        raise Refused(
+            403, _("Teams of the challenge have these files. Found or join one."), code="no_team"
+        )
     if obstacle:
         raise Refused(409, _("These files are there when the round opens."), code=obstacle)
     return round
@@ -157,7 +179,7 @@ def _sent(pieces: Iterator[str], media_type: str, name: str) -> StreamingHttpRes
     return response
 
 
-# --- handing in -------------------------------------------------------------------------------------------------
+# --- handing in -----------------------------------------------------------------------------------
 
 
 @router.get(
@@ -168,7 +190,9 @@ def _sent(pieces: Iterator[str], media_type: str, name: str) -> StreamingHttpRes
     summary="Your team's submissions to a round",
     tags=["submissions"],
 )
-def list_round_submissions(request: HttpRequest, place: Path[RoundPlace], paging: Query[Paging]) -> dict[str, Any]:
+def list_round_submissions(
+    request: HttpRequest, place: Path[RoundPlace], paging: Query[Paging]
+) -> dict[str, Any]:
     """Newest first. Organisers get those of all teams."""
     round = round_at(request, place.slug, place.round)
     rows = submissions_seen_by(request.user).filter(round=round)
@@ -176,13 +200,18 @@ def list_round_submissions(request: HttpRequest, place: Path[RoundPlace], paging
 
 
 class HandIn(Schema):
-    name: Text = Field(min_length=1, max_length=80, description="The system's name, as boards will show it.")
+    name: Text = Field(
+        min_length=1, max_length=80, description="The system's name, as boards will show it."
+    )
     description: Text = Field(
         "",
         max_length=2000,
-        description="What it is; for organisers and your team, and for everybody once organisers publish the system.",
+        description="What it is; for organisers and your team, and for everybody once organisers "
+        "publish the system.",
     )
-    track: TrackName = Field("gpu", description="gpu: a file of responses. prompt: a prompt that is run here.")
+    track: TrackName = Field(
+        "gpu", description="gpu: a file of responses. prompt: a prompt that is run here."
+    )
 
 
 def not_taken(refusal: NotTaken) -> Refused:
@@ -216,10 +245,13 @@ def submit(
     request: HttpRequest,
     place: Path[RoundPlace],
     wish: Form[HandIn],
-    file: Annotated[UploadedFile, File(description="Responses in one of the formats, or a prompt.")],
+    file: Annotated[
+        UploadedFile, File(description="Responses in one of the formats, or a prompt.")
+    ],
 ) -> Status[Any]:
-    """201: it was received and a worker will read it; follow it at `GET /submissions/{id}`. 200: these bytes count
-    already, and nothing was counted anew. 409 with a `code`: closed, upcoming, track, limit_day, limit_total."""
+    """201: it was received and a worker will read it; follow it at `GET /submissions/{id}`. 200:
+    these bytes count already, and nothing was counted anew. 409 with a `code`: closed, upcoming,
+    track, limit_day, limit_total."""
     round, team = _place(request, place.slug, place.round)
     try:
         received = receive(
@@ -234,4 +266,6 @@ def submit(
     except NotTaken as refusal:
         raise not_taken(refusal) from None
     submission = access.submission_or_404(request.user, received.submission.public_id)
-    return Status(201 if received.is_new else 200, documents.submission_document(submission, request.user))
+    return Status(
+        201 if received.is_new else 200, documents.submission_document(submission, request.user)
+    )

@@ -1,4 +1,5 @@
-"""What comes in and goes out. Times are ISO 8601 in UTC; what is undefined is null with a reason beside it."""
+"""What comes in and goes out. Times are ISO 8601 in UTC; what is undefined is null with a reason
+beside it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from annotations.rest.texts import Figure, Given, Text
 
 TrackName = Literal["gpu", "prompt"]
 Phase = Literal["upcoming", "open", "closed"]
-State = Literal["received", "validating", "generating", "scoring", "scored", "invalid", "failed", "cancelled"]
+State = Literal[
+    "received", "validating", "generating", "scoring", "scored", "invalid", "failed", "cancelled"
+]
 Part = Literal["public", "private"]
 
 
@@ -28,13 +31,15 @@ class SubmissionPlace(Schema):
     id: str = Field(description="The submission's id.")
 
 
-# --- challenges, rounds, teams ----------------------------------------------------------------------------------
+# --- challenges, rounds, teams --------------------------------------------------------------------
 
 
 class PromptLimits(Schema):
     calls_per_utterance: int = Field(description="Most calls to the model for one answer.")
     input_tokens_per_dialogue: int = Field(description="Most tokens that are sent in one dialogue.")
-    output_tokens_per_dialogue: int = Field(description="Most tokens that come back in one dialogue.")
+    output_tokens_per_dialogue: int = Field(
+        description="Most tokens that come back in one dialogue."
+    )
 
 
 class Attempts(Schema):
@@ -93,17 +98,27 @@ class RoundOut(Schema):
     phase: Phase = Field(description="Whether it takes submissions now.")
     opens_at: datetime | None = Field(description="Null: it opens with its challenge.")
     closes_at: datetime | None = Field(description="Null: it closes with its challenge.")
-    tracks: list[TrackName] = Field(description="What may be handed in: responses (gpu), prompts (prompt).")
-    references: Literal["public", "hidden"] = Field(description="Whether the gold answers can be seen.")
-    corpus: str | None = Field(description="The corpus's name in addresses; null where you may not see it.")
+    tracks: list[TrackName] = Field(
+        description="What may be handed in: responses (gpu), prompts (prompt)."
+    )
+    references: Literal["public", "hidden"] = Field(
+        description="Whether the gold answers can be seen."
+    )
+    corpus: str | None = Field(
+        description="The corpus's name in addresses; null where you may not see it."
+    )
     corpus_version: str | None = Field(description="Its version; null where you may not see it.")
     dialogues: int = Field(description="How many are to be answered.")
     turns: int = Field(description="How many responses a file holds.")
     daily_limit: int = Field(description="Submissions of a team in a day (UTC).")
     total_limit: int = Field(description="Submissions of a team in the round.")
     metrics: list[str] = Field(description="What everybody sees.")
-    private_metrics: list[str] | None = Field(description="What is shown from the unveiling on; null before it.")
-    ranking_metric: str | None = Field(description="What decides the rank; null where you may not know it yet.")
+    private_metrics: list[str] | None = Field(
+        description="What is shown from the unveiling on; null before it."
+    )
+    ranking_metric: str | None = Field(
+        description="What decides the rank; null where you may not know it yet."
+    )
     entry: Literal["best", "latest"] = Field(description="Which submission stands for a team.")
     public_share: float = Field(description="Share of the dialogues that the public board counts.")
     unveil_at: datetime | None = Field(description="When everybody sees the private board.")
@@ -116,7 +131,9 @@ class ChallengeLine(Schema):
     slug: str = Field(description="The challenge's name in addresses.")
     name: str = Field(description="Its name on pages.")
     summary: str = Field(description="What it is, in a sentence.")
-    state: Literal["draft", "open", "closed"] = Field(description="Drafts are seen by organisers only.")
+    state: Literal["draft", "open", "closed"] = Field(
+        description="Drafts are seen by organisers only."
+    )
     teams: int = Field(description="How many take part.")
     created_at: datetime = Field(description="When it was made.")
 
@@ -134,8 +151,8 @@ class TeamOut(Schema):
     largest: int = Field(description="Most members of a team.")
     leader: str | None = Field(description="Log-in name of whoever may remove members.")
     invitation: str | None = Field(
-        description="Whoever has it can join: `POST /challenges/{slug}/teams/join`. Null: revoked, expired, or void "
-        "while a member's account is disabled."
+        description="Whoever has it can join: `POST /challenges/{slug}/teams/join`. Null: revoked, "
+        "expired, or void while a member's account is disabled."
     )
     invitation_url: str | None = Field(description="The same as a link, for people.")
     invitation_expires_at: datetime | None = Field(description="When it ends; null without one.")
@@ -150,13 +167,18 @@ class ChallengeOut(ChallengeLine):
 
 
 class TeamIn(Given):
-    model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"name": "Speakers of the north"}]}}
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {"examples": [{"name": "Speakers of the north"}]},
+    }
     name: Text = Field(min_length=1, max_length=80, description="As boards will show it.")
 
 
 class JoinIn(Given):
     model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"invitation": "kx0c…"}]}}
-    invitation: Text = Field(min_length=1, max_length=300, description="The invitation, or the whole link.")
+    invitation: Text = Field(
+        min_length=1, max_length=300, description="The invitation, or the whole link."
+    )
 
 
 class MemberIn(Given):
@@ -164,7 +186,7 @@ class MemberIn(Given):
     member: Text = Field(min_length=1, max_length=150, description="Log-in name.")
 
 
-# --- boards -----------------------------------------------------------------------------------------------------
+# --- boards ---------------------------------------------------------------------------------------
 
 
 class BoardMetric(Schema):
@@ -174,13 +196,17 @@ class BoardMetric(Schema):
     signature: str = Field(description="How its numbers were made.")
     higher_is_better: bool = Field(description="The direction.")
     range: tuple[float | None, float | None] = Field(description="Least and greatest score.")
-    warning: str = Field("", description='Why its scores say little of these texts, such as unknown tokens; else "".')
+    warning: str = Field(
+        "", description='Why its scores say little of these texts, such as unknown tokens; else "".'
+    )
 
 
 class BoardScore(Figure):
     scored: int | None = Field(None, description="Turns with a score.")
     turns: int | None = Field(None, description="Turns that the board counts.")
-    unit: str | None = Field(None, description="dialogues, where scored and turns count these: the metric scores them.")
+    unit: str | None = Field(
+        None, description="dialogues, where scored and turns count these: the metric scores them."
+    )
 
 
 class BoardEntry(Schema):
@@ -203,7 +229,9 @@ class BoardEntry(Schema):
 
 
 class BoardSplit(Schema):
-    seed: int | None = Field(description="Draws the public board's dialogues; null before the unveiling.")
+    seed: int | None = Field(
+        description="Draws the public board's dialogues; null before the unveiling."
+    )
     public_dialogues: int = Field(description="How many the public board counts.")
     private_dialogues: int = Field(description="How many the private board counts.")
 
@@ -217,10 +245,14 @@ class Board(Schema):
     closes_at: datetime | None = Field(description="When it closes.")
     unveil_at: datetime | None = Field(description="When everybody sees the private board.")
     is_unveiled: bool = Field(description="Whether everybody sees it now.")
-    veiled: bool = Field(description="True where you may not see this part yet: then it has no entries.")
+    veiled: bool = Field(
+        description="True where you may not see this part yet: then it has no entries."
+    )
     reason: str = Field(description='Why the board counts nothing; else "".')
     no_ranking: str = Field("", description='Why no entry has a rank though some compete; else "".')
-    ranking_metric: str | None = Field(description="What decides the rank; null where you may not know it yet.")
+    ranking_metric: str | None = Field(
+        description="What decides the rank; null where you may not know it yet."
+    )
     entry: Literal["best", "latest"] = Field(description="Which submission stands for a team.")
     public_share: float = Field(description="Share of the dialogues that the public board counts.")
     dialogues: int | None = Field(None, description="How many this board counts.")
@@ -230,16 +262,20 @@ class Board(Schema):
     metrics: list[BoardMetric] = Field(description="Columns.")
     entries: list[BoardEntry] = Field(description="Lines, the best mean first.")
     updated: datetime | None = Field(description="When it was computed.")
-    stale: bool = Field(False, description="Whether something has changed since; a new one is being computed then.")
+    stale: bool = Field(
+        False, description="Whether something has changed since; a new one is being computed then."
+    )
 
 
-# --- submissions ------------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
 class Times(Schema):
     received_at: datetime = Field(description="When the file had arrived.")
     validating_at: datetime | None = Field(description="When a worker began to read it.")
-    generating_at: datetime | None = Field(description="Of a prompt: when the model was first asked.")
+    generating_at: datetime | None = Field(
+        description="Of a prompt: when the model was first asked."
+    )
     scoring_at: datetime | None = Field(description="When its metrics were queued.")
     ended_at: datetime | None = Field(description="When it was scored, or ended otherwise.")
 
@@ -315,7 +351,11 @@ class SubmissionOut(SubmissionLine):
                     "error": "",
                     "url": "https://dialeval.example.org/submissions/b3Xk0q1n5d2f9a7c/",
                     "description": "",
-                    "file": {"name": "responses.json", "size": 20480, "sha256": "9f86d081884c7d65…"},
+                    "file": {
+                        "name": "responses.json",
+                        "size": 20480,
+                        "sha256": "9f86d081884c7d65…",
+                    },
                     "problems": [],
                     "more_problems": False,
                     "scores": [
@@ -344,9 +384,13 @@ class SubmissionOut(SubmissionLine):
     problems: list[FileProblem] = Field(description="Of an invalid one: the first 100.")
     more_problems: bool = Field(description="Whether there are more.")
     scores: list[OwnScore] = Field(description="What you may see of them.")
-    rank: int | None = Field(description="On the board that you see, where this submission stands for its team.")
+    rank: int | None = Field(
+        description="On the board that you see, where this submission stands for its team."
+    )
     rank_reason: str | None = Field(description="Why it has no rank.")
-    is_settling: bool = Field(description="Whether the board is still being computed: rank and scores may change.")
+    is_settling: bool = Field(
+        description="Whether the board is still being computed: rank and scores may change."
+    )
     attempts: Attempts | None = Field(description="What its team may still hand in.")
     usage: Usage | None = Field(description="Of a prompt.")
     is_baseline: bool = Field(description="Shown, never ranked.")

@@ -25,7 +25,9 @@ router = Router(tags=["metrics"])
 
 
 class ScoresIn(Schema):
-    name: Text = Field(min_length=1, max_length=80, description="The metric's name; not that of a built-in one.")
+    name: Text = Field(
+        min_length=1, max_length=80, description="The metric's name; not that of a built-in one."
+    )
     level: Literal["turn", "dialogue", "system"] = Field(description="What each score is of.")
     higher_is_better: bool = Field(True, description="The direction.")
     link: Text = Field("", max_length=300, description="Where the metric is described.")
@@ -49,9 +51,12 @@ def submit_metric_scores(
     place: Path[CorpusPlace],
     version_wish: Query[VersionWish],
     wish: Form[ScoresIn],
-    file: Annotated[UploadedFile, File(description="JSON lines or CSV with `dialog_id, turn, system, score`.")],
+    file: Annotated[
+        UploadedFile, File(description="JSON lines or CSV with `dialog_id, turn, system, score`.")
+    ],
 ) -> Status[Any]:
-    """It stands beside the built-in metrics when a worker has read it. Missing scores are shown as coverage."""
+    """It stands beside the built-in metrics when a worker has read it. Missing scores are shown as
+    coverage."""
     from leaderboard.challenges.actions.scores import receive_scores
 
     version = version_of(request, place.slug, version_wish)
@@ -68,4 +73,6 @@ def submit_metric_scores(
     except NotTaken as refusal:
         raise not_taken(refusal) from None
     submission = submission_or_404(request.user, received.submission.public_id)
-    return Status(201 if received.is_new else 200, documents.submission_document(submission, request.user))
+    return Status(
+        201 if received.is_new else 200, documents.submission_document(submission, request.user)
+    )

@@ -18,7 +18,13 @@ from annotations.roles import is_organiser
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import submission_at
-from leaderboard.challenges.api.schemas import LogLineOut, State, SubmissionLine, SubmissionOut, SubmissionPlace
+from leaderboard.challenges.api.schemas import (
+    LogLineOut,
+    State,
+    SubmissionLine,
+    SubmissionOut,
+    SubmissionPlace,
+)
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.queries.listing import is_own, submissions_seen_by
 
@@ -37,7 +43,9 @@ class ListWish(Schema):
     operation_id="list_submissions",
     summary="Your submissions and your teams'",
 )
-def list_submissions(request: HttpRequest, wish: Query[ListWish], paging: Query[Paging]) -> dict[str, Any]:
+def list_submissions(
+    request: HttpRequest, wish: Query[ListWish], paging: Query[Paging]
+) -> dict[str, Any]:
     """Newest first. Organisers get all."""
     rows = submissions_seen_by(request.user)
     if wish.state is not None:
@@ -53,7 +61,8 @@ def list_submissions(request: HttpRequest, wish: Query[ListWish], paging: Query[
     summary="A submission: state, problems, scores, rank",
 )
 def get_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
-    """Scores are means over the dialogues of a board that you may see; there are none for single turns."""
+    """Scores are means over the dialogues of a board that you may see; there are none for single
+    turns."""
     return documents.submission_document(submission_at(request, place.id), request.user)
 
 
@@ -64,10 +73,16 @@ def get_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[s
     operation_id="get_submission_log",
     summary="What happened to a submission",
 )
-def get_submission_log(request: HttpRequest, place: Path[SubmissionPlace], paging: Query[Paging]) -> dict[str, Any]:
+def get_submission_log(
+    request: HttpRequest, place: Path[SubmissionPlace], paging: Query[Paging]
+) -> dict[str, Any]:
     """Oldest first."""
     submission = submission_at(request, place.id)
-    lines = submission.log.all() if is_organiser(request.user) else submission.log.filter(for_organisers=False)
+    lines = (
+        submission.log.all()
+        if is_organiser(request.user)
+        else submission.log.filter(for_organisers=False)
+    )
     return page_of(lines, "pk", paging, documents.log_document)
 
 
@@ -80,12 +95,14 @@ def get_submission_log(request: HttpRequest, place: Path[SubmissionPlace], pagin
     openapi_extra=refusals(409),
 )
 def cancel_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
-    """The attempt is given back. Your team may do so while nothing can be learned from it; organisers until it ends,
-    with the scope `organise` where it is not their own."""
+    """The attempt is given back. Your team may do so while nothing can be learned from it;
+    organisers until it ends, with the scope `organise` where it is not their own."""
     others = not Submission.objects.filter(is_own(request.user), public_id=place.id).exists()
     if others and "organise" not in caller_of(request).scopes:
         submission_at(request, place.id)  # what one may not see is not there
-        raise Refused(403, _("Cancelling what others handed in needs the scope organise."), code="scope")
+        raise Refused(
+            403, _("Cancelling what others handed in needs the scope organise."), code="scope"
+        )
     return _done(request, place, work.cancel)
 
 
@@ -113,7 +130,9 @@ def re_evaluate_submission(request: HttpRequest, place: Path[SubmissionPlace]) -
     return _done(request, place, work.re_evaluate)
 
 
-def _done(request: HttpRequest, place: SubmissionPlace, deed: Callable[[Submission, Any], None]) -> dict[str, Any]:
+def _done(
+    request: HttpRequest, place: SubmissionPlace, deed: Callable[[Submission, Any], None]
+) -> dict[str, Any]:
     submission = submission_at(request, place.id)
     try:
         deed(submission, request.user)

@@ -1,1 +1,2 @@
-"""A round's leaderboard: which dialogues count, which submission stands for a team, who stands where. Pure."""
+"""A round's leaderboard: which dialogues count, which submission stands for a team, who stands
+where. Pure."""

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """``value``: on the ranking metric, over the dialogues that decide; NaN where it is undefined."""
+    """``value``: on the ranking metric, over the dialogues that decide; NaN where it is
+    undefined."""
 
     submission: int
     team: int
     place: int
-    """Its place in the order in which submissions came: equal values go to the one that came first."""
+    """Its place in the order in which submissions came: equal values go to the one that came
+    first."""
     value: float = math.nan
 
 
 def best_of_each(candidates: Iterable[Candidate], higher_is_better: bool) -> dict[int, int]:
-    """Team → submission with the best defined value, the first of equals; the latest where none is defined."""
+    """Team → submission with the best defined value, the first of equals; the latest where none is
+    defined."""
     chosen: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: one.place):
         known = chosen.get(candidate.team)

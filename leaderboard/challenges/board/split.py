@@ -37,14 +37,16 @@ class Split:
 
 
 def split_dialogues(dialogue_ids: Sequence[str], share: float, seed: int) -> Split:
-    """Divide the dialogues: ``share`` of them, rounded, to the public board, the others to the private one.
+    """Divide the dialogues: ``share`` of them, rounded, to the public board, the others to the
+    private one.
 
-    Where ``share`` lies between 0 and 1 each side has at least one dialogue; a corpus of one dialogue cannot be divided
-    so, and the public board then counts nothing. With a share of 1 both boards count everything; with 0 the public one
-    counts nothing and the private one everything.
+    Where ``share`` lies between 0 and 1 each side has at least one dialogue; a corpus of one
+    dialogue cannot be divided so, and the public board then counts nothing. With a share of 1 both
+    boards count everything; with 0 the public one counts nothing and the private one everything.
 
-    The draw is a rule that anybody can repeat with a seed and the ids: the dialogues whose SHA-256 of ``seed|id`` comes
-    first are public. Raises ``ValueError`` for a share outside 0..1 and for an id that comes twice.
+    The draw is a rule that anybody can repeat with a seed and the ids: the dialogues whose SHA-256
+    of ``seed|id`` comes first are public. Raises ``ValueError`` for a share outside 0..1 and for an
+    id that comes twice.
     """
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"a share lies between 0 and 1, not at {share}")
@@ -57,21 +59,28 @@ def split_dialogues(dialogue_ids: Sequence[str], share: float, seed: int) -> Spl
     if share == 1.0:
         return Split(Part(everything), Part(everything))
     if share == 0.0:
-        return Split(Part(nothing, "this round shows no scores before the unveiling"), Part(everything))
+        return Split(
+            Part(nothing, "this round shows no scores before the unveiling"), Part(everything)
+        )
     if count == 1:
-        return Split(Part(nothing, "the corpus has one dialogue, which cannot be divided"), Part(everything))
+        return Split(
+            Part(nothing, "the corpus has one dialogue, which cannot be divided"), Part(everything)
+        )
     public = nothing.copy()
     public[_drawn(dialogue_ids, seed)[: public_count(count, share)]] = True
     return Split(Part(public), Part(~public))
 
 
 def public_count(dialogues: int, share: float) -> int:
-    """How many of 2 or more dialogues the public board counts for a share between 0 and 1: half a dialogue is rounded
-    up, and each side keeps one."""
+    """How many of 2 or more dialogues the public board counts for a share between 0 and 1: half a
+    dialogue is rounded up, and each side keeps one."""
     return min(max(int(share * dialogues + 0.5), 1), dialogues - 1)
 
 
 def _drawn(dialogue_ids: Sequence[str], seed: int) -> list[int]:
     """The places of the dialogues in the order in which they are drawn."""
-    order = [hashlib.sha256(f"{seed}|{one}".encode("utf-8", "surrogatepass")).digest() for one in dialogue_ids]
+    order = [
+        hashlib.sha256(f"{seed}|{one}".encode("utf-8", "surrogatepass")).digest()
+        for one in dialogue_ids
+    ]
     return sorted(range(len(dialogue_ids)), key=lambda place: order[place])

@@ -1,4 +1,5 @@
-"""Where entries stand: each metric's mean with its interval over the dialogues that count, and the ranks they allow."""
+"""Where entries stand: each metric's mean with its interval over the dialogues that count, and the
+ranks they allow."""
 
 from __future__ import annotations
 
@@ -40,9 +41,9 @@ class BoardMetric:
 
 @dataclass(frozen=True)
 class BoardScores:
-    """What the entries got. ``turn``: metrics × entries × turns, NaN where undefined; ``system``: metrics × entries;
-    ``dialogue``: (turns,) the dialogue of each turn, a place in the corpus's order. ``why``: the reason of an undefined
-    score, by (metric, entry), where one is known."""
+    """What the entries got. ``turn``: metrics × entries × turns, NaN where undefined; ``system``:
+    metrics × entries; ``dialogue``: (turns,) the dialogue of each turn, a place in the corpus's
+    order. ``why``: the reason of an undefined score, by (metric, entry), where one is known."""
 
     metrics: Sequence[BoardMetric]
     turn: FloatArray
@@ -53,8 +54,8 @@ class BoardScores:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """An entry's mean on one metric. ``scored`` of ``turns`` have a score; both 0 where a metric has none for turns.
-    They count dialogues where that is what the metric scores."""
+    """An entry's mean on one metric. ``scored`` of ``turns`` have a score; both 0 where a metric
+    has none for turns. They count dialogues where that is what the metric scores."""
 
     mean: Estimate
     scored: int = 0
@@ -71,8 +72,9 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Rank, range and band as people would be ranked; ``order`` is the place by the plain mean. All None, with the
-    reason, where an entry is not ranked; ``order`` may stand alone where there is no interval."""
+    """Rank, range and band as people would be ranked; ``order`` is the place by the plain mean. All
+    None, with the reason, where an entry is not ranked; ``order`` may stand alone where there is no
+    interval."""
 
     rank: int | None = None
     worst_rank: int | None = None
@@ -82,29 +84,52 @@ class Place:
 
 
 def scores_of(board: BoardScores, part: Part) -> list[list[Score]]:
-    """Metrics × entries, over the dialogues of the part. Intervals leave out one of these at a time."""
+    """Metrics × entries, over the dialogues of the part. Intervals leave out one of these at a
+    time."""
     return [
-        _turn_level(board, number, part) if metric.exists_below_system_level else _system_level(board, number, part)
+        _turn_level(board, number, part)
+        if metric.exists_below_system_level
+        else _system_level(board, number, part)
         for number, metric in enumerate(board.metrics)
     ]
 
 
 def places_of(
-    board: BoardScores, ranking: int, scores: Sequence[Score], unranked: Mapping[int, str], part: Part
+    board: BoardScores,
+    ranking: int,
+    scores: Sequence[Score],
+    unranked: Mapping[int, str],
+    part: Part,
 ) -> list[Place]:
-    """The entries' places on one metric. ``scores`` are theirs on it; ``unranked``: entry → why it does not compete.
+    """The entries' places on one metric. ``scores`` are theirs on it; ``unranked``: entry → why it
+    does not compete.
 
-    Rank: 1 + the number of competing entries whose interval lies wholly on the better side of this one's;
-    order: 1 + the number with a better mean, so that equal means share a place.
+    Rank: 1 + the number of competing entries whose interval lies wholly on the better side of this
+    one's; order: 1 + the number with a better mean, so that equal means share a place.
     """
-    competing = [number for number, score in enumerate(scores) if number not in unranked and score.mean.is_defined]
+    competing = [
+        number
+        for number, score in enumerate(scores)
+        if number not in unranked and score.mean.is_defined
+    ]
     metric = board.metrics[ranking]
     ranks: dict[int, SystemRank] = {}
     if competing and metric.exists_below_system_level:
-        signed = _placed(board.turn[ranking, competing] * (1 if metric.higher_is_better else -1), board, part)
-        ranks = dict(zip(competing, rank_systems(signed, len(competing), bounds=metric.signed_bounds), strict=True))
+        signed = _placed(
+            board.turn[ranking, competing] * (1 if metric.higher_is_better else -1), board, part
+        )
+        ranks = dict(
+            zip(
+                competing,
+                rank_systems(signed, len(competing), bounds=metric.signed_bounds),
+                strict=True,
+            )
+        )
     means = settled(np.array([scores[number].mean.value for number in competing], dtype=np.float64))
-    return [_place(number, scores[number], ranks.get(number), unranked, means, metric) for number in range(len(scores))]
+    return [
+        _place(number, scores[number], ranks.get(number), unranked, means, metric)
+        for number in range(len(scores))
+    ]
 
 
 def _place(
@@ -137,13 +162,17 @@ def _turn_level(board: BoardScores, metric: int, part: Part) -> list[Score]:
     turns = int(part.counted[places].sum())
     return [
         Score(_estimate(board, metric, number, rank), rank.items, turns, of_dialogues)
-        for number, rank in enumerate(rank_systems(placed, entries, bounds=board.metrics[metric].bounds))
+        for number, rank in enumerate(
+            rank_systems(placed, entries, bounds=board.metrics[metric].bounds)
+        )
     ]
 
 
 def _estimate(board: BoardScores, metric: int, entry: int, rank: SystemRank) -> Estimate:
     if rank.dialogues == 0:
-        return Estimate.undefined(board.why.get((metric, entry), "no turn of these dialogues has a score"))
+        return Estimate.undefined(
+            board.why.get((metric, entry), "no turn of these dialogues has a score")
+        )
     if rank.dialogues == 1:
         return Estimate(value=rank.mean.value, reason=ONE_DIALOGUE)
     return rank.mean
@@ -157,15 +186,22 @@ def _system_level(board: BoardScores, metric: int, part: Part) -> list[Score]:
         whole = "the metric scores whole systems: it has no score on a part of the dialogues"
         return [Score(Estimate.undefined(whole))] * entries
     return [
-        Score(Estimate.undefined(board.why.get((metric, number), "the metric has no score for this system")))
+        Score(
+            Estimate.undefined(
+                board.why.get((metric, number), "the metric has no score for this system")
+            )
+        )
         if np.isnan(value)
-        else Score(Estimate(value=float(value), reason="the metric has no scores below system level"))
+        else Score(
+            Estimate(value=float(value), reason="the metric has no scores below system level")
+        )
         for number, value in enumerate(board.system[metric])
     ]
 
 
 def _placed(turn: FloatArray, board: BoardScores, part: Part) -> PlacedScores:
-    """Entries × turns as a list of scores with their places; the turns that the part does not count are left out."""
+    """Entries × turns as a list of scores with their places; the turns that the part does not count
+    are left out."""
     counted = part.counted[board.dialogue]
     entries, turns = turn.shape[0], int(counted.sum())
     return PlacedScores(

@@ -1,8 +1,9 @@
-"""What participants download: a round's dialogues in the CPD challenge's format, as they are or without speaker B.
+"""What participants download: a round's dialogues in the CPD challenge's format, as they are or
+without speaker B.
 
-In the hidden form nothing that B said is left: neither the answers that are asked for nor, in the history, those to
-earlier turns. B's places are there with ``"text": null``; ``"turn"`` says which turn's answer belongs there, so that a
-system can put its own.
+In the hidden form nothing that B said is left: neither the answers that are asked for nor, in the
+history, those to earlier turns. B's places are there with ``"text": null``; ``"turn"`` says which
+turn's answer belongs there, so that a system can put its own.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def _history(turn: TurnRecord) -> list[dict[str, Any]]:
 
 
 def _masked_history(dialogue: DialogueRecord, turn: TurnRecord) -> list[dict[str, Any]]:
-    answered = {len(other.context): other.number for other in dialogue.turns if _is_before(other, turn)}
+    answered = {
+        len(other.context): other.number for other in dialogue.turns if _is_before(other, turn)
+    }
     history: list[dict[str, Any]] = []
     for place, utterance in enumerate(turn.context):
         if utterance.speaker == PARTNER:
@@ -53,11 +56,15 @@ def _masked_history(dialogue: DialogueRecord, turn: TurnRecord) -> list[dict[str
 
 def _is_before(other: TurnRecord, turn: TurnRecord) -> bool:
     """Whether the answer to ``other`` stands in the history of ``turn``."""
-    return len(other.context) < len(turn.context) and turn.context[: len(other.context)] == other.context
+    return (
+        len(other.context) < len(turn.context)
+        and turn.context[: len(other.context)] == other.context
+    )
 
 
 def _references(turn: TurnRecord) -> dict[str, Any]:
-    """``gold_reference`` as in the challenge's files; all of them, where there are several, in ``gold_references``."""
+    """``gold_reference`` as in the challenge's files; all of them, where there are several, in
+    ``gold_references``."""
     if not turn.references:
         return {}
     several = {"gold_references": list(turn.references)} if len(turn.references) > 1 else {}

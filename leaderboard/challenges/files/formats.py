@@ -1,4 +1,5 @@
-"""Which of the formats a file is in, told from what it holds: names and browsers' content types lie."""
+"""Which of the formats a file is in, told from what it holds: names and browsers' content types
+lie."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ _LOOK = 64 * 1024
 
 
 def format_of(path: Path, problems: Problems) -> Format:
-    """``json`` for a list, ``jsonl`` for objects, else ``csv``, which may be UTF-16, as Excel's "Unicode text" is.
+    """``json`` for a list, ``jsonl`` for objects, else ``csv``, which may be UTF-16, as Excel's
+    "Unicode text" is.
 
-    Raises ImportFailed where the file is missing, empty, white space, of another kind or not UTF-8 at its start.
+    Raises ImportFailed where the file is missing, empty, white space, of another kind or not UTF-8
+    at its start.
     """
     with open_file(path, problems, utf16=True) as file:
         start = file.read(_LOOK)

@@ -1,4 +1,5 @@
-"""Which places a file of responses must fill: the dialogues of a corpus version and the turns of each."""
+"""Which places a file of responses must fill: the dialogues of a corpus version and the turns of
+each."""
 
 from __future__ import annotations
 
@@ -33,9 +34,11 @@ def key_of(turn: int) -> str:
 
 @dataclass
 class Layout:
-    """Dialogue ids and their turn numbers, in corpus order; every place has a number from 0 in that order.
+    """Dialogue ids and their turn numbers, in corpus order; every place has a number from 0 in that
+    order.
 
-    Built for a million places: a few small numbers a dialogue, and one ``Shape`` for all dialogues of seven turns.
+    Built for a million places: a few small numbers a dialogue, and one ``Shape`` for all dialogues
+    of seven turns.
     """
 
     _ordinals: dict[str, int] = field(default_factory=dict)
@@ -64,7 +67,9 @@ class Layout:
             layout._add(current, tuple(numbers), known)
         return layout
 
-    def _add(self, dialogue_id: str, numbers: tuple[int, ...], known: dict[tuple[int, ...], Shape]) -> None:
+    def _add(
+        self, dialogue_id: str, numbers: tuple[int, ...], known: dict[tuple[int, ...], Shape]
+    ) -> None:
         if dialogue_id in self._ordinals:
             raise ValueError(f"the dialogue {dialogue_id!r} occurs twice")
         if len(set(numbers)) != len(numbers):

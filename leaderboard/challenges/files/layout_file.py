@@ -1,4 +1,5 @@
-"""The layout that a file shows: a template, or a round's dialogues. So a file can be checked without the server."""
+"""The layout that a file shows: a template, or a round's dialogues. So a file can be checked
+without the server."""
 
 from __future__ import annotations
 
@@ -30,9 +31,13 @@ def layout_of(path: Path) -> Layout:
     for dialogue_id, turn in _pairs(path, problems):
         turns.setdefault(dialogue_id, {})[turn] = None
     if not turns:
-        problems.add("", "", "names no dialogue with turns: it is no template and no file of dialogues")
+        problems.add(
+            "", "", "names no dialogue with turns: it is no template and no file of dialogues"
+        )
     problems.raise_if_any()
-    return Layout.of((dialogue_id, turn) for dialogue_id, numbers in turns.items() for turn in numbers)
+    return Layout.of(
+        (dialogue_id, turn) for dialogue_id, numbers in turns.items() for turn in numbers
+    )
 
 
 def _pairs(path: Path, problems: Problems) -> Iterator[tuple[str, int]]:
@@ -57,7 +62,10 @@ def _pairs_of_dialogue(dialogue: JsonObject, index: int) -> Iterator[tuple[str, 
     """Without an id the dialogue's place in the file is its id, as in the challenge's own files."""
     name = dialogue.name("dialog_id") if dialogue.has("dialog_id") else str(index)
     if name is not None:
-        yield from ((name, number) for number in sorted(map(_turn_of, filter(_TURN_KEY.fullmatch, dialogue.value))))
+        yield from (
+            (name, number)
+            for number in sorted(map(_turn_of, filter(_TURN_KEY.fullmatch, dialogue.value)))
+        )
 
 
 def _pair_of_line(line: JsonObject | None) -> Iterator[tuple[str, int]]:

@@ -1,4 +1,5 @@
-"""Checks and reads a file of submitted responses: a JSON list, JSON lines or CSV, told apart by what it holds."""
+"""Checks and reads a file of submitted responses: a JSON list, JSON lines or CSV, told apart by
+what it holds."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from workers.metrics.unicode_folding import foldings
 COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
 NOT_FILLED_IN = "is null: the template is not filled in here"
-IN_LIST_FORM = "is missing: a line holds one response; objects with turn_0, turn_1, … stand in a list, [ ]"
+IN_LIST_FORM = (
+    "is missing: a line holds one response; objects with turn_0, turn_1, … stand in a list, [ ]"
+)
 _KEYS = frozenset(COLUMNS)
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -35,20 +38,22 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a file holds. ``empty`` counts responses without a visible character: the system said nothing."""
+    """What a file holds. ``empty`` counts responses without a visible character: the system said
+    nothing."""
 
     format: Format | None = None
     dialogues: int = 0
     responses: int = 0
     empty: int = 0
     foldings: Mapping[str, int] = field(default_factory=dict)
-    """By kind: responses with curly quotes, unusual spaces, invisible characters and the like, which
-    metrics read as plain ones (``workers.metrics.unicode_folding``)."""
+    """By kind: responses with curly quotes, unusual spaces, invisible characters and the like,
+    which metrics read as plain ones (``workers.metrics.unicode_folding``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``problems`` is empty where the file may be accepted, and holds at most 100; ``more``: there are others."""
+    """``problems`` is empty where the file may be accepted, and holds at most 100; ``more``: there
+    are others."""
 
     problems: tuple[Problem, ...]
     more: bool
@@ -67,10 +72,11 @@ def check_responses(
     limit: int = MAX_RESPONSE,
     progress: Progress | None = None,
 ) -> Checked:
-    """Reads the whole file and says everything that is wrong with it. Raises nothing for what a file holds.
+    """Reads the whole file and says everything that is wrong with it. Raises nothing for what a
+    file holds.
 
-    ``file`` is how problems call it (default: its name), ``limit`` the most characters of a response. ``progress``
-    hears how many responses have been read, every 5,000.
+    ``file`` is how problems call it (default: its name), ``limit`` the most characters of a
+    response. ``progress`` hears how many responses have been read, every 5,000.
     """
     problems = Problems(path.name if file is None else file)
     reading = _Reading(layout, problems, limit)
@@ -88,7 +94,8 @@ def check_responses(
 def read_responses(path: Path, layout: Layout, *, limit: int = MAX_RESPONSE) -> Iterator[Answer]:
     """The responses of a file that ``check_responses`` found sound, in the file's order.
 
-    Raises ImportFailed, at the end or before, where the file is not sound after all: keep nothing of it then.
+    Raises ImportFailed, at the end or before, where the file is not sound after all: keep nothing
+    of it then.
     """
     problems = Problems(path.name)
     reading = _Reading(layout, problems, limit)
@@ -117,7 +124,8 @@ class _Reading:
         return Counts(self._format, dialogues, self._responses, self._empty, self._foldings)
 
     def answers(self, path: Path) -> Iterator[Answer]:
-        """Every sound response; the others are noted. Raises ImportFailed where nothing more can be read."""
+        """Every sound response; the others are noted. Raises ImportFailed where nothing more can be
+        read."""
         self._format = format_of(path, self._problems)
         if self._format == "json":
             for where, element in array_elements(path, self._problems):
@@ -142,7 +150,9 @@ class _Reading:
             if len(missing) == len(numbers):
                 self._problems.add("", "", f"has no response for the dialogue {shown(dialogue_id)}")
             elif missing:
-                self._problems.add("", "", f"has no response for {some('turn', missing)} of {shown(dialogue_id)}")
+                self._problems.add(
+                    "", "", f"has no response for {some('turn', missing)} of {shown(dialogue_id)}"
+                )
         if not self._problems.found and self._responses and self._empty == self._responses:
             self._problems.add("", "", "holds only empty responses: the template is not filled in")
 
@@ -156,7 +166,9 @@ class _Reading:
         if dialogue_id is None or dialogue is None:
             return
         if self._named[dialogue]:
-            self._problems.add(where, "dialog_id", f"the dialogue {shown(dialogue_id)} occurs twice")
+            self._problems.add(
+                where, "dialog_id", f"the dialogue {shown(dialogue_id)} occurs twice"
+            )
             return
         self._named[dialogue] = 1
         shape, start = self._layout.shape_of(dialogue), self._layout.start_of(dialogue)
@@ -200,23 +212,35 @@ class _Reading:
             return None
         return self._placed(line, dialogue_id, int(turn), text)
 
-    def _placed(self, line: int, dialogue_id: str, turn: int, text: Any, is_there: bool = True) -> Answer | None:
+    def _placed(
+        self, line: int, dialogue_id: str, turn: int, text: Any, is_there: bool = True
+    ) -> Answer | None:
         dialogue = self._dialogue(line, dialogue_id)
         if dialogue is None:
             return None
         shape = self._layout.shape_of(dialogue)
         offset = shape.offsets.get(turn)
         if offset is None:
-            self._problems.add(line, "turn", f"{_number(turn)} is none of the turns of {shown(dialogue_id)}")
+            self._problems.add(
+                line, "turn", f"{_number(turn)} is none of the turns of {shown(dialogue_id)}"
+            )
             return None
         place = self._layout.start_of(dialogue) + offset
         if self._filled[place]:
-            self._problems.add(line, "", f"is a second response to turn {turn} of {shown(dialogue_id)}")
+            self._problems.add(
+                line, "", f"is a second response to turn {turn} of {shown(dialogue_id)}"
+            )
             return None
         self._filled[place] = self._named[dialogue] = 1
-        return (dialogue_id, turn, text) if is_there and self._is_sound(line, "response", text) else None
+        return (
+            (dialogue_id, turn, text)
+            if is_there and self._is_sound(line, "response", text)
+            else None
+        )
 
-    def _dialogue_id(self, where: Where, element: dict[str, Any], tell_missing: bool = True) -> str | None:
+    def _dialogue_id(
+        self, where: Where, element: dict[str, Any], tell_missing: bool = True
+    ) -> str | None:
         """The id that the element gives; a whole number is taken as its digits."""
         if "dialog_id" not in element:
             if tell_missing:
@@ -234,7 +258,9 @@ class _Reading:
         dialogue = self._layout.dialogue_of(dialogue_id)
         if dialogue is None:
             hint = "; take off the white space" if dialogue_id.strip() in self._layout else ""
-            self._problems.add(where, "dialog_id", f"there is no dialogue {shown(dialogue_id)}{hint}")
+            self._problems.add(
+                where, "dialog_id", f"there is no dialogue {shown(dialogue_id)}{hint}"
+            )
         return dialogue
 
     def _is_sound(self, where: Where, field: str, text: Any) -> bool:
@@ -243,7 +269,11 @@ class _Reading:
             fault = NOT_FILLED_IN if text is None else f"must be a string, not {kind_of(text)}"
             self._problems.add(where, field, fault)
             return False
-        if len(text) > self._limit or "\0" in text or (not text.isascii() and _HALF_PAIR.search(text)):
+        if (
+            len(text) > self._limit
+            or "\0" in text
+            or (not text.isascii() and _HALF_PAIR.search(text))
+        ):
             self._problems.add(where, field, text_fault(text, self._limit, may_be_empty=True))
             return False
         if not text.strip():
@@ -257,7 +287,9 @@ class _Reading:
             return
         for key in COLUMNS:
             if key not in value:
-                self._problems.add(line, *(_missing_id(value) if key == "dialog_id" else (key, "is missing")))
+                self._problems.add(
+                    line, *(_missing_id(value) if key == "dialog_id" else (key, "is missing"))
+                )
         for key in value:
             if key not in _KEYS and key != "dialogue_id":
                 self._problems.add(line, shown_field(key), "is not a field of this format")
@@ -271,7 +303,10 @@ def _missing_id(element: dict[str, Any]) -> tuple[str, str]:
 
 def _unknown_key(key: str, shape: Shape) -> str:
     if key.startswith("turn_"):
-        return f"is none of this dialogue's turns, {key_of(shape.numbers[0])} to {key_of(shape.numbers[-1])}"
+        return (
+            f"is none of this dialogue's turns, {key_of(shape.numbers[0])} to "
+            f"{key_of(shape.numbers[-1])}"
+        )
     return "is not a field of this format"
 
 
@@ -280,5 +315,6 @@ def _number_kind(value: Any) -> str:
 
 
 def _number(value: int) -> str:
-    """The digits; a number that is absurdly long is only described, because writing it out would take long."""
+    """The digits; a number that is absurdly long is only described, because writing it out would
+    take long."""
     return str(value) if abs(value) < 10**30 else "a number of more than 30 digits"

@@ -36,12 +36,14 @@ _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 Answered = Mapping[str, NDArray[np.bool_]]
-"""By system: (places,) whether it has a response there. Where every system has dialogues of its own, most have none."""
+"""By system: (places,) whether it has a response there. Where every system has dialogues of its
+own, most have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """``place`` counts from 0 in corpus order: the turn, at turn level; the dialogue, at dialogue level; else 0."""
+    """``place`` counts from 0 in corpus order: the turn, at turn level; the dialogue, at dialogue
+    level; else 0."""
 
     system: str
     place: int
@@ -50,7 +52,8 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many places have a score, of how many that hold a response; by system, those that the file names."""
+    """How many places have a score, of how many that hold a response; by system, those that the
+    file names."""
 
     format: Format | None
     given: int
@@ -60,7 +63,8 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CheckedScores:
-    """``problems`` is empty where the file may be accepted, and holds at most 100; ``more``: there are others."""
+    """``problems`` is empty where the file may be accepted, and holds at most 100; ``more``: there
+    are others."""
 
     problems: tuple[Problem, ...]
     more: bool
@@ -81,7 +85,8 @@ def check_scores(
     file: str | None = None,
     progress: Progress | None = None,
 ) -> CheckedScores:
-    """Reads the whole file and says everything that is wrong with it. Raises nothing for what a file holds.
+    """Reads the whole file and says everything that is wrong with it. Raises nothing for what a
+    file holds.
 
     ``answered`` None: every system is taken to have answered everything.
     """
@@ -98,10 +103,14 @@ def check_scores(
     return CheckedScores(tuple(problems.found), more, reading.coverage)
 
 
-def read_scores(path: Path, level: MetricLevel, layout: Layout, systems: Collection[str]) -> Iterator[ScoreRow]:
-    """The scores of a file that ``check_scores`` found sound, in the file's order; places without one are left out.
+def read_scores(
+    path: Path, level: MetricLevel, layout: Layout, systems: Collection[str]
+) -> Iterator[ScoreRow]:
+    """The scores of a file that ``check_scores`` found sound, in the file's order; places without
+    one are left out.
 
-    Raises ImportFailed, at the end or before, where the file is not sound after all: keep nothing of it then.
+    Raises ImportFailed, at the end or before, where the file is not sound after all: keep nothing
+    of it then.
     """
     problems = Problems(path.name)
     reading = _Reading(level, layout, systems, problems)
@@ -142,10 +151,13 @@ class _Reading:
         return Coverage(self._format, sum(self._given.values()), possible, dict(self._given))
 
     def rows(self, path: Path) -> Iterator[ScoreRow]:
-        """Every sound score; the others are noted. Raises ImportFailed where nothing more can be read."""
+        """Every sound score; the others are noted. Raises ImportFailed where nothing more can be
+        read."""
         self._format = format_of(path, self._problems)
         if self._format == "json":
-            self._problems.stop("$", "", "is a list; give JSON lines, one object a line without [ ], or CSV")
+            self._problems.stop(
+                "$", "", "is a list; give JSON lines, one object a line without [ ], or CSV"
+            )
         if self._format == "csv":
             self._delimiter = delimiter_of(path, self._columns, self._problems)
         lines = self._of_json(path) if self._format == "jsonl" else self._of_csv(path)
@@ -179,7 +191,8 @@ class _Reading:
             yield number, fields
 
     def _complain_of_keys(self, line: int, value: dict[str, Any]) -> bool:
-        """False where a field is missing. Another field is a fault, but the rest of the line is still read."""
+        """False where a field is missing. Another field is a fault, but the rest of the line is
+        still read."""
         known = self._keys | {"dialogue_id"}
         missing = [key for key in self._columns if key not in value]
         for key in missing:
@@ -187,7 +200,9 @@ class _Reading:
             self._problems.add(line, key, f"is missing{hint}")
         for key in value:
             if key not in known:
-                self._problems.add(line, shown_field(key), f"is no field of scores at {self._level} level")
+                self._problems.add(
+                    line, shown_field(key), f"is no field of scores at {self._level} level"
+                )
         return not missing
 
     def _row(self, line: Where, fields: Mapping[str, Any]) -> ScoreRow | None:
@@ -210,7 +225,9 @@ class _Reading:
         if score is None:
             return None
         if self._answered is not None and not self._answered[system][place]:
-            self._problems.add(line, "score", f"there is no response to score: {self._described(fields)}")
+            self._problems.add(
+                line, "score", f"there is no response to score: {self._described(fields)}"
+            )
             return None
         self._given[system] = self._given.get(system, 0) + 1
         return ScoreRow(system, place, score)
@@ -219,7 +236,11 @@ class _Reading:
         if self._level == "system":
             return 0
         dialogue_id = fields["dialog_id"]
-        if isinstance(dialogue_id, int) and not isinstance(dialogue_id, bool) and abs(dialogue_id) < 10**30:
+        if (
+            isinstance(dialogue_id, int)
+            and not isinstance(dialogue_id, bool)
+            and abs(dialogue_id) < 10**30
+        ):
             dialogue_id = str(dialogue_id)
         if not isinstance(dialogue_id, str):
             self._problems.add(line, "dialog_id", f"must be a string, not {kind_of(dialogue_id)}")
@@ -228,7 +249,11 @@ class _Reading:
         if dialogue is None:
             self._problems.add(line, "dialog_id", f"there is no dialogue {shown(dialogue_id)}")
             return None
-        return dialogue if self._level == "dialogue" else self._turn(line, dialogue_id, dialogue, fields["turn"])
+        return (
+            dialogue
+            if self._level == "dialogue"
+            else self._turn(line, dialogue_id, dialogue, fields["turn"])
+        )
 
     def _turn(self, line: Where, dialogue_id: str, dialogue: int, turn: Any) -> int | None:
         if isinstance(turn, bool) or not isinstance(turn, int):
@@ -238,19 +263,24 @@ class _Reading:
         offset = self._layout.shape_of(dialogue).offsets.get(turn)
         if offset is None:
             number = turn if abs(turn) < 10**30 else "this number"
-            self._problems.add(line, "turn", f"{number} is none of the turns of {shown(dialogue_id)}")
+            self._problems.add(
+                line, "turn", f"{number} is none of the turns of {shown(dialogue_id)}"
+            )
             return None
         return self._layout.start_of(dialogue) + offset
 
     def _score(self, line: Where, value: Any) -> float | None:
-        """The number; None where the place has no score (null, an empty cell) or a bad one, which is noted."""
+        """The number; None where the place has no score (null, an empty cell) or a bad one, which
+        is noted."""
         if value is None or value == "":
             return None
         number = self._number(line, value)
         if number is None:
             return None
         if not abs(number) <= LARGEST_SCORE:
-            self._problems.add(line, "score", "is too large; where a score is undefined leave it out")
+            self._problems.add(
+                line, "score", "is too large; where a score is undefined leave it out"
+            )
             return None
         return number + 0.0  # minus zero is zero
 
@@ -259,7 +289,11 @@ class _Reading:
             number = decimal_number(str(value), self._delimiter)
             if number is not None:
                 return number
-            self._problems.add(line, "score", f"must be a finite number with a decimal point, not {shown(str(value))}")
+            self._problems.add(
+                line,
+                "score",
+                f"must be a finite number with a decimal point, not {shown(str(value))}",
+            )
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             self._problems.add(line, "score", f"must be a number, not {kind_of(value)}")

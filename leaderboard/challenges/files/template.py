@@ -16,14 +16,20 @@ from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, Answered, Metr
 def response_template(layout: Layout, format: Format) -> Iterator[str]:
     """The text of the file, in pieces. Empty places are null in JSON and an empty cell in CSV."""
     if format == "json":
-        entries = ({"dialog_id": name, **{key_of(turn): None for turn in turns}} for name, turns in layout)
+        entries = (
+            {"dialog_id": name, **{key_of(turn): None for turn in turns}} for name, turns in layout
+        )
         return json_list(entries)
     rows = ((name, turn, None) for name, turns in layout for turn in turns)
     return _rows(COLUMNS, rows, format, all(name.isascii() for name, _ in layout))
 
 
 def score_template(
-    level: MetricLevel, layout: Layout, systems: Sequence[str], format: Format, answered: Answered | None = None
+    level: MetricLevel,
+    layout: Layout,
+    systems: Sequence[str],
+    format: Format,
+    answered: Answered | None = None,
 ) -> Iterator[str]:
     """The rows of every system that a metric of ``level`` may score, as JSON lines or CSV.
 
@@ -31,7 +37,9 @@ def score_template(
     """
     columns = COLUMNS_OF_LEVEL[level]
     if level == "turn":
-        places: Iterable[tuple[Any, ...]] = ((name, turn) for name, turns in layout for turn in turns)
+        places: Iterable[tuple[Any, ...]] = (
+            (name, turn) for name, turns in layout for turn in turns
+        )
     else:
         places = ((name,) for name, _ in layout)
     if level != "system":
@@ -57,8 +65,11 @@ def json_list(entries: Iterable[Any]) -> Iterator[str]:
     yield "\n]\n" if joint == ",\n" else "[]\n"
 
 
-def _rows(columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Format, is_ascii: bool) -> Iterator[str]:
-    """A table of ASCII alone opens rightly anywhere; programs that fill it in need not know of the mark."""
+def _rows(
+    columns: Sequence[str], rows: Iterable[tuple[Any, ...]], format: Format, is_ascii: bool
+) -> Iterator[str]:
+    """A table of ASCII alone opens rightly anywhere; programs that fill it in need not know of the
+    mark."""
     if format == "csv":
         yield csv_line(columns) if is_ascii else csv_heading(columns)
         yield from map(csv_line, rows)

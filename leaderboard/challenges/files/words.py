@@ -1,4 +1,5 @@
-"""What a file says, shown in a message: printable, short, and never a control character or half a surrogate pair."""
+"""What a file says, shown in a message: printable, short, and never a control character or half a
+surrogate pair."""
 
 from __future__ import annotations
 

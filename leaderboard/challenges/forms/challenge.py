@@ -27,7 +27,11 @@ def version_words(version: CorpusVersion) -> str:
 class ChallengeForm(forms.Form):
     """With ``challenge``: its settings. Without: a new one, from the plan or empty."""
 
-    name = PlainText(max_length=200, label=_("Name"), help_text=_("As people call it, such as CPD challenge 2026."))
+    name = PlainText(
+        max_length=200,
+        label=_("Name"),
+        help_text=_("As people call it, such as CPD challenge 2026."),
+    )
     summary = PlainText(
         max_length=300,
         required=False,
@@ -39,13 +43,21 @@ class ChallengeForm(forms.Form):
         max_length=80,
         required=False,
         label=_("Address"),
-        help_text=_("The last part of the challenge's address. Left empty, it is made from the name."),
+        help_text=_(
+            "The last part of the challenge's address. Left empty, it is made from the name."
+        ),
         validators=[validate_slug],
     )
     largest_team = forms.IntegerField(
-        min_value=1, max_value=LARGEST_TEAM, initial=10, label=_("Most members of a team"), help_text=_("From 1.")
+        min_value=1,
+        max_value=LARGEST_TEAM,
+        initial=10,
+        label=_("Most members of a team"),
+        help_text=_("From 1."),
     )
-    use_plan = forms.BooleanField(required=False, initial=True, label=_("Start from the plan of the CPD challenge"))
+    use_plan = forms.BooleanField(
+        required=False, initial=True, label=_("Start from the plan of the CPD challenge")
+    )
     practice = forms.ModelChoiceField(
         CorpusVersion.objects.none(),
         empty_label=None,
@@ -57,8 +69,9 @@ class ChallengeForm(forms.Form):
         empty_label=None,
         label=_("Corpus of rounds 1 and 2"),
         help_text=_(
-            "If it is another corpus, its references are hidden: from the moment you make the draft only organisers "
-            "see its pages. On the corpus of the warm-up they are public throughout."
+            "If it is another corpus, its references are hidden: from the moment you make the "
+            "draft only organisers see its pages. On the corpus of the warm-up they are public "
+            "throughout."
         ),
     )
 
@@ -67,7 +80,10 @@ class ChallengeForm(forms.Form):
         initial = (
             {}
             if challenge is None
-            else {name: getattr(challenge, name) for name in ("name", "summary", "slug", "largest_team")}
+            else {
+                name: getattr(challenge, name)
+                for name in ("name", "summary", "slug", "largest_team")
+            }
         )
         super().__init__(data, initial=initial)
         if challenge is not None:
@@ -75,7 +91,9 @@ class ChallengeForm(forms.Form):
                 del self.fields[name]
             if challenge.state != Challenge.State.DRAFT:
                 slug = self.fields["slug"]
-                slug.help_text = _("It stays as it is once a challenge was opened: people have links.")
+                slug.help_text = _(
+                    "It stays as it is once a challenge was opened: people have links."
+                )
                 slug.widget.attrs["readonly"] = True
             return
         versions = versions_to_choose()
@@ -84,7 +102,9 @@ class ChallengeForm(forms.Form):
             field.queryset = versions
             field.label_from_instance = version_words
             field.required = data is None or bool(data.get("use_plan"))
-            field.error_messages["required"] = _("The plan needs a corpus. Import one, or start without the plan.")
+            field.error_messages["required"] = _(
+                "The plan needs a corpus. Import one, or start without the plan."
+            )
         self.has_corpora = versions.exists()
         if not self.has_corpora:
             self.fields["use_plan"].initial = False
@@ -92,7 +112,9 @@ class ChallengeForm(forms.Form):
     def asked(self) -> ChallengeAsked:
         """Of a valid form."""
         cleaned = self.cleaned_data
-        return ChallengeAsked(cleaned["name"], cleaned["slug"], cleaned["summary"], cleaned["largest_team"])
+        return ChallengeAsked(
+            cleaned["name"], cleaned["slug"], cleaned["summary"], cleaned["largest_team"]
+        )
 
 
 class RulesForm(forms.Form):
@@ -101,7 +123,10 @@ class RulesForm(forms.Form):
         strip=False,
         label=_("Text, in Markdown"),
         widget=forms.Textarea(attrs={"rows": 22, "spellcheck": "true"}),
-        help_text=_("Headings with #, lists with * or 1., links as [words](https://…). HTML is shown as text."),
+        help_text=_(
+            "Headings with #, lists with * or 1., links as [words](https://…). HTML is shown as "
+            "text."
+        ),
     )
 
 
@@ -117,7 +142,9 @@ class ReasonForm(forms.Form):
 class RemovalForm(forms.Form):
     """Which member is taken out of a team, and why."""
 
-    member = forms.ModelChoiceField(Member.objects.none(), label=_("Member"), empty_label=_("choose a member"))
+    member = forms.ModelChoiceField(
+        Member.objects.none(), label=_("Member"), empty_label=_("choose a member")
+    )
     reason = PlainText(
         max_length=LONGEST_REASON,
         label=_("Reason for the removal"),
@@ -140,7 +167,9 @@ class BanForm(forms.Form):
         max_length=150,
         label=_("Account"),
         help_text=_("The name it logs in with."),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
     )
     reason = PlainText(
         max_length=LONGEST_REASON,

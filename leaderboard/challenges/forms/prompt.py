@@ -1,4 +1,5 @@
-"""Writing a prompt, or handing in its JSON: both become one document, and one reader says what is wrong with it."""
+"""Writing a prompt, or handing in its JSON: both become one document, and one reader says what is
+wrong with it."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ from leaderboard.challenges.prompts.spec import (
 )
 
 STARTING_SYSTEM = (
-    "You are speaker B in a conversation. This is who you are:\n{persona}\n\n"
-    "Answer A's last message in one or two short, natural sentences. Stay who you are, and write only what you say."
+    "You are speaker B in a conversation. This is who you are:\n{persona}\n\nAnswer A's last "
+    "message in one or two short, natural sentences. Stay who you are, and write only what you "
+    "say."
 )
 STARTING_USER = "{history}\nB:"
 """What the form starts from."""
@@ -46,12 +48,15 @@ _with_numbers = lazy(lambda text, **numbers: text % numbers, str)
 
 
 class TemplateField(forms.CharField):
-    """A text that is judged with the whole prompt. Browsers send line ends as two characters; a line end is one."""
+    """A text that is judged with the whole prompt. Browsers send line ends as two characters; a
+    line end is one."""
 
     def __init__(self, rows: int, **named: Any) -> None:
         super().__init__(
             strip=False,
-            widget=forms.Textarea(attrs={"rows": rows, "spellcheck": "true", "dir": "auto", "class": "template"}),
+            widget=forms.Textarea(
+                attrs={"rows": rows, "spellcheck": "true", "dir": "auto", "class": "template"}
+            ),
             **named,
         )
         self.validators = []
@@ -74,29 +79,38 @@ class NameFields(forms.Form):
         required=False,
         label=gettext_lazy("Description"),
         help_text=gettext_lazy(
-            "What is new in this prompt; up to 2,000 characters. Organisers read it, and everybody once they publish "
-            "the system."
+            "What is new in this prompt; up to 2,000 characters. Organisers read it, and "
+            "everybody once they publish the system."
         ),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
 
 class PromptForm(NameFields):
-    """``prompt`` is the prompt that was written, where the form is valid. ``most_calls``: what the round allows.
+    """``prompt`` is the prompt that was written, where the form is valid. ``most_calls``: what the
+    round allows.
 
-    ``is_named`` is False where the prompt is only looked at or downloaded: then a name may be missing.
+    ``is_named`` is False where the prompt is only looked at or downloaded: then a name may be
+    missing.
     """
 
     system = TemplateField(
-        7, required=False, label=gettext_lazy("System message"), help_text=gettext_lazy("Empty: none is sent.")
+        7,
+        required=False,
+        label=gettext_lazy("System message"),
+        help_text=gettext_lazy("Empty: none is sent."),
     )
     user = TemplateField(7, label=gettext_lazy("User message"))
-    second_system = TemplateField(3, required=False, label=gettext_lazy("System message of the second call"))
+    second_system = TemplateField(
+        3, required=False, label=gettext_lazy("System message of the second call")
+    )
     second_user = TemplateField(
         4,
         required=False,
         label=gettext_lazy("User message of the second call"),
-        help_text=gettext_lazy("With text here the model is called twice, and its second answer is the response."),
+        help_text=gettext_lazy(
+            "With text here the model is called twice, and its second answer is the response."
+        ),
     )
     temperature = forms.FloatField(
         required=False,
@@ -113,7 +127,9 @@ class PromptForm(NameFields):
     max_tokens = forms.IntegerField(
         required=False,
         label=gettext_lazy("Longest answer, in tokens"),
-        help_text=_with_numbers(gettext_lazy("Of each call, 1 to %(most)s."), most=f"{MOST_TOKENS:,}"),
+        help_text=_with_numbers(
+            gettext_lazy("Of each call, 1 to %(most)s."), most=f"{MOST_TOKENS:,}"
+        ),
         widget=forms.NumberInput(attrs={"min": 1, "max": MOST_TOKENS}),
     )
     seed = forms.IntegerField(
@@ -127,11 +143,14 @@ class PromptForm(NameFields):
         required=False,
         label=gettext_lazy("Texts at which an answer stops"),
         help_text=_with_numbers(
-            gettext_lazy("One a line, up to %(most)s. \\n stands for a line end."), most=str(MOST_STOPS)
+            gettext_lazy("One a line, up to %(most)s. \\n stands for a line end."),
+            most=str(MOST_STOPS),
         ),
     )
 
-    def __init__(self, *arguments: Any, most_calls: int, is_named: bool = True, **named: Any) -> None:
+    def __init__(
+        self, *arguments: Any, most_calls: int, is_named: bool = True, **named: Any
+    ) -> None:
         super().__init__(*arguments, **named)
         self.most_calls = most_calls
         self.fields["name"].required = is_named
@@ -222,14 +241,16 @@ def starting_values() -> dict[str, Any]:
 
 
 class PromptFileForm(NameFields):
-    """A prompt's JSON from a file. ``problems`` are told all at once; nothing is stored while there are any."""
+    """A prompt's JSON from a file. ``problems`` are told all at once; nothing is stored while there
+    are any."""
 
     file = forms.FileField(
         label=gettext_lazy("Prompt as JSON"),
         allow_empty_file=True,
         help_text=_with_numbers(
             gettext_lazy(
-                "With system, user and, where you like, second and settings; each text at most %(most)s characters."
+                "With system, user and, where you like, second and settings; each text at most "
+                "%(most)s characters."
             ),
             most=f"{LONGEST_TEXT:,}",
         ),
@@ -251,5 +272,7 @@ class PromptFileForm(NameFields):
             self.prompt = read_prompt(data, self.most_calls, str(file.name)[:100])
         except ImportFailed as failure:
             self.problems, self.more_problems = failure.problems, failure.stopped
-            raise forms.ValidationError(_("This is no prompt that can be run. What is wrong stands below.")) from None
+            raise forms.ValidationError(
+                _("This is no prompt that can be run. What is wrong stands below.")
+            ) from None
         return file

@@ -1,4 +1,5 @@
-"""The form of a round. What is settled by submissions is shown and told why; what can be known is filled in."""
+"""The form of a round. What is settled by submissions is shown and told why; what can be known is
+filled in."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
 from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
-from leaderboard.challenges.actions.rounds import NOTED, RoundAsked, what_is_settled, why_not_unveiled_then
+from leaderboard.challenges.actions.rounds import (
+    NOTED,
+    RoundAsked,
+    what_is_settled,
+    why_not_unveiled_then,
+)
 from leaderboard.challenges.forms.challenge import version_words
 from leaderboard.challenges.forms.zones import UTC_KEY, NoSuchTime, in_utc, zone_choices
 from leaderboard.challenges.models import Challenge, Round, Track
@@ -42,7 +48,9 @@ def _date(label: Any, help_text: Any) -> forms.DateTimeField:
 
 
 def _whole(label: Any, most: int, initial: int, help_text: Any = "") -> forms.IntegerField:
-    return forms.IntegerField(label=label, min_value=1, max_value=most, initial=initial, help_text=help_text)
+    return forms.IntegerField(
+        label=label, min_value=1, max_value=most, initial=initial, help_text=help_text
+    )
 
 
 def _price(label: Any) -> forms.DecimalField:
@@ -73,19 +81,25 @@ class MetricRow:
 
 
 class RoundForm(forms.Form):
-    name = PlainText(max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("Such as Round 1."))
+    name = PlainText(
+        max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("Such as Round 1.")
+    )
     slug = PlainText(
         max_length=40,
         required=False,
         label=gettext_lazy("Address"),
-        help_text=gettext_lazy("The last part of the round's address. Left empty, it is made from the name."),
+        help_text=gettext_lazy(
+            "The last part of the round's address. Left empty, it is made from the name."
+        ),
         validators=[validate_slug],
     )
     version = forms.ModelChoiceField(
         CorpusVersion.objects.none(),
         empty_label=None,
         label=gettext_lazy("Corpus"),
-        help_text=gettext_lazy("The dialogues that teams answer. Corpora without references are not listed."),
+        help_text=gettext_lazy(
+            "The dialogues that teams answer. Corpora without references are not listed."
+        ),
     )
     references = forms.ChoiceField(
         choices=Round.References,
@@ -117,11 +131,17 @@ class RoundForm(forms.Form):
         gettext_lazy("Submissions of a team in all"),
         LARGEST_LIMIT,
         TOTAL_LIMIT,
-        gettext_lazy("In both tracks together. What is invalid, failed or cancelled is not counted."),
+        gettext_lazy(
+            "In both tracks together. What is invalid, failed or cancelled is not counted."
+        ),
     )
-    metrics = forms.MultipleChoiceField(label=gettext_lazy("Metrics that everybody sees"), required=False, choices=())
+    metrics = forms.MultipleChoiceField(
+        label=gettext_lazy("Metrics that everybody sees"), required=False, choices=()
+    )
     private_metrics = forms.MultipleChoiceField(
-        label=gettext_lazy("Metrics that only organisers see before the unveiling"), required=False, choices=()
+        label=gettext_lazy("Metrics that only organisers see before the unveiling"),
+        required=False,
+        choices=(),
     )
     more_metrics = PlainText(
         max_length=5000,
@@ -147,34 +167,44 @@ class RoundForm(forms.Form):
         initial=100,
         label=gettext_lazy("Dialogues on the public board, in percent"),
         help_text=gettext_lazy(
-            "The others make the private board. 100: all, at once. 0: nothing is shown before the unveiling."
+            "The others make the private board. 100: all, at once. 0: nothing is shown before the "
+            "unveiling."
         ),
     )
     split_seed = forms.IntegerField(
         min_value=0,
         max_value=LARGEST_SEED,
         label=gettext_lazy("Seed"),
-        help_text=gettext_lazy("Draws the public board's dialogues. The same seed draws the same ones again."),
+        help_text=gettext_lazy(
+            "Draws the public board's dialogues. The same seed draws the same ones again."
+        ),
     )
     unveil_at = _date(
         gettext_lazy("Unveiling"),
         gettext_lazy(
-            "When everybody sees the private board, at the closing or later. Empty: when you press the button for it."
+            "When everybody sees the private board, at the closing or later. Empty: when you "
+            "press the button for it."
         ),
     )
     shows_corpus_baselines = forms.BooleanField(
         required=False,
         initial=True,
-        label=gettext_lazy("Show the corpus's own baselines on the board, marked and without a rank"),
+        label=gettext_lazy(
+            "Show the corpus's own baselines on the board, marked and without a rank"
+        ),
     )
     endpoint = forms.ModelChoiceField(
         ChatSystem.objects.none(),
         required=False,
         empty_label=gettext_lazy("the site's own language model"),
         label=gettext_lazy("Language model that answers prompts"),
-        help_text=gettext_lazy("Address, model and key of a registered chat system; its instructions are not used."),
+        help_text=gettext_lazy(
+            "Address, model and key of a registered chat system; its instructions are not used."
+        ),
     )
-    calls_per_utterance = _whole(gettext_lazy("Calls for an utterance"), 2, CALLS_PER_UTTERANCE, gettext_lazy("1 or 2"))
+    calls_per_utterance = _whole(
+        gettext_lazy("Calls for an utterance"), 2, CALLS_PER_UTTERANCE, gettext_lazy("1 or 2")
+    )
     input_tokens_per_dialogue = _whole(
         gettext_lazy("Input tokens for a dialogue"), MOST_TOKENS, INPUT_TOKENS_PER_DIALOGUE
     )
@@ -184,7 +214,9 @@ class RoundForm(forms.Form):
     input_price = _price(gettext_lazy("Price of input tokens"))
     output_price = _price(gettext_lazy("Price of output tokens"))
 
-    def __init__(self, data: Any = None, *, challenge: Challenge, round: Round | None = None) -> None:
+    def __init__(
+        self, data: Any = None, *, challenge: Challenge, round: Round | None = None
+    ) -> None:
         self.challenge, self.round = challenge, round
         super().__init__(data, initial=_of_a_new_round() if round is None else _of(round))
         self.settled = {} if round is None else what_is_settled(round)
@@ -218,7 +250,11 @@ class RoundForm(forms.Form):
             self.initial.setdefault("metrics", started)
             self.initial.setdefault("ranking_metric", started[0] if started else "")
             self.initial.setdefault("version", self.version_now)
-        offered = [(one.text, one.text) for one in self.choices_of_metrics if not one.why_not or one.text in asked]
+        offered = [
+            (one.text, one.text)
+            for one in self.choices_of_metrics
+            if not one.why_not or one.text in asked
+        ]
         for name in ("metrics", "private_metrics"):
             self.fields[name].choices = offered
 
@@ -234,14 +270,25 @@ class RoundForm(forms.Form):
 
     @property
     def metrics_not_offered(self) -> list[MetricRow]:
-        return [row for row in self._rows() if row.why_not and not row.is_shown and not row.is_private]
+        return [
+            row for row in self._rows() if row.why_not and not row.is_shown and not row.is_private
+        ]
 
     def _rows(self) -> Iterable[MetricRow]:
         shown, private = self._ticked("metrics"), self._ticked("private_metrics")
-        ranks = self.data.get("ranking_metric", "") if self.is_bound else self.initial.get("ranking_metric", "")
+        ranks = (
+            self.data.get("ranking_metric", "")
+            if self.is_bound
+            else self.initial.get("ranking_metric", "")
+        )
         for one in self.choices_of_metrics:
             yield MetricRow(
-                one.text, one.summary, one.why_not, one.text in shown, one.text in private, one.text == ranks
+                one.text,
+                one.summary,
+                one.why_not,
+                one.text in shown,
+                one.text in private,
+                one.text == ranks,
             )
 
     @property
@@ -252,18 +299,25 @@ class RoundForm(forms.Form):
 
     @property
     def warnings(self) -> list[str]:
-        """What to know before this is stored: of the ranking metric, of the others, then of the references."""
+        """What to know before this is stored: of the ranking metric, of the others, then of the
+        references."""
         return [*self._warnings_of_metrics(), *self._warnings_of_references()]
 
     def _warnings_of_metrics(self) -> list[str]:
         """Which of the chosen metrics cannot read the corpus, the one that ranks first."""
         ranks = str((self.data if self.is_bound else self.initial).get("ranking_metric", ""))
         found = []
-        for text in dict.fromkeys([ranks, *sorted(self._ticked("metrics") | self._ticked("private_metrics"))]):
+        for text in dict.fromkeys(
+            [ranks, *sorted(self._ticked("metrics") | self._ticked("private_metrics"))]
+        ):
             metric = still_there(text)
             why = why_hard_to_read(metric, self.version_now) if metric and self.version_now else ""
             if why:
-                words = _("%(metric)s, which ranks: %(why)s.") if text == ranks else _("%(metric)s: %(why)s.")
+                words = (
+                    _("%(metric)s, which ranks: %(why)s.")
+                    if text == ranks
+                    else _("%(metric)s: %(why)s.")
+                )
                 found.append(words % {"metric": text, "why": why})
         return found
 
@@ -280,22 +334,26 @@ class RoundForm(forms.Form):
             if version.corpus.is_public and not was_hidden:
                 found.append(
                     _(
-                        "Everybody can read the pages of %(corpus)s, with the references, until you store this. From "
-                        "then on only organisers see them. Who has read or downloaded them knows them."
+                        "Everybody can read the pages of %(corpus)s, with the references, until "
+                        "you store this. From then on only organisers see them. Who has read or "
+                        "downloaded them knows them."
                     )
                     % {"corpus": name}
                 )
             if shown := others.filter(references=Round.References.PUBLIC).first():
                 found.append(
-                    _("%(round)s of %(challenge)s shows references of the same corpus to its teams.")
+                    _(
+                        "%(round)s of %(challenge)s shows references of the same corpus to its "
+                        "teams."
+                    )
                     % {"round": shown.name, "challenge": shown.challenge.name}
                 )
             return found
         if hiding := others.filter(references=Round.References.HIDDEN).first():
             return [
                 _(
-                    "%(round)s of %(challenge)s hides this corpus. Its pages stay hidden, and teams of this round "
-                    "would get what is hidden there."
+                    "%(round)s of %(challenge)s hides this corpus. Its pages stay hidden, and "
+                    "teams of this round would get what is hidden there."
                 )
                 % {"round": hiding.name, "challenge": hiding.challenge.name}
             ]
@@ -303,7 +361,11 @@ class RoundForm(forms.Form):
 
     @property
     def metric_errors(self) -> list[str]:
-        return [error for name in ("metrics", "private_metrics", "ranking_metric") for error in self[name].errors]
+        return [
+            error
+            for name in ("metrics", "private_metrics", "ranking_metric")
+            for error in self[name].errors
+        ]
 
     @property
     def prompt_has_errors(self) -> bool:
@@ -352,7 +414,8 @@ class RoundForm(forms.Form):
     # --- what comes of it ---
 
     def asked(self) -> RoundAsked:
-        """Of a valid form. What is settled and was not sent, or sent as it was shown, stays as the round has it."""
+        """Of a valid form. What is settled and was not sent, or sent as it was shown, stays as the
+        round has it."""
         values = {name: self.cleaned_data.get(name) for name in NOTED}
         values["public_share"] = (values["public_share"] or 0) / 100
         values["slug"] = values["slug"] or ""
@@ -377,7 +440,9 @@ PROMPT_FIELDS = (
 
 
 def _of(round: Round) -> dict[str, Any]:
-    return {name: getattr(round, name) for name in NOTED} | {"public_share": _percent(round.public_share)}
+    return {name: getattr(round, name) for name in NOTED} | {
+        "public_share": _percent(round.public_share)
+    }
 
 
 def _percent(share: float) -> int | float:

@@ -19,21 +19,29 @@ LEVELS = [
 
 
 class ScoresForm(forms.Form):
-    """What a file, a name and a link may be is said by ``actions.scores.receive_scores``, the same for programs."""
+    """What a file, a name and a link may be is said by ``actions.scores.receive_scores``, the same
+    for programs."""
 
     file = forms.FileField(
         label=_("File of scores"),
         allow_empty_file=True,
         max_length=None,
-        widget=forms.FileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.txt,application/json,text/csv,text/plain"}),
+        widget=forms.FileInput(
+            attrs={"accept": ".jsonl,.ndjson,.csv,.txt,application/json,text/csv,text/plain"}
+        ),
     )
     name = forms.CharField(
         max_length=LONGEST_NAME,
         label=_("Name of the metric"),
-        help_text=_("Letters, figures, _ . and - only. The leaderboard shows it, with your user name beside it."),
+        help_text=_(
+            "Letters, figures, _ . and - only. The leaderboard shows it, with your user name "
+            "beside it."
+        ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    level = forms.ChoiceField(label=_("What it scores"), choices=LEVELS, widget=forms.RadioSelect, initial="turn")
+    level = forms.ChoiceField(
+        label=_("What it scores"), choices=LEVELS, widget=forms.RadioSelect, initial="turn"
+    )
     direction = forms.ChoiceField(
         label=_("Which is better"),
         choices=[(HIGHER, _("higher scores")), (LOWER, _("lower scores"))],

@@ -9,13 +9,16 @@ from leaderboard.challenges.actions.receiving import LONGEST_DESCRIPTION, LONGES
 
 
 class SubmissionForm(forms.Form):
-    """What a file and a name may be is said by ``actions.receiving.receive``, the same for browsers and programs."""
+    """What a file and a name may be is said by ``actions.receiving.receive``, the same for browsers
+    and programs."""
 
     file = forms.FileField(
         label=gettext_lazy("File of responses"),
         allow_empty_file=True,
         error_messages={"required": gettext_lazy("Choose a file.")},
-        widget=forms.FileInput(attrs={"accept": ".json,.jsonl,.ndjson,.csv,.txt,application/json,text/csv,text/plain"}),
+        widget=forms.FileInput(
+            attrs={"accept": ".json,.jsonl,.ndjson,.csv,.txt,application/json,text/csv,text/plain"}
+        ),
     )
     name = forms.CharField(
         max_length=LONGEST_NAME,
@@ -29,8 +32,8 @@ class SubmissionForm(forms.Form):
         required=False,
         label=gettext_lazy("Description"),
         help_text=gettext_lazy(
-            "Model, data, what is new; up to 2,000 characters. Organisers read it, and everybody once they publish the "
-            "system."
+            "Model, data, what is new; up to 2,000 characters. Organisers read it, and everybody "
+            "once they publish the system."
         ),
         widget=forms.Textarea(attrs={"rows": 3}),
     )

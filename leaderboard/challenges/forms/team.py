@@ -14,6 +14,8 @@ class TeamForm(forms.Form):
     name = forms.CharField(
         max_length=LONGEST_NAME,
         label=gettext_lazy("Name of the team"),
-        help_text=gettext_lazy("Leaderboards show it. Up to 80 characters; unlike every other team's."),
+        help_text=gettext_lazy(
+            "Leaderboards show it. Up to 80 characters; unlike every other team's."
+        ),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

@@ -11,5 +11,7 @@ class WebhookForm(forms.Form):
         max_length=300,
         label=gettext_lazy("Address"),
         help_text=gettext_lazy("It begins with https:// and leads to the public internet."),
-        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}
+        ),
     )

@@ -11,7 +11,17 @@ from django.utils.translation import gettext as _
 UTC_KEY, ANYWHERE_KEY = "UTC", "AoE"
 ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12))
 """A day is over there last of all places: the zone in which calls for papers end."""
-_PLACES = ("Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/")
+_PLACES = (
+    "Africa/",
+    "America/",
+    "Antarctica/",
+    "Asia/",
+    "Atlantic/",
+    "Australia/",
+    "Europe/",
+    "Indian/",
+    "Pacific/",
+)
 
 
 class NoSuchTime(ValueError):
@@ -32,7 +42,8 @@ def zone_choices() -> list[tuple[str, object]]:
 
 
 def in_utc(local: datetime, zone: str) -> datetime:
-    """``local`` as the zone's clocks show it; where they show it twice, the first time. Raises ``NoSuchTime``."""
+    """``local`` as the zone's clocks show it; where they show it twice, the first time. Raises
+    ``NoSuchTime``."""
     moment = local.replace(tzinfo=_zone(zone)).astimezone(UTC)
     if moment.astimezone(_zone(zone)).replace(tzinfo=None) != local.replace(tzinfo=None):
         raise NoSuchTime(local)

@@ -55,13 +55,17 @@ class Challenge(models.Model):
         related_name="challenge",
         help_text="What judging its submissions may cost and has cost; empty until either is known.",
     )
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-created_at", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=["draft", "open", "closed"]), name="challenge_state"),
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "open", "closed"]), name="challenge_state"
+            ),
             models.CheckConstraint(condition=Q(largest_team__gte=1), name="team_has_a_member"),
         ]
 
@@ -72,8 +76,9 @@ class Challenge(models.Model):
 class Round(models.Model):
     """What is asked of teams in a stretch of time, on one corpus version.
 
-    While ``references`` are hidden nobody but organisers sees the corpus, and teams get its dialogues without what
-    speaker B said. Limits count a team's submissions in all tracks of the round together.
+    While ``references`` are hidden nobody but organisers sees the corpus, and teams get its
+    dialogues without what speaker B said. Limits count a team's submissions in all tracks of the
+    round together.
     """
 
     class References(models.TextChoices):
@@ -94,17 +99,27 @@ class Round(models.Model):
     tracks = models.JSONField(default=list, help_text="Of gpu and prompt, those that are open.")
     references = models.CharField(max_length=6, choices=References, default=References.PUBLIC)
     daily_limit = models.PositiveIntegerField(
-        default=5, validators=[MinValueValidator(1)], help_text="Submissions of a team in a day (UTC)."
+        default=5,
+        validators=[MinValueValidator(1)],
+        help_text="Submissions of a team in a day (UTC).",
     )
     total_limit = models.PositiveIntegerField(
-        default=100, validators=[MinValueValidator(1)], help_text="Submissions of a team in the whole round."
+        default=100,
+        validators=[MinValueValidator(1)],
+        help_text="Submissions of a team in the whole round.",
     )
 
-    metrics = models.JSONField(default=list, help_text="Configurations that everybody sees, in the board's order.")
-    private_metrics = models.JSONField(
-        default=list, blank=True, help_text="Configurations that only organisers see before the unveiling."
+    metrics = models.JSONField(
+        default=list, help_text="Configurations that everybody sees, in the board's order."
     )
-    ranking_metric = models.CharField(max_length=300, help_text="One of the metrics: it decides the rank.")
+    private_metrics = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Configurations that only organisers see before the unveiling.",
+    )
+    ranking_metric = models.CharField(
+        max_length=300, help_text="One of the metrics: it decides the rank."
+    )
     entry = models.CharField(max_length=6, choices=Entry, default=Entry.BEST)
     public_share = models.FloatField(
         default=1.0,
@@ -112,10 +127,15 @@ class Round(models.Model):
         help_text="Share of the dialogues that the public board counts; the others are unveiled. "
         "1: all, at once. 0: nothing before the unveiling.",
     )
-    split_seed = models.BigIntegerField(default=random_seed, help_text="Draws the public board's dialogues.")
-    unveil_at = models.DateTimeField(null=True, blank=True, help_text="When everybody sees the private board.")
+    split_seed = models.BigIntegerField(
+        default=random_seed, help_text="Draws the public board's dialogues."
+    )
+    unveil_at = models.DateTimeField(
+        null=True, blank=True, help_text="When everybody sees the private board."
+    )
     shows_corpus_baselines = models.BooleanField(
-        default=True, help_text="The corpus's own baselines stand on the board, flagged and without a rank."
+        default=True,
+        help_text="The corpus's own baselines stand on the board, flagged and without a rank.",
     )
 
     endpoint = models.ForeignKey(
@@ -130,13 +150,23 @@ class Round(models.Model):
     input_tokens_per_dialogue = models.PositiveIntegerField(default=INPUT_TOKENS_PER_DIALOGUE)
     output_tokens_per_dialogue = models.PositiveIntegerField(default=OUTPUT_TOKENS_PER_DIALOGUE)
     input_price = models.DecimalField(
-        max_digits=10, decimal_places=4, null=True, blank=True, help_text="USD for a million input tokens."
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="USD for a million input tokens.",
     )
     output_price = models.DecimalField(
-        max_digits=10, decimal_places=4, null=True, blank=True, help_text="USD for a million output tokens."
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="USD for a million output tokens.",
     )
     revision = models.PositiveBigIntegerField(
-        default=0, help_text="Counts what changes its board: a submission scored, flagged or disqualified, a setting."
+        default=0,
+        help_text="Counts what changes its board: a submission scored, flagged or disqualified, a "
+        "setting.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -144,18 +174,26 @@ class Round(models.Model):
         ordering = ["challenge", "position", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["challenge", "slug"], name="round_slug_once"),
-            models.CheckConstraint(condition=Q(references__in=["public", "hidden"]), name="round_references"),
-            models.CheckConstraint(condition=Q(entry__in=["best", "latest"]), name="round_entry"),
-            models.CheckConstraint(condition=Q(daily_limit__gte=1, total_limit__gte=1), name="round_limits_from_1"),
             models.CheckConstraint(
-                condition=Q(public_share__gte=0, public_share__lte=1), name="round_public_share_0_to_1"
+                condition=Q(references__in=["public", "hidden"]), name="round_references"
+            ),
+            models.CheckConstraint(condition=Q(entry__in=["best", "latest"]), name="round_entry"),
+            models.CheckConstraint(
+                condition=Q(daily_limit__gte=1, total_limit__gte=1), name="round_limits_from_1"
             ),
             models.CheckConstraint(
-                condition=Q(opens_at__isnull=True) | Q(closes_at__isnull=True) | Q(opens_at__lt=F("closes_at")),
+                condition=Q(public_share__gte=0, public_share__lte=1),
+                name="round_public_share_0_to_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(opens_at__isnull=True)
+                | Q(closes_at__isnull=True)
+                | Q(opens_at__lt=F("closes_at")),
                 name="round_opens_before_it_closes",
             ),
             models.CheckConstraint(
-                condition=Q(calls_per_utterance__gte=1, calls_per_utterance__lte=2), name="round_one_or_two_calls"
+                condition=Q(calls_per_utterance__gte=1, calls_per_utterance__lte=2),
+                name="round_one_or_two_calls",
             ),
         ]
 

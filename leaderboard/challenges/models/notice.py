@@ -18,7 +18,9 @@ def signing_secret() -> str:
 class Webhook(models.Model):
     """An address that hears of its owner's (and the owner's teams') submissions."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks"
+    )
     url = models.URLField(max_length=300)
     secret = models.CharField(max_length=64, default=signing_secret)
     is_active = models.BooleanField(default=True)
@@ -35,7 +37,9 @@ class Webhook(models.Model):
 class MailChoice(models.Model):
     """Whether a person wants e-mail about submissions. Who never chose is sent some."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_choice")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_choice"
+    )
     is_wanted = models.BooleanField(default=True)
 
     def __str__(self) -> str:
@@ -43,7 +47,8 @@ class MailChoice(models.Model):
 
 
 class Notice(models.Model):
-    """One message to one receiver about one end of a submission. The row is the truth; a worker delivers it."""
+    """One message to one receiver about one end of a submission. The row is the truth; a worker
+    delivers it."""
 
     class Channel(models.TextChoices):
         EMAIL = "email", "e-mail"
@@ -56,14 +61,25 @@ class Notice(models.Model):
         FAILED = "failed", "failed"
 
     submission = models.ForeignKey(
-        Submission, null=True, blank=True, on_delete=models.CASCADE, related_name="notices", help_text="None: a test."
+        Submission,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="notices",
+        help_text="None: a test.",
     )
     event = models.CharField(max_length=20, help_text="scored, failed or invalid; or test.")
-    ending = models.DateTimeField(help_text="The submission's ended_at: a second ending is told again.")
+    ending = models.DateTimeField(
+        help_text="The submission's ended_at: a second ending is told again."
+    )
     channel = models.CharField(max_length=7, choices=Channel)
-    webhook = models.ForeignKey(Webhook, null=True, blank=True, on_delete=models.CASCADE, related_name="notices")
+    webhook = models.ForeignKey(
+        Webhook, null=True, blank=True, on_delete=models.CASCADE, related_name="notices"
+    )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    public_id = models.CharField(max_length=40, unique=True, help_text="The delivery's id, for the receiver.")
+    public_id = models.CharField(
+        max_length=40, unique=True, help_text="The delivery's id, for the receiver."
+    )
     state = models.CharField(max_length=8, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(help_text="Not before this.")
@@ -78,16 +94,20 @@ class Notice(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(channel__in=["email", "webhook"]), name="notice_channel"),
+            models.CheckConstraint(
+                condition=Q(channel__in=["email", "webhook"]), name="notice_channel"
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["pending", "running", "done", "failed"]), name="notice_state"
             ),
             models.CheckConstraint(
-                condition=Q(channel="email", webhook__isnull=True) | Q(channel="webhook", webhook__isnull=False),
+                condition=Q(channel="email", webhook__isnull=True)
+                | Q(channel="webhook", webhook__isnull=False),
                 name="notice_goes_to_a_webhook_or_by_email",
             ),
             models.CheckConstraint(
-                condition=Q(submission__isnull=False) | Q(event="test"), name="notice_is_about_a_submission"
+                condition=Q(submission__isnull=False) | Q(event="test"),
+                name="notice_is_about_a_submission",
             ),
             models.UniqueConstraint(
                 fields=["submission", "event", "ending", "user"],
@@ -101,7 +121,11 @@ class Notice(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["state", "due_at"], condition=Q(state__in=["pending", "running"]), name="notice_work"),
+            models.Index(
+                fields=["state", "due_at"],
+                condition=Q(state__in=["pending", "running"]),
+                name="notice_work",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -21,13 +21,16 @@ ENDED_WITHOUT_A_SCORE = ("invalid", "failed", "cancelled")
 
 
 class Submission(models.Model):
-    """One upload: a file of responses or a prompt, to a round; or a file of a metric's scores, for a corpus version.
+    """One upload: a file of responses or a prompt, to a round; or a file of a metric's scores, for
+    a corpus version.
 
-    The row is the truth: a worker owns it, while it validates or generates, by ``lease_token``. ``scoring`` needs no
-    owner: the metric runs of ``system`` are rows of their own, and the last one to end settles the submission.
+    The row is the truth: a worker owns it, while it validates or generates, by ``lease_token``.
+    ``scoring`` needs no owner: the metric runs of ``system`` are rows of their own, and the last
+    one to end settles the submission.
 
-    ``day_place`` and ``total_place`` are the attempt's place among its team's of that day and of the round, from 1 to
-    the limit; a submission that ended without a score gives them back. That they are unique is the limit.
+    ``day_place`` and ``total_place`` are the attempt's place among its team's of that day and of
+    the round, from 1 to the limit; a submission that ended without a score gives them back. That
+    they are unique is the limit.
     """
 
     class Kind(models.TextChoices):
@@ -48,20 +51,36 @@ class Submission(models.Model):
     public_id = models.CharField(max_length=24, unique=True, default=public_id)
     kind = models.CharField(max_length=9, choices=Kind)
     track = models.CharField(max_length=6, choices=Track, blank=True)
-    round = models.ForeignKey(Round, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
-    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
+    round = models.ForeignKey(
+        Round, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions"
+    )
+    team = models.ForeignKey(
+        Team, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions"
+    )
     version = models.ForeignKey(CorpusVersion, on_delete=models.PROTECT, related_name="submissions")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submissions"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="submissions",
     )
-    name = models.CharField(max_length=80, help_text="The system's or the metric's, as the team calls it.")
+    name = models.CharField(
+        max_length=80, help_text="The system's or the metric's, as the team calls it."
+    )
     description = models.TextField(blank=True, max_length=2000)
     declared = models.JSONField(
-        default=dict, blank=True, help_text="Of metric scores, what their sender says of them: level, direction, link."
+        default=dict,
+        blank=True,
+        help_text="Of metric scores, what their sender says of them: level, direction, link.",
     )
 
-    file_name = models.CharField(max_length=200, help_text="As the sender called it; for reading only.")
-    stored_as = models.CharField(max_length=100, unique=True, help_text="Its name below the folder of uploads.")
+    file_name = models.CharField(
+        max_length=200, help_text="As the sender called it; for reading only."
+    )
+    stored_as = models.CharField(
+        max_length=100, unique=True, help_text="Its name below the folder of uploads."
+    )
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     twin = models.ForeignKey(
@@ -70,7 +89,8 @@ class Submission(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="The first submission of another team to this round with the same bytes; organisers see it.",
+        help_text="The first submission of another team to this round with the same bytes; "
+        "organisers see it.",
     )
 
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVED)
@@ -81,7 +101,9 @@ class Submission(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     day = models.DateField(null=True, blank=True, help_text="In UTC.")
     day_place = models.PositiveIntegerField(null=True, blank=True)
-    day_limit = models.PositiveIntegerField(null=True, blank=True, help_text="The limit when it came.")
+    day_limit = models.PositiveIntegerField(
+        null=True, blank=True, help_text="The limit when it came."
+    )
     total_place = models.PositiveIntegerField(null=True, blank=True)
     total_limit = models.PositiveIntegerField(null=True, blank=True)
 
@@ -93,16 +115,27 @@ class Submission(models.Model):
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)
 
-    problems = models.JSONField(default=list, blank=True, help_text="Of an invalid one: [{where, field, message}, …].")
-    more_problems = models.BooleanField(default=False, help_text="There are more than the report holds.")
+    problems = models.JSONField(
+        default=list, blank=True, help_text="Of an invalid one: [{where, field, message}, …]."
+    )
+    more_problems = models.BooleanField(
+        default=False, help_text="There are more than the report holds."
+    )
     error = models.TextField(blank=True, help_text="Of a failed one: why, for the team to read.")
     system = models.OneToOneField(
-        System, null=True, blank=True, on_delete=models.PROTECT, related_name="submission", help_text="What it became."
+        System,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="submission",
+        help_text="What it became.",
     )
     metric = models.OneToOneField(
         SubmittedMetric, null=True, blank=True, on_delete=models.PROTECT, related_name="submission"
     )
-    is_baseline = models.BooleanField(default=False, help_text="Stands on the board, flagged and without a rank.")
+    is_baseline = models.BooleanField(
+        default=False, help_text="Stands on the board, flagged and without a rank."
+    )
     disqualified_at = models.DateTimeField(null=True, blank=True)
     disqualification = models.CharField(max_length=500, blank=True)
 
@@ -110,16 +143,24 @@ class Submission(models.Model):
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     unsettled_calls = models.PositiveIntegerField(
-        default=0, db_default=0, help_text="Calls that were sent and not answered: the endpoint may charge for them."
+        default=0,
+        db_default=0,
+        help_text="Calls that were sent and not answered: the endpoint may charge for them.",
     )
-    unsettled_input_tokens = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Of these, at most.")
+    unsettled_input_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of these, at most."
+    )
     unsettled_output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
-    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True, help_text="In USD.")
+    cost = models.DecimalField(
+        max_digits=12, decimal_places=6, null=True, blank=True, help_text="In USD."
+    )
 
     class Meta:
         ordering = ["-received_at", "-pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(kind__in=["responses", "prompt", "scores"]), name="submission_kind"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["responses", "prompt", "scores"]), name="submission_kind"
+            ),
             models.CheckConstraint(
                 condition=Q(
                     state__in=[
@@ -146,10 +187,13 @@ class Submission(models.Model):
                 name="submission_at_work_is_leased",
             ),
             models.CheckConstraint(
-                condition=~Q(state__in=["scored", "invalid", "failed", "cancelled"]) | Q(ended_at__isnull=False),
+                condition=~Q(state__in=["scored", "invalid", "failed", "cancelled"])
+                | Q(ended_at__isnull=False),
                 name="ended_submission_has_its_time",
             ),
-            models.CheckConstraint(condition=~Q(state="failed") | ~Q(error=""), name="failed_submission_says_why"),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error=""), name="failed_submission_says_why"
+            ),
             models.CheckConstraint(
                 condition=~Q(state="scored") | Q(system__isnull=False) | Q(metric__isnull=False),
                 name="scored_submission_became_something",
@@ -158,29 +202,39 @@ class Submission(models.Model):
                 condition=Q(disqualified_at__isnull=True) | ~Q(disqualification=""),
                 name="submission_disqualified_with_reason",
             ),
-            # The limits: a counted submission holds a place, no two the same one, none above the limit.
+            # The limits: a counted submission holds a place, no two the same one, none above the
+            # limit.
             models.CheckConstraint(
                 condition=Q(round__isnull=True)
                 | ~Q(state__in=COUNTED)
                 | Q(day__isnull=False, day_place__isnull=False, total_place__isnull=False),
                 name="counted_submission_holds_a_place",
             ),
-            models.UniqueConstraint(fields=["round", "team", "day", "day_place"], name="place_of_the_day_once"),
-            models.UniqueConstraint(fields=["round", "team", "total_place"], name="place_of_the_round_once"),
+            models.UniqueConstraint(
+                fields=["round", "team", "day", "day_place"], name="place_of_the_day_once"
+            ),
+            models.UniqueConstraint(
+                fields=["round", "team", "total_place"], name="place_of_the_round_once"
+            ),
             # Metric scores have no round and no team: their sender's places of the day.
             models.CheckConstraint(
-                condition=~Q(kind="scores", state__in=COUNTED) | Q(day__isnull=False, day_place__isnull=False),
+                condition=~Q(kind="scores", state__in=COUNTED)
+                | Q(day__isnull=False, day_place__isnull=False),
                 name="counted_scores_hold_a_place",
             ),
             models.UniqueConstraint(
-                fields=["user", "day", "day_place"], condition=Q(kind="scores"), name="scores_place_of_the_day_once"
+                fields=["user", "day", "day_place"],
+                condition=Q(kind="scores"),
+                name="scores_place_of_the_day_once",
             ),
             models.CheckConstraint(
-                condition=Q(day_place__isnull=True) | Q(day_place__gte=1, day_place__lte=F("day_limit")),
+                condition=Q(day_place__isnull=True)
+                | Q(day_place__gte=1, day_place__lte=F("day_limit")),
                 name="place_of_the_day_within_the_limit",
             ),
             models.CheckConstraint(
-                condition=Q(total_place__isnull=True) | Q(total_place__gte=1, total_place__lte=F("total_limit")),
+                condition=Q(total_place__isnull=True)
+                | Q(total_place__gte=1, total_place__lte=F("total_limit")),
                 name="place_of_the_round_within_the_limit",
             ),
             models.UniqueConstraint(
@@ -190,7 +244,11 @@ class Submission(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["state", "lease_expires_at"], condition=Q(state__in=AT_WORK), name="submission_work"),
+            models.Index(
+                fields=["state", "lease_expires_at"],
+                condition=Q(state__in=AT_WORK),
+                name="submission_work",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -198,7 +256,8 @@ class Submission(models.Model):
 
 
 class LogLine(models.Model):
-    """What happened to a submission, in words for its team; or, where ``for_organisers``, for them alone."""
+    """What happened to a submission, in words for its team; or, where ``for_organisers``, for them
+    alone."""
 
     class Level(models.TextChoices):
         INFO = "info", _("info")
@@ -214,7 +273,9 @@ class LogLine(models.Model):
     class Meta:
         ordering = ["submission", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(level__in=["info", "warning", "error"]), name="log_level"),
+            models.CheckConstraint(
+                condition=Q(level__in=["info", "warning", "error"]), name="log_level"
+            ),
             models.CheckConstraint(condition=~Q(text=""), name="log_line_says_something"),
         ]
 
@@ -223,21 +284,32 @@ class LogLine(models.Model):
 
 
 class GeneratedResponse(models.Model):
-    """What a prompt's model said at one turn, kept when it was said: a worker that dies loses one turn, not a run."""
+    """What a prompt's model said at one turn, kept when it was said: a worker that dies loses one
+    turn, not a run."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="generated")
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+")
-    text = models.TextField(blank=True, help_text="Empty where the dialogue had ended before this turn.")
+    text = models.TextField(
+        blank=True, help_text="Empty where the dialogue had ended before this turn."
+    )
     calls = models.PositiveSmallIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
-    ended = models.CharField(max_length=300, blank=True, help_text="Which limit ended the dialogue here.")
-    model = models.CharField(max_length=200, blank=True, help_text="Asked for; answers of two models never mix.")
-    reported_model = models.CharField(max_length=200, blank=True, help_text="What the endpoint says it was.")
+    ended = models.CharField(
+        max_length=300, blank=True, help_text="Which limit ended the dialogue here."
+    )
+    model = models.CharField(
+        max_length=200, blank=True, help_text="Asked for; answers of two models never mix."
+    )
+    reported_model = models.CharField(
+        max_length=200, blank=True, help_text="What the endpoint says it was."
+    )
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["submission", "turn"], name="generated_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "turn"], name="generated_once")
+        ]
 
     def __str__(self) -> str:
         return self.text[:80]

@@ -38,8 +38,12 @@ class Team(models.Model):
     )
     invitation_expires_at = models.DateTimeField(null=True, blank=True, default=invitation_expiry)
     disqualified_at = models.DateTimeField(null=True, blank=True)
-    disqualification = models.CharField(max_length=500, blank=True, help_text="The reason; the team reads it.")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    disqualification = models.CharField(
+        max_length=500, blank=True, help_text="The reason; the team reads it."
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -61,12 +65,16 @@ class Member(models.Model):
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="members")
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="members")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
     joined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["team", "pk"]
-        constraints = [models.UniqueConstraint(fields=["challenge", "user"], name="one_team_of_a_challenge")]
+        constraints = [
+            models.UniqueConstraint(fields=["challenge", "user"], name="one_team_of_a_challenge")
+        ]
 
     def __str__(self) -> str:
         return f"{self.user_id} in {self.team_id}"
@@ -77,7 +85,9 @@ class Ban(models.Model):
     Nobody is banned and a member: both are written under the lock of the challenge's row."""
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="bans")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="challenge_bans")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="challenge_bans"
+    )
     reason = models.CharField(max_length=500, help_text="For organisers.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

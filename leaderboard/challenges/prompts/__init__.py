@@ -1,2 +1,2 @@
-"""Prompts that teams hand in: what one may be (``spec``), what a model is asked (``render``), what it may use
-(``budget``). Pure: no database, no network."""
+"""Prompts that teams hand in: what one may be (``spec``), what a model is asked (``render``), what
+it may use (``budget``). Pure: no database, no network."""

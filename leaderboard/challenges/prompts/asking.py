@@ -1,4 +1,5 @@
-"""One turn of a prompt: its one or two calls, what they may use, and what an endpoint's failure is called.
+"""One turn of a prompt: its one or two calls, what they may use, and what an endpoint's failure is
+called.
 
 Nothing that an endpoint says is trusted (``workers/language_models/refusals.py``).
 """
@@ -10,7 +11,13 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from leaderboard.challenges.prompts.budget import Limits, exceeded, longest_answer, too_long_to_ask, used_up
+from leaderboard.challenges.prompts.budget import (
+    Limits,
+    exceeded,
+    longest_answer,
+    too_long_to_ask,
+    used_up,
+)
 from leaderboard.challenges.prompts.render import Place, messages_for, plain_text, response_of
 from leaderboard.challenges.prompts.spec import Prompt, Template, digest
 from workers.language_models.chat_prompt import seed_of
@@ -23,7 +30,8 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What came of one turn. ``ended`` names the limit that ended the dialogue here; then ``text`` is empty."""
+    """What came of one turn. ``ended`` names the limit that ended the dialogue here; then ``text``
+    is empty."""
 
     text: str
     usage: Usage
@@ -32,8 +40,8 @@ class Said:
 
 
 class AskFailed(Exception):
-    """No answer was to be had. ``reason`` is in our words and holds nothing that was asked or answered; ``words`` are
-    the endpoint's, without its key."""
+    """No answer was to be had. ``reason`` is in our words and holds nothing that was asked or
+    answered; ``words`` are the endpoint's, without its key."""
 
     def __init__(self, reason: str, words: str = "") -> None:
         super().__init__(reason)
@@ -59,15 +67,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Questioner:
-    """A prompt with the model that it is put to. Threads may share one: it holds nothing that changes."""
+    """A prompt with the model that it is put to. Threads may share one: it holds nothing that
+    changes."""
 
     model: LanguageModel
     prompt: Prompt
     limits: Limits
 
-    def turn(self, dialogue: str, number: int, place: Place, used: Usage) -> Generator[Question, Completion, Said]:
-        """The answer at one turn: yields each call that is to be made and is sent its completion, or thrown the error
-        that came instead. ``used``: by the dialogue's turns before. Raises ``AskFailed``."""
+    def turn(
+        self, dialogue: str, number: int, place: Place, used: Usage
+    ) -> Generator[Question, Completion, Said]:
+        """The answer at one turn: yields each call that is to be made and is sent its completion,
+        or thrown the error that came instead. ``used``: by the dialogue's turns before. Raises
+        ``AskFailed``."""
         if full := used_up(used, self.limits):
             return Said("", Usage(), full)
         usage, answer = Usage(), ""
@@ -76,16 +88,24 @@ class Questioner:
             if call > 1 and (full := used_up(used + usage, self.limits)):
                 return Said("", usage, full)
             asked = messages_for(template, place, plain_text(answer) if call > 1 else None)
-            if too_long := too_long_to_ask(sum(len(one.text) for one in asked), used + usage, self.limits):
+            if too_long := too_long_to_ask(
+                sum(len(one.text) for one in asked), used + usage, self.limits
+            ):
                 return Said("", usage, too_long)
             try:
-                completion = yield Question(asked, room, self.seed(dialogue, number, call), self._settings())
-            except Exception as problem:  # the endpoint's errors, and whatever its replies make the client stumble over
-                # What its author could have known ends the dialogue like a limit. Were it a failure, a prompt could be
-                # run for nothing: made so that its last call is refused, its attempt would be given back every time.
+                completion = yield Question(
+                    asked, room, self.seed(dialogue, number, call), self._settings()
+                )
+            # the endpoint's errors, and whatever its replies make the client stumble over
+            except Exception as problem:
+                # What its author could have known ends the dialogue like a limit. Were it a
+                # failure, a prompt could be run for nothing: made so that its last call is refused,
+                # its attempt would be given back every time.
                 if why := why_not_taken(problem):
                     return Said("", usage, why)
-                words = words_to_keep(problem, self.model.endpoint, "\n".join(message.text for message in asked))
+                words = words_to_keep(
+                    problem, self.model.endpoint, "\n".join(message.text for message in asked)
+                )
                 raise AskFailed(reason_of(problem), words) from None
             usage = usage + _usage_of(completion)
             if over := exceeded(used + usage, self.limits):
@@ -98,15 +118,23 @@ class Questioner:
         return seed_of(digest(self.prompt), dialogue, number, call)
 
     def _templates(self) -> Sequence[Template]:
-        return [self.prompt.first] if self.prompt.second is None else [self.prompt.first, self.prompt.second]
+        return (
+            [self.prompt.first]
+            if self.prompt.second is None
+            else [self.prompt.first, self.prompt.second]
+        )
 
     def _settings(self) -> dict[str, float | int | list[str]]:
         settings = self.prompt.settings
-        chosen: dict[str, float | int | list[str]] = {"temperature": settings.temperature, "top_p": settings.top_p}
+        chosen: dict[str, float | int | list[str]] = {
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+        }
         return {**chosen, "stop": list(settings.stop)} if settings.stop else chosen
 
     def _reported(self, completion: Completion) -> str:
-        """What the endpoint calls its model, where that looks like a name: anything else could be what it was asked."""
+        """What the endpoint calls its model, where that looks like a name: anything else could be
+        what it was asked."""
         name = self._without_key(completion.reported_model)
         return name if _MODEL_NAME.fullmatch(name) else ""
 
@@ -115,9 +143,14 @@ class Questioner:
 
 
 def signature_of(prompt: Prompt, model: str, reported: Sequence[str]) -> str:
-    """What wrote the responses, so that somebody else can say whether theirs came about in the same way."""
+    """What wrote the responses, so that somebody else can say whether theirs came about in the same
+    way."""
     settings = prompt.settings
-    stops = hashlib.sha256("\n".join(settings.stop).encode()).hexdigest()[:12] if settings.stop else "none"
+    stops = (
+        hashlib.sha256("\n".join(settings.stop).encode()).hexdigest()[:12]
+        if settings.stop
+        else "none"
+    )
     return (
         f"model:{model}|reported:{','.join(reported) or 'nothing'}|temperature:{settings.temperature:g}"
         f"|top_p:{settings.top_p:g}|max_tokens:{settings.max_tokens}|stop:{stops}|seed:{settings.seed}"
@@ -128,6 +161,7 @@ def signature_of(prompt: Prompt, model: str, reported: Sequence[str]) -> str:
 def _usage_of(completion: Completion) -> Usage:
     if completion.input_tokens is None or completion.output_tokens is None:
         raise AskFailed(
-            "the endpoint does not report how many tokens it used, so the limits of this round cannot be kept"
+            "the endpoint does not report how many tokens it used, so the limits of this round "
+            "cannot be kept"
         )
     return Usage(1, completion.input_tokens, completion.output_tokens)

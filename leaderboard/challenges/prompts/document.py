@@ -1,4 +1,5 @@
-"""One JSON document from bytes of unknown origin, strictly: UTF-8, no NUL, no key twice, no NaN, not nested deeply."""
+"""One JSON document from bytes of unknown origin, strictly: UTF-8, no NUL, no key twice, no NaN,
+not nested deeply."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ class _NotJson(ValueError):
 
 
 def one_document(data: bytes, problems: Problems) -> Any:
-    """The value that ``data`` holds. Raises ImportFailed, with one problem that names the place, where it is none."""
+    """The value that ``data`` holds. Raises ImportFailed, with one problem that names the place,
+    where it is none."""
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
         problems.stop("", "", "is empty")
@@ -32,7 +34,9 @@ def one_document(data: bytes, problems: Problems) -> Any:
         problems.stop("", "", f"is not UTF-8 (byte {error.start + 1:,})")
     _refuse_depth(text, problems)
     try:
-        return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
+        return json.loads(
+            text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+        )
     except json.JSONDecodeError as error:
         problems.stop("", "", f"{not_json(error)} at line {error.lineno} column {error.colno}")
     except _NotJson as error:

@@ -1,4 +1,5 @@
-"""A prompt and a place in a dialogue become messages for a model. Plain replacement: nothing in them is run."""
+"""A prompt and a place in a dialogue become messages for a model. Plain replacement: nothing in
+them is run."""
 
 from __future__ import annotations
 
@@ -33,8 +34,11 @@ EXAMPLE = Place(
 """Made up: what a preview shows where the round's own dialogues are hidden."""
 
 
-def messages_for(template: Template, place: Place, first_answer: str | None = None) -> list[Message]:
-    """The messages of one call. ``first_answer`` is None in the first call, which knows no such placeholder."""
+def messages_for(
+    template: Template, place: Place, first_answer: str | None = None
+) -> list[Message]:
+    """The messages of one call. ``first_answer`` is None in the first call, which knows no such
+    placeholder."""
     values = {
         "persona": _sentences(place.persona),
         "partner_persona": _sentences(place.partner_persona),
@@ -48,14 +52,15 @@ def messages_for(template: Template, place: Place, first_answer: str | None = No
 
 
 def history_lines(history: Sequence[tuple[str, str]]) -> str:
-    """One utterance a line, ``A: …`` or ``B: …``; a line end inside an utterance becomes a space, so that no utterance
-    can pass for two."""
+    """One utterance a line, ``A: …`` or ``B: …``; a line end inside an utterance becomes a space,
+    so that no utterance can pass for two."""
     return "\n".join(f"{speaker}: {_on_one_line(text)}" for speaker, text in history)
 
 
 def response_of(written: str) -> str:
-    """What the model said as B, at most 4,000 characters: without a name before it and without lines that it wrote for
-    another speaker. "" where nothing is left: a system may well say nothing."""
+    """What the model said as B, at most 4,000 characters: without a name before it and without
+    lines that it wrote for another speaker. "" where nothing is left: a system may well say
+    nothing."""
     try:
         return utterance_of(written, LONGEST_RESPONSE)
     except SaidNothing:
@@ -63,12 +68,14 @@ def response_of(written: str) -> str:
 
 
 def plain_text(written: str) -> str:
-    """A first answer as it goes into the second call: all of it, without what JSON or a database cannot carry."""
+    """A first answer as it goes into the second call: all of it, without what JSON or a database
+    cannot carry."""
     return _NO_TEXT.sub("", written).strip()
 
 
 def _on_one_line(text: str) -> str:
-    """Blanks that hold a line end become one space; others stay. One look at each run of blanks, however long."""
+    """Blanks that hold a line end become one space; others stay. One look at each run of blanks,
+    however long."""
     return _BLANKS.sub(lambda run: run[0] if _LINE_ENDS.isdisjoint(run[0]) else " ", text)
 
 

@@ -3,7 +3,8 @@
     {"system": "…", "user": "…", "second": {"system": "…", "user": "…"},
      "settings": {"temperature": 0.7, "top_p": 1, "max_tokens": 120, "stop": ["\\n"], "seed": 0}}
 
-Only ``user`` is required. The same prompt has the same canonical bytes, however it was written down.
+Only ``user`` is required. The same prompt has the same canonical bytes, however it was written
+down.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Prompt:
 
 
 def read_prompt(data: bytes, most_calls: int = 2, file: str = "prompt.json") -> Prompt:
-    """The prompt that ``data`` holds. Raises ImportFailed with everything that is wrong with it, at most 100 problems.
+    """The prompt that ``data`` holds. Raises ImportFailed with everything that is wrong with it, at
+    most 100 problems.
 
     ``most_calls``: how many calls an utterance the round allows, 1 or 2.
     """
@@ -81,7 +83,8 @@ def read_prompt(data: bytes, most_calls: int = 2, file: str = "prompt.json") -> 
 
 
 def canonical(prompt: Prompt) -> bytes:
-    """The one way to write the prompt down: every setting named, keys in order, UTF-8 with a line end."""
+    """The one way to write the prompt down: every setting named, keys in order, UTF-8 with a line
+    end."""
     document: dict[str, Any] = asdict(prompt.first)
     if prompt.second is not None:
         document["second"] = asdict(prompt.second)
@@ -91,7 +94,8 @@ def canonical(prompt: Prompt) -> bytes:
 
 
 def digest(prompt: Prompt) -> str:
-    """The start of the canonical bytes' SHA-256: two prompts with the same digest are the same prompt."""
+    """The start of the canonical bytes' SHA-256: two prompts with the same digest are the same
+    prompt."""
     return hashlib.sha256(canonical(prompt)).hexdigest()[:12]
 
 
@@ -111,8 +115,14 @@ def _mark_fault(mark: re.Match[str], known: tuple[str, ...]) -> str:
     if name == FIRST_ANSWER:
         return "{first_answer} is known to the second call only"
     if name is not None:
-        return f"there is no placeholder {{{name}}}; there are {', '.join(f'{{{one}}}' for one in known)}"
-    return f"a single {mark.group()} opens or closes no placeholder; write {mark.group() * 2} for the brace itself"
+        return (
+            f"there is no placeholder {{{name}}}; there are "
+            f"{', '.join(f'{{{one}}}' for one in known)}"
+        )
+    return (
+        f"a single {mark.group()} opens or closes no placeholder; write {mark.group() * 2} for "
+        "the brace itself"
+    )
 
 
 def _place(text: str, position: int) -> str:
@@ -127,7 +137,9 @@ def _second(document: JsonObject, most_calls: int) -> Template | None:
     if second is None:
         return None
     if most_calls < 2:
-        document.complain("second", "this round allows one call an utterance: leave the second call out")
+        document.complain(
+            "second", "this round allows one call an utterance: leave the second call out"
+        )
     second.refuse_unknown(("system", "user"))
     return _template(second, (*PLACEHOLDERS, FIRST_ANSWER))
 
@@ -165,7 +177,9 @@ def _settings(document: JsonObject) -> Settings:
     )
 
 
-def _number(settings: JsonObject, key: str, low: float, high: float, default: float, above_low: bool = False) -> float:
+def _number(
+    settings: JsonObject, key: str, low: float, high: float, default: float, above_low: bool = False
+) -> float:
     number = settings.number(key) if settings.has(key) else default
     if number is None:
         return default
@@ -211,4 +225,6 @@ def _stop_fault(stop: Any) -> str:
         return f"must be a string, not {kind_of(stop)}"
     if not stop:
         return "is empty"
-    return text_fault(stop, LONGEST_STOP, may_be_empty=True)  # a line end alone is a good place to stop
+    return text_fault(
+        stop, LONGEST_STOP, may_be_empty=True
+    )  # a line end alone is a good place to stop

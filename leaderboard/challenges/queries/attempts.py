@@ -12,7 +12,8 @@ from leaderboard.challenges.models import Round, Submission, Team
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """``day_left`` is never more than ``total_left``; the day's count begins anew at ``resets_at`` (midnight UTC)."""
+    """``day_left`` is never more than ``total_left``; the day's count begins anew at ``resets_at``
+    (midnight UTC)."""
 
     day_left: int
     day_limit: int
@@ -27,7 +28,8 @@ def day_of(now: datetime) -> date:
 
 
 def attempts_left(round: Round, team: Team, now: datetime) -> Attempts:
-    """Counted are submissions that hold a place: all but the invalid, the failed and the cancelled."""
+    """Counted are submissions that hold a place: all but the invalid, the failed and the
+    cancelled."""
     today = day_of(now)
     holding = Q(total_place__isnull=False)
     counts = Submission.objects.filter(round=round, team=team).aggregate(

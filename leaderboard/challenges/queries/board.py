@@ -23,14 +23,17 @@ FAILED = "The board could not be computed."
 VEILED = "The private board is not unveiled yet."
 
 
-def round_board(round: Round, viewer: Any, part: PartName = "public", now: datetime | None = None) -> dict[str, Any]:
+def round_board(
+    round: Round, viewer: Any, part: PartName = "public", now: datetime | None = None
+) -> dict[str, Any]:
     """The board of one part for this viewer.
 
-    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at``, ``updated`` (ISO), ``own``
-    at each entry of the viewer's team, ``veiled``, true with no entries where the viewer may not see this part yet,
-    ``state`` (present, stale, waiting, failed) and the ``look`` that it is of.
-    Disqualified entries are there for organisers and for their own team; the split's seed for organisers, and for
-    everybody once the private board is unveiled. Raises ``ValueError`` for another part.
+    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at``,
+    ``updated`` (ISO), ``own`` at each entry of the viewer's team, ``veiled``, true with no entries
+    where the viewer may not see this part yet, ``state`` (present, stale, waiting, failed) and the
+    ``look`` that it is of. Disqualified entries are there for organisers and for their own team;
+    the split's seed for organisers, and for everybody once the private board is unveiled. Raises
+    ``ValueError`` for another part.
     """
     if part not in PARTS:
         raise ValueError(f"a board's part is {' or '.join(PARTS)}, not {part!r}")
@@ -98,12 +101,15 @@ def _written(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def _for_viewer(document: dict[str, Any], round: Round, viewer: Any, now: datetime) -> dict[str, Any]:
+def _for_viewer(
+    document: dict[str, Any], round: Round, viewer: Any, now: datetime
+) -> dict[str, Any]:
     organiser = is_organiser(viewer)
     team = team_of(viewer, round.challenge)
     own = team.public_id if team is not None else None
     entries = [
-        {**entry, "own": entry["team_id"] is not None and entry["team_id"] == own} for entry in document["entries"]
+        {**entry, "own": entry["team_id"] is not None and entry["team_id"] == own}
+        for entry in document["entries"]
     ]
     shown = [entry for entry in entries if organiser or entry["own"] or not entry["disqualified"]]
     split = dict(document["split"])

@@ -1,4 +1,5 @@
-"""What stands on a round's leaderboard: its entries with their scores, computed from submissions and finished runs."""
+"""What stands on a round's leaderboard: its entries with their scores, computed from submissions
+and finished runs."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ from annotations.queries import shown_systems
 from annotations.rating_queries import TurnOrder, turn_order
 from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_of_each
 from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
-from leaderboard.challenges.board.standing import BoardMetric, BoardScores, Place, Score, places_of, scores_of
+from leaderboard.challenges.board.standing import (
+    BoardMetric,
+    BoardScores,
+    Place,
+    Score,
+    places_of,
+    scores_of,
+)
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.queries.compared import MetricScores
@@ -31,7 +39,8 @@ ONE_TURN = "the gold answers are hidden, and the mean over one turn would be tha
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the board: a team's submission, or a baseline of the corpus, which has no submission."""
+    """A line of the board: a team's submission, or a baseline of the corpus, which has no
+    submission."""
 
     system: System
     submission: Submission | None = None
@@ -57,8 +66,9 @@ class Entry:
 
 
 def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
-    """The part's document for everybody: ``metrics`` with signatures, ``split``, and ``entries`` with the place and the
-    scores of each, the best mean first. It holds what only some may read; ``round_board`` chooses."""
+    """The part's document for everybody: ``metrics`` with signatures, ``split``, and ``entries``
+    with the place and the scores of each, the best mean first. It holds what only some may read;
+    ``round_board`` chooses."""
     order = turn_order(round.version)
     split = _split(round, order)
     part = split.part(part_name)
@@ -92,8 +102,9 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
 
 
 def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[str, Any]:
-    """What one system got on a part of the round, whether or not it stands on the board: ``metrics`` and ``scores`` as
-    the board's document has them, and the part's ``dialogues`` and ``reason``."""
+    """What one system got on a part of the round, whether or not it stands on the board:
+    ``metrics`` and ``scores`` as the board's document has them, and the part's ``dialogues`` and
+    ``reason``."""
     order = turn_order(round.version)
     part = _split(round, order).part(part_name)
     texts = _texts_of(round, part_name)
@@ -108,7 +119,9 @@ def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[
 
 
 def _texts_of(round: Round, part_name: PartName) -> list[str]:
-    texts = list(round.metrics) if part_name == "public" else [*round.metrics, *round.private_metrics]
+    texts = (
+        list(round.metrics) if part_name == "public" else [*round.metrics, *round.private_metrics]
+    )
     return list(dict.fromkeys(texts))
 
 
@@ -116,7 +129,9 @@ def _split(round: Round, order: TurnOrder) -> Split:
     split = split_dialogues(order.dialogue_ids, round.public_share, round.split_seed)
     if not hides_references(round):
         return split
-    return Split(_without_single_turn(split.public, order), _without_single_turn(split.private, order))
+    return Split(
+        _without_single_turn(split.public, order), _without_single_turn(split.private, order)
+    )
 
 
 def _without_single_turn(part: Part, order: TurnOrder) -> Part:
@@ -125,11 +140,12 @@ def _without_single_turn(part: Part, order: TurnOrder) -> Part:
     return Part(np.zeros_like(part.counted), ONE_TURN)
 
 
-# --- which submissions -----------------------------------------------------------------------------------------
+# --- which submissions ----------------------------------------------------------------------------
 
 
 def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) -> list[Entry]:
-    """One a team, or more where some are baselines or disqualified; then the corpus's own baselines."""
+    """One a team, or more where some are baselines or disqualified; then the corpus's own
+    baselines."""
     scored = list(
         Submission.objects.filter(round=round, state=Submission.State.SCORED, system__isnull=False)
         .select_related("system", "team")
@@ -145,28 +161,39 @@ def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) 
     ]
     if round.shows_corpus_baselines:
         baselines = shown_systems(round.version).filter(kind=System.Kind.BASELINE)
-        handed_in_here = [one.system_id for one in scored]  # a published baseline of this round has its line already
-        entries += [Entry(system) for system in baselines.exclude(pk__in=handed_in_here).order_by("position")]
+        handed_in_here = [
+            one.system_id for one in scored
+        ]  # a published baseline of this round has its line already
+        entries += [
+            Entry(system)
+            for system in baselines.exclude(pk__in=handed_in_here).order_by("position")
+        ]
     return entries
 
 
 def _deciding(split: Split, part_name: PartName) -> Part | None:
-    """The dialogues that tell a team's best submission, the same on both boards: the public ones, for choosing by those
-    that are yet to be unveiled would reward whoever hands in most often.
+    """The dialogues that tell a team's best submission, the same on both boards: the public ones,
+    for choosing by those that are yet to be unveiled would reward whoever hands in most often.
 
-    Where the public board counts nothing, None on it: a team that saw there which of its submissions is the best could
-    ask the veiled dialogues as often as it may hand in. On the private board the dialogues that it counts.
+    Where the public board counts nothing, None on it: a team that saw there which of its
+    submissions is the best could ask the veiled dialogues as often as it may hand in. On the
+    private board the dialogues that it counts.
     """
     if not split.public.reason:
         return split.public
     return split.private if part_name == "private" else None
 
 
-def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, deciding: Part | None) -> dict[int, int]:
-    """Team → the key of the submission that stands for it: its best by the dialogues that decide, or its latest."""
+def _chosen(
+    round: Round, competing: Sequence[Submission], order: TurnOrder, deciding: Part | None
+) -> dict[int, int]:
+    """Team → the key of the submission that stands for it: its best by the dialogues that decide,
+    or its latest."""
     place = {one.pk: number for number, one in enumerate(competing)}
     candidates = [Candidate(one.pk, one.team_id, place[one.pk]) for one in competing]
-    several = {team for team, count in Counter(one.team_id for one in competing).items() if count > 1}
+    several = {
+        team for team, count in Counter(one.team_id for one in competing).items() if count > 1
+    }
     metric = still_there(round.ranking_metric)
     if round.entry == Round.Entry.LATEST or not several or metric is None or deciding is None:
         return latest_of_each(candidates)
@@ -177,8 +204,11 @@ def _chosen(round: Round, competing: Sequence[Submission], order: TurnOrder, dec
     return best_of_each(valued, metric.higher_is_better)
 
 
-def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, deciding: Part) -> list[float]:
-    """Each system's mean over the turns, or dialogues, that decide; of a metric of whole systems, its score.
+def _values(
+    systems: Sequence[System], metric: Configuration, order: TurnOrder, deciding: Part
+) -> list[float]:
+    """Each system's mean over the turns, or dialogues, that decide; of a metric of whole systems,
+    its score.
 
     NaN, for a metric of whole systems, where only a part of the dialogues decides.
     """
@@ -198,7 +228,9 @@ def _values(systems: Sequence[System], metric: Configuration, order: TurnOrder, 
             turns = _by_turn(found, 0, order)[:, counted]
             given = ~np.isnan(turns)
             totals, counts = np.where(given, turns, 0.0).sum(axis=1), given.sum(axis=1)
-            means += np.divide(totals, counts, out=np.full(len(some), np.nan), where=counts > 0).tolist()
+            means += np.divide(
+                totals, counts, out=np.full(len(some), np.nan), where=counts > 0
+            ).tolist()
     return means
 
 
@@ -206,10 +238,12 @@ SYSTEMS_A_READ = 200
 """A thousand submissions to a large corpus are not held at once."""
 
 
-# --- what they got ---------------------------------------------------------------------------------------------
+# --- what they got --------------------------------------------------------------------------------
 
 
-def _board_scores(texts: Sequence[str], entries: Sequence[Entry], order: TurnOrder, hides_reasons: bool) -> BoardScores:
+def _board_scores(
+    texts: Sequence[str], entries: Sequence[Entry], order: TurnOrder, hides_reasons: bool
+) -> BoardScores:
     systems = [entry.system for entry in entries]
     found = metric_scores(systems, len(order.turn_pks), only=texts)
     place = {text: row for row, text in enumerate(found.texts)}
@@ -217,9 +251,16 @@ def _board_scores(texts: Sequence[str], entries: Sequence[Entry], order: TurnOrd
     system = np.full((len(texts), len(systems)), np.nan)
     for number, text in enumerate(texts):
         if text in place:
-            turn[number], system[number] = _by_turn(found, place[text], order), found.system[place[text]]
+            turn[number], system[number] = (
+                _by_turn(found, place[text], order),
+                found.system[place[text]],
+            )
     return BoardScores(
-        [_board_metric(text) for text in texts], turn, system, order.dialogue, _reasons(texts, systems, hides_reasons)
+        [_board_metric(text) for text in texts],
+        turn,
+        system,
+        order.dialogue,
+        _reasons(texts, systems, hides_reasons),
     )
 
 
@@ -230,13 +271,16 @@ def _board_metric(text: str) -> BoardMetric:
     levels = known.levels
     below = bool(levels & {"turn", "dialogue"})
     return BoardMetric(
-        known.higher_is_better, below, of_dialogues=below and "turn" not in levels, bounds=known.value_range
+        known.higher_is_better,
+        below,
+        of_dialogues=below and "turn" not in levels,
+        bounds=known.value_range,
     )
 
 
 def _by_turn(found: MetricScores, row: int, order: TurnOrder) -> FloatArray:
-    """Systems × turns. A score of a whole dialogue stands at its first turn, so that means and intervals over turns are
-    those over dialogues."""
+    """Systems × turns. A score of a whole dialogue stands at its first turn, so that means and
+    intervals over turns are those over dialogues."""
     if found.finest(row) != "dialogue" or found.dialogue is None:
         return found.turn[row]
     at_turns = np.full_like(found.turn[row], np.nan)
@@ -245,9 +289,11 @@ def _by_turn(found: MetricScores, row: int, order: TurnOrder) -> FloatArray:
     return at_turns
 
 
-def _reasons(texts: Sequence[str], systems: Sequence[System], hides_reasons: bool) -> dict[tuple[int, int], str]:
-    """Why an entry may have no score on a metric. What a metric itself says of a response may quote the gold answer: in
-    a hidden round it is not shown."""
+def _reasons(
+    texts: Sequence[str], systems: Sequence[System], hides_reasons: bool
+) -> dict[tuple[int, int], str]:
+    """Why an entry may have no score on a metric. What a metric itself says of a response may quote
+    the gold answer: in a hidden round it is not shown."""
     known = [still_there(text) for text in texts]
     runs: dict[tuple[str, int], list[MetricRun]] = {}
     asked = MetricRun.objects.filter(system__in=systems, configuration__in=texts).only(
@@ -268,7 +314,9 @@ def _reason(metric: Configuration | None, runs: Sequence[MetricRun], hides_reaso
     present = next((run for run in runs if run.metric_version == metric.metric.version), None)
     if present is None:
         return (
-            "computed by another version of the metric; evaluate it again" if runs else "not computed for this system"
+            "computed by another version of the metric; evaluate it again"
+            if runs
+            else "not computed for this system"
         )
     if present.state == MetricRun.State.FAILED:
         return "the metric failed on this system"
@@ -296,7 +344,9 @@ def _places(
     if means and not any(mean.is_defined for mean in means):
         no_ranking = f"{round.ranking_metric} gives no entry a score: {means[0].reason}"
     elif no_ranking := _all_lowest(round.ranking_metric, [mean.value for mean in means]):
-        return [Place(reason=unranked.get(number, no_ranking)) for number in range(len(entries))], no_ranking
+        return [
+            Place(reason=unranked.get(number, no_ranking)) for number in range(len(entries))
+        ], no_ranking
     return places_of(board, ranking, scores[ranking], unranked, part), no_ranking
 
 
@@ -309,11 +359,17 @@ def _all_lowest(metric: str, means: Sequence[float | None]) -> str:
     worst = known.value_range[0 if known.higher_is_better else 1]
     if worst is None or any(mean is None or mean != worst for mean in means):
         return ""
-    return f"every entry has {worst:.3f} by {metric}, the worst score there is: it tells none of them apart"
+    return (
+        f"every entry has {worst:.3f} by {metric}, the worst score there is: it tells none of "
+        "them apart"
+    )
 
 
 def _in_order(
-    entries: Sequence[Entry], ranking: int | None, board: BoardScores, scores: Sequence[Sequence[Score]]
+    entries: Sequence[Entry],
+    ranking: int | None,
+    board: BoardScores,
+    scores: Sequence[Sequence[Score]],
 ) -> list[int]:
     """Best mean first, whoever it is; then those without, in the order in which they came."""
 
@@ -326,7 +382,7 @@ def _in_order(
     return sorted(range(len(entries)), key=key)
 
 
-# --- as a document ---------------------------------------------------------------------------------------------
+# --- as a document --------------------------------------------------------------------------------
 
 
 def _metric_document(

@@ -22,7 +22,8 @@ FAR = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class RoundAt:
-    """A round at a moment: whether it takes submissions, and whether its private board is everybody's."""
+    """A round at a moment: whether it takes submissions, and whether its private board is
+    everybody's."""
 
     round: Round
     phase: Phase
@@ -47,9 +48,11 @@ def at(round: Round, now: datetime | None = None, own_submissions: int = 0) -> R
 
 
 def visible_challenges(user: Any) -> list[Challenge]:
-    """Newest first and closed ones last, each with ``team_count``, its rounds as ``at_now`` and the reader's team, if
-    any, as ``own_team``. Drafts are organisers'."""
-    found = Challenge.objects.annotate(team_count=Count("teams", distinct=True)).prefetch_related("rounds")
+    """Newest first and closed ones last, each with ``team_count``, its rounds as ``at_now`` and the
+    reader's team, if any, as ``own_team``. Drafts are organisers'."""
+    found = Challenge.objects.annotate(team_count=Count("teams", distinct=True)).prefetch_related(
+        "rounds"
+    )
     if not is_organiser(user):
         found = found.exclude(state=Challenge.State.DRAFT)
     teams = {team.challenge_id: team for team in _teams_of(user)}
@@ -65,7 +68,9 @@ def rounds_at_now(challenge: Challenge, team: Team | None) -> list[RoundAt]:
     return _rounds_at_now(challenge, list(challenge.rounds.all()), _counts_of(team))
 
 
-def _rounds_at_now(challenge: Challenge, rounds: Sequence[Round], counts: dict[int, int]) -> list[RoundAt]:
+def _rounds_at_now(
+    challenge: Challenge, rounds: Sequence[Round], counts: dict[int, int]
+) -> list[RoundAt]:
     now = timezone.now()
     for round in rounds:
         round.challenge = challenge
@@ -75,7 +80,9 @@ def _rounds_at_now(challenge: Challenge, rounds: Sequence[Round], counts: dict[i
 def _counts_of(team: Team | None) -> dict[int, int]:
     if team is None:
         return {}
-    rows = Submission.objects.filter(team=team).order_by().values_list("round").annotate(Count("pk"))
+    rows = (
+        Submission.objects.filter(team=team).order_by().values_list("round").annotate(Count("pk"))
+    )
     return dict(rows)
 
 
@@ -87,7 +94,11 @@ def _teams_of(user: Any) -> QuerySet[Team]:
 
 def memberships_of(user: Any) -> list[Member]:
     """The teams that a person is in, newest challenge first."""
-    return list(Member.objects.filter(user=user).select_related("team", "challenge").order_by("-challenge__created_at"))
+    return list(
+        Member.objects.filter(user=user)
+        .select_related("team", "challenge")
+        .order_by("-challenge__created_at")
+    )
 
 
 def members_of(team: Team) -> list[Member]:
@@ -101,13 +112,15 @@ def member_named(team: Team, username: str) -> Member | None:
 
 
 def leader_of(team: Team) -> Member | None:
-    """The founder; once that person has left, or may not act any more, whoever has been a member longest."""
+    """The founder; once that person has left, or may not act any more, whoever has been a member
+    longest."""
     members = Member.objects.filter(team=team, user__in=accounts_that_may_act())
     return members.order_by("pk").first()
 
 
 def why_no_invitation(team: Team) -> str:
-    """ "revoked", "expired", "disabled" (a member who may not act knows the link) or, where it holds, ""."""
+    """ "revoked", "expired", "disabled" (a member who may not act knows the link) or, where it
+    holds, ""."""
     if team.invitation is None:
         return "revoked"
     if team.invitation_expires_at is None or team.invitation_expires_at <= timezone.now():
@@ -116,7 +129,8 @@ def why_no_invitation(team: Team) -> str:
 
 
 def _with_valid_links() -> QuerySet[Team]:
-    """Every member knows the link: while one may not act (disabled, or of a demo in production), it lets nobody in."""
+    """Every member knows the link: while one may not act (disabled, or of a demo in production), it
+    lets nobody in."""
     members = Member.objects.filter(team=OuterRef("pk"))
     return Team.objects.filter(
         Exists(members),
@@ -138,7 +152,8 @@ def bans_of(challenge: Challenge) -> list[Ban]:
 
 
 def team_with_invitation(token: str) -> Team | None:
-    """With its challenge and ``member_count``; None for a link that is not valid (any more) and for that of a draft."""
+    """With its challenge and ``member_count``; None for a link that is not valid (any more) and for
+    that of a draft."""
     if "\0" in token:  # PostgreSQL takes none, not even to look for it
         return None
     return (
@@ -157,12 +172,16 @@ def is_member(user: Any, team: Team) -> bool:
 
 def submitters_of(team: Team) -> set[int]:
     """Keys of the members who have handed in: they stay in the team."""
-    return set(Submission.objects.filter(team=team, user__isnull=False).values_list("user_id", flat=True))
+    return set(
+        Submission.objects.filter(team=team, user__isnull=False).values_list("user_id", flat=True)
+    )
 
 
-def why_not_leave(challenge: Challenge, team: Team, members: Sequence[Member], submitters: set[int], user: Any) -> str:
-    """ "closed", "disqualified", "submitted", "last" or, where the person may leave, "". ``actions.teams.leave`` holds
-    the same rules under its lock."""
+def why_not_leave(
+    challenge: Challenge, team: Team, members: Sequence[Member], submitters: set[int], user: Any
+) -> str:
+    """ "closed", "disqualified", "submitted", "last" or, where the person may leave, "".
+    ``actions.teams.leave`` holds the same rules under its lock."""
     if challenge.state == Challenge.State.CLOSED:
         return "closed"
     if team.disqualified_at is not None:

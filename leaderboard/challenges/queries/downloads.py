@@ -25,8 +25,8 @@ Obstacle = Literal["", "upcoming", "log_in", "no_team"]
 def why_no_download(round: Round, phase: Phase, user: Any, team: Team | None) -> Obstacle:
     """Why a person cannot have the round's dialogues and templates now; "" where they can.
 
-    Organisers always can, and everybody can have those of a corpus whose pages they see. Of others: teams, from the
-    round's opening on.
+    Organisers always can, and everybody can have those of a corpus whose pages they see. Of others:
+    teams, from the round's opening on.
     """
     if is_organiser(user) or visible_corpora(user).filter(pk=round.version.corpus_id).exists():
         return ""
@@ -38,12 +38,14 @@ def why_no_download(round: Round, phase: Phase, user: Any, team: Team | None) ->
 
 
 def dialogues_file(round: Round) -> Iterator[str]:
-    """The text of the file, in pieces: without what speaker B said where the references are hidden."""
+    """The text of the file, in pieces: without what speaker B said where the references are
+    hidden."""
     return dialogues_document(dialogue_records(round.version), hidden=hides_references(round))
 
 
 def hides_references(round: Round) -> bool:
-    """Also where another round on the same corpus does: what is public here would be the answers there."""
+    """Also where another round on the same corpus does: what is public here would be the answers
+    there."""
     if round.references == Round.References.HIDDEN:
         return True
     return corpora_with_hidden_references().filter(pk=round.version.corpus_id).exists()
@@ -55,11 +57,14 @@ def template_file(round: Round, format: Format) -> Iterator[str]:
 
 def layout_of(version: CorpusVersion) -> Layout:
     places = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
-    return Layout.of(places.values_list("dialogue__external_id", "number").iterator(chunk_size=10_000))
+    return Layout.of(
+        places.values_list("dialogue__external_id", "number").iterator(chunk_size=10_000)
+    )
 
 
 def dialogue_records(version: CorpusVersion) -> Iterator[DialogueRecord]:
-    """The version's dialogues in order, with what was said in them; some at a time, so that memory holds a few."""
+    """The version's dialogues in order, with what was said in them; some at a time, so that memory
+    holds a few."""
     keys = list(version.dialogues.order_by("position").values_list("pk", flat=True))
     for start in range(0, len(keys), DIALOGUES_A_READ):
         some = Dialogue.objects.filter(pk__in=keys[start : start + DIALOGUES_A_READ])

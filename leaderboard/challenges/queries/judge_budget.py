@@ -16,13 +16,20 @@ JUDGES = "llm"
 
 
 def challenges_that_pay(system_ids: Sequence[int], configuration: str) -> list[Challenge]:
-    """Those for whose rounds these systems are scored with the configuration. A judge that organisers let loose on a
-    corpus, on published submissions too, is paid for by that run alone, unless a round asks for the same scores. What
-    is withheld nobody else has scored: its challenge pays, whatever its round has come to ask for meanwhile."""
+    """Those for whose rounds these systems are scored with the configuration. A judge that
+    organisers let loose on a corpus, on published submissions too, is paid for by that run alone,
+    unless a round asks for the same scores. What is withheld nobody else has scored: its challenge
+    pays, whatever its round has come to ask for meanwhile."""
     of_systems = Round.objects.filter(submissions__system__in=list(system_ids))
     rounds = of_systems.distinct().select_related("challenge")
-    withheld = set(of_systems.filter(submissions__system__withheld=True).values_list("pk", flat=True))
-    paying = {one.challenge_id: one.challenge for one in rounds if one.pk in withheld or configuration in _texts(one)}
+    withheld = set(
+        of_systems.filter(submissions__system__withheld=True).values_list("pk", flat=True)
+    )
+    paying = {
+        one.challenge_id: one.challenge
+        for one in rounds
+        if one.pk in withheld or configuration in _texts(one)
+    }
     return [paying[pk] for pk in sorted(paying)]
 
 
@@ -47,7 +54,8 @@ class JudgeBudget:
     judges: tuple[str, ...]
     """Configurations of judges that the challenge's rounds ask for."""
     failed: int
-    """Submissions that failed and whose judge did: to be tried again when what stopped it is mended."""
+    """Submissions that failed and whose judge did: to be tried again when what stopped it is
+    mended."""
 
     @property
     def is_spent(self) -> bool:

@@ -19,7 +19,9 @@ def challenges_seen_by(user: Any) -> QuerySet[Challenge]:
 
 def submissions_seen_by(user: Any) -> QuerySet[Submission]:
     """All for organisers; else one's own."""
-    found = Submission.objects.select_related("round__challenge", "team", "version__corpus", "user", "system")
+    found = Submission.objects.select_related(
+        "round__challenge", "team", "version__corpus", "user", "system"
+    )
     if is_organiser(user):
         return found
     if not user.is_authenticated:
@@ -34,4 +36,6 @@ def is_own(user: Any) -> Q:
 
 def size_of(round: Round) -> tuple[int, int]:
     """(dialogues, turns) that are to be answered."""
-    return round.version.dialogues.count(), Turn.objects.filter(dialogue__version=round.version_id).count()
+    return round.version.dialogues.count(), Turn.objects.filter(
+        dialogue__version=round.version_id
+    ).count()

@@ -1,4 +1,5 @@
-"""Which judges that organisers wrote the rounds of challenges ask for: so long these judges stay."""
+"""Which judges that organisers wrote the rounds of challenges ask for: so long these judges
+stay."""
 
 from __future__ import annotations
 

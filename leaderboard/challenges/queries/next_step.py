@@ -10,7 +10,18 @@ from leaderboard.challenges.models import Challenge, Team
 from leaderboard.challenges.queries.attempts import Attempts
 from leaderboard.challenges.queries.challenges import RoundAt, next_round, rates_hidden_corpus_of
 
-Kind = Literal["draft", "closed", "log_in", "rater", "no_team", "disqualified", "open", "upcoming", "over", "no_rounds"]
+Kind = Literal[
+    "draft",
+    "closed",
+    "log_in",
+    "rater",
+    "no_team",
+    "disqualified",
+    "open",
+    "upcoming",
+    "over",
+    "no_rounds",
+]
 Standing = Literal[
     "open",
     "upcoming",
@@ -27,13 +38,16 @@ Standing = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``kind`` is the situation, for which the page has words; ``at`` the round that they are about, if any."""
+    """``kind`` is the situation, for which the page has words; ``at`` the round that they are
+    about, if any."""
 
     kind: Kind
     at: RoundAt | None = None
 
 
-def next_step(user: Any, challenge: Challenge, team: Team | None, rounds: Sequence[RoundAt]) -> Step:
+def next_step(
+    user: Any, challenge: Challenge, team: Team | None, rounds: Sequence[RoundAt]
+) -> Step:
     at = next_round(rounds)
     if challenge.state == Challenge.State.DRAFT:
         return Step("draft", at)
@@ -51,8 +65,9 @@ def next_step(user: Any, challenge: Challenge, team: Team | None, rounds: Sequen
 
 
 def standing_in(user: Any, at: RoundAt, team: Team | None, attempts: Attempts | None) -> Standing:
-    """Whether the reader may hand in a file to the round now, and if not, why: the first thing that stands in the way.
-    ``attempts`` are the team's. ``actions.receiving.receive`` holds the same rules."""
+    """Whether the reader may hand in a file to the round now, and if not, why: the first thing that
+    stands in the way. ``attempts`` are the team's. ``actions.receiving.receive`` holds the same
+    rules."""
     if at.phase != "open":
         return at.phase
     if not user.is_authenticated:

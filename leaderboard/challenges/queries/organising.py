@@ -1,4 +1,5 @@
-"""What organisers read of their challenges: rounds, what can be chosen for one, teams, submissions."""
+"""What organisers read of their challenges: rounds, what can be chosen for one, teams,
+submissions."""
 
 from __future__ import annotations
 
@@ -16,18 +17,28 @@ from annotations.models import CorpusVersion, Turn
 from annotations.queries import public_corpora
 from annotations.steps import Step, with_the_next
 from leaderboard.challenges.actions.setup import what_is_missing
-from leaderboard.challenges.models import AT_WORK, COUNTED, Challenge, LogLine, Member, Round, Submission, Team
+from leaderboard.challenges.models import (
+    AT_WORK,
+    COUNTED,
+    Challenge,
+    LogLine,
+    Member,
+    Round,
+    Submission,
+    Team,
+)
 from leaderboard.challenges.phase import is_unveiled, phase_of
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 from workers.queries import why_not_offered
 
-# --- what a round can be made of -------------------------------------------------------------------------------
+# --- what a round can be made of ------------------------------------------------------------------
 
 
 def versions_to_choose() -> QuerySet[CorpusVersion]:
-    """Those that responses can be scored on: with turns that have references. The newest of a corpus first."""
+    """Those that responses can be scored on: with turns that have references. The newest of a
+    corpus first."""
     referenced = Turn.objects.filter(dialogue__version=OuterRef("pk")).exclude(references=[])
     found = CorpusVersion.objects.select_related("corpus").filter(Exists(referenced))
     return found.order_by("corpus__name", "corpus__slug", "-number")
@@ -46,10 +57,15 @@ class MetricChoice:
     why_not: str
 
 
-def metrics_to_choose(version: CorpusVersion | None, also: Iterable[str] = ()) -> list[MetricChoice]:
-    """Every metric in its default configuration, then the configurations ``also`` that are not among them."""
+def metrics_to_choose(
+    version: CorpusVersion | None, also: Iterable[str] = ()
+) -> list[MetricChoice]:
+    """Every metric in its default configuration, then the configurations ``also`` that are not
+    among them."""
     choices = {
-        name: MetricChoice(name, metric.summary, "" if version is None else why_not_offered(parse(name), version))
+        name: MetricChoice(
+            name, metric.summary, "" if version is None else why_not_offered(parse(name), version)
+        )
         for name, metric in all_metrics().items()
     }
     for text in also:
@@ -73,7 +89,7 @@ def other_rounds_on(version: CorpusVersion, round: Round | None) -> QuerySet[Rou
     return found if round is None else found.exclude(pk=round.pk)
 
 
-# --- the challenge ---------------------------------------------------------------------------------------------
+# --- the challenge --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +124,27 @@ def steps_of(challenge: Challenge, lines: list[RoundLine]) -> list[Step]:
     states = Challenge.State
     is_draft, is_closed = challenge.state == states.DRAFT, challenge.state == states.CLOSED
     steps = [
-        Step("rules", _("Write the rules"), _("What teams read before they take part."), bool(challenge.rules.strip())),
-        Step("rounds", _("Set up the rounds"), _("Dialogues, dates, limits, metrics."), bool(lines)),
-        Step("open", _("Open the challenge"), _("From then on everybody sees it and can make a team."), not is_draft),
-        Step("close", _("Close the challenge"), _("Nothing more is taken in; boards and results stay."), is_closed),
+        Step(
+            "rules",
+            _("Write the rules"),
+            _("What teams read before they take part."),
+            bool(challenge.rules.strip()),
+        ),
+        Step(
+            "rounds", _("Set up the rounds"), _("Dialogues, dates, limits, metrics."), bool(lines)
+        ),
+        Step(
+            "open",
+            _("Open the challenge"),
+            _("From then on everybody sees it and can make a team."),
+            not is_draft,
+        ),
+        Step(
+            "close",
+            _("Close the challenge"),
+            _("Nothing more is taken in; boards and results stay."),
+            is_closed,
+        ),
     ]
     return with_the_next(steps)
 
@@ -120,7 +153,7 @@ def missing_for_opening(challenge: Challenge) -> list[str]:
     return what_is_missing(challenge) if challenge.state == Challenge.State.DRAFT else []
 
 
-# --- teams -----------------------------------------------------------------------------------------------------
+# --- teams ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +169,18 @@ class TeamLine:
 
 def team_lines(challenge: Challenge, now: datetime | None = None) -> list[TeamLine]:
     today = (now or timezone.now()).date()
-    teams = challenge.teams.prefetch_related(Prefetch("members", Member.objects.select_related("user").order_by("pk")))
+    teams = challenge.teams.prefetch_related(
+        Prefetch("members", Member.objects.select_related("user").order_by("pk"))
+    )
     handed_in: dict[int, list[tuple[int, str, Any, datetime]]] = {}
     rows = Submission.objects.filter(team__challenge=challenge).order_by("received_at", "pk")
     for team_id, round_id, state, day, received_at in rows.values_list(
         "team_id", "round_id", "state", "day", "received_at"
     ):
         handed_in.setdefault(team_id, []).append((round_id, state, day, received_at))
-    return [_team_line(team, handed_in.get(team.pk, []), today) for team in teams.order_by("name", "pk")]
+    return [
+        _team_line(team, handed_in.get(team.pk, []), today) for team in teams.order_by("name", "pk")
+    ]
 
 
 def _team_line(team: Team, handed_in: list[tuple[int, str, Any, datetime]], today: Any) -> TeamLine:
@@ -155,7 +192,9 @@ def _team_line(team: Team, handed_in: list[tuple[int, str, Any, datetime]], toda
         team=team,
         members=list(team.members.all()),
         handed_in=len(handed_in),
-        counted_today=sum(1 for _round, state, day, _at in handed_in if state in COUNTED and day == today),
+        counted_today=sum(
+            1 for _round, state, day, _at in handed_in if state in COUNTED and day == today
+        ),
         counted=counted,
         last_at=handed_in[-1][3] if handed_in else None,
     )
@@ -165,10 +204,12 @@ def find_team(public_id: str) -> Team | None:
     return Team.objects.select_related("challenge").filter(public_id=public_id).first()
 
 
-# --- submissions -----------------------------------------------------------------------------------------------
+# --- submissions ----------------------------------------------------------------------------------
 
 
-def submissions_of(challenge: Challenge, round_slug: str = "", state: str = "", team: str = "") -> QuerySet[Submission]:
+def submissions_of(
+    challenge: Challenge, round_slug: str = "", state: str = "", team: str = ""
+) -> QuerySet[Submission]:
     """Newest first. ``state`` may be ``unfinished``; ``team`` is a team's public id."""
     found = Submission.objects.filter(round__challenge=challenge).select_related(
         "round", "team", "user", "twin__team", "system"
@@ -186,12 +227,16 @@ def submissions_of(challenge: Challenge, round_slug: str = "", state: str = "", 
 
 def state_counts(challenge: Challenge) -> dict[str, int]:
     return dict(
-        Submission.objects.filter(round__challenge=challenge).order_by().values_list("state").annotate(Count("pk"))
+        Submission.objects.filter(round__challenge=challenge)
+        .order_by()
+        .values_list("state")
+        .annotate(Count("pk"))
     )
 
 
 def ranking_scores(submissions: Iterable[Submission]) -> dict[int, tuple[float | None, str]]:
-    """{submission key: (score over all dialogues on its round's ranking metric, why there is none)}."""
+    """{submission key: (score over all dialogues on its round's ranking metric, why there is
+    none)}."""
     asked = {one.system_id: one for one in submissions if one.system_id and one.round is not None}
     runs = MetricRun.objects.filter(system__in=list(asked)).values_list(
         "system_id", "configuration", "state", "system_score", "system_reason", "error"
@@ -214,7 +259,8 @@ def log_of(submission: Submission) -> list[LogLine]:
 
 
 def everybody_sees_corpus_of(round: Round) -> bool:
-    """Not where the corpus is kept to organisers, by its own setting or by any round that hides its references."""
+    """Not where the corpus is kept to organisers, by its own setting or by any round that hides its
+    references."""
     return public_corpora().filter(versions=round.version_id).exists()
 
 

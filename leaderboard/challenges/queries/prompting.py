@@ -34,7 +34,9 @@ def limits_of(round: Round) -> Limits:
 
 def dialogues_to_ask(submission: Submission) -> list[int]:
     """Primary keys, in order, of the dialogues that have a turn without an answer."""
-    answered = Q(turns__pk__in=GeneratedResponse.objects.filter(submission=submission).values("turn"))
+    answered = Q(
+        turns__pk__in=GeneratedResponse.objects.filter(submission=submission).values("turn")
+    )
     dialogues = Dialogue.objects.filter(version=submission.version_id).annotate(
         asked=Count("turns", distinct=True), said=Count("turns", filter=answered, distinct=True)
     )
@@ -43,17 +45,24 @@ def dialogues_to_ask(submission: Submission) -> list[int]:
 
 
 def waiting_turns(submission: Submission, dialogue_pk: int) -> tuple[str, list[WaitingTurn]]:
-    """The dialogue's id, and its turns that have no answer yet, in order, each with the gold history."""
+    """The dialogue's id, and its turns that have no answer yet, in order, each with the gold
+    history."""
     dialogue = Dialogue.objects.get(pk=dialogue_pk)
-    said = GeneratedResponse.objects.filter(submission=submission, turn__dialogue=dialogue_pk).values("turn")
+    said = GeneratedResponse.objects.filter(
+        submission=submission, turn__dialogue=dialogue_pk
+    ).values("turn")
     turns = Turn.objects.filter(dialogue=dialogue_pk).exclude(pk__in=said).order_by("number")
-    return dialogue.external_id, [WaitingTurn(turn.pk, turn.number, _place(dialogue, turn)) for turn in turns]
+    return dialogue.external_id, [
+        WaitingTurn(turn.pk, turn.number, _place(dialogue, turn)) for turn in turns
+    ]
 
 
 def used_in(submission: Submission, dialogue_pk: int) -> Usage:
     rows = GeneratedResponse.objects.filter(submission=submission, turn__dialogue=dialogue_pk)
     sums = rows.aggregate(Sum("calls"), Sum("input_tokens"), Sum("output_tokens"))
-    return Usage(sums["calls__sum"] or 0, sums["input_tokens__sum"] or 0, sums["output_tokens__sum"] or 0)
+    return Usage(
+        sums["calls__sum"] or 0, sums["input_tokens__sum"] or 0, sums["output_tokens__sum"] or 0
+    )
 
 
 def turns_in(version_id: int) -> int:
@@ -106,13 +115,18 @@ def used_so_far(round: Round, team: Team) -> UsedSoFar:
         Sum("cost"),
     )
     return UsedSoFar(
-        sums["pk__count"], sums["calls__sum"], sums["input_tokens__sum"], sums["output_tokens__sum"], sums["cost__sum"]
+        sums["pk__count"],
+        sums["calls__sum"],
+        sums["input_tokens__sum"],
+        sums["output_tokens__sum"],
+        sums["cost__sum"],
     )
 
 
 def example_place(round: Round) -> tuple[Place, bool]:
-    """What a preview shows, and whether it is made up: the first turn of the first dialogue, or, where the round's
-    references are hidden, nothing of them. Also made up where the round's corpus has no turn."""
+    """What a preview shows, and whether it is made up: the first turn of the first dialogue, or,
+    where the round's references are hidden, nothing of them. Also made up where the round's corpus
+    has no turn."""
     if hides_references(round):
         return EXAMPLE, True
     turns = Turn.objects.select_related("dialogue").filter(dialogue__version=round.version_id)

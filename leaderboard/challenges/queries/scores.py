@@ -23,16 +23,20 @@ from leaderboard.models import SubmittedMetric
 
 def submitted_metrics(version: CorpusVersion) -> list[SubmittedMetric]:
     """Those that are shown, in the order in which they came, each with ``system_count``."""
-    shown = version.submitted_metrics.filter(withdrawn_at__isnull=True).select_related("owner", "version__corpus")
+    shown = version.submitted_metrics.filter(withdrawn_at__isnull=True).select_related(
+        "owner", "version__corpus"
+    )
     return list(shown.annotate(system_count=Count("scores")).order_by("pk"))
 
 
 def files_under_way(version: CorpusVersion, user: Any) -> list[Submission]:
-    """Files of this version that have not become a metric, at work or ended without one, newest first: the user's own;
-    for organisers everybody's."""
+    """Files of this version that have not become a metric, at work or ended without one, newest
+    first: the user's own; for organisers everybody's."""
     if not user.is_authenticated:
         return []
-    sent = Submission.objects.filter(kind=Submission.Kind.SCORES, version=version).select_related("user")
+    sent = Submission.objects.filter(kind=Submission.Kind.SCORES, version=version).select_related(
+        "user"
+    )
     seen = sent if is_organiser(user) else sent.filter(user=user)
     return list(seen.exclude(state=Submission.State.SCORED).order_by("-pk")[:20])
 

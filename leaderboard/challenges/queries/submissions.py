@@ -41,23 +41,27 @@ def submissions_of(team: Team, round: Round | None = None) -> list[Submission]:
 
 
 def own_submissions(user: Any) -> list[Submission]:
-    """What a person's teams have handed in, and the metric scores they sent; newest first. Of organisers, too."""
+    """What a person's teams have handed in, and the metric scores they sent; newest first. Of
+    organisers, too."""
     return list(_with_all().filter(is_own(user)))
 
 
 def _with_all() -> QuerySet[Submission]:
     heavy = ("problems", "description", "error")
-    return Submission.objects.select_related("round__challenge", "team", "user", "version__corpus").defer(*heavy)
+    return Submission.objects.select_related(
+        "round__challenge", "team", "user", "version__corpus"
+    ).defer(*heavy)
 
 
-# --- the steps of one submission -------------------------------------------------------------------------------
+# --- the steps of one submission ------------------------------------------------------------------
 
 Mark = Literal["done", "now", "later", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A state on the way to a score. ``mark``: passed, where it is now, still to come, or where it ended."""
+    """A state on the way to a score. ``mark``: passed, where it is now, still to come, or where it
+    ended."""
 
     state: str
     label: str | Promise
@@ -80,7 +84,8 @@ PASSED: dict[str, Any] = {
 
 
 def stages_of(submission: Submission) -> list[Stage]:
-    """The states that it has passed, is in, and will come to. One that ended without a score stops there."""
+    """The states that it has passed, is in, and will come to. One that ended without a score stops
+    there."""
     path = [State.RECEIVED, State.VALIDATING]
     path += [State.GENERATING] if submission.kind == Kind.PROMPT else []
     path += [State.SCORING] if submission.kind != Kind.SCORES else []
@@ -91,17 +96,24 @@ def stages_of(submission: Submission) -> list[Stage]:
         State.SCORING: submission.scoring_at,
     }
     if submission.ended_at is not None:
-        reached = [state for state in path if times[state] is not None or submission.state == State.SCORED]
+        reached = [
+            state for state in path if times[state] is not None or submission.state == State.SCORED
+        ]
         ended = Stage(
             submission.state,
             submission.get_state_display(),
             "done" if submission.state == State.SCORED else "stopped",
             submission.ended_at,
         )
-        finished = submission.state in (State.SCORED, State.INVALID)  # others ended in the middle of their last stage
+        finished = submission.state in (
+            State.SCORED,
+            State.INVALID,
+        )  # others ended in the middle of their last stage
         return [
             *(
-                _passed(state, times[state], finished or state != reached[-1] or state == State.RECEIVED)
+                _passed(
+                    state, times[state], finished or state != reached[-1] or state == State.RECEIVED
+                )
                 for state in reached
             ),
             ended,
@@ -110,7 +122,12 @@ def stages_of(submission: Submission) -> list[Stage]:
     stages = [
         _passed(state, times[state], True)
         if place < here
-        else Stage(state, LABELS[state], "now" if place == here else "later", times[state] if place == here else None)
+        else Stage(
+            state,
+            LABELS[state],
+            "now" if place == here else "later",
+            times[state] if place == here else None,
+        )
         for place, state in enumerate(path)
     ]
     return [*stages, Stage(State.SCORED, State.SCORED.label, "later", None)]
@@ -120,7 +137,7 @@ def _passed(state: State, at: datetime | None, is_complete: bool) -> Stage:
     return Stage(state, PASSED[state] if is_complete else LABELS[state], "done", at)
 
 
-# --- how far it is ---------------------------------------------------------------------------------------------
+# --- how far it is --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,34 +152,44 @@ RunStates = dict[tuple[int, str], str]
 
 
 def progress_of(submission: Submission, runs: RunStates | None = None) -> Progress | None:
-    """None where nothing can be counted: before a worker has it, and after its end. ``runs`` where they are read."""
+    """None where nothing can be counted: before a worker has it, and after its end. ``runs`` where
+    they are read."""
     if submission.state == State.SCORING and submission.system_id is not None:
         states = [state for _, state in metric_states(submission, runs)]
         return Progress(states.count(MetricRun.State.DONE), len(states), "metrics")
     if submission.state in (State.VALIDATING, State.GENERATING) and submission.progress_total:
         of = "turns" if submission.state == State.GENERATING else "rows"
-        return Progress(min(submission.progress_done, submission.progress_total), submission.progress_total, of)
+        return Progress(
+            min(submission.progress_done, submission.progress_total), submission.progress_total, of
+        )
     return None
 
 
 def metric_states(submission: Submission, runs: RunStates | None = None) -> list[tuple[str, str]]:
-    """(metric, state of its run) for the metrics that the round asks for and everybody sees, in its order."""
+    """(metric, state of its run) for the metrics that the round asks for and everybody sees, in its
+    order."""
     if submission.system is None or submission.round is None:
         return []
     texts = [one.text for one in _configurations_of(submission.round)]
     states = run_states([submission]) if runs is None else runs
-    return [(text, states.get((submission.system.pk, text), MetricRun.State.PENDING)) for text in texts]
+    return [
+        (text, states.get((submission.system.pk, text), MetricRun.State.PENDING)) for text in texts
+    ]
 
 
 def run_states(submissions: Iterable[Submission]) -> RunStates:
-    """Of the systems of these, by what their rounds ask for and everybody sees: read at once, for a list of them."""
+    """Of the systems of these, by what their rounds ask for and everybody sees: read at once, for a
+    list of them."""
     found = [one for one in submissions if one.system is not None and one.round is not None]
     if not found:
         return {}
     rounds = {one.round_id: one.round for one in found}
     configurations = [one for round in rounds.values() for one in _configurations_of(round)]
     runs = runs_for(configurations, [one.system for one in found])
-    return {(system, text): state for system, text, state in runs.values_list("system", "configuration", "state")}
+    return {
+        (system, text): state
+        for system, text, state in runs.values_list("system", "configuration", "state")
+    }
 
 
 def _configurations_of(round: Round) -> list[Configuration]:
@@ -177,16 +204,21 @@ def _configurations_of(round: Round) -> list[Configuration]:
 
 def log_of(submission: Submission, viewer: Any) -> list[LogLine]:
     """Oldest first, the last 200; lines for organisers are shown to them alone."""
-    lines = submission.log.all() if is_organiser(viewer) else submission.log.filter(for_organisers=False)
+    lines = (
+        submission.log.all()
+        if is_organiser(viewer)
+        else submission.log.filter(for_organisers=False)
+    )
     return list(lines.order_by("-pk")[:LINES_SHOWN])[::-1]
 
 
-# --- what came out ---------------------------------------------------------------------------------------------
+# --- what came out --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A metric's mean over a part of the dialogues, as the board has it; None with a reason where it is undefined."""
+    """A metric's mean over a part of the dialogues, as the board has it; None with a reason where
+    it is undefined."""
 
     metric: str
     ranks: bool
@@ -223,8 +255,13 @@ def parts_of(submission: Submission, viewer: Any) -> list[Part]:
 
 def _part(submission: Submission, name: Literal["public", "private"]) -> Part:
     found = scores_of_system(submission.round, submission.system, name)
-    lines = [_line(metric, score) for metric, score in zip(found["metrics"], found["scores"], strict=True)]
-    warnings = [(metric["metric"], metric["warning"]) for metric in found["metrics"] if metric["warning"]]
+    lines = [
+        _line(metric, score)
+        for metric, score in zip(found["metrics"], found["scores"], strict=True)
+    ]
+    warnings = [
+        (metric["metric"], metric["warning"]) for metric in found["metrics"] if metric["warning"]
+    ]
     return Part(name, found["dialogues"], found["reason"], lines, warnings)
 
 
@@ -244,9 +281,10 @@ def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where it stands on the public board. ``rank`` is None with a ``reason`` where it has none; ``entries`` are those
-    that have one. ``other`` is the public id of the team's submission that stands there in its place, as its best or as
-    its latest. ``is_settling``: the board is still being computed."""
+    """Where it stands on the public board. ``rank`` is None with a ``reason`` where it has none;
+    ``entries`` are those that have one. ``other`` is the public id of the team's submission that
+    stands there in its place, as its best or as its latest. ``is_settling``: the board is still
+    being computed."""
 
     rank: int | None
     worst_rank: int | None
@@ -266,19 +304,33 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
     if board["state"] == "failed" and not board["entries"]:
         return Standing(None, None, board["reason"].rstrip("."), 0)
     ranked = sum(entry["rank"] is not None for entry in board["entries"])
-    entry = next((one for one in board["entries"] if one["submission"] == submission.public_id), None)
+    entry = next(
+        (one for one in board["entries"] if one["submission"] == submission.public_id), None
+    )
     if entry is not None:
-        return Standing(entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles)
+        return Standing(
+            entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles
+        )
     # An older board may hold the team's other submission where this one is the better.
     other = "" if settles else _competing_of(submission.team, board)
-    by_score = submission.round.entry == Round.Entry.BEST and not board["reason"]  # with a reason it counts nothing
+    by_score = (
+        submission.round.entry == Round.Entry.BEST and not board["reason"]
+    )  # with a reason it counts nothing
     return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
 
 
 def _competing_of(team: Team, board: dict[str, Any]) -> str:
-    """The submission that stands for the team; what is a baseline or disqualified stands beside it."""
+    """The submission that stands for the team; what is a baseline or disqualified stands beside
+    it."""
     of_team = (one for one in board["entries"] if one["team_id"] == team.public_id)
-    return next((one["submission"] for one in of_team if not one["is_baseline"] and not one["disqualified"]), "")
+    return next(
+        (
+            one["submission"]
+            for one in of_team
+            if not one["is_baseline"] and not one["disqualified"]
+        ),
+        "",
+    )
 
 
 def is_at_work(submission: Submission) -> bool:
@@ -286,7 +338,8 @@ def is_at_work(submission: Submission) -> bool:
 
 
 def stamp_of(submission: Submission) -> str:
-    """Changes whenever the page of a submission would say something else: a browser that has this one needs no more."""
+    """Changes whenever the page of a submission would say something else: a browser that has this
+    one needs no more."""
     last_line = submission.log.order_by("-pk").values_list("pk", flat=True).first() or 0
     progress = progress_of(submission)
     done = f"{progress.done}-{progress.total}" if progress else ""

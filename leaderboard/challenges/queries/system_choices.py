@@ -1,4 +1,5 @@
-"""The rounds and tracks that the published systems of a corpus were handed in to, for its leaderboards."""
+"""The rounds and tracks that the published systems of a corpus were handed in to, for its
+leaderboards."""
 
 from __future__ import annotations
 
@@ -11,11 +12,18 @@ from leaderboard.queries.system_choice import SystemChoice
 
 _HANDED_IN = Prepared(
     lambda: (
-        Submission.objects.filter(version=Given("version"), system__isnull=False, round__isnull=False)
+        Submission.objects.filter(
+            version=Given("version"), system__isnull=False, round__isnull=False
+        )
         .exclude(round__challenge__state=Challenge.State.DRAFT)
         .order_by("round__challenge__slug", "round__position", "round__pk", "pk")
         .values_list(
-            "system", "track", "round__slug", "round__name", "round__challenge__slug", "round__challenge__name"
+            "system",
+            "track",
+            "round__slug",
+            "round__name",
+            "round__challenge__slug",
+            "round__challenge__name",
         )
     )
 )
@@ -26,7 +34,9 @@ def of_rounds_and_tracks(version: CorpusVersion, shown: Sequence[int]) -> list[S
     is_shown = frozenset(shown)
     labels: dict[str, str] = {}
     members: dict[str, list[int]] = {}
-    for system, track, round_slug, round_name, challenge_slug, challenge_name in _HANDED_IN.tuples(version=version.pk):
+    for system, track, round_slug, round_name, challenge_slug, challenge_name in _HANDED_IN.tuples(
+        version=version.pk
+    ):
         if system not in is_shown:
             continue
         keys = {f"round:{challenge_slug}/{round_slug}": f"round {round_name} of {challenge_name}"}

@@ -10,7 +10,9 @@ TEAM, SUBMISSION = "teams/<slug:public_id>", "submissions/<slug:public_id>"
 urlpatterns = [
     path("challenges/new/", organise.challenge_new, name="challenge-new"),
     path(f"{CHALLENGE}/settings/", organise.challenge_settings, name="challenge-settings"),
-    path(f"{CHALLENGE}/judge-budget/", organise.challenge_judge_budget, name="challenge-judge-budget"),
+    path(
+        f"{CHALLENGE}/judge-budget/", organise.challenge_judge_budget, name="challenge-judge-budget"
+    ),
     path(f"{CHALLENGE}/state/", organise.challenge_state, name="challenge-state"),
     path(f"{CHALLENGE}/delete/", organise.challenge_delete, name="challenge-delete"),
     path(f"{CHALLENGE}/rules/edit/", organise.challenge_rules_edit, name="challenge-rules-edit"),
@@ -20,19 +22,41 @@ urlpatterns = [
     path(f"{ROUND}/unveil/", organise_rounds.round_unveil, name="round-unveil"),
     path(f"{ROUND}/publish/", organise_rounds.round_publish, name="round-publish"),
     path(f"{ROUND}/withhold/", organise_rounds.round_withhold, name="round-withhold"),
-    path(f"{ROUND}/open-references/", organise_rounds.round_open_references, name="round-open-references"),
+    path(
+        f"{ROUND}/open-references/",
+        organise_rounds.round_open_references,
+        name="round-open-references",
+    ),
     path(f"{ROUND}/re-evaluate/", organise_rounds.round_re_evaluate, name="round-re-evaluate"),
     path(f"{CHALLENGE}/teams/", organise_teams.challenge_teams, name="challenge-teams"),
-    path(f"{CHALLENGE}/submissions/", organise_teams.challenge_submissions, name="challenge-submissions"),
+    path(
+        f"{CHALLENGE}/submissions/",
+        organise_teams.challenge_submissions,
+        name="challenge-submissions",
+    ),
     path(f"{CHALLENGE}/bans/", organise_teams.challenge_bans, name="challenge-bans"),
     path(f"{TEAM}/members/remove/", organise_teams.team_member_remove, name="team-member-remove"),
-    path(f"{TEAM}/invitation/revoke/", organise_teams.team_invitation_revoke, name="team-invitation-revoke"),
+    path(
+        f"{TEAM}/invitation/revoke/",
+        organise_teams.team_invitation_revoke,
+        name="team-invitation-revoke",
+    ),
     path(f"{TEAM}/disqualify/", organise_teams.team_disqualify, name="team-disqualify"),
     path(f"{TEAM}/reinstate/", organise_teams.team_reinstate, name="team-reinstate"),
     path(f"{SUBMISSION}/cancel/", organise_teams.submission_cancel, name="submission-cancel"),
     path(f"{SUBMISSION}/retry/", organise_teams.submission_retry, name="submission-retry"),
-    path(f"{SUBMISSION}/re-evaluate/", organise_teams.submission_re_evaluate, name="submission-re-evaluate"),
-    path(f"{SUBMISSION}/disqualify/", organise_teams.submission_disqualify, name="submission-disqualify"),
-    path(f"{SUBMISSION}/reinstate/", organise_teams.submission_reinstate, name="submission-reinstate"),
+    path(
+        f"{SUBMISSION}/re-evaluate/",
+        organise_teams.submission_re_evaluate,
+        name="submission-re-evaluate",
+    ),
+    path(
+        f"{SUBMISSION}/disqualify/",
+        organise_teams.submission_disqualify,
+        name="submission-disqualify",
+    ),
+    path(
+        f"{SUBMISSION}/reinstate/", organise_teams.submission_reinstate, name="submission-reinstate"
+    ),
     path(f"{SUBMISSION}/baseline/", organise_teams.submission_baseline, name="submission-baseline"),
 ]

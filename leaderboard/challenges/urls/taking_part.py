@@ -22,6 +22,10 @@ urlpatterns = [
     path(f"{ROUND}template/", rounds.round_template, name="round-template"),
     path("submissions/", submissions.my_submissions, name="my-submissions"),
     path("submissions/<str:public_id>/", submissions.submission, name="submission"),
-    path("submissions/<str:public_id>/progress/", submissions.submission_progress, name="submission-progress"),
+    path(
+        "submissions/<str:public_id>/progress/",
+        submissions.submission_progress,
+        name="submission-progress",
+    ),
     path("submissions/<str:public_id>/file/", submissions.submission_file, name="submission-file"),
 ]

@@ -18,10 +18,13 @@ RANKING = "ranking"
 
 
 def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
-    """``document``: of ``round_board``, not veiled. Submissions are linked for the viewer's own team, or all are."""
+    """``document``: of ``round_board``, not veiled. Submissions are linked for the viewer's own
+    team, or all are."""
     metrics = _ranking_first(document["metrics"])
     rows = tuple(_row(entry, metrics, may_open_submissions) for entry in document["entries"])
-    higher = next((metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True)
+    higher = next(
+        (metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True
+    )
     table = Table(
         id=f"{document['part']}-board",
         caption=_caption(document),
@@ -32,7 +35,9 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
         signature=_signature(document),
         updated=datetime.fromisoformat(document["updated"]),
     )
-    unranked = [row.id for row, entry in zip(rows, document["entries"], strict=True) if not _competes(entry)]
+    unranked = [
+        row.id for row, entry in zip(rows, document["entries"], strict=True) if not _competes(entry)
+    ]
     return mark_best(table, exclude=unranked)
 
 
@@ -40,7 +45,11 @@ def _caption(document: dict[str, Any]) -> str:
     if not document["has_private_board"]:
         words = _("Leaderboard, %(round)s")
     else:
-        words = _("Private board, %(round)s") if document["part"] == "private" else _("Public board, %(round)s")
+        words = (
+            _("Private board, %(round)s")
+            if document["part"] == "private"
+            else _("Public board, %(round)s")
+        )
     return words % {"round": document["name"]}
 
 
@@ -49,7 +58,8 @@ def _competes(entry: dict[str, Any]) -> bool:
 
 
 def _ranking_first(metrics: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Each with its place in the entries' scores; the one that decides the rank stands before the others."""
+    """Each with its place in the entries' scores; the one that decides the rank stands before the
+    others."""
     return sorted(enumerate(metrics), key=lambda pair: not pair[1]["ranks"])
 
 
@@ -65,7 +75,10 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
             _("Rank"),
             "rank",
             decimals=0,
-            help=_("1 + entries whose interval lies wholly on the better side; then the worst place possible."),
+            help=_(
+                "1 + entries whose interval lies wholly on the better side; then the worst place "
+                "possible."
+            ),
         ),
         *(_metric_column(number, metric) for number, metric in metrics if metric["ranks"]),
         Column(
@@ -134,7 +147,9 @@ def _score(score: dict[str, Any]) -> Cell:
     if score.get("ci_reason"):
         remarks.append(_("no interval: %(reason)s") % {"reason": score["ci_reason"]})
     interval = score.get("ci")
-    return Cell(score["value"], ci=(interval[0], interval[1]) if interval else None, note="; ".join(remarks))
+    return Cell(
+        score["value"], ci=(interval[0], interval[1]) if interval else None, note="; ".join(remarks)
+    )
 
 
 def _badges(entry: dict[str, Any]) -> tuple[str, ...]:
@@ -154,7 +169,11 @@ def _track(track: str | None) -> str | None:
 
 
 def _moment(written: str | None) -> str | None:
-    return datetime.fromisoformat(written).astimezone(UTC).strftime("%Y-%m-%d %H:%M") if written else None
+    return (
+        datetime.fromisoformat(written).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+        if written
+        else None
+    )
 
 
 def _address_of(entry: dict[str, Any]) -> str:
@@ -167,18 +186,23 @@ def _address_of(entry: dict[str, Any]) -> str:
 def _notes(document: dict[str, Any]) -> tuple[str, ...]:
     return (
         _(
-            "Rank: 1 + the number of entries whose interval lies wholly on the better side of this one's; then the "
-            "worst place that the intervals allow. Entries in one group cannot be told apart. Baselines, disqualified "
-            "entries and those without a score are not ranked."
+            "Rank: 1 + the number of entries whose interval lies wholly on the better side of "
+            "this one's; then the worst place that the intervals allow. Entries in one group "
+            "cannot be told apart. Baselines, disqualified entries and those without a score are "
+            "not ranked."
         ),
         _what_stands_for_a_team(document),
-        _("Intervals: 95 %, one dialogue left out at a time, Student's t. Undefined values say why."),
+        _(
+            "Intervals: 95 %, one dialogue left out at a time, Student's t. Undefined values say "
+            "why."
+        ),
         *reading_notes(document["metrics"]),
     )
 
 
 def reading_notes(metrics: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Which metrics can read little of the texts, and why; ``metrics`` as a board's document has them."""
+    """Which metrics can read little of the texts, and why; ``metrics`` as a board's document has
+    them."""
     return tuple(
         _("%(metric)s: %(warning)s.") % {"metric": metric["metric"], "warning": metric["warning"]}
         for metric in metrics
@@ -191,12 +215,18 @@ def _what_stands_for_a_team(document: dict[str, Any]) -> str:
         return _("Each team stands with its latest submission.")
     if document["split"]["public_dialogues"]:
         return _(
-            "Each team stands with its best submission, chosen by the public board's dialogues; of equal ones the "
-            "first."
+            "Each team stands with its best submission, chosen by the public board's dialogues; "
+            "of equal ones the first."
         )
     if document["part"] == "public":
-        return _("Each team stands with its latest submission: this board counts nothing by which one is the best.")
-    return _("Each team stands with its best submission, chosen by this board's dialogues; of equal ones the first.")
+        return _(
+            "Each team stands with its latest submission: this board counts nothing by which one "
+            "is the best."
+        )
+    return _(
+        "Each team stands with its best submission, chosen by this board's dialogues; of equal "
+        "ones the first."
+    )
 
 
 def _signature(document: dict[str, Any]) -> str:
@@ -213,10 +243,13 @@ def _signature(document: dict[str, Any]) -> str:
 def counted_words(document: dict[str, Any]) -> str:
     """Such as "9 of 15 dialogues, 63 turns"."""
     every = document["dialogues"] == document["dialogues_in_corpus"]
-    words = _("all %(dialogues)s, %(turns)s") if every else _("%(count)s of %(dialogues)s, %(turns)s")
+    words = (
+        _("all %(dialogues)s, %(turns)s") if every else _("%(count)s of %(dialogues)s, %(turns)s")
+    )
     return words % {
         "count": document["dialogues"],
         "dialogues": ngettext("%(n)s dialogue", "%(n)s dialogues", document["dialogues_in_corpus"])
         % {"n": document["dialogues_in_corpus"]},
-        "turns": ngettext("%(n)s turn", "%(n)s turns", document["turns"]) % {"n": document["turns"]},
+        "turns": ngettext("%(n)s turn", "%(n)s turns", document["turns"])
+        % {"n": document["turns"]},
     }

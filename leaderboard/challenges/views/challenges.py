@@ -1,4 +1,5 @@
-"""The list of challenges, and one challenge: what it is, when, and what the reader's next step is."""
+"""The list of challenges, and one challenge: what it is, when, and what the reader's next step
+is."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def challenge(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "challenges/challenge.html", overview_context(request, one))
 
 
-def overview_context(request: HttpRequest, one: Challenge, team_form: TeamForm | None = None) -> dict[str, Any]:
+def overview_context(
+    request: HttpRequest, one: Challenge, team_form: TeamForm | None = None
+) -> dict[str, Any]:
     team = team_of(request.user, one)
     rounds = rounds_at_now(one, team)
     return {

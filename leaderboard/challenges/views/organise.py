@@ -35,7 +35,9 @@ def challenge_new(request: HttpRequest) -> HttpResponse:
         except Refused as refusal:
             show_refusal(form, refusal)
         else:
-            messages.success(request, _("The draft is stored. Only organisers see it until you open it."))
+            messages.success(
+                request, _("The draft is stored. Only organisers see it until you open it.")
+            )
             return redirect("challenge-settings", challenge.slug)
     context = {"section": "challenges", "form": form}
     return render(request, "challenges/new.html", context, status=422 if form.is_bound else 200)
@@ -43,7 +45,9 @@ def challenge_new(request: HttpRequest) -> HttpResponse:
 
 def _made(form: ChallengeForm, by: Any) -> Challenge:
     if form.cleaned_data["use_plan"]:
-        return create_from_plan(form.asked(), form.cleaned_data["practice"], form.cleaned_data["test"], by)
+        return create_from_plan(
+            form.asked(), form.cleaned_data["practice"], form.cleaned_data["test"], by
+        )
     return setup.create(form.asked(), by)
 
 
@@ -64,7 +68,10 @@ def challenge_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _settings_page(
-    request: HttpRequest, challenge: Challenge, form: ChallengeForm, budget_form: BudgetForm | None = None
+    request: HttpRequest,
+    challenge: Challenge,
+    form: ChallengeForm,
+    budget_form: BudgetForm | None = None,
 ) -> HttpResponse:
     lines = organising.round_lines(challenge)
     steps = organising.steps_of(challenge, lines)
@@ -104,7 +111,9 @@ def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
 
 SAID = {
     "open": gettext_lazy("The challenge is open. Everybody sees it and can make a team."),
-    "close": gettext_lazy("The challenge is closed. Nothing more is taken in; boards and results stay."),
+    "close": gettext_lazy(
+        "The challenge is closed. Nothing more is taken in; boards and results stay."
+    ),
     "draft": gettext_lazy("A draft again. Only organisers see it."),
 }
 
@@ -151,7 +160,9 @@ def challenge_rules_edit(request: HttpRequest, slug: str) -> HttpResponse:
     is_preview = "preview" in request.POST
     if request.method == "POST" and form.is_valid() and not is_preview:
         is_new = setup.write_rules(challenge, form.cleaned_data["text"], request.user)
-        messages.success(request, _("The rules are stored.") if is_new else _("Nothing was changed."))
+        messages.success(
+            request, _("The rules are stored.") if is_new else _("Nothing was changed.")
+        )
         return redirect("challenge-settings", slug)
     shown = form.cleaned_data.get("text", "") if form.is_bound and form.is_valid() else start
     context = {

@@ -57,7 +57,10 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
         else:
             messages.success(request, _("The settings are stored."))
             if _asks_for_more(stored, round):
-                messages.info(request, _("Submissions have no score on the new metric yet. Score them anew below."))
+                messages.info(
+                    request,
+                    _("Submissions have no score on the new metric yet. Score them anew below."),
+                )
             return redirect("round-settings", slug, stored.slug)
     return _form_page(request, round.challenge, form, round)
 
@@ -68,17 +71,28 @@ def _asks_for_more(stored: Round, before: Round) -> bool:
 
 
 def _form_page(
-    request: HttpRequest, challenge: Challenge, form: RoundForm, round: Round | None = None, changed: bool = False
+    request: HttpRequest,
+    challenge: Challenge,
+    form: RoundForm,
+    round: Round | None = None,
+    changed: bool = False,
 ) -> HttpResponse:
-    """``changed``: the form as it stands was sent for another corpus or for hidden references; not to be stored."""
-    context: dict[str, Any] = {**frame(request, challenge, "settings"), "form": form, "changed": changed}
+    """``changed``: the form as it stands was sent for another corpus or for hidden references; not
+    to be stored."""
+    context: dict[str, Any] = {
+        **frame(request, challenge, "settings"),
+        "form": form,
+        "changed": changed,
+    }
     if round is not None:
         context |= {"round": round, "round_tab": "settings", **_doings(round)}
     if changed:
         form.errors.clear()  # complaints come with the attempt to store
         template = "challenges/_round_form.html" if request.htmx else "challenges/round_form.html"
         return render(request, template, context)
-    return render(request, "challenges/round_form.html", context, status=422 if form.is_bound else 200)
+    return render(
+        request, "challenges/round_form.html", context, status=422 if form.is_bound else 200
+    )
 
 
 def _doings(round: Round) -> dict[str, Any]:
@@ -97,10 +111,12 @@ def _doings(round: Round) -> dict[str, Any]:
     }
 
 
-# --- buttons ---------------------------------------------------------------------------------------------------
+# --- buttons --------------------------------------------------------------------------------------
 
 
-def _button(deed: Callable[[Round, Any], Any], words: Callable[[Any], str]) -> Callable[..., HttpResponse]:
+def _button(
+    deed: Callable[[Round, Any], Any], words: Callable[[Any], str]
+) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
     def pressed(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
@@ -117,27 +133,42 @@ def _button(deed: Callable[[Round, Any], Any], words: Callable[[Any], str]) -> C
 
 
 def _published_words(count: int) -> str:
-    said = ngettext("%(count)s system stands on the corpus's pages now.", "%(count)s systems stand there now.", count)
+    said = ngettext(
+        "%(count)s system stands on the corpus's pages now.",
+        "%(count)s systems stand there now.",
+        count,
+    )
     return said % {"count": count}
 
 
 def _withheld_words(count: int) -> str:
-    said = ngettext("%(count)s system was taken off the corpus's pages.", "%(count)s systems were taken off.", count)
+    said = ngettext(
+        "%(count)s system was taken off the corpus's pages.",
+        "%(count)s systems were taken off.",
+        count,
+    )
     return said % {"count": count}
 
 
 def _opened_words(round: Round) -> str:
     if organising.everybody_sees_corpus_of(round):
         return _("The references are public from now on.")
-    return _("The references are open: the round's dialogues hold them. The corpus's own pages stay with organisers.")
+    return _(
+        "The references are open: the round's dialogues hold them. The corpus's own pages stay "
+        "with organisers."
+    )
 
 
 def _re_evaluated_words(count: int) -> str:
-    said = ngettext("%(count)s submission is scored anew.", "%(count)s submissions are scored anew.", count)
+    said = ngettext(
+        "%(count)s submission is scored anew.", "%(count)s submissions are scored anew.", count
+    )
     return said % {"count": count}
 
 
-round_unveil = _button(judging.unveil, lambda _round: _("Unveiled: everybody sees the private board."))
+round_unveil = _button(
+    judging.unveil, lambda _round: _("Unveiled: everybody sees the private board.")
+)
 round_publish = _button(judging.publish_systems, _published_words)
 round_withhold = _button(judging.withhold_systems, _withheld_words)
 round_open_references = _button(judging.open_references, _opened_words)

@@ -1,4 +1,5 @@
-"""An organiser's look at teams and at everything that was handed in, with one button for each decision."""
+"""An organiser's look at teams and at everything that was handed in, with one button for each
+decision."""
 
 from __future__ import annotations
 
@@ -53,9 +54,13 @@ def _teams_page(
         **frame(request, challenge, "teams"),
         "lines": lines,
         "table": table,
-        "shown_columns": ",".join(column.key for column in table.columns if column.key not in LEFT_OUT_AT_FIRST),
+        "shown_columns": ",".join(
+            column.key for column in table.columns if column.key not in LEFT_OUT_AT_FIRST
+        ),
         "chosen": chosen,
-        "attempts": [] if chosen is None else [(one, chosen.counted.get(one.pk, 0)) for one in rounds],
+        "attempts": []
+        if chosen is None
+        else [(one, chosen.counted.get(one.pk, 0)) for one in rounds],
         "why_no_link": "" if chosen is None else challenges.why_no_invitation(chosen.team),
         "reason_form": ReasonForm(),
         "removal_form": None if chosen is None else RemovalForm(chosen.team),
@@ -72,13 +77,17 @@ def _teams_page(
 @organisers_page
 def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
     challenge = challenge_or_404(request.user, slug)
-    asked = {name: request.GET.get(name, "").replace("\0", "") for name in ("round", "state", "team")}
+    asked = {
+        name: request.GET.get(name, "").replace("\0", "") for name in ("round", "state", "team")
+    }
     found = organising.submissions_of(challenge, asked["round"], asked["state"], asked["team"])
     pages = Paginator(found, ON_A_PAGE)
     here = pages.get_page(request.GET.get("page"))
     shown = list(found if "download" in request.GET else here.object_list)
     rounds = list(challenge.rounds.order_by("position", "pk"))
-    table = submissions_table(challenge, shown, organising.ranking_scores(shown), request.GET.urlencode())
+    table = submissions_table(
+        challenge, shown, organising.ranking_scores(shown), request.GET.urlencode()
+    )
     wish = request.GET.get("chosen", "").replace("\0", "")
     chosen = organising.find_submission(challenge, wish) if wish else None
     if wish and chosen is None:
@@ -93,7 +102,9 @@ def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
         "is_filtered": any(asked.values()),
         "rounds": rounds,
         "teams": list(challenge.teams.order_by("name")),
-        "states": [(value, label, counts.get(value, 0)) for value, label in Submission.State.choices],
+        "states": [
+            (value, label, counts.get(value, 0)) for value, label in Submission.State.choices
+        ],
         "total": sum(counts.values()),
         "chosen": chosen,
         "log": [] if chosen is None else organising.log_of(chosen),
@@ -103,18 +114,22 @@ def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "challenges/submissions.html", context, [table])
 
 
-# --- buttons ---------------------------------------------------------------------------------------------------
+# --- buttons --------------------------------------------------------------------------------------
 
 
 def _reason_of(request: HttpRequest) -> str:
     """Raises ``Refused`` with what is wrong with it."""
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        raise Refused(" ".join(str(error) for error in form.errors.get("reason", ())) or _("Give a reason."))
+        raise Refused(
+            " ".join(str(error) for error in form.errors.get("reason", ())) or _("Give a reason.")
+        )
     return form.cleaned_data["reason"]
 
 
-def _team_button(deed: Callable[[Any, HttpRequest], Any], words: Any) -> Callable[..., HttpResponse]:
+def _team_button(
+    deed: Callable[[Any, HttpRequest], Any], words: Any
+) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
     def pressed(request: HttpRequest, public_id: str) -> HttpResponse:
@@ -127,7 +142,9 @@ def _team_button(deed: Callable[[Any, HttpRequest], Any], words: Any) -> Callabl
             messages.error(request, refusal.message)
         else:
             messages.success(request, words(team))
-        return redirect(f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}")
+        return redirect(
+            f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}"
+        )
 
     return pressed
 
@@ -154,7 +171,9 @@ def team_invitation_revoke(request: HttpRequest, public_id: str) -> HttpResponse
         messages.error(request, refusal.message)
     else:
         messages.success(request, _("The link is revoked. The team can make a new one."))
-    return redirect(f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}")
+    return redirect(
+        f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}"
+    )
 
 
 @require_POST
@@ -194,24 +213,31 @@ def challenge_bans(request: HttpRequest, slug: str) -> HttpResponse:
     if "lift" in request.POST:
         banned = challenges.ban_of(challenge, request.POST["lift"])
         if banned is not None and teams.lift_ban(challenge, banned.user, request.user):
-            messages.success(request, _("%(name)s may take part again.") % {"name": banned.user.get_username()})
+            messages.success(
+                request, _("%(name)s may take part again.") % {"name": banned.user.get_username()}
+            )
         return redirect(address)
     form = BanForm(request.POST)
     if not form.is_valid():
         return _teams_page(request, challenge, "", {"ban_form": form})
     try:
-        teams.ban(challenge, form.cleaned_data["account"], form.cleaned_data["reason"], request.user)
+        teams.ban(
+            challenge, form.cleaned_data["account"], form.cleaned_data["reason"], request.user
+        )
     except (Refused, teams.CannotJoin) as refusal:
         form.add_error(None, refusal.message)
         return _teams_page(request, challenge, "", {"ban_form": form})
     messages.success(
         request,
-        _("%(name)s is banned from the challenge.") % {"name": form.cleaned_data["account"].get_username()},
+        _("%(name)s is banned from the challenge.")
+        % {"name": form.cleaned_data["account"].get_username()},
     )
     return redirect(address)
 
 
-def _press(request: HttpRequest, submission: Submission, deed: Callable[[], Any], said: str) -> HttpResponse:
+def _press(
+    request: HttpRequest, submission: Submission, deed: Callable[[], Any], said: str
+) -> HttpResponse:
     try:
         deed()
     except (Refused, CannotDo) as refusal:
@@ -239,7 +265,9 @@ def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
         if submission.state not in AT_WORK:
             messages.error(request, _("It has ended already."))
             return redirect(_back(request, submission))
-        raise PermissionDenied(_("It can no longer be cancelled: it is being run, or a score of it is there."))
+        raise PermissionDenied(
+            _("It can no longer be cancelled: it is being run, or a score of it is there.")
+        )
     return _press(
         request,
         submission,
@@ -248,7 +276,9 @@ def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
     )
 
 
-def _button(deed: Callable[[Submission, HttpRequest], Any], said: Any) -> Callable[..., HttpResponse]:
+def _button(
+    deed: Callable[[Submission, HttpRequest], Any], said: Any
+) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
     def pressed(request: HttpRequest, public_id: str) -> HttpResponse:
@@ -273,6 +303,8 @@ submission_reinstate = _button(
     lambda one, request: judging.reinstate(one, request.user), lambda: _("It is ranked again.")
 )
 submission_baseline = _button(
-    lambda one, request: judging.flag_baseline(one, request.POST.get("is_baseline") == "yes", request.user),
+    lambda one, request: judging.flag_baseline(
+        one, request.POST.get("is_baseline") == "yes", request.user
+    ),
     lambda: _("Stored."),
 )

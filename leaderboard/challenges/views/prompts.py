@@ -19,7 +19,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotations.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, submission_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
-from leaderboard.challenges.forms.prompt import NameFields, PromptFileForm, PromptForm, initial_of, starting_values
+from leaderboard.challenges.forms.prompt import (
+    NameFields,
+    PromptFileForm,
+    PromptForm,
+    initial_of,
+    starting_values,
+)
 from leaderboard.challenges.models import Round, Submission, Team, Track
 from leaderboard.challenges.prompts.budget import cost_in_words
 from leaderboard.challenges.prompts.render import EXAMPLE, messages_for
@@ -42,7 +48,9 @@ def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Tea
         return redirect_to_login(reverse("prompt-new", args=[slug, round_slug]))
     team = team_of(request.user, round.challenge)
     if team is None:
-        raise PermissionDenied(_("only members of a team hand in prompts: make a team or join one first"))
+        raise PermissionDenied(
+            _("only members of a team hand in prompts: make a team or join one first")
+        )
     return round, team
 
 
@@ -83,13 +91,15 @@ def _prompt_round_or_404(request: HttpRequest, slug: str, round_slug: str) -> Ro
     return round
 
 
-# --- handing in ------------------------------------------------------------------------------------------------
+# --- handing in -----------------------------------------------------------------------------------
 
 
 def _hand_in(request: HttpRequest, round: Round, team: Team) -> HttpResponse:
     from_file = "from_file" in request.POST
     calls = round.calls_per_utterance
-    form = PromptForm(None if from_file else request.POST, initial=starting_values(), most_calls=calls)
+    form = PromptForm(
+        None if from_file else request.POST, initial=starting_values(), most_calls=calls
+    )
     file_form = PromptFileForm(request.POST, request.FILES, most_calls=calls) if from_file else None
     used: PromptForm | PromptFileForm = file_form or form
     status = 422
@@ -103,7 +113,9 @@ def _hand_in(request: HttpRequest, round: Round, team: Team) -> HttpResponse:
     return _page(request, round, form, file_form, status)
 
 
-def _receive(request: HttpRequest, round: Round, team: Team, form: NameFields, prompt: Prompt) -> Received:
+def _receive(
+    request: HttpRequest, round: Round, team: Team, form: NameFields, prompt: Prompt
+) -> Received:
     return receive(
         round,
         team,
@@ -117,11 +129,16 @@ def _receive(request: HttpRequest, round: Round, team: Team, form: NameFields, p
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
     if received.is_new:
-        messages.success(request, _("The prompt is stored. A worker puts it to the model; this page follows it."))
+        messages.success(
+            request, _("The prompt is stored. A worker puts it to the model; this page follows it.")
+        )
     else:
         messages.info(
             request,
-            _("Your team has handed in the very same prompt before, as %(name)s. It does not count again.")
+            _(
+                "Your team has handed in the very same prompt before, as %(name)s. It does not "
+                "count again."
+            )
             % {"name": received.submission.name},
         )
     return redirect("submission", received.submission.public_id)
@@ -137,11 +154,12 @@ def _download(request: HttpRequest, round: Round) -> HttpResponse:
     return response
 
 
-# --- the page --------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
-    """A text to start from, or the prompt of a submission that the reader may see and ``?from=`` names."""
+    """A text to start from, or the prompt of a submission that the reader may see and ``?from=``
+    names."""
     known = request.GET.get("from", "").replace("\0", "")
     if not known:
         return starting_values()
@@ -157,7 +175,11 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
 
 
 def _page(
-    request: HttpRequest, round: Round, form: PromptForm, file_form: PromptFileForm | None = None, status: int = 200
+    request: HttpRequest,
+    round: Round,
+    form: PromptForm,
+    file_form: PromptFileForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     now, team = timezone.now(), team_of(request.user, round.challenge)
     at_now = at(round, now)

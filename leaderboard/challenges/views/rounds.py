@@ -1,4 +1,5 @@
-"""A round as a team sees it: the task, the files to start from, the attempts left, and handing in."""
+"""A round as a team sees it: the task, the files to start from, the attempts left, and handing
+in."""
 
 from __future__ import annotations
 
@@ -34,7 +35,11 @@ from leaderboard.challenges.submission_tables import submissions_table
 from leaderboard.challenges.upload_answers import field_of, status_of, taken
 from leaderboard.challenges.uploads import uploaded
 
-CONTENT_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+CONTENT_TYPES = {
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+}
 
 
 @never_cache
@@ -45,7 +50,9 @@ def round(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     return page.page(request, "challenges/round.html", context, [context["table"]])
 
 
-def round_context(request: HttpRequest, one: Round, form: SubmissionForm | None = None) -> dict[str, Any]:
+def round_context(
+    request: HttpRequest, one: Round, form: SubmissionForm | None = None
+) -> dict[str, Any]:
     now = timezone.now()
     at_now, team = at(one, now), team_of(request.user, one.challenge)
     attempts = attempts_left(one, team, now) if team else None
@@ -63,7 +70,9 @@ def round_context(request: HttpRequest, one: Round, form: SubmissionForm | None 
         "standing": standing_in(request.user, at_now, team, attempts),
         "why_no_download": downloads.why_no_download(one, at_now.phase, request.user, team),
         "hides_references": hides,
-        "corpus_is_visible": visible_corpora(request.user).filter(pk=one.version.corpus_id).exists(),
+        "corpus_is_visible": visible_corpora(request.user)
+        .filter(pk=one.version.corpus_id)
+        .exists(),
         "counts": counts_of(one.version),
         "tracks": [label for track, label in Track.choices if track in one.tracks],
         "formats": FORMATS,
@@ -90,7 +99,8 @@ def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Tea
 @require_POST
 @takes_file(_place)
 def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
-    """Takes a file in. A page that sent it by itself, to show how far it is, asks for JSON and goes where it says."""
+    """Takes a file in. A page that sent it by itself, to show how far it is, asks for JSON and goes
+    where it says."""
     place = _place(request, slug, round_slug)
     if isinstance(place, HttpResponse):
         return place
@@ -119,19 +129,30 @@ def _take(request: HttpRequest, one: Round, team: Team, form: SubmissionForm) ->
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    known = _("Your team has handed in the very same file before, as %(name)s. It does not count again.")
+    known = _(
+        "Your team has handed in the very same file before, as %(name)s. It does not count again."
+    )
     return taken(request, received, known)
 
 
-def _refused(request: HttpRequest, one: Round, form: SubmissionForm, status: int, message: str = "") -> HttpResponse:
+def _refused(
+    request: HttpRequest, one: Round, form: SubmissionForm, status: int, message: str = ""
+) -> HttpResponse:
     if wants_json(request):
-        errors = [{"field": field, "message": text} for field, texts in form.errors.items() for text in texts]
+        errors = [
+            {"field": field, "message": text}
+            for field, texts in form.errors.items()
+            for text in texts
+        ]
         return JsonResponse(
-            {"errors": [{"field": "", "message": message}, *errors] if message else errors}, status=status
+            {"errors": [{"field": "", "message": message}, *errors] if message else errors},
+            status=status,
         )
     if message:
         messages.error(request, message)
-    return render(request, "challenges/round.html", round_context(request, one, form), status=status)
+    return render(
+        request, "challenges/round.html", round_context(request, one, form), status=status
+    )
 
 
 @require_safe
@@ -149,7 +170,9 @@ def round_template(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
     if format not in FORMATS:
         raise Http404("there is no such format")
     return _download_refused(request, one) or _file(
-        downloads.template_file(one, format), f"{slug}-{round_slug}-template.{format}", CONTENT_TYPES[format]
+        downloads.template_file(one, format),
+        f"{slug}-{round_slug}-template.{format}",
+        CONTENT_TYPES[format],
     )
 
 
@@ -161,7 +184,9 @@ def _download_refused(request: HttpRequest, one: Round) -> HttpResponse | None:
     if why == "upcoming":
         raise PermissionDenied(_("the files of this round are there from its opening on"))
     if why == "no_team":
-        raise PermissionDenied(_("the files of this round are for its teams: make or join one first"))
+        raise PermissionDenied(
+            _("the files of this round are for its teams: make or join one first")
+        )
     return None
 
 

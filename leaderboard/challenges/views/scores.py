@@ -1,4 +1,5 @@
-"""Metric scores: the page that says what to hand in and takes it, the template, and taking a metric back."""
+"""Metric scores: the page that says what to hand in and takes it, the template, and taking a metric
+back."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ from annotations.file_bodies import takes_file
 from annotations.models import CorpusVersion
 from annotations.queries import shown_systems, visible_corpora
 from leaderboard.challenges.actions.receiving import NotTaken, Received
-from leaderboard.challenges.actions.scores import NotYours, may_withdraw, receive_scores, withdraw, words_of_known_file
+from leaderboard.challenges.actions.scores import (
+    NotYours,
+    may_withdraw,
+    receive_scores,
+    withdraw,
+    words_of_known_file,
+)
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.forms.scores import HIGHER, LEVELS, ScoresForm, WithdrawalForm
 from leaderboard.challenges.queries import scores as queries
@@ -39,7 +46,11 @@ def _log_in_first(request: HttpRequest, slug: str) -> HttpResponse | None:
     page.version_or_404(request, slug)
     if request.user.is_authenticated:
         return None
-    return login_needed() if wants_json(request) else redirect_to_login(reverse("metric-scores", args=[slug]))
+    return (
+        login_needed()
+        if wants_json(request)
+        else redirect_to_login(reverse("metric-scores", args=[slug]))
+    )
 
 
 @never_cache
@@ -53,7 +64,9 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     return page.page(request, "challenges/metric_scores.html", context, [context["table"]])
 
 
-def _context(request: HttpRequest, version: CorpusVersion, form: ScoresForm | None = None) -> dict[str, Any]:
+def _context(
+    request: HttpRequest, version: CorpusVersion, form: ScoresForm | None = None
+) -> dict[str, Any]:
     metrics = queries.submitted_metrics(version)
     user = request.user
     return {
@@ -63,22 +76,32 @@ def _context(request: HttpRequest, version: CorpusVersion, form: ScoresForm | No
         "form": form or ScoresForm(),
         "takes_scores": queries.takes_scores(version),
         "has_systems": shown_systems(version).exists(),
-        "files_left": queries.score_files_left(user, timezone.now()) if user.is_authenticated else 0,
+        "files_left": queries.score_files_left(user, timezone.now())
+        if user.is_authenticated
+        else 0,
         "files_a_day": settings.SCORE_FILES_PER_DAY,
         "largest_bytes": settings.MAX_UPLOAD_BYTES,
         "largest_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "levels": [(key, label, ", ".join(COLUMNS_OF_LEVEL[key])) for key, label in LEVELS],
         "under_way": queries.files_under_way(version, user),
         "metrics": metrics,
-        "withdrawable": [(one, WithdrawalForm(auto_id=f"%s-{one.pk}")) for one in metrics if may_withdraw(one, user)],
+        "withdrawable": [
+            (one, WithdrawalForm(auto_id=f"%s-{one.pk}"))
+            for one in metrics
+            if may_withdraw(one, user)
+        ],
         "table": submitted_metrics_table(
-            version, metrics, shown_systems(version).count(), bool(rated_levels(version, version.main_aspect))
+            version,
+            metrics,
+            shown_systems(version).count(),
+            bool(rated_levels(version, version.main_aspect)),
         ),
     }
 
 
 def _hand_in(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    """A page that sent the file by itself, to show how far it is, asks for JSON and goes where it says."""
+    """A page that sent the file by itself, to show how far it is, asks for JSON and goes where it
+    says."""
     form = ScoresForm(request.POST, request.FILES)
     if not form.is_valid():
         return _refused(request, version, form, 422)
@@ -106,11 +129,19 @@ def _taken(request: HttpRequest, received: Received) -> HttpResponse:
     return taken(request, received, words_of_known_file())
 
 
-def _refused(request: HttpRequest, version: CorpusVersion, form: ScoresForm, status: int) -> HttpResponse:
+def _refused(
+    request: HttpRequest, version: CorpusVersion, form: ScoresForm, status: int
+) -> HttpResponse:
     if wants_json(request):
-        errors = [{"field": field, "message": text} for field, texts in form.errors.items() for text in texts]
+        errors = [
+            {"field": field, "message": text}
+            for field, texts in form.errors.items()
+            for text in texts
+        ]
         return JsonResponse({"errors": errors}, status=status)
-    return render(request, "challenges/metric_scores.html", _context(request, version, form), status=status)
+    return render(
+        request, "challenges/metric_scores.html", _context(request, version, form), status=status
+    )
 
 
 @require_safe
@@ -128,8 +159,13 @@ def template(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def withdraw_metric(request: HttpRequest, pk: int) -> HttpResponse:
-    metric = SubmittedMetric.objects.select_related("version__corpus", "owner").filter(pk=pk).first()
-    if metric is None or not visible_corpora(request.user).filter(pk=metric.version.corpus_id).exists():
+    metric = (
+        SubmittedMetric.objects.select_related("version__corpus", "owner").filter(pk=pk).first()
+    )
+    if (
+        metric is None
+        or not visible_corpora(request.user).filter(pk=metric.version.corpus_id).exists()
+    ):
         raise Http404("there is no such metric")
     address = f"{reverse('metric-scores', args=[metric.version.corpus.slug])}?version={metric.version.number}"
     if not request.user.is_authenticated:
@@ -143,5 +179,7 @@ def withdraw_metric(request: HttpRequest, pk: int) -> HttpResponse:
     except NotYours:
         raise PermissionDenied(_("only its owner and organisers may withdraw a metric")) from None
     if withdrawn:
-        messages.success(request, _("%(name)s is withdrawn. Its name is free again.") % {"name": metric.name})
+        messages.success(
+            request, _("%(name)s is withdrawn. Its name is free again.") % {"name": metric.name}
+        )
     return redirect(address)

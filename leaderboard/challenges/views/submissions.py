@@ -1,4 +1,5 @@
-"""One submission, followed from the upload to its rank; its file back; and all of a person's submissions."""
+"""One submission, followed from the upload to its rank; its file back; and all of a person's
+submissions."""
 
 from __future__ import annotations
 
@@ -62,14 +63,19 @@ def submission_progress(request: HttpRequest, public_id: str) -> HttpResponse:
     one = submission_or_404(request.user, public_id)
     if request.headers.get(SEEN) == queries.stamp_of(one):
         return HttpResponse(status=204)
-    request.path = reverse("submission", args=[one.public_id])  # where its tables' links lead: to the page it stands on
-    return render(request, "challenges/_submission_progress.html", {**_context(request, one), "is_news": True})
+    request.path = reverse(
+        "submission", args=[one.public_id]
+    )  # where its tables' links lead: to the page it stands on
+    return render(
+        request, "challenges/_submission_progress.html", {**_context(request, one), "is_news": True}
+    )
 
 
 @never_cache
 @require_safe
 def submission_file(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The bytes that were handed in, as an attachment: no browser shows or runs them on this site."""
+    """The bytes that were handed in, as an attachment: no browser shows or runs them on this
+    site."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     one = submission_or_404(request.user, public_id)
@@ -82,21 +88,24 @@ def submission_file(request: HttpRequest, public_id: str) -> HttpResponse:
         return HttpResponse(words, status=503, content_type="text/plain; charset=utf-8")
     response = FileResponse(file, content_type="application/octet-stream")
     response["Content-Length"] = one.size
-    response["Content-Disposition"] = f'attachment; filename="{one.public_id}.{_ending(one.file_name)}"'
+    response["Content-Disposition"] = (
+        f'attachment; filename="{one.public_id}.{_ending(one.file_name)}"'
+    )
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     return response
 
 
 def _ending(file_name: str) -> str:
-    """Of a file on the reader's own disk: one of those that are handed in. Its name is not the sender's to choose, who
-    could call it ``.html`` or turn its letters round."""
+    """Of a file on the reader's own disk: one of those that are handed in. Its name is not the
+    sender's to choose, who could call it ``.html`` or turn its letters round."""
     ending = file_name.rpartition(".")[2].lower()
     return ending if ending in ("json", "jsonl", "csv") else "txt"
 
 
 def _context(request: HttpRequest, one: Submission) -> dict[str, Any]:
-    # Before all that it stands for: of what changes while the page is written, the page must still be told.
+    # Before all that it stands for: of what changes while the page is written, the page must still
+    # be told.
     stamp = queries.stamp_of(one)
     scores = [(part, score_table(part)) for part in queries.parts_of(one, request.user)]
     problems = problems_table(one) if one.problems else None
@@ -108,10 +117,14 @@ def _context(request: HttpRequest, one: Submission) -> dict[str, Any]:
         "challenge": one.round.challenge if one.round else None,
         "round": one.round,
         "stages": stages,
-        "stage_now": next((stage for stage in stages if stage.mark in ("now", "stopped")), stages[-1]),
+        "stage_now": next(
+            (stage for stage in stages if stage.mark in ("now", "stopped")), stages[-1]
+        ),
         "is_at_work": queries.is_at_work(one),
         "progress": queries.progress_of(one),
-        "metric_states": queries.metric_states(one) if one.state == Submission.State.SCORING else [],
+        "metric_states": queries.metric_states(one)
+        if one.state == Submission.State.SCORING
+        else [],
         "scores": scores,
         "standing": queries.standing_of(one, request.user),
         "problems": problems,
@@ -136,7 +149,9 @@ def _next(request: HttpRequest, one: Submission) -> dict[str, Any]:
     return {
         "own_team": team,
         "attempts": attempts,
-        "attempts_words": ngettext("%(count)d attempt left today", "%(count)d attempts left today", attempts.day_left)
+        "attempts_words": ngettext(
+            "%(count)d attempt left today", "%(count)d attempts left today", attempts.day_left
+        )
         % {"count": attempts.day_left},
         "again": standing_in(request.user, at(one.round), team, attempts),
     }

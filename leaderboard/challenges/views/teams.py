@@ -46,7 +46,9 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "leader": leader,
         "may_remove": is_leader and own.disqualified_at is None,
         "why_no_link": why_no_link,
-        "link": "" if why_no_link else request.build_absolute_uri(reverse("team-join", args=[own.invitation])),
+        "link": ""
+        if why_no_link
+        else request.build_absolute_uri(reverse("team-join", args=[own.invitation])),
         "why_not_leave": queries.why_not_leave(challenge, own, members, submitters, request.user),
         "would_be_gone": len(members) == 1,
         "submissions": handed_in,
@@ -69,10 +71,13 @@ def team_new(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(
                 request,
-                _("The team %(team)s is made. Send the link to those who work with you.") % {"team": made.name},
+                _("The team %(team)s is made. Send the link to those who work with you.")
+                % {"team": made.name},
             )
             return redirect("team", slug)
-    return render(request, "challenges/challenge.html", overview_context(request, challenge, form), status=422)
+    return render(
+        request, "challenges/challenge.html", overview_context(request, challenge, form), status=422
+    )
 
 
 @require_POST
@@ -110,7 +115,10 @@ def team_remove(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         messages.success(
             request,
-            _("%(member)s is removed, and the team's link is revoked. Make a new one to invite others.")
+            _(
+                "%(member)s is removed, and the team's link is revoked. Make a new one to invite "
+                "others."
+            )
             % {"member": member.user.get_username()},
         )
     return redirect("team", slug)
@@ -143,10 +151,16 @@ def _own_team_or_login(request: HttpRequest, slug: str) -> Team | HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_join(request: HttpRequest, token: str) -> HttpResponse:
-    """A link that nobody made and one that was renewed are answered alike. Who has no account makes one and returns."""
+    """A link that nobody made and one that was renewed are answered alike. Who has no account makes
+    one and returns."""
     invited_to = queries.team_with_invitation(token)
     if invited_to is None:
-        return render(request, "challenges/join.html", {"section": "challenges", "is_unknown": True}, status=404)
+        return render(
+            request,
+            "challenges/join.html",
+            {"section": "challenges", "is_unknown": True},
+            status=404,
+        )
     if queries.is_member(request.user, invited_to):
         return redirect("team", invited_to.challenge.slug)
     refusal = ""
@@ -158,7 +172,9 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
         except teams.CannotJoin as cannot:
             refusal = cannot.message
         else:
-            messages.success(request, _("You are now a member of %(team)s.") % {"team": joined.name})
+            messages.success(
+                request, _("You are now a member of %(team)s.") % {"team": joined.name}
+            )
             return redirect("team", invited_to.challenge.slug)
     context = {
         "section": "challenges",

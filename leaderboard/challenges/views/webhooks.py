@@ -29,7 +29,9 @@ def webhooks(request: HttpRequest) -> HttpResponse:
         except notices.NotAccepted as refusal:
             form.add_error("url", str(refusal))
         else:
-            messages.success(request, _("The webhook is stored. Send it a test to see whether it answers."))
+            messages.success(
+                request, _("The webhook is stored. Send it a test to see whether it answers.")
+            )
             return redirect("webhooks")
     context = {
         "section": "account",
@@ -65,7 +67,9 @@ def webhook_try(request: HttpRequest, pk: int) -> HttpResponse:
 def mail_choice(request: HttpRequest) -> HttpResponse:
     is_wanted = request.POST.get("wanted") == "yes"
     notices.choose_mail(request.user, is_wanted)
-    messages.success(request, _("You will get e-mail.") if is_wanted else _("You will get no e-mail any more."))
+    messages.success(
+        request, _("You will get e-mail.") if is_wanted else _("You will get no e-mail any more.")
+    )
     return redirect("webhooks")
 
 

@@ -1,1 +1,2 @@
-"""One module for each group of sub-commands. Each adds its parsers; a parser's ``run`` does the work."""
+"""One module for each group of sub-commands. Each adds its parsers; a parser's ``run`` does the
+work."""

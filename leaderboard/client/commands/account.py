@@ -26,20 +26,26 @@ def add(parsers: Subparsers) -> None:
         "login",
         "log in and keep a token on this machine",
         _login,
-        "Asks for a token (made on the site under Account, Tokens) or, with --username, for the password, with which a "
-        "token is made; for an account with two-factor log-in for a code, too. It is kept in a file that only you can "
-        "read.",
+        "Asks for a token (made on the site under Account, Tokens) or, with --username, for the "
+        "password, with which a token is made; for an account with two-factor log-in for a code, "
+        "too. It is kept in a file that only you can read.",
     )
-    login.add_argument("server", metavar="ADDRESS", help="the site, such as https://dialeval.example.org")
+    login.add_argument(
+        "server", metavar="ADDRESS", help="the site, such as https://dialeval.example.org"
+    )
     login.add_argument("--username", help="log in with a password instead of a token")
     login.add_argument(
-        "--days", type=int, default=DAYS, help=f"with --username: how long the token is good (default: {DAYS})"
+        "--days",
+        type=int,
+        default=DAYS,
+        help=f"with --username: how long the token is good (default: {DAYS})",
     )
     login.add_argument(
         "--scope",
         action="append",
         choices=("read", "submit", "export", "organise"),
-        help=f"with --username: what the token may do besides read; may be given again (default: {', '.join(SCOPES)})",
+        help="with --username: what the token may do besides read; may be given again (default: "
+        f"{', '.join(SCOPES)})",
     )
     login.add_argument(
         "--stdin",
@@ -47,7 +53,9 @@ def add(parsers: Subparsers) -> None:
         help="read token, or password and code, from standard input, no prompt",
     )
     logout = command(parsers, "logout", "revoke the token and forget it", _logout)
-    logout.add_argument("--keep-token", action="store_true", help="forget it here but leave it valid on the server")
+    logout.add_argument(
+        "--keep-token", action="store_true", help="forget it here but leave it valid on the server"
+    )
 
 
 def _login(options: argparse.Namespace) -> int:
@@ -59,7 +67,9 @@ def _login(options: argparse.Namespace) -> int:
         with _revoked_on_failure(logged_in):
             said = _tried_and_kept(logged_in)
     else:
-        logged_in = Credentials(server, credentials.checked_token(_secret("Token: ", options.stdin)))
+        logged_in = Credentials(
+            server, credentials.checked_token(_secret("Token: ", options.stdin))
+        )
         said = _tried_and_kept(logged_in)
     if replaced is not None and replaced.token != logged_in.token:
         _revoke_replaced(replaced)
@@ -76,11 +86,15 @@ def _made_before(server: str) -> Credentials | None:
 
 
 def _tried_and_kept(given: Credentials) -> str:
-    """In one line whose token it is and where it is kept. Raises ClientError where the site does not know it."""
+    """In one line whose token it is and where it is kept. Raises ClientError where the site does
+    not know it."""
     with Server(given, terminal.waiting) as connection:
         me = connection.get("me")
     path = credentials.keep(given)
-    return f"logged in to {given.server} as {one_line(me.get('username') or me.get('name'), 100)}; kept in {path}"
+    return (
+        f"logged in to {given.server} as {one_line(me.get('username') or me.get('name'), 100)}; "
+        f"kept in {path}"
+    )
 
 
 @contextlib.contextmanager
@@ -91,14 +105,17 @@ def _revoked_on_failure(made: Credentials) -> Iterator[None]:
     except BaseException:  # Ctrl-C, too
         if still_valid := _why_not_revoked(made):
             terminal.note(
-                f"the token that was made is not kept and was not revoked: {still_valid}. Revoke it on the site"
+                f"the token that was made is not kept and was not revoked: {still_valid}. Revoke "
+                "it on the site"
             )
         raise
 
 
 def _revoke_replaced(replaced: Credentials) -> None:
     if still_valid := _why_not_revoked(replaced):
-        terminal.note(f"the token of the login before was not revoked: {still_valid}. Revoke it on the site")
+        terminal.note(
+            f"the token of the login before was not revoked: {still_valid}. Revoke it on the site"
+        )
 
 
 def _token_for(server: str, options: argparse.Namespace) -> str:
@@ -116,7 +133,9 @@ def _token_for(server: str, options: argparse.Namespace) -> str:
         except Refused as refusal:
             if refusal.problem.get("code") != "two_factor":
                 raise
-            answer = connection.post("tokens", {**request, "code": _secret("Code: ", options.stdin)})
+            answer = connection.post(
+                "tokens", {**request, "code": _secret("Code: ", options.stdin)}
+            )
     return credentials.checked_token(str(answer.get("token", "")))
 
 
@@ -144,7 +163,9 @@ def _logout(options: argparse.Namespace) -> int:
     if credentials.token_is_given():
         terminal.note(f"{credentials.TOKEN} is set, and stays in use")
     if still_valid:
-        raise ClientError(f"the token is forgotten here but was not revoked: {still_valid}. Revoke it on the site")
+        raise ClientError(
+            f"the token is forgotten here but was not revoked: {still_valid}. Revoke it on the site"
+        )
     return 0
 
 

@@ -13,14 +13,20 @@ Subparsers = Any
 Run = Callable[[argparse.Namespace], int]
 
 
-def command(parsers: Subparsers, name: str, help: str, run: Run, description: str = "") -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = parsers.add_parser(name, help=help, description=description or help)
+def command(
+    parsers: Subparsers, name: str, help: str, run: Run, description: str = ""
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = parsers.add_parser(
+        name, help=help, description=description or help
+    )
     parser.set_defaults(run=run)
     return parser
 
 
 def add_round(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("challenge", metavar="CHALLENGE", help="the challenge's short name, as in its address")
+    parser.add_argument(
+        "challenge", metavar="CHALLENGE", help="the challenge's short name, as in its address"
+    )
     parser.add_argument("round", metavar="ROUND", help="the round's short name")
 
 
@@ -30,7 +36,9 @@ def add_to(parser: argparse.ArgumentParser, help: str) -> None:
 
 def add_format(parser: argparse.ArgumentParser, *formats: str) -> None:
     """The first format is the default."""
-    parser.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}")
+    parser.add_argument(
+        "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
+    )
 
 
 def round_path(options: argparse.Namespace) -> str:
@@ -39,4 +47,8 @@ def round_path(options: argparse.Namespace) -> str:
 
 def part(name: str) -> str:
     """A name as one part of a path: what was typed never leads elsewhere."""
-    return quote(name, safe="") if name not in (".", "..") else quote(name, safe="").replace(".", "%2E")
+    return (
+        quote(name, safe="")
+        if name not in (".", "..")
+        else quote(name, safe="").replace(".", "%2E")
+    )

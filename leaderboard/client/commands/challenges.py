@@ -6,14 +6,25 @@ import argparse
 from typing import Any
 
 from leaderboard.client import boards, terminal
-from leaderboard.client.commands.arguments import Subparsers, add_format, add_round, add_to, command, part, round_path
+from leaderboard.client.commands.arguments import (
+    Subparsers,
+    add_format,
+    add_round,
+    add_to,
+    command,
+    part,
+    round_path,
+)
 from leaderboard.client.session import connected
 from leaderboard.client.texts import lines_of, one_line
 
 
 def add(parsers: Subparsers) -> None:
     challenges = command(
-        parsers, "challenges", "list the challenges, or show one with its rules and rounds", _challenges
+        parsers,
+        "challenges",
+        "list the challenges, or show one with its rules and rounds",
+        _challenges,
     )
     challenges.add_argument("challenge", metavar="CHALLENGE", nargs="?", help="show this one")
     add_format(challenges, "table", "json")
@@ -22,14 +33,22 @@ def add(parsers: Subparsers) -> None:
     join.add_argument("challenge", metavar="CHALLENGE", help="the challenge's short name")
     how = join.add_mutually_exclusive_group(required=True)
     how.add_argument("--team", metavar="NAME", help="make a team of this name")
-    how.add_argument("--invitation", metavar="TOKEN", help="join the team whose link (or its last part) this is")
+    how.add_argument(
+        "--invitation", metavar="TOKEN", help="join the team whose link (or its last part) this is"
+    )
 
-    team = command(parsers, "team", "show your team, remove a member, renew or revoke its invitation", _team)
+    team = command(
+        parsers, "team", "show your team, remove a member, renew or revoke its invitation", _team
+    )
     team.add_argument("challenge", metavar="CHALLENGE", help="the challenge's short name")
     change = team.add_mutually_exclusive_group()
     change.add_argument("--remove", metavar="NAME", help="remove this member; for the team leader")
-    change.add_argument("--new-invitation", action="store_true", help="make a new link; the old one becomes void")
-    change.add_argument("--revoke-invitation", action="store_true", help="let nobody in until there is a new link")
+    change.add_argument(
+        "--new-invitation", action="store_true", help="make a new link; the old one becomes void"
+    )
+    change.add_argument(
+        "--revoke-invitation", action="store_true", help="let nobody in until there is a new link"
+    )
     add_format(team, "table", "json")
 
     dialogues = command(parsers, "dialogues", "download a round's dialogues", _dialogues)
@@ -38,19 +57,25 @@ def add(parsers: Subparsers) -> None:
 
     template = command(parsers, "template", "download a file to fill in with responses", _template)
     add_round(template)
-    template.add_argument("--format", choices=("json", "jsonl", "csv"), default="json", help="default: json")
+    template.add_argument(
+        "--format", choices=("json", "jsonl", "csv"), default="json", help="default: json"
+    )
     add_to(template, "where to write it")
 
     leaderboard = command(parsers, "leaderboard", "show a round's leaderboard", _leaderboard)
     add_round(leaderboard)
-    leaderboard.add_argument("--part", choices=("public", "private"), default="public", help="default: public")
+    leaderboard.add_argument(
+        "--part", choices=("public", "private"), default="public", help="default: public"
+    )
     add_format(leaderboard, "table", "json", "csv")
 
 
 def _challenges(options: argparse.Namespace) -> int:
     with connected() as server:
         if options.challenge:
-            return _one_challenge(server.get(f"challenges/{part(options.challenge)}"), options.format)
+            return _one_challenge(
+                server.get(f"challenges/{part(options.challenge)}"), options.format
+            )
         found = list(server.items("challenges"))
     if options.format == "json":
         terminal.show_json(found)
@@ -58,7 +83,8 @@ def _challenges(options: argparse.Namespace) -> int:
         terminal.note("There is no challenge yet.")
     else:
         terminal.show_table(
-            ("challenge", "name", "state"), [(one.get("slug"), one.get("name"), one.get("state")) for one in found]
+            ("challenge", "name", "state"),
+            [(one.get("slug"), one.get("name"), one.get("state")) for one in found],
         )
     return 0
 
@@ -73,7 +99,17 @@ def _one_challenge(challenge: dict[str, Any], format: str) -> int:
     terminal.say()
     rounds = [one for one in challenge.get("rounds") or [] if isinstance(one, dict)]
     terminal.show_table(
-        ("round", "phase", "opens", "closes", "tracks", "references", "a day", "in all", "ranked by"),
+        (
+            "round",
+            "phase",
+            "opens",
+            "closes",
+            "tracks",
+            "references",
+            "a day",
+            "in all",
+            "ranked by",
+        ),
         [
             (
                 one.get("slug"),

@@ -25,12 +25,17 @@ def add(parsers: Subparsers) -> None:
         "check",
         "check a file of responses before you hand it in",
         _check,
-        "Says everything that is wrong with a file, with line or JSON path. With --template no server is asked.",
+        "Says everything that is wrong with a file, with line or JSON path. With --template no "
+        "server is asked.",
     )
     check.add_argument("file", metavar="FILE", type=Path)
-    check.add_argument("challenge", metavar="CHALLENGE", nargs="?", help="check against this challenge's round")
+    check.add_argument(
+        "challenge", metavar="CHALLENGE", nargs="?", help="check against this challenge's round"
+    )
     check.add_argument("round", metavar="ROUND", nargs="?")
-    check.add_argument("--template", metavar="FILE", type=Path, help="a template, or the round's dialogues")
+    check.add_argument(
+        "--template", metavar="FILE", type=Path, help="a template, or the round's dialogues"
+    )
     add_format(check, "text", "json")
 
     submit = command(
@@ -38,22 +43,37 @@ def add(parsers: Subparsers) -> None:
         "submit",
         "hand in a file",
         _submit,
-        "Hands in responses or a prompt to a round, or, with --metric-scores, a metric's scores for a corpus.",
+        "Hands in responses or a prompt to a round, or, with --metric-scores, a metric's scores "
+        "for a corpus.",
     )
-    submit.add_argument("target", metavar="CHALLENGE ROUND FILE", nargs="+", help="only FILE with --metric-scores")
+    submit.add_argument(
+        "target", metavar="CHALLENGE ROUND FILE", nargs="+", help="only FILE with --metric-scores"
+    )
     submit.add_argument("--name", required=True, help="what the system (or the metric) is called")
     submit.add_argument("--description", default="", help="a sentence or two about it")
-    submit.add_argument("--track", choices=("gpu", "prompt"), help="default: gpu, a file of responses")
-    submit.add_argument("--watch", action="store_true", help="wait until it is scored; exit 1 if it is not")
-    submit.add_argument("--metric-scores", metavar="CORPUS", help="hand in a metric's scores for this corpus")
-    submit.add_argument("--level", choices=("turn", "dialogue", "system"), default="turn", help="of metric scores")
+    submit.add_argument(
+        "--track", choices=("gpu", "prompt"), help="default: gpu, a file of responses"
+    )
+    submit.add_argument(
+        "--watch", action="store_true", help="wait until it is scored; exit 1 if it is not"
+    )
+    submit.add_argument(
+        "--metric-scores", metavar="CORPUS", help="hand in a metric's scores for this corpus"
+    )
+    submit.add_argument(
+        "--level", choices=("turn", "dialogue", "system"), default="turn", help="of metric scores"
+    )
     submit.add_argument("--lower-is-better", action="store_true", help="of metric scores")
-    submit.add_argument("--link", default="", help="of metric scores: where the metric is described")
+    submit.add_argument(
+        "--link", default="", help="of metric scores: where the metric is described"
+    )
     add_format(submit, "text", "json")
 
     status = command(parsers, "status", "show a submission, or the latest of your own", _status)
     status.add_argument("submission", metavar="ID", nargs="?", help="without it: a list")
-    status.add_argument("--watch", action="store_true", help="wait until it has ended; exit 1 if it was not scored")
+    status.add_argument(
+        "--watch", action="store_true", help="wait until it has ended; exit 1 if it was not scored"
+    )
     status.add_argument("--log", action="store_true", help="show its log, too")
     add_format(status, "text", "json")
 
@@ -75,7 +95,11 @@ def _check(options: argparse.Namespace) -> int:
                 "empty": checked.counts.empty,
                 "folded": dict(checked.counts.foldings),
                 "problems": [
-                    {"where": str(problem.where), "field": problem.field, "message": problem.message}
+                    {
+                        "where": str(problem.where),
+                        "field": problem.field,
+                        "message": problem.message,
+                    }
                     for problem in checked.problems
                 ],
                 "more_problems": checked.more,
@@ -99,7 +123,9 @@ def _show_problems(checked: Checked) -> None:
     if checked.is_sound:
         counts = checked.counts
         empty = f", {counts.empty:,} of them empty" if counts.empty else ""
-        terminal.say(f"valid: {counts.responses:,} responses in {counts.dialogues:,} dialogues{empty}")
+        terminal.say(
+            f"valid: {counts.responses:,} responses in {counts.dialogues:,} dialogues{empty}"
+        )
         for sentence in folding_report(counts.foldings):
             terminal.say(sentence)
 
@@ -116,10 +142,14 @@ def _layout(options: argparse.Namespace) -> Any:
         if options.template is not None:
             return layout_of(options.template)
         if options.challenge is None or options.round is None:
-            raise ClientError("name the round (CHALLENGE ROUND), or a template with --template FILE")
+            raise ClientError(
+                "name the round (CHALLENGE ROUND), or a template with --template FILE"
+            )
         with temporary_folder() as folder, connected() as server:
             template = folder / "template.jsonl"
-            server.download(f"{round_path(options)}/template", template, lambda _now, _of: None, format="jsonl")
+            server.download(
+                f"{round_path(options)}/template", template, lambda _now, _of: None, format="jsonl"
+            )
             return layout_of(template)
     except ImportFailed as error:
         raise ClientError(f"the template cannot be read: {one_line(error)}") from error
@@ -149,18 +179,29 @@ def _parcel(options: argparse.Namespace) -> tuple[str, dict[str, str], Path]:
         if len(options.target) != 1:
             raise ClientError("with --metric-scores name one FILE")
         if options.description or options.track:
-            raise ClientError("--description and --track are of rounds; say with --link where the metric is described")
+            raise ClientError(
+                "--description and --track are of rounds; say with --link where the metric is "
+                "described"
+            )
         fields = {
             "name": options.name,
             "level": options.level,
             "higher_is_better": "false" if options.lower_is_better else "true",
             "link": options.link,
         }
-        return f"corpora/{part(options.metric_scores)}/metric-scores", fields, Path(options.target[0])
+        return (
+            f"corpora/{part(options.metric_scores)}/metric-scores",
+            fields,
+            Path(options.target[0]),
+        )
     if len(options.target) != 3:
         raise ClientError("name CHALLENGE, ROUND and FILE")
     challenge, round, file = options.target
-    fields = {"name": options.name, "description": options.description, "track": options.track or "gpu"}
+    fields = {
+        "name": options.name,
+        "description": options.description,
+        "track": options.track or "gpu",
+    }
     return f"challenges/{part(challenge)}/rounds/{part(round)}/submissions", fields, Path(file)
 
 
@@ -169,7 +210,9 @@ def _status(options: argparse.Namespace) -> int:
         if options.submission is None:
             return _list(server, options)
         path = f"submissions/{part(options.submission)}"
-        submission = watching.until_ended(server, options.submission) if options.watch else server.get(path)
+        submission = (
+            watching.until_ended(server, options.submission) if options.watch else server.get(path)
+        )
         log = list(server.items(f"{path}/log")) if options.log else None
     if log is not None:
         submission = {**submission, "log": log}
@@ -178,7 +221,9 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _line(submission: dict[str, Any]) -> tuple[Any, ...]:
-    to = " ".join(str(submission[key]) for key in ("challenge", "round", "corpus") if submission.get(key))
+    to = " ".join(
+        str(submission[key]) for key in ("challenge", "round", "corpus") if submission.get(key)
+    )
     times = submission.get("times")
     received = times.get("received_at") if isinstance(times, dict) else None
     return (
@@ -201,5 +246,7 @@ def _list(server: Any, options: argparse.Namespace) -> int:
     elif not found:
         terminal.note("Nothing was handed in yet.")
     else:
-        terminal.show_table(("submission", "name", "to", "state", "received (UTC)"), [_line(one) for one in found])
+        terminal.show_table(
+            ("submission", "name", "to", "state", "received (UTC)"), [_line(one) for one in found]
+        )
     return 0

@@ -12,7 +12,12 @@ from annotations.queries import NotFound, version_of
 from annotations.record_stream import records_of
 from leaderboard.papers import adversarial as forms
 from leaderboard.queries.adversarial_check import adversarial_check
-from workers.metrics.configuration import Configuration, ConfigurationError, MetricUnavailableError, parse_list
+from workers.metrics.configuration import (
+    Configuration,
+    ConfigurationError,
+    MetricUnavailableError,
+    parse_list,
+)
 from workers.model_files import ModelError
 from workers.training.dialogues import TrainingDialogue, dialogues_of
 from workers.training.settings import TrainingError
@@ -20,26 +25,46 @@ from workers.training.sources import read_dialogues
 from workers.trainings.data import Source
 
 PAIRS = 1000
-REFUSALS = (NotFound, ConfigurationError, MetricUnavailableError, ModelError, TrainingError, ImportFailed)
+REFUSALS = (
+    NotFound,
+    ConfigurationError,
+    MetricUnavailableError,
+    ModelError,
+    TrainingError,
+    ImportFailed,
+)
 
 
 class Command(ConsoleCommand):
     help = (
-        "Whether metrics score people's answers above the same answers spoilt by rules: a repeated word, the last "
-        "utterance said back, an answer of another dialogue (DEnsity's Figure 3). It computes in this process."
+        "Whether metrics score people's answers above the same answers spoilt by rules: a "
+        "repeated word, the last utterance said back, an answer of another dialogue (DEnsity's "
+        "Figure 3). It computes in this process."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--metrics", required=True, metavar="a,b", help="configurations such as density[trained=NAME],usr_mlm[…]"
+            "--metrics",
+            required=True,
+            metavar="a,b",
+            help="configurations such as density[trained=NAME],usr_mlm[…]",
         )
         parser.add_argument(
-            "--corpus", required=True, metavar="S", help="a corpus's slug, or a file of conversations: DailyDialog, …"
+            "--corpus",
+            required=True,
+            metavar="S",
+            help="a corpus's slug, or a file of conversations: DailyDialog, …",
         )
         parser.add_argument(
-            "--pairs", type=whole_number(0), default=PAIRS, metavar="P", help="answers drawn by the seed; 0: all"
+            "--pairs",
+            type=whole_number(0),
+            default=PAIRS,
+            metavar="P",
+            help="answers drawn by the seed; 0: all",
         )
-        parser.add_argument("--seed", type=whole_number(0), default=0, help="of the draws and of what is spoilt how")
+        parser.add_argument(
+            "--seed", type=whole_number(0), default=0, help="of the draws and of what is spoilt how"
+        )
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,12 +72,16 @@ class Command(ConsoleCommand):
             configurations = parse_list(options["metrics"])
             data, dialogues = _conversations(options["corpus"])
             if not dialogues:
-                raise CommandError(f"{options['corpus']} holds no conversation: nobody answers anybody in it")
+                raise CommandError(
+                    f"{options['corpus']} holds no conversation: nobody answers anybody in it"
+                )
             with tqdm(total=0, unit="text", file=self.stderr._out, disable=None) as bar:
                 told = _progress(bar)
                 document = {
                     "data": data,
-                    **adversarial_check(configurations, dialogues, options["seed"], options["pairs"], told),
+                    **adversarial_check(
+                        configurations, dialogues, options["seed"], options["pairs"], told
+                    ),
                 }
         except REFUSALS as refusal:
             raise CommandError(str(refusal)) from None
@@ -66,7 +95,9 @@ class Command(ConsoleCommand):
         if self.print_as(form, document, forms.to_csv, forms.to_latex):
             return
         self.print_table(forms.header(), forms.text_rows(document))
-        self.stdout.write("Shares of answers that score higher, with 95 % intervals over dialogues.")
+        self.stdout.write(
+            "Shares of answers that score higher, with 95 % intervals over dialogues."
+        )
         for note in document["notes"]:
             self.stdout.write(note)
 

@@ -13,7 +13,10 @@ from leaderboard.models import Analysis
 
 
 class Command(ConsoleCommand):
-    help = "Compute in this process the statistics that pages wait for, and those whose data have changed."
+    help = (
+        "Compute in this process the statistics that pages wait for, and those whose data have "
+        "changed."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--corpus", metavar="S", help="only those of this corpus")

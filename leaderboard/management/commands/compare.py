@@ -18,9 +18,10 @@ TESTS = ("perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknif
 
 class Command(ConsoleCommand):
     help = (
-        "Whether two metrics agree with people differently: the difference of their correlations at turn, dialogue and "
-        "system level, and its p by every test: permutations of systems, of dialogues and of both, the jackknife over "
-        "dialogues and over both, Williams' test. The test that keeps its level is marked."
+        "Whether two metrics agree with people differently: the difference of their correlations "
+        "at turn, dialogue and system level, and its p by every test: permutations of systems, of "
+        "dialogues and of both, the jackknife over dialogues and over both, Williams' test. The "
+        "test that keeps its level is marked."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,13 +29,17 @@ class Command(ConsoleCommand):
         parser.add_argument("--aspect", help="default: the corpus's main aspect")
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
-        chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+        chosen.add_argument(
+            "--exclude", type=comma_list, metavar="x,y", help="all but these systems"
+        )
         add_system_choice(parser)
         parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--metrics", metavar="a,b", required=True, help="the two metrics")
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
         parser.add_argument("--coefficient", choices=[*COEFFICIENTS, "all"], default="pearson")
-        parser.add_argument("--permutations", type=whole_number(1, MAX_DRAWS), default=1000, metavar="N")
+        parser.add_argument(
+            "--permutations", type=whole_number(1, MAX_DRAWS), default=1000, metavar="N"
+        )
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -63,8 +68,9 @@ class Command(ConsoleCommand):
             self._print(document)
         first, second = document["metrics"]
         self.say(
-            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {first} − {second}, "
-            f"{len(document['systems'])} systems, {document['permutations']} permutations, seed {document['seed']}"
+            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {first} − "
+            f"{second}, {len(document['systems'])} systems, {document['permutations']} "
+            f"permutations, seed {document['seed']}"
         )
         if line := left_out_line(version, choice):
             self.say(line)
@@ -78,7 +84,14 @@ class Command(ConsoleCommand):
             self.say(line)
 
     def _print(self, document: dict[str, Any]) -> None:
-        header = ["level", "coefficient", "n", *document["metrics"], "difference", *(f"p {name}" for name in TESTS)]
+        header = [
+            "level",
+            "coefficient",
+            "n",
+            *document["metrics"],
+            "difference",
+            *(f"p {name}" for name in TESTS),
+        ]
         undefined = [
             (f"{name} ({row['level']}, {row['coefficient']})", row[key]["reason"])
             for row in document["rows"]
@@ -98,12 +111,21 @@ def _why_no_p(row: dict[str, Any], test: str) -> str:
     """A row without any test is undefined throughout, for one reason."""
     if not row["tests"]:
         return str(row["difference"]["reason"])
-    return str(row["tests"].get(test, {}).get("reason") or why_not_tested(test, row["level"], row["coefficient"]))
+    return str(
+        row["tests"].get(test, {}).get("reason")
+        or why_not_tested(test, row["level"], row["coefficient"])
+    )
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
     correlations = [figure(row[name]["value"]) for name in ("first", "second", "difference")]
-    return [row["level"], row["coefficient"], str(row["n"]), *correlations, *(_p(row, name) for name in TESTS)]
+    return [
+        row["level"],
+        row["coefficient"],
+        str(row["n"]),
+        *correlations,
+        *(_p(row, name) for name in TESTS),
+    ]
 
 
 def _p(row: dict[str, Any], test: str) -> str:

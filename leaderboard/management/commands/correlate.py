@@ -34,16 +34,21 @@ PEOPLE = {
 
 class Command(ConsoleCommand):
     help = (
-        "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's tau-b at turn, "
-        "dialogue and system level, with intervals over dialogues, beside the highest that a perfect "
-        "metric could reach."
+        "How far each computed metric agrees with people: Pearson's r, Spearman's rho, Kendall's "
+        "tau-b at turn, dialogue and system level, with intervals over dialogues, beside the "
+        "highest that a perfect metric could reach."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_ratings_arguments(parser)
         add_system_choice(parser)
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
-        parser.add_argument("--metrics", metavar="a,b", default="", help="default: all that are computed or submitted")
+        parser.add_argument(
+            "--metrics",
+            metavar="a,b",
+            default="",
+            help="default: all that are computed or submitted",
+        )
         parser.add_argument(
             "--redraw",
             choices=UNITS,
@@ -54,20 +59,24 @@ class Command(ConsoleCommand):
             "--interval",
             choices=METHODS,
             default=None,
-            help="jackknife (default): Student's t from leaving one out, which covers 95 %%; percentile: of bootstrap "
-            "draws, as many papers have it, and the only one for --redraw both",
+            help="jackknife (default): Student's t from leaving one out, which covers 95 %%; "
+            "percentile: of bootstrap draws, as many papers have it, and the only one for "
+            "--redraw both",
         )
         parser.add_argument(
             "--variants",
             action="store_true",
-            help="averages within dialogues, inputs and systems, accuracies, split halves and coefficients corrected "
-            "for the unreliability of the human scores, as rows of the table; json and csv hold them always",
+            help="averages within dialogues, inputs and systems, accuracies, split halves and "
+            "coefficients corrected for the unreliability of the human scores, as rows of the "
+            "table; json and csv hold them always",
         )
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["redraw"] == "both" and options["interval"] == "jackknife":
-            raise CommandError("--redraw both draws dialogues and systems: --interval percentile is the one for it")
+            raise CommandError(
+                "--redraw both draws dialogues and systems: --interval percentile is the one for it"
+            )
         try:
             version = version_of(options["corpus"])
             systems, choice = systems_of(version, options)
@@ -88,8 +97,9 @@ class Command(ConsoleCommand):
         self._print(document, options["format"], with_variants=options["variants"])
         metrics = len({row["metric"] for row in document["rows"]})
         self.say(
-            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} metrics, "
-            f"{len(document['systems'])} systems, {options['resamples']} draws, seed {options['seed']}"
+            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} "
+            f"metrics, {len(document['systems'])} systems, {options['resamples']} draws, seed "
+            f"{options['seed']}"
         )
         if line := left_out_line(version, choice):
             self.say(line)
@@ -98,7 +108,9 @@ class Command(ConsoleCommand):
         if design := design_text(document):
             self.say(design)
         if not metrics:
-            self.say("No metric is computed, or nobody has rated. Compute metrics with: manage.py score")
+            self.say(
+                "No metric is computed, or nobody has rated. Compute metrics with: manage.py score"
+            )
 
     def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
         if not self.print_as(form, document, _csv, correlations_to_latex):
@@ -109,11 +121,17 @@ class Command(ConsoleCommand):
             if with_variants:
                 rows += variant_rows(document)
                 undefined += undefined_variants(document)
-            self.print_table(header, [[*row, *[""] * (len(header) - len(row))] for row in rows], undefined)
+            self.print_table(
+                header, [[*row, *[""] * (len(header) - len(row))] for row in rows], undefined
+            )
             self._print_remarks(document)
             if with_variants:
                 accuracies = accuracy_rows(document)
-                self.print_table(["metric", "level", "accuracy", "value"], accuracies, undefined_accuracies(document))
+                self.print_table(
+                    ["metric", "level", "accuracy", "value"],
+                    accuracies,
+                    undefined_accuracies(document),
+                )
 
     def _print_remarks(self, document: dict[str, Any]) -> None:
         """What the table's marks and its last column mean."""
@@ -154,7 +172,10 @@ def _rows(document: dict[str, Any]) -> list[list[str]]:
             row["level"],
             str(row["n"]),
             _coverage(row),
-            *(figure_with_interval(row[name]) + (" *" if "ci_remark" in row[name] else "") for name in COEFFICIENTS),
+            *(
+                figure_with_interval(row[name]) + (" *" if "ci_remark" in row[name] else "")
+                for name in COEFFICIENTS
+            ),
             row.get("generalises_to", ""),
         ]
         for row in document["rows"]
@@ -162,15 +183,21 @@ def _rows(document: dict[str, Any]) -> list[list[str]]:
 
 
 def _to_know(document: dict[str, Any]) -> list[str]:
-    """What is left out of the table's figures, what the judges in it are worth, and which metrics read little of the
-    texts, each once."""
-    partial = [f"{row['metric']} at {row['level']} level" for row in document["rows"] if is_partial(row)]
+    """What is left out of the table's figures, what the judges in it are worth, and which metrics
+    read little of the texts, each once."""
+    partial = [
+        f"{row['metric']} at {row['level']} level" for row in document["rows"] if is_partial(row)
+    ]
     worth: dict[str, list[str]] = {}
     for row in document["rows"]:
         for words in filter(None, (row.get("worth"), row.get("warning"))):
             if row["metric"] not in worth.setdefault(words, []):
                 worth[words].append(row["metric"])
-    lines = [f"Not all that people rated has a score: {', '.join(partial)}. {LEFT_OUT}"] if partial else []
+    lines = (
+        [f"Not all that people rated has a score: {', '.join(partial)}. {LEFT_OUT}"]
+        if partial
+        else []
+    )
     return lines + [f"{', '.join(metrics)}: {words}." for words, metrics in worth.items()]
 
 
@@ -207,5 +234,7 @@ def _csv(document: dict[str, Any]) -> str:
             cells += estimate_values(name, row[name]).values()
         submitted_by = row.get("submitted", {}).get("by", "")
         to_know = [row.get("generalises_to", ""), row["pearson"].get("ci_remark", "")]
-        lines.append(csv_line([*cells, row["signature"], submitted_by, *csv_values(row), *to_know], "\n"))
+        lines.append(
+            csv_line([*cells, row["signature"], submitted_by, *csv_values(row), *to_know], "\n")
+        )
     return "".join(lines)

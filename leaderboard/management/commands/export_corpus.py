@@ -16,22 +16,28 @@ from leaderboard.queries.exported_scores import exported_scores
 
 class Command(ConsoleCommand):
     help = (
-        "Write a corpus into a folder: dialogues, systems, responses, ratings and the scores of metrics, those of all "
-        "finished runs and those that were handed in. The folder appears when it is complete."
+        "Write a corpus into a folder: dialogues, systems, responses, ratings and the scores of "
+        "metrics, those of all finished runs and those that were handed in. The folder appears "
+        "when it is complete."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         known = exporters()
         parser.add_argument("slug", metavar="CORPUS")
-        parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="the folder to write")
+        parser.add_argument(
+            "--to", required=True, type=Path, metavar="DIR", help="the folder to write"
+        )
         parser.add_argument(
             "--format",
             choices=list(known),
             default="jsonl",
-            help="; ".join(f"{exporter.name}: {exporter.summary}" for exporter in known.values()) + " (default jsonl)",
+            help="; ".join(f"{exporter.name}: {exporter.summary}" for exporter in known.values())
+            + " (default jsonl)",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="put it in the place of a folder that holds something"
+            "--replace",
+            action="store_true",
+            help="put it in the place of a folder that holds something",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,10 +47,16 @@ class Command(ConsoleCommand):
             with one_moment():
                 version = version_of(options["slug"])
                 exporters()[options["format"]].export(
-                    records_of(version), options["to"], exported_scores(version), replace=options["replace"]
+                    records_of(version),
+                    options["to"],
+                    exported_scores(version),
+                    replace=options["replace"],
                 )
         except (NotFound, ExportFailed) as refusal:
             raise CommandError(str(refusal)) from None
         except OSError as refusal:
             raise CommandError(f"{options['to']} cannot be written: {refusal.strerror}") from None
-        self.stdout.write(f"{version.corpus.slug}: wrote {version.label} to {options['to']} as {options['format']}")
+        self.stdout.write(
+            f"{version.corpus.slug}: wrote {version.label} to {options['to']} as "
+            f"{options['format']}"
+        )

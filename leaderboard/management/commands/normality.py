@@ -15,19 +15,42 @@ from workers.metrics.configuration import ConfigurationError, MetricUnavailableE
 from workers.model_files import ModelError
 
 MEANS = ("w", "p")
-COLUMNS = ("points", "dimensions", "constant_dimensions", "w_mean", "w_sd", "p_mean", "p_sd", "share_normal")
+COLUMNS = (
+    "points",
+    "dimensions",
+    "constant_dimensions",
+    "w_mean",
+    "w_sd",
+    "p_mean",
+    "p_sd",
+    "share_normal",
+)
 
 
 class Command(ConsoleCommand):
     help = (
-        "How normal the points are that FBD takes as Gaussian: the test of Shapiro and Wilk in each dimension of the "
-        "pairs of context and response, averaged over dimensions, beside the FBD paper's figures (Xiang et al., 2021)."
+        "How normal the points are that FBD takes as Gaussian: the test of Shapiro and Wilk in "
+        "each dimension of the pairs of context and response, averaged over dimensions, beside "
+        "the FBD paper's figures (Xiang et al., 2021)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--corpus", required=True, type=comma_list, metavar="a,b", help="corpora, by their slugs")
-        parser.add_argument("--model", default="", metavar="M", help="an encoder: a folder or a hub id; default: fbd's")
-        parser.add_argument("--layer", type=int, metavar="L", help="1 is the first, -1 the last; default: fbd's")
+        parser.add_argument(
+            "--corpus",
+            required=True,
+            type=comma_list,
+            metavar="a,b",
+            help="corpora, by their slugs",
+        )
+        parser.add_argument(
+            "--model",
+            default="",
+            metavar="M",
+            help="an encoder: a folder or a hub id; default: fbd's",
+        )
+        parser.add_argument(
+            "--layer", type=int, metavar="L", help="1 is the first, -1 the last; default: fbd's"
+        )
         parser.add_argument(
             "--side",
             default=PEOPLE,
@@ -39,7 +62,9 @@ class Command(ConsoleCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             versions = [version_of(slug) for slug in dict.fromkeys(options["corpus"])]
-            document = normality_table(versions, options["model"], options["layer"], options["side"])
+            document = normality_table(
+                versions, options["model"], options["layer"], options["side"]
+            )
         except (NotFound, ConfigurationError, MetricUnavailableError, ModelError) as refusal:
             raise CommandError(str(refusal)) from None
         self._print(document, options["format"])
@@ -68,7 +93,10 @@ def _cells(row: dict[str, Any], between: str, nothing: str) -> list[str]:
         row["corpus"],
         str(row["points"]),
         str(row["dimensions"]),
-        *(_with_deviation(row[f"{name}_mean"], row[f"{name}_sd"], between, Dash(why, nothing)) for name in MEANS),
+        *(
+            _with_deviation(row[f"{name}_mean"], row[f"{name}_sd"], between, Dash(why, nothing))
+            for name in MEANS
+        ),
         Dash(why, nothing) if row["share_normal"] is None else share,
         *(
             _with_deviation(
@@ -100,8 +128,19 @@ def _csv(document: dict[str, Any]) -> str:
 
 
 def _latex(document: dict[str, Any]) -> str:
-    head = ["Corpus", "$n$", "$d$", "$W$", "$p$", rf"$p \geq {document['level']}$", *map(escaped, NORMALITY)]
-    rows = [_cells({**row, "corpus": escaped(row["corpus"])}, r"$\pm$", "--") for row in document["rows"]]
+    head = [
+        "Corpus",
+        "$n$",
+        "$d$",
+        "$W$",
+        "$p$",
+        rf"$p \geq {document['level']}$",
+        *map(escaped, NORMALITY),
+    ]
+    rows = [
+        _cells({**row, "corpus": escaped(row["corpus"])}, r"$\pm$", "--")
+        for row in document["rows"]
+    ]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
@@ -113,8 +152,8 @@ def _latex(document: dict[str, Any]) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             comment(
-                "Shapiro-Wilk in each dimension, mean and standard deviation over dimensions; responses of "
-                f"{document['side']}; {document['model']}, layer {document['layer']}"
+                "Shapiro-Wilk in each dimension, mean and standard deviation over dimensions; "
+                f"responses of {document['side']}; {document['model']}, layer {document['layer']}"
             ),
             comment(f"last columns: {document['published']}"),
         ]

@@ -15,15 +15,20 @@ from leaderboard.report.page import html_of
 
 class Command(ConsoleCommand):
     help = (
-        "Write a corpus's results as one HTML file that needs nothing else: findings, pictures, tables with their "
-        "LaTeX, the method, references and signatures. It opens without a network, in a browser or on paper."
+        "Write a corpus's results as one HTML file that needs nothing else: findings, pictures, "
+        "tables with their LaTeX, the method, references and signatures. It opens without a "
+        "network, in a browser or on paper."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("corpus", metavar="CORPUS")
-        parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="made where it does not exist")
+        parser.add_argument(
+            "--to", type=Path, required=True, metavar="DIR", help="made where it does not exist"
+        )
         parser.add_argument("--aspect", help="default: the corpus's main aspect")
-        parser.add_argument("--force", action="store_true", help="replace a report of the same name")
+        parser.add_argument(
+            "--force", action="store_true", help="replace a report of the same name"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -31,13 +36,18 @@ class Command(ConsoleCommand):
             aspect = resolve_aspect(version, options["aspect"])
         except NotFound as refusal:
             raise CommandError(str(refusal)) from None
-        file = _place(options["to"], f"{version.corpus.slug}-{version.label}.html", options["force"])
+        file = _place(
+            options["to"], f"{version.corpus.slug}-{version.label}.html", options["force"]
+        )
         text = html_of(contents_of(version, aspect, lambda line: self.say(f"… {line}")))
         try:
             _write(file, text)
         except OSError as problem:
             raise CommandError(f"{file}: {problem.strerror}") from None
-        self.say(f"{file}: {len(text.encode()) / 1e6:.1f} MB, {version.corpus.slug} {version.label}, {aspect}")
+        self.say(
+            f"{file}: {len(text.encode()) / 1e6:.1f} MB, {version.corpus.slug} {version.label}, "
+            f"{aspect}"
+        )
 
 
 def _place(folder: Path, name: str, replace: bool) -> Path:

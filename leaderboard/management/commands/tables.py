@@ -24,11 +24,12 @@ from workers.metrics.configuration import ConfigurationError
 
 class Command(ConsoleCommand):
     help = (
-        "A published table with what is computed here beside each of its figures. fbd: correlations of nine metrics "
-        "with people on six corpora, at system level (Xiang et al., 2021). cpdscore: ComperDial's tables 4, 5, 6 and "
-        "3, with every finished configuration of their metrics (Wakaki et al., 2024). density: DEnsity's tables 1, 2, "
-        "4 and 5 (Park et al., 2023), and cmn: CMN's tables 1 and 2 (Zhao et al., 2023), with all that models trained "
-        "here make; those that differ by their seed are gathered."
+        "A published table with what is computed here beside each of its figures. fbd: "
+        "correlations of nine metrics with people on six corpora, at system level (Xiang et al., "
+        "2021). cpdscore: ComperDial's tables 4, 5, 6 and 3, with every finished configuration of "
+        "their metrics (Wakaki et al., 2024). density: DEnsity's tables 1, 2, 4 and 5 (Park et "
+        "al., 2023), and cmn: CMN's tables 1 and 2 (Zhao et al., 2023), with all that models "
+        "trained here make; those that differ by their seed are gathered."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,20 +37,23 @@ class Command(ConsoleCommand):
         of_cpdscore = ", ".join(corpus.key for corpus in comperdial.CORPORA)
         of_density = ", ".join(one.key for one in density.SETS)
         of_cmn = ", ".join(one.key for sets in cmn.BESIDE.values() for one in sets)
-        parser.add_argument("table", choices=list(_TABLES), metavar="TABLE", help=f"one of {', '.join(_TABLES)}")
+        parser.add_argument(
+            "table", choices=list(_TABLES), metavar="TABLE", help=f"one of {', '.join(_TABLES)}"
+        )
         parser.add_argument(
             "--corpora",
             type=_renamed,
             default={},
             metavar="personam=S,…",
-            help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}; of density: {of_density}; "
-            f"of cmn: {of_cmn}",
+            help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}; of "
+            f"density: {of_density}; of cmn: {of_cmn}",
         )
         parser.add_argument(
             "--model",
             default="",
             metavar="M",
-            help="fbd: the encoder, where it is not each metric's default; cpdscore: of judges, only this one",
+            help="fbd: the encoder, where it is not each metric's default; cpdscore: of judges, "
+            "only this one",
         )
         parser.add_argument(
             "--exclude",
@@ -68,7 +72,9 @@ class Command(ConsoleCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            _TABLES[options["table"]](self, options, {"resamples": options["resamples"], "seed": options["seed"]})
+            _TABLES[options["table"]](
+                self, options, {"resamples": options["resamples"], "seed": options["seed"]}
+            )
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
 
@@ -83,16 +89,24 @@ class Command(ConsoleCommand):
         self._say_what_is_missing(document)
         cells = [cell for row in document["rows"] for cell in row["cells"]]
         here = sum(cell["spearman"]["value"] is not None for cell in cells)
-        self.say(f"{here} of {len(cells)} cells are computed here. Published: {document['published']}")
+        self.say(
+            f"{here} of {len(cells)} cells are computed here. Published: {document['published']}"
+        )
 
     def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        document = cpdscore_table(options["corpora"], options["model"], options["exclude"] or [], **draws)
-        if not self.print_as(options["format"], document, cpdscore_forms.to_csv, cpdscore_forms.to_latex):
+        document = cpdscore_table(
+            options["corpora"], options["model"], options["exclude"] or [], **draws
+        )
+        if not self.print_as(
+            options["format"], document, cpdscore_forms.to_csv, cpdscore_forms.to_latex
+        ):
             self._print_tables(cpdscore_forms.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
             self.say(f"{', '.join(judged['configurations'])}: {judged['worth']}.")
-        ours = [ours for table in document["tables"] for row in table["rows"] for ours in row["ours"]]
+        ours = [
+            ours for table in document["tables"] for row in table["rows"] for ours in row["ours"]
+        ]
         self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
 
     def _density(self, options: dict[str, Any], draws: dict[str, int]) -> None:
@@ -101,7 +115,9 @@ class Command(ConsoleCommand):
     def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
         self._trained(options, lambda: cmn_table(options["corpora"], **draws), cmn_forms)
 
-    def _trained(self, options: dict[str, Any], made: Callable[[], dict[str, Any]], written: ModuleType) -> None:
+    def _trained(
+        self, options: dict[str, Any], made: Callable[[], dict[str, Any]], written: ModuleType
+    ) -> None:
         for name in ("exclude", "model"):
             if options[name]:
                 raise CommandError(f"--{name} is not for {options['table']}")
@@ -114,10 +130,17 @@ class Command(ConsoleCommand):
         for model in document["models"]:
             if "reason" in model:
                 self.say(f"{model['reason']}.")
-        here = sum(len(ours["scored"]) for table in document["tables"] for row in table["rows"] for ours in row["ours"])
+        here = sum(
+            len(ours["scored"])
+            for table in document["tables"]
+            for row in table["rows"]
+            for ours in row["ours"]
+        )
         self.say(f"{here} lines are computed here. Published: {document['published']}")
 
-    def _print_tables(self, tables: Iterable[tuple[str, list[str], list[list[str]]]], notes: list[str]) -> None:
+    def _print_tables(
+        self, tables: Iterable[tuple[str, list[str], list[list[str]]]], notes: list[str]
+    ) -> None:
         for title, header, rows in tables:
             self.stdout.write(title)
             self.print_table(header, rows)
@@ -130,7 +153,12 @@ class Command(ConsoleCommand):
             self.say(f"{line['corpus']}: {line['reason']}{following}")
 
 
-_TABLES = {"fbd": Command._fbd, "cpdscore": Command._cpdscore, "density": Command._density, "cmn": Command._cmn}
+_TABLES = {
+    "fbd": Command._fbd,
+    "cpdscore": Command._cpdscore,
+    "density": Command._density,
+    "cmn": Command._cmn,
+}
 
 
 def _renamed(text: str) -> dict[str, str]:

@@ -38,7 +38,9 @@ def test_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dialogue, draws = np.arange(60) // 6, cluster_resamples(10, 7, seed=1).astype(float)
     whole = correlations_of_replicates(one, other, dialogue, draws)["kendall"]
     monkeypatch.setattr("annotations.agreement.cross_table.CELLS_AT_A_TIME", 18)
-    np.testing.assert_array_equal(correlations_of_replicates(one, other, dialogue, draws)["kendall"], whole)
+    np.testing.assert_array_equal(
+        correlations_of_replicates(one, other, dialogue, draws)["kendall"], whole
+    )
 
 
 def test_many_distinct_scores_do_not_pay() -> None:

@@ -32,7 +32,9 @@ def test_raters_whose_scores_differ_in_the_last_bit_agree_fully() -> None:
 def test_ties_up_to_rounding_are_ties(name: str) -> None:
     other = np.arange(len(EXACT), dtype=float)
     cluster = np.arange(len(EXACT))
-    ties, noise = (correlation_estimates(scores, other, cluster)[name].value for scores in (EXACT, SUMMED))
+    ties, noise = (
+        correlation_estimates(scores, other, cluster)[name].value for scores in (EXACT, SUMMED)
+    )
     assert noise == ties
 
 

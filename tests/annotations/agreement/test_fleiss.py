@@ -1,4 +1,5 @@
-"""Fleiss' κ: worked arithmetic, reference numbers, which items it takes, and where it is undefined."""
+"""Fleiss' κ: worked arithmetic, reference numbers, which items it takes, and where it is
+undefined."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def test_is_agreement_beyond_chance() -> None:
 
 
 def test_three_raters_agree_in_pairs() -> None:
-    # (1,1,2): P = 2/6; (2,2,2): P = 1. P̄ = 2/3; shares 2/6 and 4/6: P̄_e = 20/36; (24 − 20) / (36 − 20)
+    # (1,1,2): P = 2/6; (2,2,2): P = 1. P̄ = 2/3; shares 2/6 and 4/6: P̄_e = 20/36; (24 − 20) / (36
+    # − 20)
     assert fleiss(matrix_of([1, 2], [1, 2], [2, 2])).kappa.value == pytest.approx(4 / 16, abs=1e-12)
 
 
@@ -39,7 +41,10 @@ def test_of_equally_large_sets_takes_the_one_with_more_ratings() -> None:
 
 
 def test_constant_scores_are_undefined() -> None:
-    assert fleiss(matrix_of([2, 2], [2, 2])).kappa.reason == "all scores of the 2 items with 2 ratings are equal"
+    assert (
+        fleiss(matrix_of([2, 2], [2, 2])).kappa.reason
+        == "all scores of the 2 items with 2 ratings are equal"
+    )
 
 
 def test_no_overlap_is_undefined() -> None:

@@ -1,4 +1,5 @@
-"""ICC(2,1) and ICC(2,k): worked arithmetic, pingouin's numbers on complete data, and partial overlap."""
+"""ICC(2,1) and ICC(2,k): worked arithmetic, pingouin's numbers on complete data, and partial
+overlap."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def icc(matrix: RatingMatrix) -> IntraclassCorrelation:
 
 
 def test_a_rater_who_is_always_one_higher_lowers_absolute_agreement() -> None:
-    # Mean squares: items 4/2 = 2, raters 1.5/1 = 1.5, error 0. σ²_i = 2/2 = 1, σ²_r = 1.5/3 = 0.5, σ²_e = 0.
+    # Mean squares: items 4/2 = 2, raters 1.5/1 = 1.5, error 0. σ²_i = 2/2 = 1, σ²_r = 1.5/3 = 0.5,
+    # σ²_e = 0.
     found = icc(matrix_of([1, 2, 3], [2, 3, 4]))
     assert found.single.value == pytest.approx(1 / 1.5, abs=1e-12)
     assert found.mean_of_k.value == pytest.approx(1 / 1.25, abs=1e-12)
@@ -35,12 +37,14 @@ def test_a_rater_who_is_always_one_higher_lowers_absolute_agreement() -> None:
 
 
 def test_perfect_agreement_is_one() -> None:
-    assert icc(matrix_of([1, 4, 2], [1, 4, 2], [1, 4, 2])).single.value == pytest.approx(1.0, abs=1e-12)
+    assert icc(matrix_of([1, 4, 2], [1, 4, 2], [1, 4, 2])).single.value == pytest.approx(
+        1.0, abs=1e-12
+    )
 
 
 def by_projections(scores: NDArray[np.float64]) -> tuple[float, float, float]:
-    """σ² of items, raters and error by method 3 from the definition: reductions in sum of squares by least squares on
-    indicator columns, and their expected values as traces of projections."""
+    """σ² of items, raters and error by method 3 from the definition: reductions in sum of squares
+    by least squares on indicator columns, and their expected values as traces of projections."""
     rater, item = np.nonzero(~np.isnan(scores))
     observed = scores[rater, item]
     item_columns = (item[:, None] == np.unique(item)).astype(float)
@@ -50,7 +54,11 @@ def by_projections(scores: NDArray[np.float64]) -> tuple[float, float, float]:
         return columns @ np.linalg.pinv(columns)
 
     both = projection(np.hstack([item_columns, rater_columns]))
-    forms = [both - projection(rater_columns), both - projection(item_columns), np.eye(observed.size) - both]
+    forms = [
+        both - projection(rater_columns),
+        both - projection(item_columns),
+        np.eye(observed.size) - both,
+    ]
     expectations = [
         [
             np.trace(item_columns.T @ form @ item_columns),
@@ -59,7 +67,9 @@ def by_projections(scores: NDArray[np.float64]) -> tuple[float, float, float]:
         ]
         for form in forms
     ]
-    components = np.linalg.solve(np.array(expectations), [observed @ form @ observed for form in forms])
+    components = np.linalg.solve(
+        np.array(expectations), [observed @ form @ observed for form in forms]
+    )
     return float(components[0]), float(components[1]), float(components[2])
 
 
@@ -69,7 +79,9 @@ def test_partial_overlap_equals_least_squares_from_the_definition(seed: int) -> 
     items, raters, error = by_projections(matrix.scores)
     found = icc(matrix)
     assert found.single.value == pytest.approx(items / (items + raters + error), abs=1e-9)
-    assert found.mean_of_k.value == pytest.approx(items / (items + (raters + error) / found.k), abs=1e-9)
+    assert found.mean_of_k.value == pytest.approx(
+        items / (items + (raters + error) / found.k), abs=1e-9
+    )
 
 
 def test_groups_of_raters_without_a_common_item_equal_the_definition() -> None:
@@ -83,11 +95,17 @@ def test_groups_of_raters_without_a_common_item_equal_the_definition() -> None:
 
 def test_partial_overlap_finds_the_variances_that_made_the_scores() -> None:
     random = np.random.default_rng(11)
-    # σ² = 1.0 of 4,000 items, 0.5 of 60 raters, 0.5 of error: ICC(2,1) = 0.5. Each item is judged by about 6 raters.
-    scores = random.normal(0, 1, 4000) + random.normal(0, 0.5**0.5, (60, 1)) + random.normal(0, 0.5**0.5, (60, 4000))
+    # σ² = 1.0 of 4,000 items, 0.5 of 60 raters, 0.5 of error: ICC(2,1) = 0.5. Each item is judged
+    # by about 6 raters.
+    scores = (
+        random.normal(0, 1, 4000)
+        + random.normal(0, 0.5**0.5, (60, 1))
+        + random.normal(0, 0.5**0.5, (60, 4000))
+    )
     scores[random.random(scores.shape) > 0.1] = np.nan
     found = icc(RatingMatrix(scores, np.arange(4000), tuple(map(str, range(60)))))
-    # 60 raters leave σ²_r a relative standard error of √(2/59) = 0.18, so 0.025 in the ICC; this is twice that.
+    # 60 raters leave σ²_r a relative standard error of √(2/59) = 0.18, so 0.025 in the ICC; this is
+    # twice that.
     assert found.single.value == pytest.approx(0.5, abs=0.05)
 
 
@@ -135,12 +153,17 @@ def test_complete_data_equal_pingouin(name: str) -> None:
     else:
         matrix = grade_matrix(None if name.endswith("1200") else name.removeprefix("grade_"))
     found = icc(packed_left(matrix, reference["equal_n_subset"]["ratings_per_unit"]))
-    assert found.single.value == pytest.approx(reference["icc_pingouin"]["ICC(A,1)"]["ICC"], abs=1e-9)
-    assert found.mean_of_k.value == pytest.approx(reference["icc_pingouin"]["ICC(A,k)"]["ICC"], abs=1e-9)
+    assert found.single.value == pytest.approx(
+        reference["icc_pingouin"]["ICC(A,1)"]["ICC"], abs=1e-9
+    )
+    assert found.mean_of_k.value == pytest.approx(
+        reference["icc_pingouin"]["ICC(A,k)"]["ICC"], abs=1e-9
+    )
 
 
 def test_usr_with_its_named_raters_stays_near_the_packed_matrix() -> None:
-    # Packing mixes persons in a row, so the values differ, by the share of variance that is between raters.
+    # Packing mixes persons in a row, so the values differ, by the share of variance that is between
+    # raters.
     reference = golden()["sets"]["usr_persona_Overall_named"]["icc_pingouin"]
     found = icc(usr_matrix("Overall"))
     assert found.k == 3

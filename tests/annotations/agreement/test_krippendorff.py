@@ -8,14 +8,25 @@ import pytest
 from annotations.agreement import krippendorff as module
 from annotations.agreement.fleiss import fleiss_kappa
 from annotations.agreement.intervals import Jackknife
-from annotations.agreement.krippendorff import MEASUREMENTS, coincidences_by_dialogue, krippendorff_alphas
+from annotations.agreement.krippendorff import (
+    MEASUREMENTS,
+    coincidences_by_dialogue,
+    krippendorff_alphas,
+)
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.estimates import Estimate
-from tests.annotations.agreement.matrices import _, golden, grade_matrix, matrix_of, random_matrix, usr_matrix
+from tests.annotations.agreement.matrices import (
+    _,
+    golden,
+    grade_matrix,
+    matrix_of,
+    random_matrix,
+    usr_matrix,
+)
 
-# Pairs (1,1) (1,2) (2,2) (3,3), each with weight 1 / (2 − 1): o11 = 2, o12 = o21 = 1, o22 = 2, o33 = 2; the margins are
-# 3, 3, 2 and n = 8. α = 1 − 7 · Σ o δ² / Σ n_c n_k δ².
+# Pairs (1,1) (1,2) (2,2) (3,3), each with weight 1 / (2 − 1): o11 = 2, o12 = o21 = 1, o22 = 2, o33
+# = 2; the margins are 3, 3, 2 and n = 8. α = 1 − 7 · Σ o δ² / Σ n_c n_k δ².
 PAIRS = ([1, 1, 2, 3], [1, 2, 2, 3])
 
 
@@ -30,7 +41,8 @@ def test_nominal_counts_every_difference_as_one() -> None:
 
 
 def test_ordinal_distance_is_the_ratings_between_the_levels() -> None:
-    # Midranks 1.5, 4.5, 7: δ²12 = 9, δ²13 = 30.25, δ²23 = 6.25; observed 18; expected 2 (9·9 + 6·30.25 + 6·6.25) = 600
+    # Midranks 1.5, 4.5, 7: δ²12 = 9, δ²13 = 30.25, δ²23 = 6.25; observed 18; expected 2 (9·9 +
+    # 6·30.25 + 6·6.25) = 600
     assert alphas(matrix_of(*PAIRS))["ordinal"].value == pytest.approx(1 - 7 * 18 / 600, abs=1e-12)
 
 
@@ -41,12 +53,16 @@ def test_interval_distance_is_the_squared_difference() -> None:
 
 def test_ratio_distance_is_the_squared_difference_over_the_sum() -> None:
     # δ²12 = 1/9, δ²13 = 1/4, δ²23 = 1/25; observed 2/9; expected 2 (9/9 + 6/4 + 6/25) = 5.48
-    assert alphas(matrix_of(*PAIRS))["ratio"].value == pytest.approx(1 - 7 * (2 / 9) / 5.48, abs=1e-12)
+    assert alphas(matrix_of(*PAIRS))["ratio"].value == pytest.approx(
+        1 - 7 * (2 / 9) / 5.48, abs=1e-12
+    )
 
 
 def test_an_item_with_one_rating_changes_nothing() -> None:
     with_single = alphas(matrix_of([1, 1, 2, 3, 5], [1, 2, 2, 3, _]))
-    assert [with_single[m].value for m in MEASUREMENTS] == [alphas(matrix_of(*PAIRS))[m].value for m in MEASUREMENTS]
+    assert [with_single[m].value for m in MEASUREMENTS] == [
+        alphas(matrix_of(*PAIRS))[m].value for m in MEASUREMENTS
+    ]
 
 
 def test_systematic_disagreement_is_negative() -> None:
@@ -87,7 +103,8 @@ def test_constant_scores_are_undefined() -> None:
 
 
 def test_a_slider_s_thousands_of_levels_are_not_counted() -> None:
-    """Two raters of 3,000 responses, no score twice: 36 million pairs of levels would be held several times over."""
+    """Two raters of 3,000 responses, no score twice: 36 million pairs of levels would be held
+    several times over."""
     first = np.arange(3_000.0)
     table = tabulate(matrix_of(list(first), list(first + 0.5)))
     no_intervals = Jackknife.none(table.dialogues)
@@ -103,7 +120,9 @@ def test_no_overlap_is_undefined() -> None:
 
 
 def test_one_rater_is_undefined() -> None:
-    assert alphas(matrix_of([1, 2, 3], [_, _, _]))["nominal"] == Estimate.undefined("fewer than two raters")
+    assert alphas(matrix_of([1, 2, 3], [_, _, _]))["nominal"] == Estimate.undefined(
+        "fewer than two raters"
+    )
 
 
 def test_ratio_is_undefined_below_zero_and_only_ratio() -> None:
@@ -120,7 +139,9 @@ def test_equals_the_reference_on_a_small_matrix_with_gaps(measurement: str) -> N
 
 
 @pytest.mark.parametrize("measurement", MEASUREMENTS)
-@pytest.mark.parametrize("corpus", ["dailydialog_EVAL", "convai2", "empatheticdialogues", "all1200"])
+@pytest.mark.parametrize(
+    "corpus", ["dailydialog_EVAL", "convai2", "empatheticdialogues", "all1200"]
+)
 def test_equals_the_reference_on_grade(corpus: str, measurement: str) -> None:
     expected = golden()["sets"][f"grade_{corpus}"]["krippendorff_alpha"][measurement]
     found = alphas(grade_matrix(None if corpus == "all1200" else corpus))[measurement].value

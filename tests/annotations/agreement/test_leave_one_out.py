@@ -1,4 +1,5 @@
-"""Leave-one-out correlation of raters: worked arithmetic, partial overlap, real raters, and where it is undefined."""
+"""Leave-one-out correlation of raters: worked arithmetic, partial overlap, real raters, and where
+it is undefined."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def loo(matrix: RatingMatrix) -> dict[str, LeaveOneOut]:
 
 
 def test_two_raters_are_correlated_with_each_other() -> None:
-    # Deviations −1.5 −.5 .5 1.5 and −1.5 .5 −.5 1.5: r = ρ = 4/5; five pairs in the same order and one not: τ = 4/6
+    # Deviations −1.5 −.5 .5 1.5 and −1.5 .5 −.5 1.5: r = ρ = 4/5; five pairs in the same order and
+    # one not: τ = 4/6
     found = loo(matrix_of([1, 2, 3, 4], [1, 3, 2, 4]))
     assert found["pearson"].mean.value == pytest.approx(0.8, abs=1e-12)
     assert found["spearman"].mean.value == pytest.approx(0.8, abs=1e-12)
@@ -42,7 +44,9 @@ def test_equal_means_of_fractional_scores_stay_tied() -> None:
     # 0.1 + 0.2 and 0.3 + 0.0 differ in the last bit; their means are the same score.
     first, second, third = [1.0, 2.0, 2.0, 3.0], [0.1, 0.3, 0.1, 0.9], [0.2, 0.0, 0.2, 0.9]
     found = loo(matrix_of(first, second, third))["kendall"].raters[0].correlation.value
-    assert found == pytest.approx(stats.kendalltau(first, [0.15, 0.15, 0.15, 0.9]).statistic, abs=1e-12)
+    assert found == pytest.approx(
+        stats.kendalltau(first, [0.15, 0.15, 0.15, 0.9]).statistic, abs=1e-12
+    )
 
 
 def test_a_rater_who_never_varies_is_undefined_and_left_out_of_the_mean() -> None:
@@ -62,7 +66,9 @@ def test_a_rater_of_three_items_does_not_count_like_one_of_sixty() -> None:
     matrix.scores[3, 3:] = np.nan
     found = loo(matrix)["pearson"]
     assert found.raters[3].correlation.value is not None
-    assert found.mean.value == pytest.approx(np.mean([one.correlation.value for one in found.raters[:3]]), abs=1e-12)
+    assert found.mean.value == pytest.approx(
+        np.mean([one.correlation.value for one in found.raters[:3]]), abs=1e-12
+    )
 
 
 def test_one_rater_is_undefined() -> None:
@@ -70,17 +76,22 @@ def test_one_rater_is_undefined() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "reference"), [("pearson", "pearson"), ("spearman", "spearman"), ("kendall", "kendall_b")]
+    ("name", "reference"),
+    [("pearson", "pearson"), ("spearman", "spearman"), ("kendall", "kendall_b")],
 )
 @pytest.mark.parametrize("aspect", ["Overall", "Engaging"])
 def test_equals_the_reference_on_usr(aspect: str, name: str, reference: str) -> None:
     expected = golden()["sets"][f"usr_persona_{aspect}_named"]["leave_one_out_by_row"][reference]
     found = loo(usr_matrix(aspect))[name]
     assert found.mean.value == pytest.approx(expected["mean"], abs=1e-9)
-    assert [one.correlation.value for one in found.raters] == pytest.approx(expected["per_row"], abs=1e-9)
+    assert [one.correlation.value for one in found.raters] == pytest.approx(
+        expected["per_row"], abs=1e-9
+    )
 
 
-def test_intervals_do_not_depend_on_how_replicates_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_do_not_depend_on_how_replicates_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     table = tabulate(random_matrix(4, 80, seed=7, missing=0.3))
     jackknife = Jackknife.over(table.dialogues)
     by_table = leave_one_out(table, jackknife)

@@ -13,11 +13,20 @@ import pytest
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import AGGREGATE, ANONYMOUS, agreement_report
 from annotations.correlation import jackknife_interval
-from tests.annotations.agreement.matrices import _, golden, grade_matrix, matrix_of, random_matrix, usr_matrix
+from tests.annotations.agreement.matrices import (
+    _,
+    golden,
+    grade_matrix,
+    matrix_of,
+    random_matrix,
+    usr_matrix,
+)
 
 
 def report_of(matrix: RatingMatrix, **settings: int) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(json.dumps(agreement_report(matrix, **settings).as_json(), allow_nan=False))
+    document: dict[str, Any] = json.loads(
+        json.dumps(agreement_report(matrix, **settings).as_json(), allow_nan=False)
+    )
     return document
 
 
@@ -82,13 +91,18 @@ def test_every_number_carries_an_interval_that_holds_it() -> None:
 
 
 def test_the_intervals_of_a_sparse_crowd_hold_their_values() -> None:
-    """40 raters of 300 items, most of a handful. The mean of κ over all pairs is .31 beside an α of .52."""
+    """40 raters of 300 items, most of a handful. The mean of κ over all pairs is .31 beside an α of
+    .52."""
     random = np.random.default_rng(4)
-    scores = np.clip(np.round(3 + random.normal(0, 2, 300) + random.normal(0, 0.6, (40, 300))), 1, 5)
+    scores = np.clip(
+        np.round(3 + random.normal(0, 2, 300) + random.normal(0, 0.6, (40, 300))), 1, 5
+    )
     given = random.random((40, 300)) < 0.06
     given[:2] = random.random((2, 300)) < 0.9
     scores[~given] = np.nan
-    document = report_of(RatingMatrix(scores, np.arange(300) // 5, tuple(f"r{row:02}" for row in range(40))))
+    document = report_of(
+        RatingMatrix(scores, np.arange(300) // 5, tuple(f"r{row:02}" for row in range(40)))
+    )
     numbers = numbers_of(document)
     intervals = {place: ends for place, ends in intervals_of(document).items() if ends}
     assert "/cohen_kappa/unweighted" in intervals
@@ -118,23 +132,38 @@ def test_an_interval_comes_from_the_reports_without_each_dialogue(seed: int) -> 
     for dialogue in range(15):
         kept = matrix.dialogue_of_item != dialogue
         document = report_of(
-            replace(matrix, scores=matrix.scores[:, kept], dialogue_of_item=matrix.dialogue_of_item[kept]), resamples=0
+            replace(
+                matrix,
+                scores=matrix.scores[:, kept],
+                dialogue_of_item=matrix.dialogue_of_item[kept],
+            ),
+            resamples=0,
         )
-        # Fleiss' items and the k of ICC(2,k) are chosen on the data, not anew where something is left out.
+        # Fleiss' items and the k of ICC(2,k) are chosen on the data, not anew where something is
+        # left out.
         chosen = document["fleiss_kappa"]["ratings_per_item"]
-        assert chosen == found["fleiss_kappa"]["ratings_per_item"], "choose another seed for this test"
+        assert chosen == found["fleiss_kappa"]["ratings_per_item"], (
+            "choose another seed for this test"
+        )
         without.append(numbers_of(document))
     intervals = intervals_of(found)
     given = ~np.isnan(matrix.scores)
     read = {  # A dialogue without an item that a coefficient reads cannot be left out of it.
-        "fleiss_kappa": lambda _number: given.sum(axis=0) == found["fleiss_kappa"]["ratings_per_item"],
+        "fleiss_kappa": lambda _number: (
+            given.sum(axis=0) == found["fleiss_kappa"]["ratings_per_item"]
+        ),
         "pairs": lambda number: np.logical_and(*list(combinations(given, 2))[int(number)]),
         "per_rater": lambda number: given[int(number)] & (given.sum(axis=0) > 1),
     }
     for place, number in numbers_of(found).items():
         scale = "fisher" if place.startswith("/leave_one_out") else "up to 1"
-        items = next((read[part](place[-1]) for part in place.split("/") if part in read), given.sum(axis=0) > 0)
-        left_out = np.array([without[one][place] for one in np.unique(matrix.dialogue_of_item[items])])
+        items = next(
+            (read[part](place[-1]) for part in place.split("/") if part in read),
+            given.sum(axis=0) > 0,
+        )
+        left_out = np.array(
+            [without[one][place] for one in np.unique(matrix.dialogue_of_item[items])]
+        )
         expected = jackknife_interval(number, left_out, scale)
         assert intervals[place] == pytest.approx(expected, abs=1e-9), place
 
@@ -147,15 +176,19 @@ def test_how_many_draws_are_asked_for_changes_nothing_since_none_are_made() -> N
 def test_the_order_of_items_changes_no_number() -> None:
     matrix = random_matrix(4, 80, seed=3, missing=0.2)
     shuffled = np.random.default_rng(0).permutation(80)
-    other = replace(matrix, scores=matrix.scores[:, shuffled], dialogue_of_item=matrix.dialogue_of_item[shuffled])
+    other = replace(
+        matrix,
+        scores=matrix.scores[:, shuffled],
+        dialogue_of_item=matrix.dialogue_of_item[shuffled],
+    )
     expected = numbers_of(report_of(matrix, resamples=0))
     assert numbers_of(report_of(other, resamples=0)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_one_dialogue_has_values_but_no_interval() -> None:
-    alpha = report_of(replace(random_matrix(3, 30, seed=1), dialogue_of_item=np.zeros(30, dtype=np.int64)))[
-        "krippendorff_alpha"
-    ]["ordinal"]
+    alpha = report_of(
+        replace(random_matrix(3, 30, seed=1), dialogue_of_item=np.zeros(30, dtype=np.int64))
+    )["krippendorff_alpha"]["ordinal"]
     assert alpha["value"] is not None
     assert alpha["ci"] is None
     assert "dialogue" in alpha["ci_reason"]
@@ -166,7 +199,9 @@ def test_no_interval_where_a_coefficient_hangs_on_one_dialogue() -> None:
     matrix = matrix_of([1, 2, 2, 2, 2], [1, 2, 2, 2, 2], dialogues=[0, 0, 1, 2, 3])
     alpha = report_of(matrix)["krippendorff_alpha"]["nominal"]
     assert (alpha["value"], alpha["ci"]) == (1.0, None)
-    assert alpha["ci_reason"] == "the coefficient is undefined where one of the dialogues is left out"
+    assert (
+        alpha["ci_reason"] == "the coefficient is undefined where one of the dialogues is left out"
+    )
 
 
 def test_no_resamples_leave_the_intervals_out() -> None:
@@ -183,13 +218,20 @@ def test_means_have_no_agreement() -> None:
 
 
 def test_anonymous_raters_have_alpha_and_fleiss_only() -> None:
-    document = report_of(replace(random_matrix(4, 60, seed=1), rater_kind="anonymous"), resamples=50)
+    document = report_of(
+        replace(random_matrix(4, 60, seed=1), rater_kind="anonymous"), resamples=50
+    )
     defined = {place for place, number in numbers_of(document).items() if number is not None}
     assert defined == {
         "/fleiss_kappa",
         *(f"/krippendorff_alpha/{name}" for name in ("nominal", "ordinal", "interval", "ratio")),
     }
-    assert document["cohen_kappa"]["linear"] == {"mean": None, "value": None, "reason": ANONYMOUS, "pairs": []}
+    assert document["cohen_kappa"]["linear"] == {
+        "mean": None,
+        "value": None,
+        "reason": ANONYMOUS,
+        "pairs": [],
+    }
     assert document["leave_one_out"]["pearson"]["reason"] == ANONYMOUS
 
 

@@ -12,7 +12,9 @@ SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stat
 
 
 def drawn_items(cluster: NDArray[np.int64], multiplicity: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([np.flatnonzero(cluster == d).repeat(times) for d, times in enumerate(multiplicity)])
+    return np.concatenate(
+        [np.flatnonzero(cluster == d).repeat(times) for d, times in enumerate(multiplicity)]
+    )
 
 
 def scipy_replicates(

@@ -3,7 +3,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from annotations.correlation.bootstrap import cluster_resamples, percentile_interval, percentile_p, with_interval
+from annotations.correlation.bootstrap import (
+    cluster_resamples,
+    percentile_interval,
+    percentile_p,
+    with_interval,
+)
 from annotations.estimates import Estimate, Undefined
 
 
@@ -17,7 +22,8 @@ def test_a_seed_gives_the_same_resamples_and_another_seed_gives_others():
 
 
 def test_a_cluster_is_missing_from_a_resample_as_often_as_drawing_with_replacement_says():
-    # P(not drawn in 5 draws from 5) = (4/5)^5 = 0.32768; sd of the share over 20,000 × 5 cells is below 0.002.
+    # P(not drawn in 5 draws from 5) = (4/5)^5 = 0.32768; sd of the share over 20,000 × 5 cells is
+    # below 0.002.
     missing = (cluster_resamples(5, 20_000, seed=0) == 0).mean()
     assert missing == pytest.approx(0.32768, abs=0.01)
 
@@ -61,9 +67,14 @@ def test_fewer_than_ten_dialogues_that_agree_to_the_digit_give_no_interval(dialo
 
 
 def test_p_is_twice_the_share_of_the_draws_beyond_nothing():
-    """Of −1, 0, 1, 2, 3 the second is 0, a quarter of the way up: p = 2 · 1/4. Without a draw beyond 0: 1 / (5 + 1)."""
+    """Of −1, 0, 1, 2, 3 the second is 0, a quarter of the way up: p = 2 · 1/4. Without a draw
+    beyond 0: 1 / (5 + 1)."""
     assert percentile_p(np.array([3.0, 0.0, -1.0, 2.0, 1.0, np.nan])) == pytest.approx(0.5)
-    assert percentile_p(np.arange(1.0, 6.0)) == percentile_p(-np.arange(1.0, 6.0)) == pytest.approx(1 / 6)
+    assert (
+        percentile_p(np.arange(1.0, 6.0))
+        == percentile_p(-np.arange(1.0, 6.0))
+        == pytest.approx(1 / 6)
+    )
     assert percentile_p(np.zeros(5)) == 1.0
 
 
@@ -76,4 +87,6 @@ def test_p_and_interval_never_contradict_each_other(draws, shift):
 
 
 def test_an_undefined_estimate_gets_no_interval():
-    assert with_interval(Estimate.undefined("why"), np.arange(100.0), 5) == Estimate.undefined("why")
+    assert with_interval(Estimate.undefined("why"), np.arange(100.0), 5) == Estimate.undefined(
+        "why"
+    )

@@ -34,7 +34,8 @@ def scores_like(kind, n, clusters, seed=0):
 
 def test_small_case_by_hand():
     found = correlation_estimates([1, 2, 3, 4], [1, 3, 2, 4], ONE_CLUSTER)
-    # Deviations (−1.5, −.5, .5, 1.5) and (−1.5, .5, −.5, 1.5): products 2.25 − .25 − .25 + 2.25 = 4; squares 5 and 5.
+    # Deviations (−1.5, −.5, .5, 1.5) and (−1.5, .5, −.5, 1.5): products 2.25 − .25 − .25 + 2.25 =
+    # 4; squares 5 and 5.
     assert found["pearson"].value == pytest.approx(0.8)
     # ρ = 1 − 6·Σd²/(n(n²−1)) = 1 − 6·2/60.
     assert found["spearman"].value == pytest.approx(0.8)
@@ -43,14 +44,18 @@ def test_small_case_by_hand():
 
 
 def test_ties_lower_the_denominator_of_tau_b():
-    # Pairs: (1,1)-(1,2) tied for people; the other five concordant or tied: human 1,1,2,3; metric 1,2,3,3.
-    # Concordant 4, discordant 0; untied for people 6 − 1 = 5, for the metric 6 − 1 = 5: τ-b = 4/5.
-    assert correlation_estimates([1, 1, 2, 3], [1, 2, 3, 3], ONE_CLUSTER)["kendall"].value == pytest.approx(0.8)
+    # Pairs: (1,1)-(1,2) tied for people; the other five concordant or tied: human 1,1,2,3; metric
+    # 1,2,3,3. Concordant 4, discordant 0; untied for people 6 − 1 = 5, for the metric 6 − 1 = 5:
+    # τ-b = 4/5.
+    assert correlation_estimates([1, 1, 2, 3], [1, 2, 3, 3], ONE_CLUSTER)[
+        "kendall"
+    ].value == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("size", [2.0**1000, 2.0**330, 2.0**-330, 2.0**-1000])
 def test_scores_of_any_size_have_the_same_coefficients(size):
-    """A power of two changes no digit of a score, and so none of r; their squares would be infinite or nothing."""
+    """A power of two changes no digit of a score, and so none of r; their squares would be infinite
+    or nothing."""
     human, metric, cluster = scores_like("both continuous", 60, 8)
     drawn = cluster_resamples(8, 200, seed=1)
     assert correlation_estimates(human, metric * size, cluster, drawn) == correlation_estimates(
@@ -68,9 +73,13 @@ def test_point_and_p_equal_scipy(name, kind):
     assert estimate.p == pytest.approx(p, rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["both discrete", "both continuous", "mostly zero", "one far outlier"])
 @pytest.mark.parametrize(
-    ("n", "clusters"), [(700, 9), (260, 40), (300, 60), (150, 150), (12, 3)], ids=lambda size: str(size)
+    "kind", ["both discrete", "both continuous", "mostly zero", "one far outlier"]
+)
+@pytest.mark.parametrize(
+    ("n", "clusters"),
+    [(700, 9), (260, 40), (300, 60), (150, 150), (12, 3)],
+    ids=lambda size: str(size),
 )
 def test_replicates_equal_scipy_on_the_resample_written_down(kind, n, clusters):
     human, metric, cluster = scores_like(kind, n, clusters)
@@ -86,7 +95,9 @@ def test_both_ways_to_count_concordant_pairs_agree(monkeypatch):
     weights = cluster_resamples(12, 30, seed=2)
     by_blocks = kendall_module.replicates(human, metric, cluster, weights)
     monkeypatch.setattr(kendall_module, "MAX_CLUSTERS_FOR_BLOCKS", 1)
-    np.testing.assert_allclose(by_blocks, kendall_module.replicates(human, metric, cluster, weights), atol=1e-12)
+    np.testing.assert_allclose(
+        by_blocks, kendall_module.replicates(human, metric, cluster, weights), atol=1e-12
+    )
 
 
 def test_a_resample_with_a_constant_side_is_undefined():
@@ -105,12 +116,17 @@ def test_the_interval_is_that_of_the_replicates():
     weights = cluster_resamples(8, 200, seed=5)
     found = correlation_estimates(human, metric, cluster, weights)
     for name in COEFFICIENTS:
-        expected = np.percentile(scipy_replicates(name, human, metric, cluster, weights), [2.5, 97.5])
+        expected = np.percentile(
+            scipy_replicates(name, human, metric, cluster, weights), [2.5, 97.5]
+        )
         assert found[name].ci == pytest.approx(tuple(expected), abs=1e-9)
 
 
 def test_no_weights_mean_no_interval_was_asked_for():
-    assert "ci" not in correlation_estimates([1, 2, 3, 4], [1, 3, 2, 4], ONE_CLUSTER)["pearson"].as_json()
+    assert (
+        "ci"
+        not in correlation_estimates([1, 2, 3, 4], [1, 3, 2, 4], ONE_CLUSTER)["pearson"].as_json()
+    )
 
 
 def test_clusters_that_hold_no_pair_change_nothing_but_the_weights():
@@ -134,7 +150,9 @@ def test_clusters_that_hold_no_pair_change_nothing_but_the_weights():
 )
 def test_undefined_says_why(human, metric, reason):
     cluster = np.zeros(len(human), dtype=int)
-    for estimate in correlation_estimates(human, metric, cluster, cluster_resamples(1, 10, 0)).values():
+    for estimate in correlation_estimates(
+        human, metric, cluster, cluster_resamples(1, 10, 0)
+    ).values():
         assert estimate.value is None
         assert reason in estimate.reason
 
@@ -158,14 +176,18 @@ def test_an_interval_over_dialogues_is_wider_than_one_over_rows_when_a_dialogue_
     random = np.random.default_rng(0)
     human, metric = random.normal(size=(2, 10)).repeat(20, axis=1)
     dialogue = np.arange(10).repeat(20)
-    over_dialogues = correlation_estimates(human, metric, dialogue, cluster_resamples(10, 500, 0))["pearson"].ci
-    over_rows = correlation_estimates(human, metric, np.arange(200), cluster_resamples(200, 500, 0))["pearson"].ci
+    over_dialogues = correlation_estimates(human, metric, dialogue, cluster_resamples(10, 500, 0))[
+        "pearson"
+    ].ci
+    over_rows = correlation_estimates(
+        human, metric, np.arange(200), cluster_resamples(200, 500, 0)
+    )["pearson"].ci
     assert over_dialogues[1] - over_dialogues[0] > 2 * (over_rows[1] - over_rows[0])
 
 
 def test_a_95_percent_interval_covers_the_true_correlation_about_95_times_in_100():
-    # 60 clusters of one pair, true r = 0.5, 200 data sets: the percentile interval's coverage is near 0.93;
-    # below 0.88 or above 0.99 has a chance under 1 %.
+    # 60 clusters of one pair, true r = 0.5, 200 data sets: the percentile interval's coverage is
+    # near 0.93; below 0.88 or above 0.99 has a chance under 1 %.
     random = np.random.default_rng(7)
     cluster = np.arange(60)
     covered = 0

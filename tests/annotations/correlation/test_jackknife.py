@@ -19,11 +19,14 @@ def test_of_a_mean_it_is_student_s_t():
     left_out = (values.sum() - values) / 4
     expected = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
     assert jackknife_interval(values.mean(), left_out) == pytest.approx(expected)
-    assert jackknife_interval(values.mean(), left_out, corrected=True) == pytest.approx(expected)  # a mean has no bias
+    assert jackknife_interval(values.mean(), left_out, corrected=True) == pytest.approx(
+        expected
+    )  # a mean has no bias
 
 
 def test_the_correction_takes_the_bias_of_one_over_n_away():
-    # The variance with divisor n has the bias −σ²/n: pseudo-values average to the one with divisor n − 1.
+    # The variance with divisor n has the bias −σ²/n: pseudo-values average to the one with divisor
+    # n − 1.
     values = np.array([1.0, 4.0, 2.0, 7.0, 3.0])
     left_out = np.array([np.var(np.delete(values, number)) for number in range(5)])
     low, high = jackknife_interval(np.var(values), left_out, corrected=True)
@@ -33,7 +36,9 @@ def test_the_correction_takes_the_bias_of_one_over_n_away():
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
 def test_correlations_without_each_cluster_are_scipy_s_on_fisher_s_scale(name):
     found = correlation_estimates(HUMAN, METRIC, CLUSTER, Redraws.jackknife(8))[name]
-    left_out = [SCIPY[name](HUMAN[number != CLUSTER], METRIC[number != CLUSTER])[0] for number in range(8)]
+    left_out = [
+        SCIPY[name](HUMAN[number != CLUSTER], METRIC[number != CLUSTER])[0] for number in range(8)
+    ]
     z = np.arctanh(left_out)
     reach = stats.t.ppf(0.975, 7) * np.sqrt(7 / 8 * np.square(z - z.mean()).sum())
     centre = np.arctanh(found.value)
@@ -45,10 +50,15 @@ def test_correlations_without_each_cluster_are_scipy_s_on_fisher_s_scale(name):
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
 @pytest.mark.parametrize("seed", range(8))
 def test_p_and_interval_of_a_cell_never_contradict_each_other(name, seed):
-    """Dialogues that differ as a whole: counted as independent responses they read as significant far too often."""
+    """Dialogues that differ as a whole: counted as independent responses they read as significant
+    far too often."""
     random = np.random.default_rng(seed)
-    human, metric = (np.repeat(random.normal(size=8), 10) + 0.3 * random.normal(size=80) for _ in range(2))
-    found = correlation_estimates(human, metric, np.repeat(np.arange(8), 10), Redraws.jackknife(8))[name]
+    human, metric = (
+        np.repeat(random.normal(size=8), 10) + 0.3 * random.normal(size=80) for _ in range(2)
+    )
+    found = correlation_estimates(human, metric, np.repeat(np.arange(8), 10), Redraws.jackknife(8))[
+        name
+    ]
     assert (found.p < 0.05) == (found.ci[0] > 0.0 or found.ci[1] < 0.0)
 
 
@@ -85,7 +95,9 @@ def test_each_is_left_out_once_and_many_go_in_groups():
 
 def test_an_average_of_coefficients_ends_at_one():
     """θ = 0.9, left out 0.8 and 1.0: se = √(½ · (0.1² + 0.1²)) = 0.1, t(1) = 12.7."""
-    assert jackknife_interval(0.9, np.array([0.8, 1.0]), "bounded") == pytest.approx((0.9 - 1.27062047, 1.0))
+    assert jackknife_interval(0.9, np.array([0.8, 1.0]), "bounded") == pytest.approx(
+        (0.9 - 1.27062047, 1.0)
+    )
 
 
 def test_other_statistics_may_be_the_same_whichever_of_ten_dialogues_is_left_out():

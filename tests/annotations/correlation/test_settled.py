@@ -27,7 +27,8 @@ def test_settling_leaves_short_decimals_as_they_are_and_missing_ones_missing():
 
 
 def test_means_of_settled_parts_still_tie():
-    """(11/3 + 11/3 + 8/3) / 3 = (10/3 + 10/3 + 10/3) / 3; of parts of twelve digits the first would be larger."""
+    """(11/3 + 11/3 + 8/3) / 3 = (10/3 + 10/3 + 10/3) / 3; of parts of twelve digits the first would
+    be larger."""
     thirds = np.array([[11.0, 11.0, 8.0], [10.0, 10.0, 10.0]]) / 3
     uneven, even = settled(settled(thirds, DIGITS_OF_PARTS).mean(axis=1))
     assert uneven == even

@@ -19,10 +19,14 @@ from annotations.records import (
 def small_corpus() -> list[Record]:
     """Two dialogues, three turns; ``echo`` answers all, ``=dull/one`` only the first dialogue's."""
     first = TurnRecord(0, (Utterance("A", "hi\nthere"),), ("hello", "hey"))
-    second = TurnRecord(1, (Utterance("A", "hi"), Utterance("B", "hello"), Utterance("A", "bye")), ("see you",))
+    second = TurnRecord(
+        1, (Utterance("A", "hi"), Utterance("B", "hello"), Utterance("A", "bye")), ("see you",)
+    )
     other = TurnRecord(0, (Utterance("A", "who ?"),), ("me",))
     return [
-        CorpusRecord(name="small", simulated=True, aspects=("overall", "Uses Knowledge"), scale=(0.0, 5.0)),
+        CorpusRecord(
+            name="small", simulated=True, aspects=("overall", "Uses Knowledge"), scale=(0.0, 5.0)
+        ),
         SystemRecord("echo", "baseline", "says it again"),
         SystemRecord("=dull/one"),
         RaterRecord("r1"),
@@ -44,7 +48,12 @@ def small_corpus() -> list[Record]:
 def small_scores() -> list[MetricScoresRecord]:
     return [
         MetricScoresRecord(
-            "bleu_4", "echo", "bleu_4|v1", {("d 1", 0): 0.5, ("d 1", 1): None}, {"d 1": 0.5, "d2": None}, -0.25
+            "bleu_4",
+            "echo",
+            "bleu_4|v1",
+            {("d 1", 0): 0.5, ("d 1", 1): None},
+            {"d 1": 0.5, "d2": None},
+            -0.25,
         ),
         MetricScoresRecord("pmi", "=dull/one", "pmi|v1", {}, {}, None, uses_references=False),
     ]
@@ -54,6 +63,14 @@ def submitted_scores() -> list[MetricScoresRecord]:
     """Of two systems, by somebody whose name begins like a formula."""
     about = SubmittedRecord("dialogue", False, "+ann", "https://example.org/theirs", "ab" * 32)
     return [
-        MetricScoresRecord("theirs", system, "theirs|by:+ann", {}, {"d 1": score, "d2": None}, score, submitted=about)
+        MetricScoresRecord(
+            "theirs",
+            system,
+            "theirs|by:+ann",
+            {},
+            {"d 1": score, "d2": None},
+            score,
+            submitted=about,
+        )
         for system, score in (("echo", 2.0), ("=dull/one", 3.0))
     ]

@@ -31,7 +31,10 @@ def test_a_broken_replacement_leaves_the_old_folder(tmp_path: Path) -> None:
     (tmp_path / "out" / "old.txt").write_text("old")
     with pytest.raises(ValueError, match="went away"):
         exporters()["jsonl"].export(breaks_off(), tmp_path / "out", replace=True)
-    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == ["out", "out/old.txt"]
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")] == [
+        "out",
+        "out/old.txt",
+    ]
 
 
 def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:

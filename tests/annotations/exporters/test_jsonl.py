@@ -31,8 +31,15 @@ def test_an_export_has_the_digest_of_what_was_exported(tmp_path: Path) -> None:
 
 def test_an_undefined_score_is_null(tmp_path: Path) -> None:
     exporters()["jsonl"].export(small_corpus(), tmp_path, small_scores())
-    rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [(r["level"], r["dialogue_id"], r["turn"], r["score"]) for r in rows if r["metric"] == "bleu_4"] == [
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    assert [
+        (r["level"], r["dialogue_id"], r["turn"], r["score"])
+        for r in rows
+        if r["metric"] == "bleu_4"
+    ] == [
         ("turn", "d 1", 0, 0.5),
         ("turn", "d 1", 1, None),
         ("dialogue", "d 1", None, 0.5),
@@ -43,9 +50,16 @@ def test_an_undefined_score_is_null(tmp_path: Path) -> None:
 
 def test_a_metric_that_was_handed_in_has_a_line_and_rows_like_every_other(tmp_path: Path) -> None:
     exporters()["jsonl"].export(small_corpus(), tmp_path, [*small_scores(), *submitted_scores()])
-    rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert len({tuple(row) for row in rows}) == 1
-    assert [row["level"] for row in rows if row["metric"] == "theirs"] == ["dialogue", "dialogue", "system"] * 2
+    assert [row["level"] for row in rows if row["metric"] == "theirs"] == [
+        "dialogue",
+        "dialogue",
+        "system",
+    ] * 2
     [line] = (tmp_path / "submitted_metrics.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(line) == {
         "metric": "theirs",
@@ -69,7 +83,9 @@ def test_a_metric_that_was_handed_in_has_a_line_and_rows_like_every_other(tmp_pa
         ("cpdc", "cpdc/dummy_data_task1.json"),
     ],
 )
-def test_real_corpora_go_round_with_their_digest(tmp_path: Path, format_name: str, file: str) -> None:
+def test_real_corpora_go_round_with_their_digest(
+    tmp_path: Path, format_name: str, file: str
+) -> None:
     importer = importers()[format_name]
     for part in survey(importer, real_file(file)):
         target = tmp_path / (part.part or "whole")

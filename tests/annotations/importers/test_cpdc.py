@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from annotations.records import DialogueRecord, ResponseRecord
-from tests.annotations.importers.helpers import file_of, of_type, problems, read, real_file, surveyed
+from tests.annotations.importers.helpers import (
+    file_of,
+    of_type,
+    problems,
+    read,
+    real_file,
+    surveyed,
+)
 
 
 def dialogue(**fields: Any) -> dict[str, Any]:
@@ -15,7 +22,9 @@ def dialogue(**fields: Any) -> dict[str, Any]:
         f"turn_{k}": {
             "persona A": ["i am anna"],
             "persona B": ["i am ben", "i cook"],
-            "dialogue": [{"persona_id": "AB"[n % 2], "text": f"line {n}"} for n in range(2 * k + 1)],
+            "dialogue": [
+                {"persona_id": "AB"[n % 2], "text": f"line {n}"} for n in range(2 * k + 1)
+            ],
             "gold_reference": f"line {2 * k + 1}",
         }
         for k in range(7)
@@ -46,7 +55,9 @@ def test_without_an_id_the_place_in_the_file_is_the_id(tmp_path: Path) -> None:
 def test_a_missing_turn_is_named(tmp_path: Path) -> None:
     content = dialogue()
     del content["turn_6"]
-    assert problems("cpdc", file_of(tmp_path, [dialogue(), content])) == ["file.json: $[1].turn_6: is missing"]
+    assert problems("cpdc", file_of(tmp_path, [dialogue(), content])) == [
+        "file.json: $[1].turn_6: is missing"
+    ]
 
 
 def test_an_id_that_occurs_twice_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,11 @@ from annotations.importers.registry import importers
 from tests.annotations.importers.helpers import file_of, surveyed
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "formats.md"
-EXAMPLES = dict(re.findall(r"<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+EXAMPLES = dict(
+    re.findall(
+        r"<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
+)
 
 
 def test_there_is_an_example_of_every_format_that_fits_on_the_page() -> None:

@@ -7,12 +7,31 @@ from typing import Any
 
 import pytest
 
-from annotations.records import CorpusRecord, DialogueRecord, RaterRecord, RatingRecord, SystemRecord
-from tests.annotations.importers.helpers import lines_of, of_type, problems, read, real_file, surveyed
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    SystemRecord,
+)
+from tests.annotations.importers.helpers import (
+    lines_of,
+    of_type,
+    problems,
+    read,
+    real_file,
+    surveyed,
+)
 
 
 def line(scores: list[list[float]], **fields: Any) -> dict[str, Any]:
-    return {"src": " hi there ", "refs": ["hello"], "hyps": ["yes"] * len(scores), "human_scores": scores, **fields}
+    return {
+        "src": " hi there ",
+        "refs": ["hello"],
+        "hyps": ["yes"] * len(scores),
+        "human_scores": scores,
+        **fields,
+    }
 
 
 def test_a_line_is_a_dialogue_with_one_utterance(tmp_path: Path) -> None:
@@ -38,7 +57,14 @@ def test_systems_are_numbered_and_the_rater_is_an_aggregate(tmp_path: Path) -> N
         (4, ("relevance", "grammar", "content", "overall"), "overall"),
         (
             6,
-            ("Understandable", "Natural", "Maintains Context", "Engaging", "Uses Knowledge", "Overall"),
+            (
+                "Understandable",
+                "Natural",
+                "Maintains Context",
+                "Engaging",
+                "Uses Knowledge",
+                "Overall",
+            ),
             "Overall",
         ),
     ],
@@ -52,7 +78,9 @@ def test_the_number_of_scores_names_the_aspects(
 
 def test_a_known_questionnaire_is_checked_against_its_scale(tmp_path: Path) -> None:
     found = problems("fbd", lines_of(tmp_path, [line([[1.5, 1, 1, 1, 0, 1]])]))
-    assert found == ["file.jsonl:1: human_scores[0][0]: 1.5 lies outside the scale of 'Understandable', 0 to 1"]
+    assert found == [
+        "file.jsonl:1: human_scores[0][0]: 1.5 lies outside the scale of 'Understandable', 0 to 1"
+    ]
 
 
 def test_an_unknown_questionnaire_has_an_open_scale(tmp_path: Path) -> None:
@@ -62,7 +90,12 @@ def test_an_unknown_questionnaire_has_an_open_scale(tmp_path: Path) -> None:
 
 
 def test_ragged_lines_are_named(tmp_path: Path) -> None:
-    lines = [line([[1.0], [2.0]]), line([[1.0]]), line([[1.0], [2.0, 3.0]]), line([[1.0], [1.0]], hyps=["a"])]
+    lines = [
+        line([[1.0], [2.0]]),
+        line([[1.0]]),
+        line([[1.0], [2.0, 3.0]]),
+        line([[1.0], [1.0]], hyps=["a"]),
+    ]
     assert problems("fbd", lines_of(tmp_path, lines)) == [
         "file.jsonl:2: hyps: has 1 responses where the first line has 2",
         "file.jsonl:3: human_scores[1]: has 2 scores where the first has 1",
@@ -84,6 +117,10 @@ def test_ragged_lines_are_named(tmp_path: Path) -> None:
 )
 def test_the_six_real_files(name: str, dialogues: int, systems: int, aspects: int) -> None:
     (part,) = surveyed("fbd", real_file(f"fbd/{name}_annotation.json"))
-    assert (part.counts.dialogues, part.counts.systems, part.counts.raters) == (dialogues, systems, 1)
+    assert (part.counts.dialogues, part.counts.systems, part.counts.raters) == (
+        dialogues,
+        systems,
+        1,
+    )
     assert part.counts.responses == dialogues * systems
     assert part.counts.ratings == dialogues * systems * aspects

@@ -88,13 +88,19 @@ def test_the_digest_sees_one_changed_score(tmp_path: Path) -> None:
 
 
 def test_an_empty_response_is_a_response(tmp_path: Path) -> None:
-    assert read("jsonl", lines_of(tmp_path, with_line(4, text="")))[4] == ResponseRecord("d", 0, "echo", "")
+    assert read("jsonl", lines_of(tmp_path, with_line(4, text="")))[4] == ResponseRecord(
+        "d", 0, "echo", ""
+    )
 
 
 @pytest.mark.parametrize(
     ("position", "changes", "problem"),
     [
-        (0, {"type": "korpus"}, "1: type: 'korpus' is none of corpus, system, rater, dialogue, response, rating"),
+        (
+            0,
+            {"type": "korpus"},
+            "1: type: 'korpus' is none of corpus, system, rater, dialogue, response, rating",
+        ),
         (0, {"main_aspect": "Natural"}, "1: main_aspect: 'Natural' is not one of the aspects"),
         (0, {"scale": [5, 1]}, "1: scale: the lowest score must be below the highest"),
         (0, {"simulated": "yes"}, "1: simulated: must be true or false, not a string"),
@@ -113,7 +119,11 @@ def test_an_empty_response_is_a_response(tmp_path: Path) -> None:
         (5, {"score": "4"}, "6: score: must be a number, not a string"),
         (5, {"score": 10**400}, "6: score: is too large to be a number here"),
         (5, {"score": 6}, "6: score: 6 lies outside the scale of 'overall', 1 to 5"),
-        (5, {"aspect": "Engaging", "score": -1}, "6: score: -1 lies outside the scale of 'Engaging', 0 to open"),
+        (
+            5,
+            {"aspect": "Engaging", "score": -1},
+            "6: score: -1 lies outside the scale of 'Engaging', 0 to open",
+        ),
         (5, {"aspect": "Natural"}, "6: aspect: the corpus has no aspect 'Natural'"),
         (5, {"rater": "r2"}, "6: rater: the rater 'r2' is not known"),
     ],
@@ -121,7 +131,10 @@ def test_an_empty_response_is_a_response(tmp_path: Path) -> None:
 def test_a_fault_is_named_by_line_and_field(
     tmp_path: Path, position: int, changes: dict[str, Any], problem: str
 ) -> None:
-    assert problems("jsonl", lines_of(tmp_path, with_line(position, **changes)))[0] == f"file.jsonl:{problem}"
+    assert (
+        problems("jsonl", lines_of(tmp_path, with_line(position, **changes)))[0]
+        == f"file.jsonl:{problem}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,8 +148,12 @@ def test_a_fault_is_named_by_line_and_field(
         (RATING, "the rater 'r1' rates the same item for 'overall' twice"),
     ],
 )
-def test_a_record_that_comes_twice_is_refused(tmp_path: Path, line: dict[str, Any], problem: str) -> None:
-    assert problems("jsonl", lines_of(tmp_path, [*CORPUS_LINES, line])) == [f"file.jsonl:7: {problem}"]
+def test_a_record_that_comes_twice_is_refused(
+    tmp_path: Path, line: dict[str, Any], problem: str
+) -> None:
+    assert problems("jsonl", lines_of(tmp_path, [*CORPUS_LINES, line])) == [
+        f"file.jsonl:7: {problem}"
+    ]
 
 
 def test_a_rating_needs_the_response_that_it_judges(tmp_path: Path) -> None:
@@ -174,7 +191,9 @@ def test_what_refers_to_a_record_at_fault_is_not_told_beside_it(
 
 def test_where_raters_stand_among_systems_makes_no_other_version(tmp_path: Path) -> None:
     swapped = [CORPUS, RATER, SYSTEM, DIALOGUE, RESPONSE, RATING]
-    one, other = (surveyed("jsonl", lines_of(tmp_path, lines))[0].digest for lines in (CORPUS_LINES, swapped))
+    one, other = (
+        surveyed("jsonl", lines_of(tmp_path, lines))[0].digest for lines in (CORPUS_LINES, swapped)
+    )
     assert one == other
 
 
@@ -186,16 +205,22 @@ def test_names_that_look_the_same_are_refused(tmp_path: Path, position: int, fie
 
 
 @pytest.mark.parametrize(("position", "field"), [(1, "name"), (2, "name"), (3, "id")])
-def test_a_letter_and_its_accent_are_one_character_in_a_name(tmp_path: Path, position: int, field: str) -> None:
+def test_a_letter_and_its_accent_are_one_character_in_a_name(
+    tmp_path: Path, position: int, field: str
+) -> None:
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     found = problems("jsonl", lines_of(tmp_path, with_line(position, **{field: decomposed})))
-    assert found[0] == f"file.jsonl:{position + 1}: {field}: is not in Unicode's composed form (NFC)"
+    assert (
+        found[0] == f"file.jsonl:{position + 1}: {field}: is not in Unicode's composed form (NFC)"
+    )
     found = problems("jsonl", lines_of(tmp_path, with_line(position, **{field: composed})))
     assert not any("NFC" in problem for problem in found)
 
 
 def test_an_aspect_has_the_length_that_a_column_holds(tmp_path: Path) -> None:
-    found = problems("jsonl", lines_of(tmp_path, with_line(0, aspects=["overall", "x" * 101], scales=[])))
+    found = problems(
+        "jsonl", lines_of(tmp_path, with_line(0, aspects=["overall", "x" * 101], scales=[]))
+    )
     assert found == ["file.jsonl:1: aspects[1]: has 101 characters; at most 100 are allowed"]
 
 
@@ -207,7 +232,9 @@ def test_an_aspect_has_one_scale(tmp_path: Path) -> None:
 
 def test_a_score_is_told_with_all_its_digits(tmp_path: Path) -> None:
     found = problems("jsonl", lines_of(tmp_path, with_line(5, score=5.000000000000001)))
-    assert found == ["file.jsonl:6: score: 5.000000000000001 lies outside the scale of 'overall', 1 to 5"]
+    assert found == [
+        "file.jsonl:6: score: 5.000000000000001 lies outside the scale of 'overall', 1 to 5"
+    ]
 
 
 def test_half_a_pair_in_a_key_is_told(tmp_path: Path) -> None:

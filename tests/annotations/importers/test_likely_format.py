@@ -14,7 +14,10 @@ from tests.annotations.importers.helpers import file_of
 from tests.annotations.importers.test_documented_examples import EXAMPLES
 from tests.site import PROJECT
 
-CPDC = '[\n  {"dialog_id": "0", "turn_0": {"persona A": [], "persona B": [], "dialogue": [], "gold_reference": "x"}}]'
+CPDC = (
+    '[\n  {"dialog_id": "0", "turn_0": {"persona A": [], "persona B": [], "dialogue": [], '
+    '"gold_reference": "x"}}]'
+)
 
 
 @pytest.mark.parametrize(("name", "text"), [*EXAMPLES.items(), ("cpdc", CPDC)])
@@ -64,11 +67,15 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     program = (
-        "import sys; from pathlib import Path; from annotations.importers.registry import likely_format\n"
-        "print([likely_format(Path(sys.argv[1]))])"
+        "import sys; from pathlib import Path; from annotations.importers.registry import "
+        "likely_format\nprint([likely_format(Path(sys.argv[1]))])"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program, pipe], cwd=PROJECT, capture_output=True, text=True, timeout=20
+        [sys.executable, "-c", program, pipe],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=20,
     )
     assert ended.stdout == "['']\n", ended.stderr
 

@@ -23,7 +23,9 @@ def test_b_is_who_answers_and_has_your_persona(tmp_path: Path) -> None:
     (dialogue,) = dialogues(tmp_path, EPISODE)
     assert dialogue.persona == ("i row .", "i have two cats .")
     assert dialogue.partner_persona == ("i bake .",)
-    assert [([(u.speaker, u.text) for u in turn.context], turn.references) for turn in dialogue.turns] == [
+    assert [
+        ([(u.speaker, u.text) for u in turn.context], turn.references) for turn in dialogue.turns
+    ] == [
         ([("A", "hi")], ("hello",)),
         ([("A", "hi"), ("B", "hello"), ("A", "what do you do ?")], ("i row .",)),
     ]
@@ -38,7 +40,9 @@ def test_a_dialogue_begins_where_the_numbers_do(tmp_path: Path) -> None:
 
 
 def test_candidates_and_rewards_are_passed_over(tmp_path: Path) -> None:
-    with_candidates = EPISODE.replace("\thello", "\thello\t\tno|yes|hello").replace("\ti row .", "\ti row .\t1.0\ta|b")
+    with_candidates = EPISODE.replace("\thello", "\thello\t\tno|yes|hello").replace(
+        "\ti row .", "\ti row .\t1.0\ta|b"
+    )
     (one,) = surveyed("personachat", file_of(tmp_path, EPISODE))
     (other,) = surveyed("personachat", file_of(tmp_path, with_candidates.replace("\n", "\r\n")))
     assert one.digest == other.digest
@@ -77,8 +81,12 @@ def test_a_dialogue_of_which_the_start_is_missing_is_named(tmp_path: Path) -> No
     assert found == ["file.json:1: is numbered 4; a dialogue begins with 1"]
 
 
-@pytest.mark.parametrize(("content", "count"), [("1 your persona: i row .\n", 0), ("1 __SILENCE__\thi\n", 1)])
-def test_a_dialogue_in_which_nobody_is_answered_is_named(tmp_path: Path, content: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("content", "count"), [("1 your persona: i row .\n", 0), ("1 __SILENCE__\thi\n", 1)]
+)
+def test_a_dialogue_in_which_nobody_is_answered_is_named(
+    tmp_path: Path, content: str, count: int
+) -> None:
     assert problems("personachat", file_of(tmp_path, EPISODE + content)) == [
         f"file.json:6: a dialogue has two utterances or more; this one has {count}"
     ]

@@ -6,17 +6,41 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from annotations.records import CorpusRecord, DialogueRecord, RaterRecord, RatingRecord, ResponseRecord, SystemRecord
-from tests.annotations.importers.helpers import file_of, of_type, problems, read, real_file, surveyed
+from annotations.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    ResponseRecord,
+    SystemRecord,
+)
+from tests.annotations.importers.helpers import (
+    file_of,
+    of_type,
+    problems,
+    read,
+    real_file,
+    surveyed,
+)
 
 CONTEXT: dict[str, Any] = {
     "context": "hello\nhi , who is there ?\nme\n",
     "fact": "your persona: i own a boat.\nyour persona: i sing.\n",
     "annotators": ["ann", "bob"],
     "responses": [
-        {"response": "welcome aboard\n", "model": "Original Ground Truth", "Natural": [3, 3], "Overall": [5, 4]},
+        {
+            "response": "welcome aboard\n",
+            "model": "Original Ground Truth",
+            "Natural": [3, 3],
+            "Overall": [5, 4],
+        },
         {"response": "boat\n", "model": "Echo", "Natural": [1, 2], "Overall": [1, 2]},
-        {"response": "me who ?\n", "model": "New Human Generated", "Natural": [2, 3], "Overall": [3, 4]},
+        {
+            "response": "me who ?\n",
+            "model": "New Human Generated",
+            "Natural": [2, 3],
+            "Overall": [3, 4],
+        },
     ],
 }
 
@@ -55,7 +79,9 @@ def test_ground_truth_is_a_system_and_the_reference(tmp_path: Path) -> None:
 def test_scores_belong_to_the_annotators_in_their_order(tmp_path: Path) -> None:
     records = read("usr", file_of(tmp_path, [CONTEXT]))
     assert of_type(records, RaterRecord) == [RaterRecord("ann"), RaterRecord("bob")]
-    echo = [r for r in of_type(records, RatingRecord) if r.system == "Echo" and r.aspect == "Natural"]
+    echo = [
+        r for r in of_type(records, RatingRecord) if r.system == "Echo" and r.aspect == "Natural"
+    ]
     assert [(rating.rater, rating.score) for rating in echo] == [("ann", 1.0), ("bob", 2.0)]
 
 
@@ -91,7 +117,8 @@ def test_scores_must_be_as_many_as_annotators(tmp_path: Path) -> None:
 def test_a_system_that_answers_twice_is_refused(tmp_path: Path) -> None:
     found = problems("usr", file_of(tmp_path, changed(model="Original Ground Truth")))
     assert found[0] == (
-        "file.json: $[0].responses[1]: the system 'Original Ground Truth' answers turn 0 of dialogue '0' twice"
+        "file.json: $[0].responses[1]: the system 'Original Ground Truth' answers turn 0 of "
+        "dialogue '0' twice"
     )
 
 

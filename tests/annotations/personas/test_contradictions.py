@@ -27,7 +27,12 @@ def test_years_and_ages_in_a_sentence_must_fit_the_age(text: str, age: int, faul
 
 def test_a_sentence_is_for_its_ages_only() -> None:
     sentence = Sentence("I retired last year.", min_age=60, max_age=70)
-    assert [fault_with_age(sentence, age) == "" for age in (59, 60, 70, 71)] == [False, True, True, False]
+    assert [fault_with_age(sentence, age) == "" for age in (59, 60, 70, 71)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_one_fact_cannot_have_two_values() -> None:

@@ -6,13 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.personas import Knowledge, NoPersona, Persona, load_knowledge, make_pair, make_persona
+from annotations.personas import (
+    Knowledge,
+    NoPersona,
+    Persona,
+    load_knowledge,
+    make_pair,
+    make_persona,
+)
 from annotations.personas.contradictions import fault_with_age, fault_with_facts
 from annotations.personas.generator import YEAR
 from annotations.personas.knowledge import ASPECTS, Head, Name, Sentence
 
 OWN = load_knowledge()
-NAMES = tuple(Name(f"{gender}{decade}", gender, decade) for decade in range(1930, 2010, 10) for gender in "fm")
+NAMES = tuple(
+    Name(f"{gender}{decade}", gender, decade) for decade in range(1930, 2010, 10) for gender in "fm"
+)
 
 
 def contradictions(persona: Persona) -> list[str]:
@@ -34,11 +43,16 @@ def test_no_persona_of_the_own_knowledge_contradicts_itself(seed: int) -> None:
 
 
 def sentences(prefix: str) -> st.SearchStrategy[Sentence]:
-    tags = st.dictionaries(st.sampled_from(["home", "work", "dog"]), st.sampled_from(["a", "b"]), max_size=2)
+    tags = st.dictionaries(
+        st.sampled_from(["home", "work", "dog"]), st.sampled_from(["a", "b"]), max_size=2
+    )
     texts = st.integers(0, 10**6).map(lambda number: f"{prefix} {number} for {number % 60} years.")
     ages = st.tuples(st.integers(18, 99), st.integers(18, 99)).map(sorted)
     return st.builds(
-        lambda text, age, tag: Sentence(text, age[0], age[1], tuple(sorted(tag.items()))), texts, ages, tags
+        lambda text, age, tag: Sentence(text, age[0], age[1], tuple(sorted(tag.items()))),
+        texts,
+        ages,
+        tags,
     )
 
 
@@ -47,7 +61,9 @@ def sentences(prefix: str) -> st.SearchStrategy[Sentence]:
 @given(
     st.lists(
         st.builds(
-            Head, sentences("head"), st.dictionaries(st.sampled_from(ASPECTS), st.tuples(sentences("tail")), min_size=1)
+            Head,
+            sentences("head"),
+            st.dictionaries(st.sampled_from(ASPECTS), st.tuples(sentences("tail")), min_size=1),
         ),
         min_size=2,
         max_size=8,
@@ -87,7 +103,10 @@ def test_a_persona_begins_with_name_age_and_family_and_then_tells_two_profiles()
     assert family in {sentence.text for sentence in OWN.family}
     first, second = persona.heads
     assert persona.sentences[3] == first
-    tails = {head.text: {tail.text for tails in head.attributes.values() for tail in tails} for head in OWN.heads}
+    tails = {
+        head.text: {tail.text for tails in head.attributes.values() for tail in tails}
+        for head in OWN.heads
+    }
     place = persona.sentences.index(second)
     assert set(persona.sentences[4:place]) <= tails[first]
     assert set(persona.sentences[place + 1 :]) <= tails[second]

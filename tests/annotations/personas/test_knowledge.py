@@ -10,7 +10,12 @@ from annotations.importers.problems import ImportFailed
 from annotations.personas.knowledge import ASPECTS, load_knowledge
 
 GOOD = [
-    {"head": f"I am number {number}.", "min_age": 20, "max_age": 60, "attributes": {"experience": [f"I was {number}."]}}
+    {
+        "head": f"I am number {number}.",
+        "min_age": 20,
+        "max_age": 60,
+        "attributes": {"experience": [f"I was {number}."]},
+    }
     for number in range(4)
 ]
 
@@ -39,14 +44,21 @@ def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) 
     file.write_text(json.dumps(rows))
     plain, tagged = load_knowledge(file).heads[0].attributes["experience"]
     assert (plain.text, plain.tags) == ("I was 0.", ())
-    assert (tagged.min_age, tagged.max_age, tagged.tags) == (30, 99, (("cat", "none"), ("dog", "some")))
+    assert (tagged.min_age, tagged.max_age, tagged.tags) == (
+        30,
+        99,
+        (("cat", "none"), ("dog", "some")),
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"head": ""}, "persona.json: $[1].head: is empty"),
-        ({"head": "x" * 301}, "persona.json: $[1].head: has 301 characters; at most 300 are allowed"),
+        (
+            {"head": "x" * 301},
+            "persona.json: $[1].head: has 301 characters; at most 300 are allowed",
+        ),
         ({"head": "I am\0a NUL."}, "persona.json: $[1].head: holds a NUL character (character 5)"),
         ({"head": "I am number 0."}, "persona.json: $[1].head: 'I am number 0.' occurs twice"),
         ({"min_age": "young"}, "persona.json: $[1].min_age: must be a whole number, not a string"),
@@ -56,7 +68,10 @@ def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) 
         ({"tags": {"home": 3}}, "persona.json: $[1].tags.home: must be a string, not a number"),
         ({"attributes": []}, "persona.json: $[1].attributes: must be an object, not a list"),
         ({"attributes": {}}, "persona.json: $[1].attributes: holds no attribute"),
-        ({"attributes": {"hobby": []}}, "persona.json: $[1].attributes.hobby: is not a field of this format"),
+        (
+            {"attributes": {"hobby": []}},
+            "persona.json: $[1].attributes.hobby: is not a field of this format",
+        ),
         (
             {"attributes": {"experience": ["I was.", 3]}},
             "persona.json: $[1].attributes.experience[1]: must be an object, not a number",
@@ -68,15 +83,21 @@ def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) 
         ({"gender": "any"}, "persona.json: $[1].gender: is not a field of this format"),
     ],
 )
-def test_a_fault_is_named_with_its_place_and_field(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+def test_a_fault_is_named_with_its_place_and_field(
+    tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
     rows = json.loads(json.dumps(GOOD))
     rows[1].update(change)
     assert problem in problems_of(tmp_path, rows)
 
 
 def test_a_pair_needs_four_heads(tmp_path: Path) -> None:
-    assert problems_of(tmp_path, GOOD[:3]) == ["persona.json: $: holds 3 head personas; a pair needs at least 4"]
+    assert problems_of(tmp_path, GOOD[:3]) == [
+        "persona.json: $: holds 3 head personas; a pair needs at least 4"
+    ]
 
 
 def test_a_file_that_is_no_list_is_refused(tmp_path: Path) -> None:
-    assert problems_of(tmp_path, '{"personas": []}')[0].startswith("persona.json: $: must be a list (JSON array)")
+    assert problems_of(tmp_path, '{"personas": []}')[0].startswith(
+        "persona.json: $: must be a list (JSON array)"
+    )

@@ -15,12 +15,22 @@ TABLE = Table(
     ),
     rows=(
         Row(
-            "bleu", {"metric": Cell("bleu", href="/bleu/"), "r": Cell(0.25, ci=(0.1, 0.4), p=0.0004), "loss": Cell(3.0)}
+            "bleu",
+            {
+                "metric": Cell("bleu", href="/bleu/"),
+                "r": Cell(0.25, ci=(0.1, 0.4), p=0.0004),
+                "loss": Cell(3.0),
+            },
         ),
         Row("fbd", {"metric": Cell("fbd"), "r": Cell(reason="no turn level"), "loss": Cell(1.5)}),
         Row(
             "meteor",
-            {"metric": Cell("Meteor"), "r": Cell(-0.5, ci=(-0.6, -0.4)), "loss": Cell(1.5), "rank": Cell(2, ci=(1, 3))},
+            {
+                "metric": Cell("Meteor"),
+                "r": Cell(-0.5, ci=(-0.6, -0.4)),
+                "loss": Cell(1.5),
+                "rank": Cell(2, ci=(1, 3)),
+            },
             badges=("simulated",),
             swatch=9,
         ),

@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from annotations.estimates import Estimate
-from annotations.tables import Cell, Column, Row, Table, choose_columns, estimate_cell, mark_best, sort_table
+from annotations.tables import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    choose_columns,
+    estimate_cell,
+    mark_best,
+    sort_table,
+)
 from annotations.tables.arrange import column_scale
 from tests.annotations.tables.example import TABLE, ids
 
@@ -28,11 +37,19 @@ def test_text_sorts_without_regard_to_case() -> None:
 
 
 def test_an_unknown_key_leaves_the_order_of_the_table() -> None:
-    assert ids(sort_table(replace(TABLE, sort=("r", False)), "nonsense")) == ["meteor", "bleu", "fbd"]
+    assert ids(sort_table(replace(TABLE, sort=("r", False)), "nonsense")) == [
+        "meteor",
+        "bleu",
+        "fbd",
+    ]
 
 
 def test_chosen_columns_keep_the_name_and_the_order_of_the_table() -> None:
-    assert [column.key for column in choose_columns(TABLE, "loss,r").columns] == ["metric", "r", "loss"]
+    assert [column.key for column in choose_columns(TABLE, "loss,r").columns] == [
+        "metric",
+        "r",
+        "loss",
+    ]
 
 
 def test_a_wish_for_no_known_column_shows_all() -> None:
@@ -42,7 +59,8 @@ def test_a_wish_for_no_known_column_shows_all() -> None:
 def test_the_best_follows_the_direction_and_ties_share_it() -> None:
     marked = mark_best(TABLE)
     best = {(row.id, key) for row in marked.rows for key, cell in row.cells.items() if cell.best}
-    # r: higher is better, 0.25 > -0.5. loss: lower is better, 1.5 twice. rank and metric have no direction.
+    # r: higher is better, 0.25 > -0.5. loss: lower is better, 1.5 twice. rank and metric have no
+    # direction.
     assert best == {("bleu", "r"), ("fbd", "loss"), ("meteor", "loss")}
 
 
@@ -52,18 +70,28 @@ def test_an_excluded_row_does_not_compete() -> None:
 
 
 def test_one_competitor_is_no_competition() -> None:
-    table = Table("t", "", (Column("a", "a", "number", higher_is_better=True),), (Row("1", {"a": Cell(1.0)}),))
+    table = Table(
+        "t", "", (Column("a", "a", "number", higher_is_better=True),), (Row("1", {"a": Cell(1.0)}),)
+    )
     assert not mark_best(table).rows[0].cell("a").best
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_a_number_that_is_not_finite_is_undefined_with_a_reason(number: float) -> None:
     cell = Cell(number, ci=(0.0, 1.0), p=0.5)
-    assert (cell.value, cell.ci, cell.p, cell.reason) == (None, None, None, "the result is not a finite number")
+    assert (cell.value, cell.ci, cell.p, cell.reason) == (
+        None,
+        None,
+        None,
+        "the result is not a finite number",
+    )
 
 
 def test_an_undefined_estimate_keeps_its_reason() -> None:
-    assert estimate_cell(Estimate.undefined("all human scores are equal")).reason == "all human scores are equal"
+    assert (
+        estimate_cell(Estimate.undefined("all human scores are equal")).reason
+        == "all human scores are equal"
+    )
 
 
 def test_an_estimate_without_interval_says_why_in_a_note() -> None:

@@ -13,7 +13,10 @@ def drawn(pick: str, form: str = "compare") -> str:
 
 def test_a_row_that_can_be_ticked_has_a_box_that_belongs_to_the_form() -> None:
     said = drawn('fbd[model="a"]')
-    assert '<input type="checkbox" class="pick" name="pick" value="fbd[model=&quot;a&quot;]" form="compare"' in said
+    assert (
+        '<input type="checkbox" class="pick" name="pick" value="fbd[model=&quot;a&quot;]" '
+        'form="compare"' in said
+    )
     assert 'aria-label="Compare &lt;b&gt; &quot;quoted&quot;"' in said
 
 

@@ -46,7 +46,12 @@ def test_columns_of_the_address_may_come_in_one_or_in_several() -> None:
 
 def long_table(rows: int) -> Table:
     columns = (Column("name", "Name"), Column("r", "r", "number"))
-    return Table("t", "T", columns, tuple(Row(f"n{n}", {"name": Cell(f"n{n}"), "r": Cell(n)}) for n in range(rows)))
+    return Table(
+        "t",
+        "T",
+        columns,
+        tuple(Row(f"n{n}", {"name": Cell(f"n{n}"), "r": Cell(n)}) for n in range(rows)),
+    )
 
 
 def test_of_a_long_table_the_first_hundred_in_the_order_asked_for_show() -> None:
@@ -69,7 +74,10 @@ def test_a_table_that_is_not_long_shows_all_its_rows_and_says_nothing_of_it() ->
 
 def test_the_rows_of_two_tables_are_asked_for_apart() -> None:
     source = '{% data_table table prefix="turn-" %}'
-    assert [len(row_ids(page(asked, source, long_table(201)))) for asked in ("/?rows=all", "/?turn-rows=all")] == [
+    assert [
+        len(row_ids(page(asked, source, long_table(201))))
+        for asked in ("/?rows=all", "/?turn-rows=all")
+    ] == [
         100,
         201,
     ]
@@ -77,7 +85,11 @@ def test_the_rows_of_two_tables_are_asked_for_apart() -> None:
 
 def test_a_prefix_keeps_two_tables_apart() -> None:
     asked = "/?sort=r&turn-sort=-r"
-    assert row_ids(page(asked, '{% data_table table prefix="turn-" %}')) == ["bleu", "meteor", "fbd"]
+    assert row_ids(page(asked, '{% data_table table prefix="turn-" %}')) == [
+        "bleu",
+        "meteor",
+        "fbd",
+    ]
 
 
 def test_the_forms_send_the_rest_of_the_address_along() -> None:
@@ -89,7 +101,9 @@ def test_text_of_the_address_is_escaped() -> None:
 
 
 def test_downloads_are_linked_by_the_name_of_the_table_and_keep_what_was_asked() -> None:
-    assert 'href="/c/?aspect=Engaging&download=metrics.csv"' in html.unescape(page("/c/?aspect=Engaging"))
+    assert 'href="/c/?aspect=Engaging&download=metrics.csv"' in html.unescape(
+        page("/c/?aspect=Engaging")
+    )
 
 
 def test_a_table_without_rows_says_so() -> None:
@@ -99,7 +113,8 @@ def test_a_table_without_rows_says_so() -> None:
 
 
 def test_a_phone_is_offered_what_its_cards_leave_out_and_nothing_else() -> None:
-    """Of the columns of one table each: a range of ranks is always there, so it is nothing to unfold."""
+    """Of the columns of one table each: a range of ranks is always there, so it is nothing to
+    unfold."""
     columns = {
         "corpus": (Column("corpus", "Corpus", "text"), Cell("one")),
         "r": (Column("r", "r", "number"), Cell(0.25, ci=(0.1, 0.4))),
@@ -110,9 +125,14 @@ def test_a_phone_is_offered_what_its_cards_leave_out_and_nothing_else() -> None:
 
     def offered(*keys: str) -> list[str]:
         table = Table(
-            "t", "", tuple(columns[key][0] for key in keys), (Row("a", {key: columns[key][1] for key in keys}),)
+            "t",
+            "",
+            tuple(columns[key][0] for key in keys),
+            (Row("a", {key: columns[key][1] for key in keys}),),
         )
-        return re.findall(r'class="all-fields choice"><input[^>]*> ([^<]*)</label>', page("/", table=table))
+        return re.findall(
+            r'class="all-fields choice"><input[^>]*> ([^<]*)</label>', page("/", table=table)
+        )
 
     assert offered("corpus", "rank") == []
     assert offered("corpus", "r", "rank") == offered("corpus", "p") == ["intervals"]
@@ -126,7 +146,10 @@ def test_a_score_that_is_undefined_keeps_its_reason_within_reach() -> None:
 
 
 def test_query_changes_one_parameter_and_removes_another() -> None:
-    assert html.unescape(page("/?page=1&kind=agent&sort=r", "{% query page=2 kind=None %}")) == "?page=2&sort=r"
+    assert (
+        html.unescape(page("/?page=1&kind=agent&sort=r", "{% query page=2 kind=None %}"))
+        == "?page=2&sort=r"
+    )
 
 
 def test_what_is_written_for_a_script_is_what_django_writes() -> None:
@@ -139,7 +162,13 @@ def test_options_say_which_is_chosen_and_escape_their_words() -> None:
 
 
 def test_names_are_escaped_in_the_frame_of_the_table_too() -> None:
-    table = Table("t", "<i>caption</i>", (Column("a", "<i>"),), (Row("1", {"a": Cell("<i>")}),), notes=("<i>",))
+    table = Table(
+        "t",
+        "<i>caption</i>",
+        (Column("a", "<i>"),),
+        (Row("1", {"a": Cell("<i>")}),),
+        notes=("<i>",),
+    )
     assert "<i>" not in page("/", table=table)
 
 
@@ -159,7 +188,9 @@ def test_columns_are_chosen_under_the_names_of_their_groups() -> None:
 
 
 def test_a_list_of_scores_has_a_figure_or_a_reason_and_what_to_know() -> None:
-    listed = score_list([("bleu_4", 0.12345, "", "cut at 512 tokens"), ("meteor", None, "no words", "")])
+    listed = score_list(
+        [("bleu_4", 0.12345, "", "cut at 512 tokens"), ("meteor", None, "no words", "")]
+    )
     assert listed == (
         '<div><dt>bleu_4</dt><dd><span class="figure">0.123</span></dd><dd class="remark">cut at 512 tokens</dd></div>'
         '<div><dt>meteor</dt><dd><details class="undefined"><summary aria-label="undefined: no words">–</summary>'
@@ -174,5 +205,7 @@ def test_text_in_a_list_of_scores_is_escaped() -> None:
 
 
 def test_ratings_name_their_raters_where_these_have_names() -> None:
-    assert rating_list([("rater 1", "4"), ("", "3.5")]) == "<span>rater 1: 4</span>, <span>3.5</span>"
+    assert (
+        rating_list([("rater 1", "4"), ("", "3.5")]) == "<span>rater 1: 4</span>, <span>3.5</span>"
+    )
     assert "<b>" not in rating_list([("<b>", "<b>")])

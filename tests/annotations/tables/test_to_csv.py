@@ -16,12 +16,19 @@ def records(table: Table) -> list[dict[str, str]]:
 
 def test_intervals_p_and_reasons_have_columns_of_their_own() -> None:
     first, second, _ = records(TABLE)
-    assert (first["r"], first["r_low"], first["r_high"], first["r_p"]) == ("0.25", "0.1", "0.4", "0.0004")
+    assert (first["r"], first["r_low"], first["r_high"], first["r_p"]) == (
+        "0.25",
+        "0.1",
+        "0.4",
+        "0.0004",
+    )
     assert (second["r"], second["r_low"], second["r_reason"]) == ("", "", "no turn level")
 
 
 def test_numbers_keep_all_their_digits() -> None:
-    table = Table("t", "", (Column("a", "a", "number", decimals=1),), (Row("1", {"a": Cell(1 / 3)}),))
+    table = Table(
+        "t", "", (Column("a", "a", "number", decimals=1),), (Row("1", {"a": Cell(1 / 3)}),)
+    )
     assert float(records(table)[0]["a"]) == 1 / 3
 
 

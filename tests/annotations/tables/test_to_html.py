@@ -15,7 +15,9 @@ from tests.annotations.tables.example import TABLE
 
 def tree(table: Table, shown: frozenset[str] | None = None) -> ElementTree.Element:
     """Parsed as XML, which also proves that every element is closed and every text escaped."""
-    html = table_to_html(table, shown, {column.key: f"?sort={column.key}&x=1" for column in table.columns})
+    html = table_to_html(
+        table, shown, {column.key: f"?sort={column.key}&x=1" for column in table.columns}
+    )
     return ElementTree.fromstring(f"<div>{html}</div>")
 
 
@@ -36,7 +38,8 @@ def test_the_interval_is_said_in_words() -> None:
 
 
 def test_whiskers_share_the_scale_of_their_column() -> None:
-    # The scale is -0.6 to 0.4 on 3..45 of 48 px: 42 px for 1.0. 0.1 → 3 + 0.7 · 42 = 32.4; 0.4 → 45; 0.25 → 38.7.
+    # The scale is -0.6 to 0.4 on 3..45 of 48 px: 42 px for 1.0. 0.1 → 3 + 0.7 · 42 = 32.4; 0.4 →
+    # 45; 0.25 → 38.7.
     whisker = rows(tree(TABLE))[0][1].find("svg")
     assert whisker is not None
     zero, line, dot = list(whisker)
@@ -54,7 +57,9 @@ def test_undefined_is_a_dash_whose_reason_a_button_opens() -> None:
 
 def test_equal_reasons_share_one_explanation() -> None:
     many = tuple(Row(str(number), {"a": Cell(reason="same")}) for number in range(50))
-    assert table_to_html(Table("t", "", (Column("a", "a", "number"),), many)).count('popover=""') == 1
+    assert (
+        table_to_html(Table("t", "", (Column("a", "a", "number"),), many)).count('popover=""') == 1
+    )
 
 
 def test_the_best_is_bold_and_said() -> None:
@@ -64,24 +69,38 @@ def test_the_best_is_bold_and_said() -> None:
 
 def test_the_sorted_column_says_so() -> None:
     page = tree(sort_table(TABLE, "-r"))
-    assert [th.get("aria-sort") for th in page.findall(".//thead/tr")[1]] == [None, "descending", None, None]
+    assert [th.get("aria-sort") for th in page.findall(".//thead/tr")[1]] == [
+        None,
+        "descending",
+        None,
+        None,
+    ]
 
 
 def test_the_group_spans_its_shown_columns() -> None:
     page = tree(TABLE, frozenset({"metric", "r", "loss"}))
     groups = page.findall(".//thead/tr")[0]
-    assert [(group.text, group.get("colspan")) for group in groups] == [(None, "1"), ("turn", "1"), ("system", "1")]
+    assert [(group.text, group.get("colspan")) for group in groups] == [
+        (None, "1"),
+        ("turn", "1"),
+        ("system", "1"),
+    ]
 
 
 def test_a_column_not_chosen_is_not_written() -> None:
     page = tree(TABLE, frozenset({"metric", "r"}))
     assert [words(head) for head in page.findall(".//thead/tr")[1]] == ["metric", "r?"]
     assert [len(row) for row in rows(page)] == [2, 2, 2]
-    assert "system" not in words(page.findall(".//thead/tr")[0]), "a group without a column has no name"
+    assert "system" not in words(page.findall(".//thead/tr")[0]), (
+        "a group without a column has no name"
+    )
 
 
 def test_the_name_of_the_row_is_written_whatever_was_chosen() -> None:
-    assert [words(head) for head in tree(TABLE, frozenset({"loss"})).findall(".//thead/tr")[1]] == ["metric", "loss"]
+    assert [words(head) for head in tree(TABLE, frozenset({"loss"})).findall(".//thead/tr")[1]] == [
+        "metric",
+        "loss",
+    ]
 
 
 def test_the_range_of_a_rank_stands_beside_it() -> None:
@@ -91,7 +110,9 @@ def test_the_range_of_a_rank_stands_beside_it() -> None:
 def test_rows_that_are_not_significantly_different_share_a_letter() -> None:
     column = Column("rank", "rank", "rank")
     systems = [("one", "a"), ("two", "ab"), ("three", "b")]
-    ranked = tuple(Row(name, {"s": Cell(name), "rank": Cell(1, letters=letters)}) for name, letters in systems)
+    ranked = tuple(
+        Row(name, {"s": Cell(name), "rank": Cell(1, letters=letters)}) for name, letters in systems
+    )
     table = Table("t", "", (Column("s", "s"), column), ranked)
     drawn = rows(tree(table))
     assert [words(row[1]) for row in drawn] == ["1 group a", "1 group ab", "1 group b"]
@@ -103,7 +124,13 @@ def test_text_is_escaped_wherever_it_stands(text: str) -> None:
         "t",
         text,
         (Column("a", text, help=text, group=text), Column("b", text, "number", group=text)),
-        (Row(text, {"a": Cell(text, href=text, note=text), "b": Cell(reason=text)}, badges=(text,)),),
+        (
+            Row(
+                text,
+                {"a": Cell(text, href=text, note=text), "b": Cell(reason=text)},
+                badges=(text,),
+            ),
+        ),
     )
     page = tree(table)
     assert page.find(".//script") is None
@@ -117,7 +144,13 @@ def test_no_element_has_a_style_attribute() -> None:
 
 @pytest.mark.parametrize(
     ("number", "decimals", "text"),
-    [(-0.1234, 3, "−0.123"), (10395, 0, "10,395"), (-0.0001, 3, "0.000"), (0.5, 1, "0.5"), (-0.6, 0, "−1")],
+    [
+        (-0.1234, 3, "−0.123"),
+        (10395, 0, "10,395"),
+        (-0.0001, 3, "0.000"),
+        (0.5, 1, "0.5"),
+        (-0.6, 0, "−1"),
+    ],
 )
 def test_numbers_as_written(number: float, decimals: int, text: str) -> None:
     assert written(number, decimals) == text
@@ -127,19 +160,30 @@ def test_small_p_values_are_bounded_not_rounded_to_zero() -> None:
     assert (written_p(0.0004), written_p(0.0314)) == ("p < 0.001", "p = 0.031")
 
 
-@pytest.mark.parametrize(("number", "written_as"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (52, "ba")])
+@pytest.mark.parametrize(
+    ("number", "written_as"), [(0, "a"), (25, "z"), (26, "aa"), (51, "az"), (52, "ba")]
+)
 def test_groups_count_in_letters(number: int, written_as: str) -> None:
     assert letter(number) == written_as
 
 
 def test_the_first_48_systems_look_different() -> None:
-    assert len({(colour_number(swatch), shape(swatch)) for swatch in range(48)}) == 48 == len(COLOURS) * len(SHAPES)
+    assert (
+        len({(colour_number(swatch), shape(swatch)) for swatch in range(48)})
+        == 48
+        == len(COLOURS) * len(SHAPES)
+    )
 
 
 def test_shares_are_drawn_as_bars_and_said_in_words() -> None:
     """Of 20 px one is the floor's: ½ is the largest and 19 px high, ¼ is 9.5 px, 0 has no bar."""
     cell = Cell("1: 50 %, 2: 25 %, 3: 0 %", bars=(0.5, 0.25, 0.0))
-    table = Table("t", "T", (Column("a", "A"), Column("use", "Use")), (Row("r", {"a": Cell("x"), "use": cell}),))
+    table = Table(
+        "t",
+        "T",
+        (Column("a", "A"), Column("use", "Use")),
+        (Row("r", {"a": Cell("x"), "use": cell}),),
+    )
     (row,) = rows(tree(table))
     assert [bar.get("height") for bar in row.iter("rect")] == ["19.0", "9.5"]
     assert words(row[1]) == "1: 50 %, 2: 25 %, 3: 0 %"
@@ -169,7 +213,9 @@ def test_a_writer_puts_every_arrangement_together_as_if_it_were_written_anew(
     writer = TableWriter(TABLE)
     writer.html(None, TABLE.sort, frozenset({"r"}))
     sort = parse_sort(wish, TABLE)
-    assert writer.html(order_of(TABLE, sort), sort, shown) == table_to_html(sort_table(TABLE, wish), shown)
+    assert writer.html(order_of(TABLE, sort), sort, shown) == table_to_html(
+        sort_table(TABLE, wish), shown
+    )
 
 
 @pytest.fixture
@@ -178,21 +224,31 @@ def cells_written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     cells: list[tuple[str, int]] = []
     write = to_html._Drawn.write
     monkeypatch.setattr(
-        to_html._Drawn, "write", lambda one, place: (cells.append((one.column.key, place)), write(one, place))[1]
+        to_html._Drawn,
+        "write",
+        lambda one, place: (cells.append((one.column.key, place)), write(one, place))[1],
     )
     return cells
 
 
-def test_a_cell_is_written_when_it_first_shows_and_not_again(cells_written: list[tuple[str, int]]) -> None:
+def test_a_cell_is_written_when_it_first_shows_and_not_again(
+    cells_written: list[tuple[str, int]],
+) -> None:
     writer = TableWriter(TABLE)
     for order, shown in (([1], {"r"}), ([1, 0], {"r"}), ([0, 1], {"r", "loss"})):
         writer.html(order, None, frozenset(shown))
-    assert sorted(cells_written) == [(key, place) for key in ("loss", "metric", "r") for place in (0, 1)]
+    assert sorted(cells_written) == [
+        (key, place) for key in ("loss", "metric", "r") for place in (0, 1)
+    ]
 
 
 def test_rows_that_do_not_show_are_neither_written_nor_explained() -> None:
-    rows_ = tuple(Row(f"r{n}", {"a": Cell(f"name {n}"), "b": Cell(reason=f"reason {n}")}) for n in range(3))
-    html = TableWriter(Table("t", "T", (Column("a", "A"), Column("b", "B", "number")), rows_)).html([2, 0])
+    rows_ = tuple(
+        Row(f"r{n}", {"a": Cell(f"name {n}"), "b": Cell(reason=f"reason {n}")}) for n in range(3)
+    )
+    html = TableWriter(Table("t", "T", (Column("a", "A"), Column("b", "B", "number")), rows_)).html(
+        [2, 0]
+    )
     assert re.findall(r'data-id="(\w+)"', html) == ["r2", "r0"]
     assert re.findall(r'class="tip"[^>]*>([^<]*)<', html) == ["reason 2", "reason 0"]
 
@@ -200,7 +256,8 @@ def test_rows_that_do_not_show_are_neither_written_nor_explained() -> None:
 def test_of_a_long_table_only_some_cells_are_kept(
     monkeypatch: pytest.MonkeyPatch, cells_written: list[tuple[str, int]]
 ) -> None:
-    """Two may be kept: all three rows are written each time, and of one after the other the first is gone again."""
+    """Two may be kept: all three rows are written each time, and of one after the other the first
+    is gone again."""
     monkeypatch.setattr(to_html, "MOST_WRITTEN", 2)
     writer = TableWriter(TABLE)
     whole = [writer.html(None, None, frozenset({"metric"})) for _ in range(2)]
@@ -210,12 +267,22 @@ def test_of_a_long_table_only_some_cells_are_kept(
     assert cells_written[6:] == [("metric", place) for place in (0, 1, 2, 0)]
 
 
-def test_a_column_put_in_leaves_the_others_as_they_were_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_put_in_leaves_the_others_as_they_were_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     writer = TableWriter(TABLE)
     before = writer.html()
-    wider = writer.with_column(Column("more", "more", "number", 0, "m"), [Cell(n) for n in (7, 8, 9)], after="r")
+    wider = writer.with_column(
+        Column("more", "more", "number", 0, "m"), [Cell(n) for n in (7, 8, 9)], after="r"
+    )
     page = ElementTree.fromstring(f"<div>{wider.html()}</div>")
-    assert [words(head) for head in page.findall(".//thead/tr")[1]] == ["metric", "r?", "more?", "loss", "rank"]
+    assert [words(head) for head in page.findall(".//thead/tr")[1]] == [
+        "metric",
+        "r?",
+        "more?",
+        "loss",
+        "rank",
+    ]
     assert [words(row[2]) for row in rows(page)] == ["7", "8", "9"]
     monkeypatch.setattr(to_html._Drawn, "write", lambda *_: pytest.fail("it was written before"))
     assert writer.html() == before

@@ -21,4 +21,7 @@ def test_a_cell_that_a_row_lacks_is_undefined_too() -> None:
 
 
 def test_the_signature_and_the_badges_travel_along() -> None:
-    assert (DOCUMENT["signature"], DOCUMENT["rows"][2]["badges"]) == ("corpus:1|seed:0", ["simulated"])
+    assert (DOCUMENT["signature"], DOCUMENT["rows"][2]["badges"]) == (
+        "corpus:1|seed:0",
+        ["simulated"],
+    )

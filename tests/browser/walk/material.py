@@ -13,14 +13,20 @@ TALKS = {
         ["i repair ferries.", "i am afraid of deep water."],
         [
             ("Is the morning boat on time today?", "It is, the engine was mended last night."),
-            ("You work on the boats yourself?", "Yes, I repair them, though I never look over the side."),
+            (
+                "You work on the boats yourself?",
+                "Yes, I repair them, though I never look over the side.",
+            ),
             ("Why ever not?", "Deep water frightens me, odd as that is for my trade."),
         ],
     ),
     "orchard": (
         ["i grow pears.", "i get up at four."],
         [
-            ("Are these pears from around here?", "From my own trees, picked before the sun was up."),
+            (
+                "Are these pears from around here?",
+                "From my own trees, picked before the sun was up.",
+            ),
             ("You must be an early riser.", "Four o'clock, every single day."),
             ("And what do you do in winter?", "I prune the trees and sleep until five."),
         ],
@@ -46,7 +52,9 @@ IN_WARM_UP = ("ferry", "orchard")
 
 
 def corpus(name: str, dialogues: tuple[str, ...] = tuple(TALKS)) -> str:
-    records: list[dict[str, Any]] = [{"type": "corpus", "name": name, "description": "Short talks of neighbours."}]
+    records: list[dict[str, Any]] = [
+        {"type": "corpus", "name": name, "description": "Short talks of neighbours."}
+    ]
     for key in dialogues:
         persona, lines = TALKS[key]
         said: list[dict[str, str]] = []
@@ -67,7 +75,7 @@ def corpus(name: str, dialogues: tuple[str, ...] = tuple(TALKS)) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-# --- what systems say ------------------------------------------------------------------------------------------
+# --- what systems say -----------------------------------------------------------------------------
 
 
 def answers(template: str, words_of: Any) -> str:
@@ -76,7 +84,9 @@ def answers(template: str, words_of: Any) -> str:
     file = io.StringIO()
     writer = csv.DictWriter(file, fieldnames=list(rows[0]))
     writer.writeheader()
-    writer.writerows({**row, "response": words_of(row["dialog_id"], int(row["turn"]))} for row in rows)
+    writer.writerows(
+        {**row, "response": words_of(row["dialog_id"], int(row["turn"]))} for row in rows
+    )
     return file.getvalue()
 
 
@@ -99,7 +109,7 @@ def tokens(_asked: dict[str, Any]) -> dict[str, int]:
     return {"prompt_tokens": 60, "completion_tokens": 10, "total_tokens": 70}
 
 
-# --- for raters ------------------------------------------------------------------------------------------------
+# --- for raters -----------------------------------------------------------------------------------
 
 PRACTICE = "".join(
     json.dumps(item) + "\n"

@@ -1,4 +1,5 @@
-"""What the organiser does: corpora, a challenge of two rounds, a rating campaign, and at the end the unveiling."""
+"""What the organiser does: corpora, a challenge of two rounds, a rating campaign, and at the end
+the unveiling."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def _add_a_round(mara: Person, name: str, corpus: str, is_final: bool = False) -
 
 
 def _and_sees_the_form_anew(mara: Person, deed: Callable[[], None]) -> None:
-    """The form of a round follows corpus and references; who types on meanwhile stops the first answer."""
+    """The form of a round follows corpus and references; who types on meanwhile stops the first
+    answer."""
     mara.page.evaluate("document.getElementById('round-form').dataset.before = 'yes'")
     deed()
     expect(mara.page.locator("#round-form[data-before]")).to_have_count(0)

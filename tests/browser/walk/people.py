@@ -1,4 +1,5 @@
-"""Somebody at a browser who types one address, the site's own, and from there follows links and presses buttons."""
+"""Somebody at a browser who types one address, the site's own, and from there follows links and
+presses buttons."""
 
 from __future__ import annotations
 
@@ -23,11 +24,15 @@ class Person:
 
     def follow(self, link: str | re.Pattern[str], within: str = "body") -> None:
         """The first link of these words, in the page or in a part of it."""
-        self.page.locator(within).get_by_role("link", name=link, exact=isinstance(link, str)).first.click()
+        self.page.locator(within).get_by_role(
+            "link", name=link, exact=isinstance(link, str)
+        ).first.click()
         self.page.wait_for_load_state("load")
 
     def press(self, button: str | re.Pattern[str], within: str = "body") -> None:
-        self.page.locator(within).get_by_role("button", name=button, exact=isinstance(button, str)).first.click()
+        self.page.locator(within).get_by_role(
+            "button", name=button, exact=isinstance(button, str)
+        ).first.click()
         self.page.wait_for_load_state("load")
 
     def write(self, **fields: str) -> None:
@@ -42,7 +47,9 @@ class Person:
     def choose(self, label: str, words: str) -> None:
         """The option that holds these words."""
         field = self.field(label)
-        field.select_option(value=field.locator("option", has_text=words).first.get_attribute("value"))
+        field.select_option(
+            value=field.locator("option", has_text=words).first.get_attribute("value")
+        )
 
     def give(self, label: str, name: str, text: str) -> None:
         file = {"name": name, "mimeType": "text/plain", "buffer": text.encode()}

@@ -1,4 +1,5 @@
-"""What raters do: follow the link they were sent, practise, rate, pause and come back; one does not pass."""
+"""What raters do: follow the link they were sent, practise, rate, pause and come back; one does not
+pass."""
 
 from __future__ import annotations
 
@@ -10,7 +11,10 @@ from tests.browser.rating_stage import rate_by_key
 from tests.browser.walk.organiser import CAMPAIGN
 from tests.browser.walk.people import Person
 
-UNDERSTOOD, MISUNDERSTOOD = {"engine runs": 5, "Seven spoons": 1}, {"engine runs": 1, "Seven spoons": 5}
+UNDERSTOOD, MISUNDERSTOOD = (
+    {"engine runs": 5, "Seven spoons": 1},
+    {"engine runs": 1, "Seven spoons": 5},
+)
 
 
 def take_part(rater: Person, link: str) -> None:

@@ -1,4 +1,5 @@
-"""What everybody reads in the end: the boards of the corpus, the paper's table, the printed report, the files."""
+"""What everybody reads in the end: the boards of the corpus, the paper's table, the printed report,
+the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What teams do: sign up, make a team, take the files, hand in answers, a prompt or a metric's scores, read a rank."""
+"""What teams do: sign up, make a team, take the files, hand in answers, a prompt or a metric's
+scores, read a rank."""
 
 from __future__ import annotations
 

@@ -24,7 +24,11 @@ def test_of_equal_ones_the_first_stays() -> None:
 
 def test_a_defined_value_beats_an_undefined_one_in_either_direction() -> None:
     for higher in (True, False):
-        assert best_of_each(candidates(0.0, NAN), higher) == best_of_each(candidates(0.0), higher) == {1: 10}
+        assert (
+            best_of_each(candidates(0.0, NAN), higher)
+            == best_of_each(candidates(0.0), higher)
+            == {1: 10}
+        )
         assert best_of_each(candidates(NAN, 0.0), higher) == {1: 11}
 
 

@@ -12,7 +12,9 @@ IDS = [f"d{number}" for number in range(10)]
 def test_the_first_by_hash_are_public() -> None:
     by_hash = sorted(IDS, key=lambda one: hashlib.sha256(f"7|{one}".encode()).digest())
     public = split_dialogues(IDS, 0.3, 7).public.counted
-    assert {one for one, is_public in zip(IDS, public, strict=True) if is_public} == set(by_hash[:3])
+    assert {one for one, is_public in zip(IDS, public, strict=True) if is_public} == set(
+        by_hash[:3]
+    )
 
 
 def test_each_dialogue_counts_on_one_board() -> None:
@@ -21,7 +23,10 @@ def test_each_dialogue_counts_on_one_board() -> None:
 
 
 def test_the_order_of_the_ids_does_not_matter() -> None:
-    forward, back = split_dialogues(IDS, 0.5, 3).public.counted, split_dialogues(IDS[::-1], 0.5, 3).public.counted
+    forward, back = (
+        split_dialogues(IDS, 0.5, 3).public.counted,
+        split_dialogues(IDS[::-1], 0.5, 3).public.counted,
+    )
     assert (forward == back[::-1]).all()
 
 
@@ -32,8 +37,24 @@ def test_another_seed_draws_others() -> None:
 
 @pytest.mark.parametrize(
     ("dialogues", "share", "public"),
-    [(10, 0.5, 5), (5, 0.5, 3), (15, 0.3, 5), (10, 0.001, 1), (10, 0.999, 9), (2, 0.01, 1), (2, 0.99, 1)],
-    ids=["half", "2.5 rounds up", "4.5 rounds up", "one at least", "one is left", "of two", "of two, one is left"],
+    [
+        (10, 0.5, 5),
+        (5, 0.5, 3),
+        (15, 0.3, 5),
+        (10, 0.001, 1),
+        (10, 0.999, 9),
+        (2, 0.01, 1),
+        (2, 0.99, 1),
+    ],
+    ids=[
+        "half",
+        "2.5 rounds up",
+        "4.5 rounds up",
+        "one at least",
+        "one is left",
+        "of two",
+        "of two, one is left",
+    ],
 )
 def test_how_many_are_public(dialogues: int, share: float, public: int) -> None:
     assert public_count(dialogues, share) == public

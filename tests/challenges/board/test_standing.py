@@ -12,7 +12,10 @@ DIALOGUES = 6
 
 
 def board(
-    *entries: list[float], metric: BoardMetric | None = None, system: list[float] | None = None, **kwargs
+    *entries: list[float],
+    metric: BoardMetric | None = None,
+    system: list[float] | None = None,
+    **kwargs,
 ) -> BoardScores:
     """One metric; each entry's scores turn by turn, two turns in each of the six dialogues."""
     turn = np.array([entries], dtype=float)
@@ -105,7 +108,10 @@ def test_no_interval_of_an_entry_leaves_the_range_of_the_metric(higher_is_better
 
 
 def test_entries_whose_intervals_overlap_share_rank_and_band_but_not_their_order() -> None:
-    rising, falling = [0.1, 0.1, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7, 0.9, 0.9, 1.0, 1.0], [0.99, 0.99, *[0.5] * 10]
+    rising, falling = (
+        [0.1, 0.1, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7, 0.9, 0.9, 1.0, 1.0],
+        [0.99, 0.99, *[0.5] * 10],
+    )
     found = places(board(rising, falling))
     assert [(one.rank, one.worst_rank, one.band) for one in found] == [(1, 2, 1), (1, 2, 1)]
     assert [one.order for one in found] == [1, 2]  # 3.5 / 6 and 3.49 / 6
@@ -128,7 +134,10 @@ def test_one_dialogue_has_a_mean_and_no_interval_and_so_no_rank() -> None:
     found = places(of, only(2))
     assert [one.rank for one in found] == [None, None]
     assert [one.order for one in found] == [1, 2]
-    assert found[0].reason == "no interval: an interval over dialogues needs at least 2 scored dialogues"
+    assert (
+        found[0].reason
+        == "no interval: an interval over dialogues needs at least 2 scored dialogues"
+    )
 
 
 def test_an_entry_whose_few_dialogues_agree_is_ranked_with_the_spread_of_the_others() -> None:
@@ -153,7 +162,10 @@ def test_a_metric_of_whole_systems_has_no_score_on_a_part() -> None:
     of = board(HIGH, metric=WHOLE, system=[3.5])
     [[score]] = scores_of(of, only(0, 1))
     assert score.mean.value is None
-    assert score.mean.reason == "the metric scores whole systems: it has no score on a part of the dialogues"
+    assert (
+        score.mean.reason
+        == "the metric scores whole systems: it has no score on a part of the dialogues"
+    )
 
 
 def test_a_metric_of_whole_systems_has_one_where_every_dialogue_counts() -> None:
@@ -168,11 +180,13 @@ def test_a_metric_of_whole_systems_has_one_where_every_dialogue_counts() -> None
 
 
 def left_out_interval(dialogues: list[list[float]]) -> tuple[float, float]:
-    """mean ± t · standard error: the mean is made anew without each of the G dialogues, the standard error is
-    √((G − 1)/G · Σ (mean without one − their mean)²), t the 97.5 % quantile of Student's t with G − 1 degrees of
-    freedom."""
+    """mean ± t · standard error: the mean is made anew without each of the G dialogues, the
+    standard error is √((G − 1)/G · Σ (mean without one − their mean)²), t the 97.5 % quantile of
+    Student's t with G − 1 degrees of freedom."""
     groups = len(dialogues)
-    without = [np.mean(np.concatenate(dialogues[:one] + dialogues[one + 1 :])) for one in range(groups)]
+    without = [
+        np.mean(np.concatenate(dialogues[:one] + dialogues[one + 1 :])) for one in range(groups)
+    ]
     error = np.sqrt((groups - 1) / groups * sum((one - np.mean(without)) ** 2 for one in without))
     mean = np.mean(np.concatenate(dialogues))
     reach = stats.t.ppf(0.975, groups - 1) * error
@@ -181,13 +195,15 @@ def left_out_interval(dialogues: list[list[float]]) -> tuple[float, float]:
 
 def test_the_interval_leaves_out_one_dialogue_at_a_time() -> None:
     dialogues = [[0.1, 0.3], [0.2, 0.2], [0.5, 0.9], [0.4, 0.8], [0.0, 0.1], [0.6, 0.6]]
-    [[score]] = scores_of(board([turn for dialogue in dialogues for turn in dialogue]), everything())
+    [[score]] = scores_of(
+        board([turn for dialogue in dialogues for turn in dialogue]), everything()
+    )
     assert score.mean.ci == pytest.approx(left_out_interval(dialogues))
 
 
 def test_only_scored_turns_of_the_part_are_left_out() -> None:
-    """Four of six dialogues count, one of these has no score and one a single one: three are left out in turn, with
-    the t of 2 degrees of freedom."""
+    """Four of six dialogues count, one of these has no score and one a single one: three are left
+    out in turn, with the t of 2 degrees of freedom."""
     turns = [0.1, 0.3, 0.9, 0.9, 0.5, NAN, NAN, NAN, 0.2, 0.8, 0.7, 0.7]
     [[score]] = scores_of(board(turns), only(0, 2, 3, 4))
     assert score.mean.ci == pytest.approx(left_out_interval([[0.1, 0.3], [0.5], [0.2, 0.8]]))
@@ -200,8 +216,9 @@ def test_two_dialogues_have_a_very_wide_interval() -> None:
 
 
 def test_entries_are_apart_where_the_intervals_of_student_s_t_are() -> None:
-    """Six dialogues with a standard error e: each interval reaches 2.571 e (t of 5 degrees of freedom). Entries 4.9 e
-    apart overlap, entries 5.4 e apart do not; by the normal 1.96 e both pairs would be apart."""
+    """Six dialogues with a standard error e: each interval reaches 2.571 e (t of 5 degrees of
+    freedom). Entries 4.9 e apart overlap, entries 5.4 e apart do not; by the normal 1.96 e both
+    pairs would be apart."""
     wobble = np.repeat([-0.03, 0.03] * 3, 2)
     error = 0.03 / np.sqrt(DIALOGUES - 1)
     near, far = ([0.5 + wobble, 0.5 + apart * error + wobble] for apart in (4.9, 5.4))
@@ -210,8 +227,8 @@ def test_entries_are_apart_where_the_intervals_of_student_s_t_are() -> None:
 
 
 def test_a_metric_of_dialogues_has_its_interval_over_dialogues_and_counts_these() -> None:
-    """Its scores stand at the dialogues' first turns: 4 and 2 of three dialogues, so the mean is 3 and the third is
-    missing."""
+    """Its scores stand at the dialogues' first turns: 4 and 2 of three dialogues, so the mean is 3
+    and the third is missing."""
     turns = np.full((1, 1, DIALOGUES * 2), NAN)
     turns[0, 0, :4] = [4.0, NAN, 2.0, NAN]
     metric = BoardMetric(of_dialogues=True)

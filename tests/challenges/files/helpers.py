@@ -18,7 +18,9 @@ def small_layout() -> Layout:
 
 
 def good_list() -> list[dict[str, Any]]:
-    return [{"dialog_id": name, "turn_0": f"{name} a", "turn_1": f"{name} b"} for name in ("d1", "d2")]
+    return [
+        {"dialog_id": name, "turn_0": f"{name} a", "turn_1": f"{name} b"} for name in ("d1", "d2")
+    ]
 
 
 def good_lines() -> list[dict[str, Any]]:
@@ -26,7 +28,9 @@ def good_lines() -> list[dict[str, Any]]:
 
 
 def good_csv() -> str:
-    return "dialog_id,turn,response\n" + "".join(f"{name},{turn},{name} {turn}\n" for name, turn in SMALL)
+    return "dialog_id,turn,response\n" + "".join(
+        f"{name},{turn},{name} {turn}\n" for name, turn in SMALL
+    )
 
 
 def written(folder: Path, content: Any, name: str = "file") -> Path:
@@ -37,7 +41,9 @@ def written(folder: Path, content: Any, name: str = "file") -> Path:
         return path
     if isinstance(content, tuple):
         content = "".join(json.dumps(line) + "\n" for line in content)
-    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline="")
+    path.write_text(
+        content if isinstance(content, str) else json.dumps(content), encoding="utf-8", newline=""
+    )
     return path
 
 
@@ -48,5 +54,8 @@ def checked(folder: Path, content: Any, layout: Layout | None = None) -> Checked
 def faults(folder: Path, content: Any, layout: Layout | None = None) -> list[str]:
     """What is wrong, as people read it, without the file's name."""
     found = checked(folder, content, layout)
-    lines = [str(problem).removeprefix("file:").removeprefix("file").strip(" :") for problem in found.problems]
+    lines = [
+        str(problem).removeprefix("file:").removeprefix("file").strip(" :")
+        for problem in found.problems
+    ]
     return [*lines, "and more"] if found.more else lines

@@ -1,4 +1,5 @@
-"""What participants download: the CPD challenge's format, with everything or without what speaker B said."""
+"""What participants download: the CPD challenge's format, with everything or without what speaker B
+said."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ TURNS = 7
 
 def dialogue(name: str = "d1") -> DialogueRecord:
     """Seven turns of a conversation in which A and B alternate."""
-    said = [Utterance("AB"[place % 2], f"{name} {'AB'[place % 2]}{place // 2} spoke") for place in range(2 * TURNS)]
+    said = [
+        Utterance("AB"[place % 2], f"{name} {'AB'[place % 2]}{place // 2} spoke")
+        for place in range(2 * TURNS)
+    ]
     turns = tuple(
-        TurnRecord(number, tuple(said[: 2 * number + 1]), (said[2 * number + 1].text,)) for number in range(TURNS)
+        TurnRecord(number, tuple(said[: 2 * number + 1]), (said[2 * number + 1].text,))
+        for number in range(TURNS)
     )
     return DialogueRecord(name, ("i am B.",), ("i am A.",), turns)
 
@@ -30,7 +35,9 @@ def text_of(*dialogues: DialogueRecord, hidden: bool) -> str:
 def test_the_public_form_is_what_the_importer_reads(tmp_path: Path) -> None:
     path = tmp_path / "dialogues.json"
     path.write_text(text_of(dialogue(), dialogue("d2"), hidden=False), encoding="utf-8")
-    records = [record for record in importers()["cpdc"].read(path) if isinstance(record, DialogueRecord)]
+    records = [
+        record for record in importers()["cpdc"].read(path) if isinstance(record, DialogueRecord)
+    ]
     assert records == [dialogue(), dialogue("d2")]
     assert survey(importers()["cpdc"], path)[0].counts.turns == 2 * TURNS
 
@@ -56,7 +63,9 @@ def test_the_hidden_form_says_whose_answer_belongs_where() -> None:
 
 def test_a_history_that_is_not_the_dialogues_own_names_no_turn() -> None:
     first = TurnRecord(0, (Utterance("A", "one"),), ("x",))
-    other = TurnRecord(1, (Utterance("A", "elsewhere"), Utterance("B", "y"), Utterance("A", "two")), ("z",))
+    other = TurnRecord(
+        1, (Utterance("A", "elsewhere"), Utterance("B", "y"), Utterance("A", "two")), ("z",)
+    )
     entry = dialogue_entry(DialogueRecord("d", (), (), (first, other)), hidden=True)
     assert entry["turn_1"]["dialogue"][1] == {"persona_id": "B", "text": None}
 
@@ -69,7 +78,10 @@ def test_a_speaker_who_is_not_a_is_left_out_too() -> None:
 def test_several_references_stand_beside_the_first() -> None:
     turn = TurnRecord(0, (Utterance("A", "hello"),), ("x", "y"))
     entry = dialogue_entry(DialogueRecord("d", (), (), (turn,)), hidden=False)
-    assert (entry["turn_0"]["gold_reference"], entry["turn_0"]["gold_references"]) == ("x", ["x", "y"])
+    assert (entry["turn_0"]["gold_reference"], entry["turn_0"]["gold_references"]) == (
+        "x",
+        ["x", "y"],
+    )
 
 
 def test_both_forms_show_the_same_layout(tmp_path: Path) -> None:

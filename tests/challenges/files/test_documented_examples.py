@@ -53,7 +53,12 @@ def test_hidden_dialogues(tmp_path: Path) -> None:
     ],
 )
 def test_documented_messages_are_said(message: str) -> None:
-    folders = (PROJECT / "leaderboard" / "challenges" / "files", PROJECT / "annotations" / "importers")
-    code = "".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py"))
+    folders = (
+        PROJECT / "leaderboard" / "challenges" / "files",
+        PROJECT / "annotations" / "importers",
+    )
+    code = "".join(
+        path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")
+    )
     assert f"`{message}`" in PAGE
     assert message in code

@@ -19,8 +19,14 @@ from tests.challenges.files.helpers import SMALL, small_layout
 
 Rows = Sequence[Sequence[str]]
 PROJECT = Path(__file__).parents[3]
-RESPONSES = [("dialog_id", "turn", "response"), *((name, str(turn), f"Café 你好 {turn}") for name, turn in SMALL)]
-SCORES = [("dialog_id", "turn", "system", "score"), *((name, str(turn), "né", "0.5") for name, turn in SMALL)]
+RESPONSES = [
+    ("dialog_id", "turn", "response"),
+    *((name, str(turn), f"Café 你好 {turn}") for name, turn in SMALL),
+]
+SCORES = [
+    ("dialog_id", "turn", "system", "score"),
+    *((name, str(turn), "né", "0.5") for name, turn in SMALL),
+]
 RATINGS = [
     ("dialog_id", "turn", "system", "context", "response", "rater", "score"),
     *((name, str(turn), "né", "How?", f"Café 你好 {turn}", "ann", "4.5") for name, turn in SMALL),
@@ -71,14 +77,20 @@ def empty_rows(rows: Rows, separator: str) -> str:
 SHEETS: dict[str, Callable[[Rows], bytes]] = {
     "a byte order mark": lambda rows: b"\xef\xbb\xbf" + table(rows).encode(),
     "lines that end as on Windows": lambda rows: table(rows, end="\r\n").encode(),
-    "semicolons and decimal commas": lambda rows: table(rows, ";", "\r\n", comma=True).encode("utf-8-sig"),
+    "semicolons and decimal commas": lambda rows: table(rows, ";", "\r\n", comma=True).encode(
+        "utf-8-sig"
+    ),
     "tabs": lambda rows: table(rows, "\t").encode(),
     "Excel's Unicode text": lambda rows: table(rows, "\t", "\r\n", comma=True).encode("utf-16"),
     "UTF-16, the other way round": lambda rows: b"\xfe\xff" + table(rows).encode("utf-16-be"),
     "empty rows at the end": lambda rows: (table(rows, ";") + empty_rows(rows, ";")).encode(),
     "empty columns at the end": lambda rows: table([(*row, "", "") for row in rows]).encode(),
-    "a line that tells Excel the separator": lambda rows: ("sep=;\r\n" + table(rows, ";", "\r\n")).encode(),
-    "blanks around the headings": lambda rows: table([[f" {cell} " for cell in rows[0]], *rows[1:]]).encode(),
+    "a line that tells Excel the separator": lambda rows: (
+        "sep=;\r\n" + table(rows, ";", "\r\n")
+    ).encode(),
+    "blanks around the headings": lambda rows: table(
+        [[f" {cell} " for cell in rows[0]], *rows[1:]]
+    ).encode(),
     "every cell in quotes": lambda rows: "".join(
         ",".join(f'"{cell}"' for cell in row) + "\r\n" for row in rows
     ).encode(),
@@ -87,7 +99,9 @@ SHEETS: dict[str, Callable[[Rows], bytes]] = {
 
 @pytest.mark.parametrize("reader", sorted(READERS))
 @pytest.mark.parametrize("sheet", sorted(SHEETS))
-def test_what_a_spreadsheet_writes_is_read_as_the_plain_file(tmp_path: Path, sheet: str, reader: str) -> None:
+def test_what_a_spreadsheet_writes_is_read_as_the_plain_file(
+    tmp_path: Path, sheet: str, reader: str
+) -> None:
     read, rows = READERS[reader]
     (tmp_path / "plain.csv").write_text(table(rows), encoding="utf-8", newline="")
     (tmp_path / "sheet.csv").write_bytes(SHEETS[sheet](rows))
@@ -132,7 +146,7 @@ def test_there_is_one_reader_of_csv() -> None:
     assert found == {"annotations/importers/csv_source.py", "workers/metrics/bertscore_baseline.py"}
 
 
-# --- ratings as a table ------------------------------------------------------------------------------------------
+# --- ratings as a table ---------------------------------------------------------------------------
 
 
 def imported(folder: Path, text: str) -> list[str]:
@@ -154,7 +168,11 @@ def test_a_batch_of_mechanical_turk_is_taken_by_its_columns(tmp_path: Path) -> N
     (tmp_path / "batch.csv").write_text(text, encoding="utf-8")
     corpus, *records = ratings(tmp_path / "batch.csv")
     assert corpus.aspects == ("overall", "Natural")
-    found = [(one.dialogue_id, one.rater, one.aspect, one.score) for one in records if hasattr(one, "score")]
+    found = [
+        (one.dialogue_id, one.rater, one.aspect, one.score)
+        for one in records
+        if hasattr(one, "score")
+    ]
     assert found == [
         ("0", "A1XX", "overall", 4.0),
         ("0", "A1XX", "Natural", 2.0),
@@ -167,22 +185,44 @@ def test_a_batch_of_mechanical_turk_is_taken_by_its_columns(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("system,response\na,b\n", "has no column rater: the heading line must name system, response, rater and score"),
+        (
+            "system,response\na,b\n",
+            "has no column rater: the heading line must name system, response, rater and score",
+        ),
         ("system,response,rater\na,b,c\n", "has no column score"),
-        ("system,response,rater,score\na,b,c,good\n", "score: must be a number with a decimal point, not 'good'"),
-        ('system,response,rater,score\na,b,c,"4,5"\n', "score: must be a number with a decimal point, not '4,5'"),
+        (
+            "system,response,rater,score\na,b,c,good\n",
+            "score: must be a number with a decimal point, not 'good'",
+        ),
+        (
+            'system,response,rater,score\na,b,c,"4,5"\n',
+            "score: must be a number with a decimal point, not '4,5'",
+        ),
         ("system,response,rater,score\na,b,,4\n", "rater: is empty"),
-        ("system,response,rater,score\na,b,c,4\na,other,d,4\n", "response: is another one than in line 2"),
-        ("system,response,rater,score\na,b,c,4\na,b,c,5\n", "the rater 'c' rates the same item for 'overall' twice"),
-        ("system,response,rater,score,turn\na,b,c,4,one\n", "turn: must be a whole number, not 'one'"),
+        (
+            "system,response,rater,score\na,b,c,4\na,other,d,4\n",
+            "response: is another one than in line 2",
+        ),
+        (
+            "system,response,rater,score\na,b,c,4\na,b,c,5\n",
+            "the rater 'c' rates the same item for 'overall' twice",
+        ),
+        (
+            "system,response,rater,score,turn\na,b,c,4,one\n",
+            "turn: must be a whole number, not 'one'",
+        ),
         ("system,response,rater,score\na,b,c,1e300\n", "score: is too large"),
         ("system,response,rater,score\na,b,c\n", "has 3 cells; the heading line has 4"),
         ('[{"system": "a"}]', "is JSON; this format is CSV"),
     ],
 )
-def test_a_fault_in_a_table_of_ratings_is_named_with_its_line(tmp_path: Path, text: str, fault: str) -> None:
+def test_a_fault_in_a_table_of_ratings_is_named_with_its_line(
+    tmp_path: Path, text: str, fault: str
+) -> None:
     (found, *_) = imported(tmp_path, text)
-    assert found.startswith(f"ratings.csv:{1 if 'column' in fault or 'JSON' in fault else found.split(':')[1]}: ")
+    assert found.startswith(
+        f"ratings.csv:{1 if 'column' in fault or 'JSON' in fault else found.split(':')[1]}: "
+    )
     assert fault in found
 
 
@@ -190,9 +230,16 @@ def test_a_fault_in_a_table_of_ratings_is_named_with_its_line(tmp_path: Path, te
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ('[{"id": 1, "data": {}, "annotations": [{"id": 7, "completed_by": 3, "result": []}]}]', "Label Studio"),
+        (
+            '[{"id": 1, "data": {}, "annotations": [{"id": 7, "completed_by": 3, "result": []}]}]',
+            "Label Studio",
+        ),
         ('{"id": "a", "label_annotations": {"overall": {"scale_4": "4"}}}', "Potato"),
-        ('[{"context": "User: Hi!\\nSystem: Hello.", "system": "M", "annotations": {"Overall": [3]}}]', "FED"),
+        (
+            '[{"context": "User: Hi!\\nSystem: Hello.", "system": "M", "annotations": {"Overall": '
+            "[3]}}]",
+            "FED",
+        ),
     ],
 )
 def test_a_file_of_another_program_says_how_it_becomes_one_that_is_taken(
@@ -200,5 +247,7 @@ def test_a_file_of_another_program_says_how_it_becomes_one_that_is_taken(
 ) -> None:
     (tmp_path / "file.json").write_text(content, encoding="utf-8")
     for name in importers():
-        with pytest.raises(CommandError, match=rf"it is .*{what}.*: make it a table with one rating a row"):
+        with pytest.raises(
+            CommandError, match=rf"it is .*{what}.*: make it a table with one rating a row"
+        ):
             call_command("import_corpus", name, str(tmp_path / "file.json"), "--slug", "x")

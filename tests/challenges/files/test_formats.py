@@ -1,4 +1,5 @@
-"""Files that are no text, broken, huge, or meant to harm: one clear problem each, in little time and memory."""
+"""Files that are no text, broken, huge, or meant to harm: one clear problem each, in little time
+and memory."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def zipped() -> bytes:
         (b"[\xe9]", "is not UTF-8 (byte 2)"),
         (b"[\0]", "holds a NUL byte (byte 2)"),
         (b'{"dialog_id": NaN}', "NaN is not a number in JSON"),
-        (b'[{"dialog_id": "d1", "dialog_id": "d1"}]', 'the key "dialog_id" occurs twice in one object'),
+        (
+            b'[{"dialog_id": "d1", "dialog_id": "d1"}]',
+            'the key "dialog_id" occurs twice in one object',
+        ),
         (b"[" * 100_000, "is nested too deeply"),
         (HEAD + b"d1,0,\0\n", "holds a NUL byte (byte 6 of the line)"),
         (HEAD + b"d1,0,\xff\n", "is not UTF-8 (byte 6 of the line)"),
@@ -89,7 +93,9 @@ def test_megabytes_of_garbage_end_soon_with_a_problem(tmp_path: Path, kind: str)
     assert time.perf_counter() - begun < 20
 
 
-@pytest.mark.parametrize("kind", ["one string", "one line of commas", "lines in a quoted cell", "keys"])
+@pytest.mark.parametrize(
+    "kind", ["one string", "one line of commas", "lines in a quoted cell", "keys"]
+)
 def test_what_never_ends_is_not_held_in_memory(tmp_path: Path, kind: str) -> None:
     path = written(tmp_path, GARBAGE[kind] * 4)
     tracemalloc.start()
@@ -108,7 +114,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     with (tmp_path / "file").open("w", encoding="utf-8") as file:
         for dialogue_id, turns in layout:
             for turn in turns:
-                file.write(json.dumps({"dialog_id": dialogue_id, "turn": turn, "response": "word " * 40}) + "\n")
+                file.write(
+                    json.dumps({"dialog_id": dialogue_id, "turn": turn, "response": "word " * 40})
+                    + "\n"
+                )
     tracemalloc.start()
     try:
         assert check_responses(tmp_path / "file", layout).is_sound  # 25 MB

@@ -1,4 +1,5 @@
-"""Whatever bytes come: a reader answers with problems, never an exception, and soon; and what it accepts is whole."""
+"""Whatever bytes come: a reader answers with problems, never an exception, and soon; and what it
+accepts is whole."""
 
 from __future__ import annotations
 
@@ -23,18 +24,52 @@ from workers.baselines.dialogue_file import read_dialogues
 
 SYSTEMS = ("s", "=t")
 ids = st.sampled_from(["d1", "d2", "d3", "", " d1", "'d1"]) | st.text(max_size=5)
-odd = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.lists(st.text(), max_size=3)
-texts = st.text(st.characters(), max_size=40) | st.just("\ud800") | st.just("x" * 4001) | st.just("a\0b")
+odd = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.lists(st.text(), max_size=3)
+)
+texts = (
+    st.text(st.characters(), max_size=40)
+    | st.just("\ud800")
+    | st.just("x" * 4001)
+    | st.just("a\0b")
+)
 keys = st.sampled_from(
-    ["dialog_id", "dialogue_id", "turn", "response", "turn_0", "turn_1", "turn_7", "system", "score"]
+    [
+        "dialog_id",
+        "dialogue_id",
+        "turn",
+        "response",
+        "turn_0",
+        "turn_1",
+        "turn_7",
+        "system",
+        "score",
+    ]
 )
 objects = st.dictionaries(keys | st.text(max_size=5), ids | texts | odd, max_size=6)
-lines = st.fixed_dictionaries({"dialog_id": ids, "turn": st.integers(-1, 3) | odd, "response": texts | odd})
+lines = st.fixed_dictionaries(
+    {"dialog_id": ids, "turn": st.integers(-1, 3) | odd, "response": texts | odd}
+)
 scores = st.fixed_dictionaries(
-    {"dialog_id": ids, "turn": st.integers(0, 2), "system": st.sampled_from(SYSTEMS), "score": st.floats() | odd}
+    {
+        "dialog_id": ids,
+        "turn": st.integers(0, 2),
+        "system": st.sampled_from(SYSTEMS),
+        "score": st.floats() | odd,
+    }
 )
 good = st.sampled_from(
-    [json.dumps(good_list()), "\n".join(map(json.dumps, good_lines())), good_csv(), "dialog_id,turn,system,score\n"]
+    [
+        json.dumps(good_list()),
+        "\n".join(map(json.dumps, good_lines())),
+        good_csv(),
+        "dialog_id,turn,system,score\n",
+    ]
 )
 
 
@@ -106,13 +141,20 @@ def test_scores(path: Path, data: bytes, level: Any) -> None:
 
 
 @settings(max_examples=500, deadline=2_000, derandomize=True)
-@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50), min_size=4))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
+        min_size=4,
+    )
+)
 def test_any_text_survives_the_way_through_each_format(path: Path, said: list[str]) -> None:
     answers = [(name, turn, text) for (name, turn), text in zip(SMALL, said[:4], strict=True)]
     if not any(text.strip() for _, _, text in answers):
         return
     rows = [[name, str(turn), text] for name, turn, text in answers]
-    as_objects = [{"dialog_id": name, "turn": turn, "response": text} for name, turn, text in answers]
+    as_objects = [
+        {"dialog_id": name, "turn": turn, "response": text} for name, turn, text in answers
+    ]
     for data in (as_lines(as_objects), as_csv(rows)):
         path.write_bytes(data)
         assert list(read_responses(path, small_layout())) == answers

@@ -24,7 +24,8 @@ from tests.challenges.files.helpers import (
 
 
 @pytest.mark.parametrize(
-    ("content", "format"), [(good_list(), "json"), (tuple(good_lines()), "jsonl"), (good_csv(), "csv")]
+    ("content", "format"),
+    [(good_list(), "json"), (tuple(good_lines()), "jsonl"), (good_csv(), "csv")],
 )
 def test_a_sound_file_of_each_format_is_accepted(tmp_path: Path, content: Any, format: str) -> None:
     found = checked(tmp_path, content)
@@ -51,8 +52,11 @@ def test_lines_and_columns_may_stand_in_any_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_a_spreadsheet_of_another_country_is_taken(tmp_path: Path, delimiter: str) -> None:
-    """Excel's CSV in UTF-8: a byte order mark, semicolons where the decimal mark is a comma, empty rows at the end."""
-    text = "\ufeff" + good_csv().replace(",", delimiter) + 2 * f"{delimiter}{delimiter}\r\n" + "\r\n"
+    """Excel's CSV in UTF-8: a byte order mark, semicolons where the decimal mark is a comma, empty
+    rows at the end."""
+    text = (
+        "\ufeff" + good_csv().replace(",", delimiter) + 2 * f"{delimiter}{delimiter}\r\n" + "\r\n"
+    )
     assert faults(tmp_path, text) == []
     assert faults(tmp_path, "\ufeff" + good_csv() + ",,\n , ,\n,,,,\n") == []
     read = list(read_responses(written(tmp_path, text), small_layout()))
@@ -60,7 +64,10 @@ def test_a_spreadsheet_of_another_country_is_taken(tmp_path: Path, delimiter: st
 
 
 def test_a_byte_order_mark_before_json_is_passed_over(tmp_path: Path) -> None:
-    for content in (json.dumps(good_list()), "\n".join(json.dumps(line) for line in good_lines()) + "\n\n\n"):
+    for content in (
+        json.dumps(good_list()),
+        "\n".join(json.dumps(line) for line in good_lines()) + "\n\n\n",
+    ):
         assert faults(tmp_path, "\ufeff" + content) == []
 
 
@@ -89,7 +96,9 @@ def test_a_file_of_empty_responses_is_a_template(tmp_path: Path) -> None:
 def test_texts_keep_quotes_commas_and_line_breaks(tmp_path: Path) -> None:
     text = 'He said "no, ""thanks""",\r\nthen left.\n🙂'
     cell = '"' + text.replace('"', '""') + '"'
-    path = written(tmp_path, f"dialog_id,turn,response\r\nd1,0,{cell}\r\nd1,1,x\r\nd2,0,x\r\nd2,1,x\r\n")
+    path = written(
+        tmp_path, f"dialog_id,turn,response\r\nd1,0,{cell}\r\nd1,1,x\r\nd2,0,x\r\nd2,1,x\r\n"
+    )
     assert next(read_responses(path, small_layout())) == ("d1", 0, text)
 
 
@@ -99,7 +108,7 @@ def test_the_apostrophe_of_our_own_tables_is_taken_off_an_id(tmp_path: Path) -> 
     assert list(read_responses(path, layout)) == [("=1+1", 0, "a"), ("'quoted", 0, "b")]
 
 
-# --- one fault each, with its place ----------------------------------------------------------------------------
+# --- one fault each, with its place ---------------------------------------------------------------
 
 
 def changed(**fields: Any) -> list[dict[str, Any]]:
@@ -113,21 +122,33 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
     [
         (changed(turn_1=...), ["$[0].turn_1: is missing"]),
         (changed(turn_2="x"), ["$[0].turn_2: is none of this dialogue's turns, turn_0 to turn_1"]),
-        (changed(turn_01="x"), ["$[0].turn_01: is none of this dialogue's turns, turn_0 to turn_1"]),
+        (
+            changed(turn_01="x"),
+            ["$[0].turn_01: is none of this dialogue's turns, turn_0 to turn_1"],
+        ),
         (changed(note="x"), ["$[0].note: is not a field of this format"]),
         (changed(turn_1=None), ["$[0].turn_1: is null: the template is not filled in here"]),
         (changed(turn_1=5), ["$[0].turn_1: must be a string, not a number"]),
         (changed(turn_1=["x"]), ["$[0].turn_1: must be a string, not a list"]),
-        (changed(turn_1="x" * 4001), ["$[0].turn_1: has 4,001 characters; at most 4,000 are allowed"]),
+        (
+            changed(turn_1="x" * 4001),
+            ["$[0].turn_1: has 4,001 characters; at most 4,000 are allowed"],
+        ),
         (changed(turn_1="a\0b"), ["$[0].turn_1: holds a NUL character (character 2)"]),
         (changed(turn_1="a\ud800"), ["$[0].turn_1: holds half of a surrogate pair (character 2)"]),
         (
             changed(dialog_id=True),
-            ["$[0].dialog_id: must be a string, not true or false", "has no response for the dialogue 'd1'"],
+            [
+                "$[0].dialog_id: must be a string, not true or false",
+                "has no response for the dialogue 'd1'",
+            ],
         ),
         (
             changed(dialog_id=..., dialogue_id="d1"),
-            ["$[0].dialogue_id: found dialogue_id, expected dialog_id", "has no response for the dialogue 'd1'"],
+            [
+                "$[0].dialogue_id: found dialogue_id, expected dialog_id",
+                "has no response for the dialogue 'd1'",
+            ],
         ),
         (
             changed(dialog_id="d3"),
@@ -162,9 +183,21 @@ def line(**fields: Any) -> tuple[Any, ...]:
         (line(note=1), ["1: note: is not a field of this format"]),
         (line(response=...), ["1: response: is missing"]),
         (line(response=None), ["1: response: is null: the template is not filled in here"]),
-        (line(turn=True), ["1: turn: must be a whole number, not true or false", "has no response for turn 0 of 'd1'"]),
-        (line(turn=0.0), ["1: turn: must be a whole number, not 0.0", "has no response for turn 0 of 'd1'"]),
-        (line(turn=2), ["1: turn: 2 is none of the turns of 'd1'", "has no response for turn 0 of 'd1'"]),
+        (
+            line(turn=True),
+            [
+                "1: turn: must be a whole number, not true or false",
+                "has no response for turn 0 of 'd1'",
+            ],
+        ),
+        (
+            line(turn=0.0),
+            ["1: turn: must be a whole number, not 0.0", "has no response for turn 0 of 'd1'"],
+        ),
+        (
+            line(turn=2),
+            ["1: turn: 2 is none of the turns of 'd1'", "has no response for turn 0 of 'd1'"],
+        ),
         (
             line(turn=10**40),
             [
@@ -174,7 +207,10 @@ def line(**fields: Any) -> tuple[Any, ...]:
         ),
         (
             line(dialog_id=..., dialogue_id="d1"),
-            ["1: dialogue_id: found dialogue_id, expected dialog_id", "has no response for turn 0 of 'd1'"],
+            [
+                "1: dialogue_id: found dialogue_id, expected dialog_id",
+                "has no response for turn 0 of 'd1'",
+            ],
         ),
         ((*good_lines(), good_lines()[0]), ["5: is a second response to turn 0 of 'd1'"]),
         ((*good_lines(), [1]), ["5: must be an object, not a list"]),
@@ -182,7 +218,10 @@ def line(**fields: Any) -> tuple[Any, ...]:
         (
             ({"dialog_id": "d1", "turn_0": "a", "turn_1": "b"},),
             [
-                "1: turn: is missing: a line holds one response; objects with turn_0, turn_1, … stand in a list, [ ]",
+                (
+                    "1: turn: is missing: a line holds one response; objects with turn_0, turn_1, "
+                    "… stand in a list, [ ]"
+                ),
                 "has no response for the dialogue 'd1'",
                 "has no response for the dialogue 'd2'",
             ],
@@ -200,7 +239,10 @@ REST = "d1,1,x\nd2,0,x\nd2,1,x\n"
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (f"{HEAD}d1,0,a,b\n{REST}", ["2: has 4 cells; the heading line has 3", "has no response for turn 0 of 'd1'"]),
+        (
+            f"{HEAD}d1,0,a,b\n{REST}",
+            ["2: has 4 cells; the heading line has 3", "has no response for turn 0 of 'd1'"],
+        ),
         (
             f"{HEAD}d1,0.0,a\n{REST}",
             ["2: turn: must be a whole number, not '0.0'", "has no response for turn 0 of 'd1'"],
@@ -210,22 +252,40 @@ REST = "d1,1,x\nd2,0,x\nd2,1,x\n"
         (f'{HEAD}d1,0,"a\n{REST}', ["2: begins a quoted cell that never ends"]),
         (
             f'{HEAD}d1,0,"a"b\n{REST}',
-            ["2: has something after the closing quote of a cell; a quote inside a cell is written twice"],
+            [
+                (
+                    "2: has something after the closing quote of a cell; a quote inside a cell is "
+                    "written twice"
+                )
+            ],
         ),
         (
             "dialogue_id,turn,response\n",
-            ["1: found dialogue_id, expected dialog_id: the heading line must be dialog_id, turn, response"],
+            [
+                (
+                    "1: found dialogue_id, expected dialog_id: the heading line must be "
+                    "dialog_id, turn, response"
+                )
+            ],
         ),
         ("d1,0,a\n", ['1: the heading line must be dialog_id, turn, response; found "d1,0,a"']),
         (
             "dialog_id,turn,response,response\n",
-            ['1: the heading line must be dialog_id, turn, response; found "dialog_id,turn,response,response"'],
+            [
+                (
+                    "1: the heading line must be dialog_id, turn, response; found "
+                    '"dialog_id,turn,response,response"'
+                )
+            ],
         ),
         (
             HEAD.replace("\n", "\r") + "d1,0,a\r",
             ["1: has a carriage return outside quotes; end lines with LF or CR LF"],
         ),
-        (f"{HEAD}d1,0,{'x' * 140_000}\n", ["2: has a cell of more than 131,072 characters; a quote may be missing"]),
+        (
+            f"{HEAD}d1,0,{'x' * 140_000}\n",
+            ["2: has a cell of more than 131,072 characters; a quote may be missing"],
+        ),
     ],
 )
 def test_faults_of_csv(tmp_path: Path, content: str, said: list[str]) -> None:
@@ -244,9 +304,13 @@ def test_missing_turns_are_told_dialogue_by_dialogue(tmp_path: Path) -> None:
 
 
 def test_at_most_a_hundred_problems_are_told(tmp_path: Path) -> None:
-    found = checked(tmp_path, tuple({"dialog_id": "x", "turn": 0, "response": "x"} for _ in range(500)))
+    found = checked(
+        tmp_path, tuple({"dialog_id": "x", "turn": 0, "response": "x"} for _ in range(500))
+    )
     assert (len(found.problems), found.more) == (100, True)
-    hundred = checked(tmp_path, tuple([{"dialog_id": "x", "turn": 0, "response": "x"}] * 100 + good_lines()))
+    hundred = checked(
+        tmp_path, tuple([{"dialog_id": "x", "turn": 0, "response": "x"}] * 100 + good_lines())
+    )
     assert (len(hundred.problems), hundred.more) == (100, False)
 
 
@@ -270,12 +334,16 @@ def test_what_a_file_says_comes_back_printable(tmp_path: Path) -> None:
 
 def test_the_limit_of_characters_is_the_callers(tmp_path: Path) -> None:
     found = check_responses(written(tmp_path, changed(turn_0="abcdef")), small_layout(), limit=5)
-    assert [problem.message for problem in found.problems] == ["has 6 characters; at most 5 are allowed"]
+    assert [problem.message for problem in found.problems] == [
+        "has 6 characters; at most 5 are allowed"
+    ]
 
 
 def test_progress_is_told_while_a_file_is_read(tmp_path: Path) -> None:
     layout = Layout.of(("d", turn) for turn in range(12_000))
-    path = written(tmp_path, tuple({"dialog_id": "d", "turn": turn, "response": "x"} for turn in range(12_000)))
+    path = written(
+        tmp_path, tuple({"dialog_id": "d", "turn": turn, "response": "x"} for turn in range(12_000))
+    )
     heard: list[int] = []
     assert check_responses(path, layout, progress=heard.append).is_sound
     assert heard == [5_000, 10_000]

@@ -16,8 +16,11 @@ SYSTEMS = ("alpha", "=beta")
 
 
 def rows(**fields: Any) -> tuple[dict[str, Any], ...]:
-    """A turn-level file of one system with its first line changed; a field that is ``...`` is taken out."""
-    lines = [{"dialog_id": name, "turn": turn, "system": "alpha", "score": 0.5} for name, turn in SMALL]
+    """A turn-level file of one system with its first line changed; a field that is ``...`` is taken
+    out."""
+    lines = [
+        {"dialog_id": name, "turn": turn, "system": "alpha", "score": 0.5} for name, turn in SMALL
+    ]
     first = {**lines[0], **fields}
     return ({key: value for key, value in first.items() if value is not ...}, *lines[1:])
 
@@ -27,21 +30,35 @@ def checked(folder: Path, content: Any, level: Any = "turn") -> CheckedScores:
 
 
 def faults(folder: Path, content: Any, level: Any = "turn") -> list[str]:
-    return [str(problem).removeprefix("file:") for problem in checked(folder, content, level).problems]
+    return [
+        str(problem).removeprefix("file:") for problem in checked(folder, content, level).problems
+    ]
 
 
 def test_coverage_counts_the_places_with_a_score(tmp_path: Path) -> None:
     found = checked(tmp_path, rows())
     assert found.is_sound
     # 4 of 4 turns × 2 systems
-    assert (found.coverage.given, found.coverage.possible, found.coverage.by_system) == (4, 8, {"alpha": 4})
+    assert (found.coverage.given, found.coverage.possible, found.coverage.by_system) == (
+        4,
+        8,
+        {"alpha": 4},
+    )
 
 
 @pytest.mark.parametrize(
     ("level", "lines", "expected"),
     [
-        ("turn", '{"dialog_id": "d2", "turn": 1, "system": "alpha", "score": 2}', ScoreRow("alpha", 3, 2.0)),
-        ("dialogue", '{"dialog_id": "d2", "system": "alpha", "score": -1e3}', ScoreRow("alpha", 1, -1000.0)),
+        (
+            "turn",
+            '{"dialog_id": "d2", "turn": 1, "system": "alpha", "score": 2}',
+            ScoreRow("alpha", 3, 2.0),
+        ),
+        (
+            "dialogue",
+            '{"dialog_id": "d2", "system": "alpha", "score": -1e3}',
+            ScoreRow("alpha", 1, -1000.0),
+        ),
         ("system", '{"system": "alpha", "score": 0.25}', ScoreRow("alpha", 0, 0.25)),
         ("turn", "dialog_id,turn,system,score\nd2,1,alpha,2\n", ScoreRow("alpha", 3, 2.0)),
         ("dialogue", "score,system,dialog_id\n-1e3,alpha,d2\n", ScoreRow("alpha", 1, -1000.0)),
@@ -51,7 +68,9 @@ def test_coverage_counts_the_places_with_a_score(tmp_path: Path) -> None:
         ("system", "\ufeffsystem,score\nalpha,4.5\n,\n", ScoreRow("alpha", 0, 4.5)),
     ],
 )
-def test_a_row_of_each_level_and_format(tmp_path: Path, level: Any, lines: str, expected: ScoreRow) -> None:
+def test_a_row_of_each_level_and_format(
+    tmp_path: Path, level: Any, lines: str, expected: ScoreRow
+) -> None:
     path = written(tmp_path, lines)
     assert checked(tmp_path, lines, level).is_sound
     assert list(read_scores(path, level, small_layout(), SYSTEMS)) == [expected]
@@ -71,7 +90,9 @@ def test_an_empty_score_is_missing_and_not_zero(tmp_path: Path, nothing: str | N
 
 
 def test_minus_zero_is_zero(tmp_path: Path) -> None:
-    (row,) = read_scores(written(tmp_path, "system,score\nalpha,-0.0\n"), "system", small_layout(), SYSTEMS)
+    (row,) = read_scores(
+        written(tmp_path, "system,score\nalpha,-0.0\n"), "system", small_layout(), SYSTEMS
+    )
     assert str(row.score) == "0.0"
 
 
@@ -99,7 +120,9 @@ def test_faults_of_lines(tmp_path: Path, fields: dict[str, Any], said: list[str]
     assert faults(tmp_path, rows(**fields)) == said
 
 
-@pytest.mark.parametrize("score", ["nan", "inf", "-Infinity", "1e999", "0,5", "1_000", "٣", " 1", "=1+1", "1e", "--1"])
+@pytest.mark.parametrize(
+    "score", ["nan", "inf", "-Infinity", "1e999", "0,5", "1_000", "٣", " 1", "=1+1", "1e", "--1"]
+)
 def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, score: str) -> None:
     (said,) = faults(tmp_path, f'system,score\nalpha,"{score}"\n', "system")
     assert said.startswith("2: score: ")
@@ -107,7 +130,12 @@ def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, score: str) 
 
 def test_the_largest_and_the_smallest_scores_are_taken(tmp_path: Path) -> None:
     given = list(
-        read_scores(written(tmp_path, "system,score\nalpha,-1e100\n=beta,5e-324\n"), "system", small_layout(), SYSTEMS)
+        read_scores(
+            written(tmp_path, "system,score\nalpha,-1e100\n=beta,5e-324\n"),
+            "system",
+            small_layout(),
+            SYSTEMS,
+        )
     )
     assert [row.score for row in given] == [-1e100, 5e-324]
 
@@ -122,7 +150,9 @@ def test_a_template_holds_no_score(tmp_path: Path) -> None:
 
 
 def test_a_second_row_is_a_fault_even_where_the_first_was_empty(tmp_path: Path) -> None:
-    assert faults(tmp_path, "system,score\nalpha,\nalpha,1\n", "system") == ["3: is a second row of 'alpha'"]
+    assert faults(tmp_path, "system,score\nalpha,\nalpha,1\n", "system") == [
+        "3: is a second row of 'alpha'"
+    ]
 
 
 def test_reading_what_was_never_sound_raises(tmp_path: Path) -> None:

@@ -68,14 +68,18 @@ def test_systems_that_a_template_guards_come_back_as_they_were(tmp_path: Path) -
     filled = [f"{line}{number}" for number, line in enumerate(empty[1:-1])]
     path = written(tmp_path, "\r\n".join([empty[0], *filled]))
     rows = list(read_scores(path, "system", small_layout(), ALIKE))
-    assert [(row.system, row.score) for row in rows] == [*zip(ALIKE, map(float, range(7)), strict=True)]
+    assert [(row.system, row.score) for row in rows] == [
+        *zip(ALIKE, map(float, range(7)), strict=True)
+    ]
 
 
 def test_an_empty_corpus_has_an_empty_list() -> None:
     assert json.loads(template(Layout(), "json")) == []
 
 
-@pytest.mark.parametrize("content", ["[]", "[{}]", '[{"dialog_id": "d"}]', "dialog_id,turn,response\n", "no", "{}"])
+@pytest.mark.parametrize(
+    "content", ["[]", "[{}]", '[{"dialog_id": "d"}]', "dialog_id,turn,response\n", "no", "{}"]
+)
 def test_what_names_no_place_is_no_template(tmp_path: Path, content: str) -> None:
     with pytest.raises(ImportFailed):
         layout_of(written(tmp_path, content))
@@ -83,7 +87,9 @@ def test_what_names_no_place_is_no_template(tmp_path: Path, content: str) -> Non
 
 @pytest.mark.parametrize(("level", "rows"), [("turn", 8), ("dialogue", 4), ("system", 2)])
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
-def test_a_template_of_scores_has_a_row_for_each_place(tmp_path: Path, level, rows: int, format: Format) -> None:
+def test_a_template_of_scores_has_a_row_for_each_place(
+    tmp_path: Path, level, rows: int, format: Format
+) -> None:
     layout, systems = small_layout(), ["alpha", "-beta"]
     empty = "".join(score_template(level, layout, systems, format))
     full = empty.replace(",\r\n", ",1\r\n") if format == "csv" else empty.replace("null", "1")

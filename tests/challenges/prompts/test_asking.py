@@ -32,7 +32,9 @@ def test_a_key_is_taken_out_of_whatever_an_endpoint_says(key: str, text: str, cl
 
 @pytest.mark.parametrize("key", ["sk-a\nb", "schlüssel", "sk-\x01"])
 def test_a_key_that_no_header_carries_is_refused_before_it_is_printed(key: str) -> None:
-    assert key_fault(endpoint(key)) == "the key of the endpoint holds characters that cannot be sent"
+    assert (
+        key_fault(endpoint(key)) == "the key of the endpoint holds characters that cannot be sent"
+    )
     assert key_fault(endpoint("sk-ab")) == ""
 
 
@@ -45,7 +47,9 @@ def test_a_key_that_no_header_carries_is_refused_before_it_is_printed(key: str) 
         ("short", False),
     ],
 )
-def test_an_error_that_repeats_what_was_asked_is_told_from_one_that_does_not(words: str, does: bool) -> None:
+def test_an_error_that_repeats_what_was_asked_is_told_from_one_that_does_not(
+    words: str, does: bool
+) -> None:
     assert repeats(words, "A: Hello.\nB: The secret answer is a bicycle.") is does
 
 

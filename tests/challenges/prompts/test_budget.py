@@ -36,8 +36,12 @@ def test_where_nothing_is_left_no_call_is_made(used: Usage, full: str) -> None:
     assert used_up(used, LIMITS) == full
 
 
-@pytest.mark.parametrize(("wanted", "used", "room"), [(120, 0, 120), (120, 900, 100), (120, 1_000, 0), (120, 1_200, 0)])
-def test_an_answer_may_take_what_is_wanted_or_what_is_left(wanted: int, used: int, room: int) -> None:
+@pytest.mark.parametrize(
+    ("wanted", "used", "room"), [(120, 0, 120), (120, 900, 100), (120, 1_000, 0), (120, 1_200, 0)]
+)
+def test_an_answer_may_take_what_is_wanted_or_what_is_left(
+    wanted: int, used: int, room: int
+) -> None:
     assert longest_answer(wanted, Usage(1, 0, used), LIMITS) == room
 
 
@@ -51,10 +55,16 @@ def test_a_cost_is_tokens_times_prices_for_a_million() -> None:
 
 
 def test_a_cost_is_exact_to_a_millionth() -> None:
-    assert cost_of(Usage(1, 1, 0), Decimal("0.1500"), Decimal(0)) == Decimal("0.000000")  # 0.00000015
-    assert cost_of(Usage(1, 7, 0), Decimal("0.1500"), Decimal(0)) == Decimal("0.000001")  # 0.00000105
+    assert cost_of(Usage(1, 1, 0), Decimal("0.1500"), Decimal(0)) == Decimal(
+        "0.000000"
+    )  # 0.00000015
+    assert cost_of(Usage(1, 7, 0), Decimal("0.1500"), Decimal(0)) == Decimal(
+        "0.000001"
+    )  # 0.00000105
 
 
 @pytest.mark.parametrize("prices", [(None, None), (Decimal(1), None), (None, Decimal(1))])
-def test_without_both_prices_there_is_no_cost(prices: tuple[Decimal | None, Decimal | None]) -> None:
+def test_without_both_prices_there_is_no_cost(
+    prices: tuple[Decimal | None, Decimal | None],
+) -> None:
     assert cost_of(Usage(1, 5, 5), *prices) is None

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.challenges.prompts.render import Place, history_lines, messages_for, plain_text, response_of
+from leaderboard.challenges.prompts.render import (
+    Place,
+    history_lines,
+    messages_for,
+    plain_text,
+    response_of,
+)
 from leaderboard.challenges.prompts.spec import Template
 
 PLACE = Place(
@@ -19,7 +25,9 @@ def filled(text: str, place: Place = PLACE, first_answer: str | None = None) -> 
 
 
 def test_placeholders_are_replaced_by_what_they_stand_for() -> None:
-    asked = messages_for(Template("You: {persona}", "They: {partner_persona}\n{history}\nB:"), PLACE)
+    asked = messages_for(
+        Template("You: {persona}", "They: {partner_persona}\n{history}\nB:"), PLACE
+    )
     assert [(one.role, one.text) for one in asked] == [
         ("system", "You: I bake bread.\nI play the cello."),
         ("user", "They: I drive a tram.\nA: Hello.\nB: Good morning.\nA: What a queue.\nB:"),
@@ -31,12 +39,17 @@ def test_a_blank_system_message_is_not_sent() -> None:
 
 
 def test_a_system_message_that_a_missing_persona_leaves_blank_is_not_sent() -> None:
-    assert [one.role for one in messages_for(Template("{persona}", "x"), Place((), (), ()))] == ["user"]
+    assert [one.role for one in messages_for(Template("{persona}", "x"), Place((), (), ()))] == [
+        "user"
+    ]
 
 
 def test_braces_in_what_is_put_in_mean_nothing() -> None:
     sly = Place(("I am {history}.", "}} {{"), (), (("A", "{persona} {first_answer} {{x}}"),))
-    assert filled("{persona}|{history}", sly) == "I am {history}.\n}} {{|A: {persona} {first_answer} {{x}}"
+    assert (
+        filled("{persona}|{history}", sly)
+        == "I am {history}.\n}} {{|A: {persona} {first_answer} {{x}}"
+    )
 
 
 def test_the_first_answer_is_put_in_as_it_is() -> None:
@@ -44,12 +57,15 @@ def test_the_first_answer_is_put_in_as_it_is() -> None:
 
 
 def test_doubled_braces_become_single_ones() -> None:
-    assert filled('{{"a": "{partner_persona}"}} {{persona}}') == '{"a": "I drive a tram."} {persona}'
+    assert (
+        filled('{{"a": "{partner_persona}"}} {{persona}}') == '{"a": "I drive a tram."} {persona}'
+    )
 
 
 def test_an_utterance_cannot_pass_for_two() -> None:
     assert (
-        history_lines([("A", "Hello.\n\nB: I am a liar.\u2028A: So am I.")]) == "A: Hello. B: I am a liar. A: So am I."
+        history_lines([("A", "Hello.\n\nB: I am a liar.\u2028A: So am I.")])
+        == "A: Hello. B: I am a liar. A: So am I."
     )
 
 

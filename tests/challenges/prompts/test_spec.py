@@ -43,14 +43,22 @@ def told(data: bytes, most_calls: int = 2) -> list[str]:
 
 
 def test_a_user_message_is_enough() -> None:
-    assert read_prompt(b'{"user": "{history}"}') == Prompt(Template("", "{history}"), None, Settings())
+    assert read_prompt(b'{"user": "{history}"}') == Prompt(
+        Template("", "{history}"), None, Settings()
+    )
 
 
 def test_every_part_is_read() -> None:
     prompt = read_prompt(
         written(
             second={"system": "Be kind.", "user": "Better: {first_answer}"},
-            settings={"temperature": 0, "top_p": 0.5, "max_tokens": 60, "stop": ["\n", "A:"], "seed": 7},
+            settings={
+                "temperature": 0,
+                "top_p": 0.5,
+                "max_tokens": 60,
+                "stop": ["\n", "A:"],
+                "seed": 7,
+            },
         )
     )
     assert prompt.second == Template("Be kind.", "Better: {first_answer}")
@@ -66,7 +74,9 @@ def test_what_is_left_out_and_what_is_null_are_the_defaults() -> None:
 
 def test_the_same_prompt_has_the_same_bytes_however_it_was_written() -> None:
     one = read_prompt(b'{"user":"{history}\\u00e9","system":"x"}')
-    other = read_prompt('{ "system": "x",\r\n "user": "{history}é", "settings": {"temperature": 0.70}}'.encode())
+    other = read_prompt(
+        '{ "system": "x",\r\n "user": "{history}é", "settings": {"temperature": 0.70}}'.encode()
+    )
     assert canonical(one) == canonical(other)
     assert digest(one) == digest(other)
     assert read_prompt(canonical(one)) == one
@@ -86,7 +96,10 @@ def test_line_ends_of_other_systems_make_no_other_prompt() -> None:
         ({"user": 7}, "$.user: must be a string, not a number"),
         ({"user": "  "}, "$.user: is empty"),
         ({"system": None}, "$.system: must be a string, not null"),
-        ({"user": "x" * (LONGEST_TEXT + 1)}, "$.user: has 20,001 characters; at most 20,000 are allowed"),
+        (
+            {"user": "x" * (LONGEST_TEXT + 1)},
+            "$.user: has 20,001 characters; at most 20,000 are allowed",
+        ),
         ({"user": "a\0b"}, "$.user: holds a NUL character (character 2)"),
         ({"user": "a\ud800"}, "$.user: holds half of a surrogate pair (character 2)"),
         ({"uzer": "x"}, "$.uzer: is not a field of this format"),
@@ -96,15 +109,27 @@ def test_line_ends_of_other_systems_make_no_other_prompt() -> None:
         ({"settings": []}, "$.settings: must be an object, not a list"),
         ({"settings": {"logit_bias": {}}}, "$.settings.logit_bias: is not a field of this format"),
         ({"settings": {"temperature": 2.1}}, "$.settings.temperature: must lie between 0 and 2"),
-        ({"settings": {"temperature": "hot"}}, "$.settings.temperature: must be a number, not a string"),
-        ({"settings": {"temperature": True}}, "$.settings.temperature: must be a number, not true or false"),
+        (
+            {"settings": {"temperature": "hot"}},
+            "$.settings.temperature: must be a number, not a string",
+        ),
+        (
+            {"settings": {"temperature": True}},
+            "$.settings.temperature: must be a number, not true or false",
+        ),
         ({"settings": {"top_p": 0}}, "$.settings.top_p: must be above 0 and at most 1"),
         ({"settings": {"max_tokens": 0}}, "$.settings.max_tokens: must lie between 1 and 4,000"),
-        ({"settings": {"max_tokens": 1.5}}, "$.settings.max_tokens: must be a whole number, not a fraction"),
+        (
+            {"settings": {"max_tokens": 1.5}},
+            "$.settings.max_tokens: must be a whole number, not a fraction",
+        ),
         ({"settings": {"seed": -1}}, "$.settings.seed: must lie between 0 and 2,147,483,647"),
         ({"settings": {"seed": 2**31}}, "$.settings.seed: must lie between 0 and 2,147,483,647"),
         ({"settings": {"stop": "x"}}, "$.settings.stop: must be a list, not a string"),
-        ({"settings": {"stop": ["a"] * 5}}, "$.settings.stop: has 5 entries; at most 4 are allowed"),
+        (
+            {"settings": {"stop": ["a"] * 5}},
+            "$.settings.stop: has 5 entries; at most 4 are allowed",
+        ),
         ({"settings": {"stop": ["a", ""]}}, "$.settings.stop[1]: is empty"),
         ({"settings": {"stop": [3]}}, "$.settings.stop[0]: must be a string, not a number"),
     ],
@@ -118,8 +143,10 @@ def test_a_fault_is_told_with_its_place(changes: dict[str, Any], problem: str) -
     [
         (
             "a\nbc {name}",
-            "there is no placeholder {name}; there are {persona}, {partner_persona}, {history} (line 2 of the text, "
-            "column 4)",
+            (
+                "there is no placeholder {name}; there are {persona}, {partner_persona}, "
+                "{history} (line 2 of the text, column 4)"
+            ),
         ),
         ("{history.__class__}", "a single { opens or closes no placeholder"),
         ("{history!r}", "a single { opens or closes no placeholder"),
@@ -127,9 +154,15 @@ def test_a_fault_is_told_with_its_place(changes: dict[str, Any], problem: str) -
         ("{}", "a single { opens or closes no placeholder"),
         (
             "x }",
-            "a single } opens or closes no placeholder; write }} for the brace itself (line 1 of the text, column 3)",
+            (
+                "a single } opens or closes no placeholder; write }} for the brace itself (line 1 "
+                "of the text, column 3)"
+            ),
         ),
-        ("{first_answer}", "{first_answer} is known to the second call only (line 1 of the text, column 1)"),
+        (
+            "{first_answer}",
+            "{first_answer} is known to the second call only (line 1 of the text, column 1)",
+        ),
     ],
 )
 def test_only_the_known_placeholders_and_doubled_braces_are_taken(text: str, fault: str) -> None:
@@ -162,8 +195,14 @@ def test_a_second_call_where_the_round_allows_one_is_a_problem() -> None:
         (b'{"user": "a"} {}', "is not JSON: Extra data at line 1 column 15"),
         (b'{"user": "a", "user": "b"}', 'the key "user" occurs twice in one object'),
         (b'{"user": "a", "settings": {"seed": NaN}}', "NaN is not a number in JSON"),
-        (b'{"user": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is nested more than 20 levels deep"),
-        (b'{"user": "a", "settings": {"seed": ' + b"1" * 5000 + b"}}", "holds a number with too many digits"),
+        (
+            b'{"user": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "is nested more than 20 levels deep",
+        ),
+        (
+            b'{"user": "a", "settings": {"seed": ' + b"1" * 5000 + b"}}",
+            "holds a number with too many digits",
+        ),
         (b"x" * (LARGEST_FILE + 1), "has 1,000,001 bytes; a prompt has at most 1,000,000"),
         (b"[]", "$: must be an object, not a list"),
     ],
@@ -190,7 +229,9 @@ def test_a_thousand_faults_are_a_hundred_and_a_word_that_there_are_more() -> Non
         lambda inner: (
             st.lists(inner, max_size=4)
             | st.dictionaries(
-                st.sampled_from(["system", "user", "second", "settings", "stop", "seed", "top_p", "x"]),
+                st.sampled_from(
+                    ["system", "user", "second", "settings", "stop", "seed", "top_p", "x"]
+                ),
                 inner,
                 max_size=6,
             )

@@ -23,7 +23,10 @@ def holed(c):
 
 def one_by_one(c, metrics, **settings):
     places = zip(*np.triu_indices(len(metrics), 1), strict=True)
-    return [permutation_test(c.human, metrics[i], metrics[j], c.system, c.dialogue, **settings) for i, j in places]
+    return [
+        permutation_test(c.human, metrics[i], metrics[j], c.system, c.dialogue, **settings)
+        for i, j in places
+    ]
 
 
 @pytest.mark.parametrize("swapped", SWAPPED)
@@ -34,7 +37,9 @@ def test_items(swapped, has_holes):
     settings = {"permutations": 200, "seed": 4, "swapped": swapped}
     found = all_pairs_of_items(c.human, metrics, c.system, c.dialogue, **settings)
     expected = one_by_one(c, metrics, level="item", **settings)
-    assert found.difference.tolist() == pytest.approx([one.difference.value for one in expected], abs=1e-12)
+    assert found.difference.tolist() == pytest.approx(
+        [one.difference.value for one in expected], abs=1e-12
+    )
     assert found.p.tolist() == [one.difference.p for one in expected]
 
 
@@ -50,7 +55,9 @@ def test_systems(swapped, has_holes, name):
         human, PlacedScores(metrics, c.system, c.dialogue), c.systems, None, [name], **settings
     )
     for row, one in enumerate(one_by_one(c, metrics, level="system", coefficient=name, **settings)):
-        if has_holes and row != 2:  # people are held to all that they rated; where all is scored this is the same
+        if (
+            has_holes and row != 2
+        ):  # people are held to all that they rated; where all is scored this is the same
             continue
         assert found[name].difference[row] == pytest.approx(one.difference.value, abs=1e-9)
         assert found[name].p[row] == one.difference.p
@@ -61,7 +68,9 @@ def test_a_metric_of_systems_only_is_compared_by_swapping_systems():
     c = campaign(metrics=2, systems=9)
     human, placed = (PlacedScores(one, c.system, c.dialogue) for one in (c.human, c.metrics))
     of_systems = np.random.default_rng(2).normal(size=(1, c.systems))
-    found = all_pairs_of_systems(human, placed, c.systems, of_systems, ["pearson"], 300, 1)["pearson"]
+    found = all_pairs_of_systems(human, placed, c.systems, of_systems, ["pearson"], 300, 1)[
+        "pearson"
+    ]
     means = [c.metrics[1].reshape(c.systems, -1).mean(axis=1), of_systems[0]]
     human_means = c.human.reshape(c.systems, -1).mean(axis=1)
     number = np.arange(c.systems)
@@ -105,7 +114,10 @@ def test_too_few_systems(systems):
 def test_huge_and_tiny_scores_change_nothing():
     c = campaign(metrics=2)
     scaled = np.array([c.metrics[0] * 1e200, c.metrics[1] * 1e-200])
-    plain, same = (all_pairs_of_items(c.human, metrics, c.system, c.dialogue, 100) for metrics in (c.metrics, scaled))
+    plain, same = (
+        all_pairs_of_items(c.human, metrics, c.system, c.dialogue, 100)
+        for metrics in (c.metrics, scaled)
+    )
     assert plain.p.tolist() == same.p.tolist()
 
 

@@ -20,10 +20,14 @@ def nearly_all_fives(seed, dialogues, systems=40):
     """Two ratings a dialogue; a twentieth of them are lower than 5."""
     random = np.random.default_rng(seed)
     scores = np.where(
-        random.random((systems, dialogues, 2)) < 0.95, 5.0, random.integers(2, 5, (systems, dialogues, 2))
+        random.random((systems, dialogues, 2)) < 0.95,
+        5.0,
+        random.integers(2, 5, (systems, dialogues, 2)),
     )
     system = np.repeat(np.arange(systems), 2 * dialogues)
-    return PlacedScores(scores.reshape(1, -1), system, np.tile(np.repeat(np.arange(dialogues), 2), systems))
+    return PlacedScores(
+        scores.reshape(1, -1), system, np.tile(np.repeat(np.arange(dialogues), 2), systems)
+    )
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -48,7 +52,8 @@ def test_a_mean_of_ratings_from_one_to_five_has_no_interval_beyond_them(dialogue
 
 
 def test_where_students_interval_leaves_the_scale_it_is_the_one_of_a_share_of_as_many_items():
-    # Mean 4.6 of 1…5 is a place of .9; ± 0.6 with 9 degrees of freedom is a standard error of .0663 places.
+    # Mean 4.6 of 1…5 is a place of .9; ± 0.6 with 9 degrees of freedom is a standard error of .0663
+    # places.
     reach = stats.t.ppf(0.975, 9)
     low, high = interval_within(4.6, (4.0, 5.2), SCALE, 9)
     items = 0.9 * 0.1 / (0.15 / reach) ** 2
@@ -75,7 +80,10 @@ def test_near_the_end_of_the_scale_intervals_hold_more_often_than_cut_ones():
     bounded = [one.mean.ci for one in rank_systems(placed, 600, bounds=SCALE)]
     # Thirty dialogues that are all of fives have an interval without width, whatever the scale.
     vary = [number for number, ends in enumerate(plain) if ends[0] < ends[1]]
-    held = [np.mean([cis[number][0] <= true <= cis[number][1] for number in vary]) for cis in (plain, bounded)]
+    held = [
+        np.mean([cis[number][0] <= true <= cis[number][1] for number in vary])
+        for cis in (plain, bounded)
+    ]
     assert held[0] < 0.90
     assert held[1] > 0.92
 

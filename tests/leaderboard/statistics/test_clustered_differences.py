@@ -1,4 +1,5 @@
-"""The jackknife's differences against one that leaves out by hand, and the level that it keeps where others do not."""
+"""The jackknife's differences against one that leaves out by hand, and the level that it keeps
+where others do not."""
 
 import numpy as np
 import pytest
@@ -7,8 +8,15 @@ from scipy import stats
 from bench.null_corpora import Own, Shape, null_corpus
 from bench.significance import single_swaps
 from leaderboard.statistics.all_pairs import all_pairs_of_items, all_pairs_of_systems
-from leaderboard.statistics.clustered_differences import delete_one_items, delete_one_systems, difference_tests
-from leaderboard.statistics.clustered_pairs import clustered_pairs_of_items, clustered_pairs_of_systems
+from leaderboard.statistics.clustered_differences import (
+    delete_one_items,
+    delete_one_systems,
+    difference_tests,
+)
+from leaderboard.statistics.clustered_pairs import (
+    clustered_pairs_of_items,
+    clustered_pairs_of_systems,
+)
 from leaderboard.statistics.placed_scores import PlacedScores, system_sums
 from leaderboard.statistics.williams import williams_test
 from tests.leaderboard.statistics.campaign import campaign
@@ -34,9 +42,14 @@ def test_what_is_left_out_is_left_out():
 def test_the_error_over_dialogues_is_the_jackknife_s():
     c = campaign(metrics=2)
     without = np.array(
-        [r(c.human, c.metrics[0], c.dialogue != d) - r(c.human, c.metrics[1], c.dialogue != d) for d in range(10)]
+        [
+            r(c.human, c.metrics[0], c.dialogue != d) - r(c.human, c.metrics[1], c.dialogue != d)
+            for d in range(10)
+        ]
     )
-    error, p = difference_tests(delete_one_items(c.human, c.metrics, c.system, c.dialogue), *PAIR, "dialogues")
+    error, p = difference_tests(
+        delete_one_items(c.human, c.metrics, c.system, c.dialogue), *PAIR, "dialogues"
+    )
     expected = np.sqrt(9 / 10 * ((without - without.mean()) ** 2).sum())
     assert error[0] == pytest.approx(expected)
     t = (r(c.human, c.metrics[0]) - r(c.human, c.metrics[1])) / expected
@@ -45,7 +58,10 @@ def test_the_error_over_dialogues_is_the_jackknife_s():
 
 def test_means_of_systems_are_made_anew_without_a_dialogue():
     c = campaign(metrics=2)
-    sums = [system_sums(one, c.system, c.dialogue, c.systems, c.dialogues) for one in (c.human, *c.metrics)]
+    sums = [
+        system_sums(one, c.system, c.dialogue, c.systems, c.dialogues)
+        for one in (c.human, *c.metrics)
+    ]
     fixed = np.arange(8.0) ** 2
     found = delete_one_systems(sums[0], [*sums[1:], fixed])
     kept = c.dialogue != 4
@@ -53,7 +69,9 @@ def test_means_of_systems_are_made_anew_without_a_dialogue():
     def means(scores):
         return np.array([scores[kept & (c.system == number)].mean() for number in range(c.systems)])
 
-    assert found.dialogues[:2, 4].tolist() == pytest.approx([r(means(c.human), means(row)) for row in c.metrics])
+    assert found.dialogues[:2, 4].tolist() == pytest.approx(
+        [r(means(c.human), means(row)) for row in c.metrics]
+    )
     assert found.dialogues[2, 4] == pytest.approx(r(means(c.human), fixed))
 
 
@@ -75,23 +93,32 @@ def test_a_metric_of_systems_only_stands_still():
     human, placed = (PlacedScores(one, c.system, c.dialogue) for one in (c.human, c.metrics))
     found = clustered_pairs_of_systems(human, placed, c.systems, [np.arange(8.0) ** 2])
     assert np.isfinite(found.p).all()
-    assert found.alone[2].value == pytest.approx(r(c.human.reshape(8, -1).mean(axis=1), np.arange(8.0) ** 2))
+    assert found.alone[2].value == pytest.approx(
+        r(c.human.reshape(8, -1).mean(axis=1), np.arange(8.0) ** 2)
+    )
 
 
 def test_a_metric_does_not_differ_from_itself():
     c = campaign(metrics=2)
     twice = np.array([c.metrics[0], 3 * c.metrics[0] + 1])
-    assert clustered_pairs_of_items(c.human, twice, c.system, c.dialogue, "both").p.tolist() == [1.0]
+    assert clustered_pairs_of_items(c.human, twice, c.system, c.dialogue, "both").p.tolist() == [
+        1.0
+    ]
 
 
-@pytest.mark.parametrize(("systems", "dialogues", "population"), [(8, 1, "dialogues"), (1, 8, "both")])
+@pytest.mark.parametrize(
+    ("systems", "dialogues", "population"), [(8, 1, "dialogues"), (1, 8, "both")]
+)
 def test_one_cluster_says_nothing(systems, dialogues, population):
     c = campaign(systems=systems, dialogues=dialogues, turns=6, metrics=2)
-    assert np.isnan(clustered_pairs_of_items(c.human, c.metrics, c.system, c.dialogue, population).p).all()
+    assert np.isnan(
+        clustered_pairs_of_items(c.human, c.metrics, c.system, c.dialogue, population).p
+    ).all()
 
 
 def test_two_dialogues_that_happen_to_agree_are_no_certainty():
-    """Each dialogue is a copy of the other: whichever is left out, the difference stays, and its error is 0."""
+    """Each dialogue is a copy of the other: whichever is left out, the difference stays, and its
+    error is 0."""
     half = campaign(dialogues=1, turns=6, metrics=2)
     human, system = np.tile(half.human, 2), np.tile(half.system, 2)
     metrics, dialogue = np.tile(half.metrics, 2), np.repeat([0, 1], len(half.human))
@@ -127,15 +154,18 @@ def test_neither_difference_nor_p_depends_on_the_unit_of_the_scores(unit):
         assert scaled.p == pytest.approx(plain.p)
 
 
-# --- type-I error: two metrics that are equally good, each with opinions of systems -----------------------------
-# 120 corpora at the 10 % level: with a true level of 10 % more than 23 rejections have a chance of 0.1 %.
+# --- type-I error: two metrics that are equally good, each with opinions of systems ---------------
+# 120 corpora at the 10 % level: with a true level of 10 % more than 23 rejections have a chance of
+# 0.1 %.
 
 CORPORA, LEVEL, MOST = 120, 0.10, 23
 
 
 def rejections(test, own, same_systems=False):
     shape = Shape(14, 12, 3)
-    return sum(test(null_corpus(shape, own, seed, same_systems), seed) <= LEVEL for seed in range(CORPORA))
+    return sum(
+        test(null_corpus(shape, own, seed, same_systems), seed) <= LEVEL for seed in range(CORPORA)
+    )
 
 
 def jackknife(population):
@@ -147,13 +177,17 @@ def jackknife(population):
 
 
 def of_items(swapped):
-    return lambda c, seed: all_pairs_of_items(c.human, c.metrics, c.system, c.dialogue, 99, seed, swapped).p[0]
+    return lambda c, seed: all_pairs_of_items(
+        c.human, c.metrics, c.system, c.dialogue, 99, seed, swapped
+    ).p[0]
 
 
 def of_systems(swapped):
     def test(c, seed):
         human, metrics = (PlacedScores(one, c.system, c.dialogue) for one in (c.human, c.metrics))
-        return all_pairs_of_systems(human, metrics, 14, None, ["pearson"], 99, seed, swapped)["pearson"].p[0]
+        return all_pairs_of_systems(human, metrics, 14, None, ["pearson"], 99, seed, swapped)[
+            "pearson"
+        ].p[0]
 
     return test
 
@@ -167,7 +201,9 @@ OPINIONS = Own(system=0.9, dialogue=0.3, cell=0.3, noise=0.5)
 
 
 @pytest.mark.parametrize(
-    "test", [jackknife("both"), of_systems("systems"), williams], ids=["two-way jackknife", "PERM-SYS", "Williams"]
+    "test",
+    [jackknife("both"), of_systems("systems"), williams],
+    ids=["two-way jackknife", "PERM-SYS", "Williams"],
 )
 def test_what_speaks_of_other_systems_keeps_its_level(test):
     assert rejections(test, OPINIONS) <= MOST
@@ -182,10 +218,17 @@ def test_what_speaks_of_other_systems_keeps_its_level(test):
         single_swaps,
         lambda c, _: williams_test(c.human, *c.metrics).difference.p,
     ],
-    ids=["PERM-BOTH, turns", "PERM-BOTH, systems", "PERM-INPUT", "single responses swapped", "Williams on turns"],
+    ids=[
+        "PERM-BOTH, turns",
+        "PERM-BOTH, systems",
+        "PERM-INPUT",
+        "single responses swapped",
+        "Williams on turns",
+    ],
 )
 def test_what_does_not_keep_it_is_known(test):
-    """Why the site's bands use none of these: they tell equally good metrics apart far too often."""
+    """Why the site's bands use none of these: they tell equally good metrics apart far too
+    often."""
     assert rejections(test, OPINIONS) > 1.3 * MOST
 
 
@@ -194,7 +237,8 @@ def test_the_jackknife_over_dialogues_keeps_its_level_for_the_same_systems():
 
 
 def test_the_jackknife_over_dialogues_keeps_its_level_where_each_system_has_its_own():
-    """Two metrics that are equally good on these very 12 systems; 400 corpora, standard error 1.1 points."""
+    """Two metrics that are equally good on these very 12 systems; 400 corpora, standard error 1.1
+    points."""
     rejected = {"turn": 0, "system": 0}
     for seed in range(400):
         own = Own(system=0.6, dialogue=0.3, cell=0.3, noise=0.7, nested=True)

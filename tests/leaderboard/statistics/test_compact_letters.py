@@ -26,8 +26,14 @@ def test_a_group_may_have_a_gap():
 
 
 def test_the_letters_of_piepho_s_way_by_hand():
-    # abcd; 0–3 differ: bcd (without 0), abc (without 3) → [0,1,2], [1,2,3]; then 0–2: [0,1], [1,2]⊂[1,2,3].
-    assert compact_letters([4.0, 3.0, 2.0, 1.0], p_of([(0, 3), (0, 2)], 4)) == [[0], [0, 1], [1], [1]]
+    # abcd; 0–3 differ: bcd (without 0), abc (without 3) → [0,1,2], [1,2,3]; then 0–2: [0,1],
+    # [1,2]⊂[1,2,3].
+    assert compact_letters([4.0, 3.0, 2.0, 1.0], p_of([(0, 3), (0, 2)], 4)) == [
+        [0],
+        [0, 1],
+        [1],
+        [1],
+    ]
 
 
 def test_letters_follow_the_coefficient_and_not_the_order_given():

@@ -1,4 +1,5 @@
-"""The difference of two correlations: its value against scipy, its interval against draws that are written down."""
+"""The difference of two correlations: its value against scipy, its interval against draws that are
+written down."""
 
 from __future__ import annotations
 
@@ -6,7 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
+from leaderboard.statistics.correlation_difference import (
+    difference_over_items,
+    difference_over_systems,
+)
 
 RANDOM = np.random.default_rng(11)
 DIALOGUE = np.repeat(np.arange(8), 5)
@@ -22,7 +26,8 @@ def without_each_dialogue() -> list[float]:
     for left_out in range(8):
         rows = left_out != DIALOGUE
         found.append(
-            stats.pearsonr(HUMAN[rows], FIRST[rows]).statistic - stats.pearsonr(HUMAN[rows], SECOND[rows]).statistic
+            stats.pearsonr(HUMAN[rows], FIRST[rows]).statistic
+            - stats.pearsonr(HUMAN[rows], SECOND[rows]).statistic
         )
     return found
 
@@ -53,7 +58,8 @@ def means(scores: np.ndarray) -> list[float]:
 def test_over_systems_the_means_are_compared() -> None:
     found = difference_over_systems(HUMAN, (FIRST, SECOND), SYSTEM, DIALOGUE)
     expected = (
-        stats.pearsonr(means(HUMAN), means(FIRST)).statistic - stats.pearsonr(means(HUMAN), means(SECOND)).statistic
+        stats.pearsonr(means(HUMAN), means(FIRST)).statistic
+        - stats.pearsonr(means(HUMAN), means(SECOND)).statistic
     )
     assert found["pearson"].value == pytest.approx(expected)
     assert found["pearson"].ci is not None
@@ -64,7 +70,10 @@ def test_over_systems_the_means_are_compared() -> None:
 def test_a_metric_of_whole_systems_keeps_its_scores() -> None:
     fixed = np.array([5.0, 3.0, 4.0, 1.0, 2.0])
     found = difference_over_systems(HUMAN, (FIRST, FIRST), SYSTEM, DIALOGUE, (None, fixed))
-    expected = stats.pearsonr(means(HUMAN), means(FIRST)).statistic - stats.pearsonr(means(HUMAN), fixed).statistic
+    expected = (
+        stats.pearsonr(means(HUMAN), means(FIRST)).statistic
+        - stats.pearsonr(means(HUMAN), fixed).statistic
+    )
     assert found["pearson"].value == pytest.approx(expected)
     assert found["pearson"].ci is not None
 

@@ -1,4 +1,5 @@
-"""Crossed, nested, partly crossed: what the places of scores say, and what draws of dialogues make of it."""
+"""Crossed, nested, partly crossed: what the places of scores say, and what draws of dialogues make
+of it."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ def nested_scores(each: int, seed: int, systems: int = 4) -> PlacedScores:
 
 
 def test_percentiles_of_few_dialogues_of_each_system_are_defined() -> None:
-    """Drawn among all systems' dialogues, a system of two would have none in an eighth of the draws."""
+    """Drawn among all systems' dialogues, a system of two would have none in an eighth of the
+    draws."""
     human, metric = nested_scores(2, 1), nested_scores(2, 2)
     (found,) = correlate_systems(human, metric, 4, None, 300, method="percentile")
     assert found.pearson.ci is not None
@@ -100,11 +102,14 @@ def test_the_unpaired_p_of_soft_pairwise_accuracy_is_uniform_under_the_null() ->
 
 
 def test_what_would_separate_nested_systems_is_dialogues_of_each() -> None:
-    """Equal variances: 64 of each find half a standard deviation in 80 % (Cohen 1988, table 2.4.1; R's power.t.test
-    gives .8015 for them)."""
+    """Equal variances: 64 of each find half a standard deviation in 80 % (Cohen 1988, table 2.4.1;
+    R's power.t.test gives .8015 for them)."""
     random = np.random.default_rng(5)
     one, other = random.normal(0, 1, 15), random.normal(0, 1, 15)
-    one, other = (one - one.mean()) / one.std(ddof=1) + 0.5, (other - other.mean()) / other.std(ddof=1)
+    one, other = (
+        (one - one.mean()) / one.std(ddof=1) + 0.5,
+        (other - other.mean()) / other.std(ddof=1),
+    )
     sides = np.full((2, 30), np.nan)
     sides[0, :15], sides[1, 15:] = one, other
     found = needed_to_separate(*sides)
@@ -116,7 +121,8 @@ def test_what_would_separate_nested_systems_is_dialogues_of_each() -> None:
 
 
 def test_strata_are_drawn_independently_of_each_other_and_of_another_seed() -> None:
-    """As many dialogues in each: with seeds that count up, the second stratum's draws were those of the next seed."""
+    """As many dialogues in each: with seeds that count up, the second stratum's draws were those of
+    the next seed."""
     drawn = cluster_resamples(20, 500, 3, np.repeat([0, 1], 10))
     assert (drawn.reshape(500, 2, 10).sum(axis=2) == 10).all()
     assert not (drawn[:, :10] == drawn[:, 10:]).all()

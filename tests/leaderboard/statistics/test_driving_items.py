@@ -1,4 +1,5 @@
-"""Which items make the difference of two correlations, against the coefficients themselves and by hand."""
+"""Which items make the difference of two correlations, against the coefficients themselves and by
+hand."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def test_the_shares_sum_to_the_difference_of_the_two_correlations() -> None:
     assert not isinstance(found, Undefined)
     expected = stats.pearsonr(first, human).statistic - stats.pearsonr(second, human).statistic
     assert found.difference == pytest.approx(expected, abs=1e-10)
-    assert sum(one.share for one in (*found.first_nearer, *found.second_nearer)) == pytest.approx(expected, abs=1e-10)
+    assert sum(one.share for one in (*found.first_nearer, *found.second_nearer)) == pytest.approx(
+        expected, abs=1e-10
+    )
     assert found.first_nearer_in + found.second_nearer_in == 40
 
 
@@ -29,7 +32,8 @@ def test_the_item_that_one_metric_gets_wrong_comes_first() -> None:
     assert not isinstance(found, Undefined)
     assert [one.item for one in found.first_nearer] == [1, 2]
     assert found.second_nearer == ()
-    # z of people: ∓2, ∓1 over √2.5; the second is 2 / √2.5 off at either item: ½ · 1.6 / 4 = 0.2 each.
+    # z of people: ∓2, ∓1 over √2.5; the second is 2 / √2.5 off at either item: ½ · 1.6 / 4 = 0.2
+    # each.
     assert [one.share for one in found.first_nearer] == pytest.approx([0.2, 0.2])
     assert found.difference == pytest.approx(0.4)  # r = 1 and (4 + 4 − 1 − 1) / 10 = 0.6
 
@@ -45,8 +49,18 @@ def test_items_without_one_of_the_scores_are_left_out_and_keep_their_places() ->
     ("human", "first", "second", "reason"),
     [
         ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 4.0], "all human scores are equal"),
-        ([1.0, 2.0, 3.0], [0.3, 0.3, 0.3], [1.0, 2.0, 4.0], "all scores of the first metric are equal"),
-        ([1.0, 2.0, 3.0], [1.0, 2.0, 4.0], [7.0, 7.0, 7.0], "all scores of the second metric are equal"),
+        (
+            [1.0, 2.0, 3.0],
+            [0.3, 0.3, 0.3],
+            [1.0, 2.0, 4.0],
+            "all scores of the first metric are equal",
+        ),
+        (
+            [1.0, 2.0, 3.0],
+            [1.0, 2.0, 4.0],
+            [7.0, 7.0, 7.0],
+            "all scores of the second metric are equal",
+        ),
         ([1.0, 2.0], [1.0, 2.0], [2.0, 1.0], "there are 2"),
         ([], [], [], "there are 0"),
     ],

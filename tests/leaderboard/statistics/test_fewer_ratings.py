@@ -10,7 +10,9 @@ from leaderboard.statistics.prediction_powered import part_of_dialogues
 def system(goes_with, seed, dialogues=40, turns=2, rated=None):
     random = np.random.default_rng(seed)
     quality = random.standard_normal(dialogues * turns)
-    metric = goes_with * quality + np.sqrt(1 - goes_with**2) * random.standard_normal(dialogues * turns)
+    metric = goes_with * quality + np.sqrt(1 - goes_with**2) * random.standard_normal(
+        dialogues * turns
+    )
     dialogue = np.repeat(np.arange(dialogues), turns)
     human = np.where(dialogue < (dialogues if rated is None else rated), 3 + quality, np.nan)
     return part_of_dialogues(human, metric, dialogue, dialogues)

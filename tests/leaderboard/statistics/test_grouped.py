@@ -42,14 +42,17 @@ def test_within_dialogues_is_the_mean_of_scipy_s_over_dialogues(holed, name):
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_within_systems_is_the_mean_of_scipy_s_over_systems(holed, name):
     c, human, metrics = holed
-    for metric, found in zip(metrics, within_systems(human, metrics, c.dialogue, c.system), strict=True):
+    for metric, found in zip(
+        metrics, within_systems(human, metrics, c.dialogue, c.system), strict=True
+    ):
         mean, groups = scipy_mean(human, metric, c.system, name)
         assert found.estimates[name].value == pytest.approx(mean, abs=1e-12)
         assert (found.defined[name], found.groups) == (groups, 6)
 
 
 def test_undefined_groups_are_left_out_of_the_mean_and_counted():
-    # Dialogue 0: r of (1, 2, 3) with (1, 2, 3) = 1. Dialogue 1: people say 2 throughout. Dialogue 2: two pairs only.
+    # Dialogue 0: r of (1, 2, 3) with (1, 2, 3) = 1. Dialogue 1: people say 2 throughout. Dialogue
+    # 2: two pairs only.
     human = np.array([1, 2, 3, 2, 2, 2, 1, 2], dtype=float)
     metric = np.array([1, 2, 3, 1, 2, 3, 2, 1], dtype=float)
     (found,) = within_dialogues(human, metric, [0, 0, 0, 1, 1, 1, 2, 2])
@@ -69,10 +72,13 @@ def test_the_interval_within_dialogues_is_student_s_t_of_their_coefficients():
     c = campaign(systems=6, dialogues=9, turns=3, metrics=1)
     (found,) = within_dialogues(c.human, c.metrics, c.dialogue)
     each = [
-        SCIPY["pearson"](c.human[c.dialogue == number], c.metrics[0, c.dialogue == number])[0] for number in range(9)
+        SCIPY["pearson"](c.human[c.dialogue == number], c.metrics[0, c.dialogue == number])[0]
+        for number in range(9)
     ]
     reach = stats.t.ppf(0.975, 8) * np.std(each, ddof=1) / 3
-    assert found.estimates["pearson"].ci == pytest.approx((np.mean(each) - reach, np.mean(each) + reach))
+    assert found.estimates["pearson"].ci == pytest.approx(
+        (np.mean(each) - reach, np.mean(each) + reach)
+    )
 
 
 def test_inputs_of_one_dialogue_are_left_out_together():
@@ -81,8 +87,15 @@ def test_inputs_of_one_dialogue_are_left_out_together():
     (by_input,) = within_dialogues(c.human, c.metrics, c.dialogue, turn)
     mean, _ = scipy_mean(c.human, c.metrics[0], turn, "pearson")
     assert (by_input.estimates["pearson"].value, by_input.groups) == (pytest.approx(mean), 27)
-    left_out = [scipy_mean(c.human[c.dialogue != d], c.metrics[0, c.dialogue != d], turn[c.dialogue != d], "pearson")[0]
-                for d in range(9)]  # fmt: skip
+    left_out = [
+        scipy_mean(
+            c.human[c.dialogue != d],
+            c.metrics[0, c.dialogue != d],
+            turn[c.dialogue != d],
+            "pearson",
+        )[0]
+        for d in range(9)
+    ]
     spread = np.sqrt(8 / 9 * np.square(np.array(left_out) - np.mean(left_out)).sum())
     low, high = by_input.estimates["pearson"].ci
     assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 8) * spread)

@@ -1,4 +1,5 @@
-"""Heavy tails: what Pearson's interval is worth there, that the page says so, and that Spearman's holds."""
+"""Heavy tails: what Pearson's interval is worth there, that the page says so, and that Spearman's
+holds."""
 
 from __future__ import annotations
 
@@ -12,10 +13,13 @@ DIALOGUES, EACH, STRENGTH = 30, 4, 0.7
 
 
 def pairs(seed, dialogues=DIALOGUES, tail=1.5):
-    """Ratings of three people on 1…5, and a metric whose logarithm correlates with what they rate."""
+    """Ratings of three people on 1…5, and a metric whose logarithm correlates with what they
+    rate."""
     random = np.random.default_rng(seed)
     people, other = random.standard_normal((2, dialogues * EACH))
-    ratings = np.clip(np.rint(3 + people + 0.7 * random.standard_normal((3, len(people)))), 1, 5).mean(axis=0)
+    ratings = np.clip(
+        np.rint(3 + people + 0.7 * random.standard_normal((3, len(people)))), 1, 5
+    ).mean(axis=0)
     return ratings, np.exp(tail * (STRENGTH * people + np.sqrt(1 - STRENGTH**2) * other))
 
 
@@ -50,12 +54,16 @@ def test_the_remark_names_the_side_and_its_kurtosis():
     even = np.tile(np.arange(1.0, 6), 20)
     one_far_off = np.where(np.arange(100) == 7, 100.0, even)
     kurtosis = f"{excess_kurtosis(one_far_off):.1f}"
-    assert f"the metric scores have heavy tails (excess kurtosis {kurtosis})" in heavy_tail_remark(even, one_far_off)
+    assert f"the metric scores have heavy tails (excess kurtosis {kurtosis})" in heavy_tail_remark(
+        even, one_far_off
+    )
     assert "the human scores have heavy tails" in heavy_tail_remark(one_far_off, even)
     assert heavy_tail_remark(even, even) == ""
 
 
-@pytest.mark.parametrize("scores", [np.random.default_rng(2).normal(size=400), np.tile([0.0, 1.0], 50), np.empty(0)])
+@pytest.mark.parametrize(
+    "scores", [np.random.default_rng(2).normal(size=400), np.tile([0.0, 1.0], 50), np.empty(0)]
+)
 def test_ordinary_scores_have_no_remark(scores):
     assert excess_kurtosis(scores) < MOST_KURTOSIS
     assert heavy_tail_remark(scores, scores) == ""

@@ -1,4 +1,5 @@
-"""The ceiling that is drawn: a perfect metric reaches it, and agreement between raters lies below it."""
+"""The ceiling that is drawn: a perfect metric reaches it, and agreement between raters lies below
+it."""
 
 from __future__ import annotations
 
@@ -15,21 +16,37 @@ VAR_OF_TRUTH = 1.25
 CORPORA = range(12)
 
 
-def rated(seed, raters, noise, *, kind="identified", severity=0.0, missing=0.0, shape=(60, 6), coarse=False):
-    """(ratings, the true score of each response, its system). A rating is truth + severity + noise; a fifth of the
-    variance of the truth is between systems. ``shape``: dialogues and systems."""
+def rated(
+    seed,
+    raters,
+    noise,
+    *,
+    kind="identified",
+    severity=0.0,
+    missing=0.0,
+    shape=(60, 6),
+    coarse=False,
+):
+    """(ratings, the true score of each response, its system). A rating is truth + severity + noise;
+    a fifth of the variance of the truth is between systems. ``shape``: dialogues and systems."""
     random = np.random.default_rng(seed)
     dialogues, systems = shape
     system = np.tile(np.arange(systems), dialogues)
     quality = np.linspace(-1, 1, systems)
     truth = random.normal(size=len(system)) + 0.5 * (quality / quality.std())[system]
-    scores = truth + severity * random.normal(size=(raters, 1)) + noise * random.normal(size=(raters, len(system)))
+    scores = (
+        truth
+        + severity * random.normal(size=(raters, 1))
+        + noise * random.normal(size=(raters, len(system)))
+    )
     if coarse:
         scores = np.clip(np.rint(3 + scores), 1, 5)
     scores[random.random(scores.shape) < missing] = np.nan
     held = ~np.isnan(scores).all(axis=0)
     names = tuple(f"r{number}" for number in range(raters))
-    matrix = RatingMatrix(scores[:, held], np.repeat(np.arange(dialogues), systems)[held], names, rater_kind=kind)
+    matrix = RatingMatrix(
+        scores[:, held], np.repeat(np.arange(dialogues), systems)[held], names, rater_kind=kind
+    )
     return matrix, truth[held], system[held]
 
 
@@ -50,18 +67,24 @@ def reached_by_the_truth(matrix, truth, system, level="turn", ranks=False):
 @pytest.mark.parametrize("kind", ["identified", "anonymous"])
 @pytest.mark.parametrize("raters", [2, 3, 4, 5])
 def test_a_perfect_metric_reaches_the_ceiling_and_agreement_of_raters_lies_below_it(raters, kind):
-    # Var(noise) = 2.25: the mean of k raters has reliability 1.25 / (1.25 + 2.25 / k), and its root is the ceiling.
+    # Var(noise) = 2.25: the mean of k raters has reliability 1.25 / (1.25 + 2.25 / k), and its root
+    # is the ceiling.
     known = np.sqrt(VAR_OF_TRUTH / (VAR_OF_TRUTH + 2.25 / raters))
     corpora = [rated(seed, raters, 1.5, kind=kind) for seed in CORPORA]
     drawn = np.mean([ceiling_of(matrix, system) for matrix, _, system in corpora])
     assert drawn == pytest.approx(known, abs=0.02)
-    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.02)
+    assert drawn == pytest.approx(
+        np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.02
+    )
     matrix, _truth, system = corpora[0]
     reliability = split_half(matrix, system, ("turn",), intervals=False)["turn"]["pearson"].value
     assert reliability == pytest.approx(known**2, abs=0.1)
     assert reliability < drawn
     if kind == "identified":
-        assert leave_one_out_agreement(matrix, system, ("turn",), 0)["turn"]["pearson"].value < drawn - 0.1
+        assert (
+            leave_one_out_agreement(matrix, system, ("turn",), 0)["turn"]["pearson"].value
+            < drawn - 0.1
+        )
 
 
 def test_the_ceiling_s_interval_holds_the_known_ceiling():
@@ -75,7 +98,9 @@ def test_strict_raters_who_rate_everything_do_not_lower_the_ceiling():
     """Their severity is in every mean alike: a perfect metric loses nothing by it."""
     corpora = [rated(seed, 3, 1.0, severity=2.0) for seed in CORPORA]
     drawn = np.mean([ceiling_of(matrix, system) for matrix, _, system in corpora])
-    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.02)
+    assert drawn == pytest.approx(
+        np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.02
+    )
 
 
 @pytest.mark.parametrize("kind", ["identified", "anonymous"])
@@ -84,7 +109,9 @@ def test_where_the_number_of_raters_varies_the_ceiling_is_that_of_the_means_as_t
     corpora = [rated(seed, 5, 1.5, kind=kind, missing=0.6) for seed in CORPORA]
     assert ((~np.isnan(corpora[0][0].scores)).sum(axis=0) == 1).mean() > 0.2
     drawn = np.mean([ceiling_of(matrix, system) for matrix, _, system in corpora])
-    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.03)
+    assert drawn == pytest.approx(
+        np.mean([reached_by_the_truth(*one) for one in corpora]), abs=0.03
+    )
 
 
 @pytest.mark.parametrize("raters", [2, 3, 4])
@@ -92,7 +119,9 @@ def test_a_perfect_metric_s_rank_correlation_comes_near_the_ceiling_of_ranks(rat
     """ρ is the r of ranks, for which the formula is an approximation; on a scale of five points."""
     corpora = [rated(seed, raters, 1.0, coarse=True) for seed in CORPORA]
     drawn = np.mean([ceiling_of(matrix, system, name="spearman") for matrix, _, system in corpora])
-    assert drawn == pytest.approx(np.mean([reached_by_the_truth(*one, ranks=True) for one in corpora]), abs=0.03)
+    assert drawn == pytest.approx(
+        np.mean([reached_by_the_truth(*one, ranks=True) for one in corpora]), abs=0.03
+    )
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.5])
@@ -126,10 +155,15 @@ def test_halves_that_do_not_agree_have_no_ceiling_but_a_reason():
 )
 def test_one_rating_a_response_has_no_ceiling_but_a_reason(scores, kind, reason):
     matrix = RatingMatrix(scores, np.arange(8), ("a",), rater_kind=kind)
-    found = correlation_ceiling(split_half(matrix, np.zeros(8, dtype=int), ("turn",))["turn"]["pearson"])
+    found = correlation_ceiling(
+        split_half(matrix, np.zeros(8, dtype=int), ("turn",))["turn"]["pearson"]
+    )
     assert (found.value, found.reason) == (None, reason)
 
 
 def test_kendall_s_tau_has_no_ceiling_but_a_reason():
     matrix, _truth, system = rated(0, 2, 1.0)
-    assert "none for τ" in correlation_ceiling(split_half(matrix, system, ("turn",))["turn"]["kendall"]).reason
+    assert (
+        "none for τ"
+        in correlation_ceiling(split_half(matrix, system, ("turn",))["turn"]["kendall"]).reason
+    )

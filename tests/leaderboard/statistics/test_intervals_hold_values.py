@@ -15,7 +15,10 @@ from annotations.agreement.report import agreement_report
 from annotations.campaigns.rater_statistics.others import beside_others
 from annotations.estimates import BESIDE_ITS_INTERVAL, Estimate, Undefined
 from leaderboard.statistics.attenuation import corrected_for_unreliability
-from leaderboard.statistics.correlation_difference import difference_over_items, difference_over_systems
+from leaderboard.statistics.correlation_difference import (
+    difference_over_items,
+    difference_over_systems,
+)
 from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.leave_one_out import leave_one_out_agreement
 from leaderboard.statistics.levels import correlate_items, correlate_systems
@@ -24,7 +27,12 @@ from leaderboard.statistics.pairwise_accuracy import pairwise_accuracy_over_dial
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.share_over_dialogues import share_over_dialogues
 from leaderboard.statistics.split_half import split_half
-from leaderboard.statistics.standardised_gaps import Gaps, difference_of_means, mean_gap, standardised_gaps
+from leaderboard.statistics.standardised_gaps import (
+    Gaps,
+    difference_of_means,
+    mean_gap,
+    standardised_gaps,
+)
 from leaderboard.statistics.system_differences import compare_systems
 from leaderboard.statistics.system_ranking import rank_systems
 from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
@@ -35,7 +43,8 @@ DRAWS = 200
 
 @dataclass(frozen=True)
 class Shape:
-    """``ratings``: raters × items, NaN where missing; ``metrics``: two × items; ``system``, ``dialogue``: (items,)."""
+    """``ratings``: raters × items, NaN where missing; ``metrics``: two × items; ``system``,
+    ``dialogue``: (items,)."""
 
     ratings: np.ndarray
     metrics: np.ndarray
@@ -46,11 +55,15 @@ class Shape:
     def human(self) -> np.ndarray:
         given = ~np.isnan(self.ratings)
         total = np.where(given, self.ratings, 0.0).sum(axis=0)
-        return np.divide(total, given.sum(axis=0), out=np.full(total.shape, np.nan), where=given.any(axis=0))
+        return np.divide(
+            total, given.sum(axis=0), out=np.full(total.shape, np.nan), where=given.any(axis=0)
+        )
 
     @property
     def matrix(self) -> RatingMatrix:
-        return RatingMatrix(self.ratings, self.dialogue, tuple(f"r{row:03}" for row in range(len(self.ratings))))
+        return RatingMatrix(
+            self.ratings, self.dialogue, tuple(f"r{row:03}" for row in range(len(self.ratings)))
+        )
 
     @property
     def systems(self) -> int:
@@ -61,9 +74,16 @@ class Shape:
 
 
 def made(
-    seed: int, *, raters: int = 3, systems: int = 5, dialogues: int = 12, turns: int = 2, spread: float = 0.6
+    seed: int,
+    *,
+    raters: int = 3,
+    systems: int = 5,
+    dialogues: int = 12,
+    turns: int = 2,
+    spread: float = 0.6,
 ) -> Shape:
-    """``systems`` in each of ``dialogues``, rated 1 … 5; the second metric is worse than the first."""
+    """``systems`` in each of ``dialogues``, rated 1 … 5; the second metric is worse than the
+    first."""
     random = np.random.default_rng(seed)
     system = np.repeat(np.arange(systems), dialogues * turns)
     dialogue = np.tile(np.repeat(np.arange(dialogues), turns), systems)
@@ -104,7 +124,9 @@ def one_disagreement(seed: int) -> Shape:
 def heavy_tails(seed: int) -> Shape:
     shape = made(seed)
     random = np.random.default_rng(seed)
-    return replace(shape, metrics=np.exp(2.5 * shape.metrics + random.standard_t(1.5, shape.metrics.shape)))
+    return replace(
+        shape, metrics=np.exp(2.5 * shape.metrics + random.standard_t(1.5, shape.metrics.shape))
+    )
 
 
 def with_ties(seed: int) -> Shape:
@@ -120,7 +142,9 @@ SHAPES: dict[str, Callable[[int], Shape]] = {
     "twelve systems": lambda seed: made(seed, systems=12, dialogues=8),
     "systems that are alike": lambda seed: made(seed, systems=4, dialogues=5, spread=0.02),
     "many raters with few common items": lambda seed: sparse(made(seed, raters=25), 3, seed),
-    "raters with many and raters with few": lambda seed: sparse(made(seed, raters=8, turns=4), 2, seed),
+    "raters with many and raters with few": lambda seed: sparse(
+        made(seed, raters=8, turns=4), 2, seed
+    ),
     "nested": lambda seed: nested(made(seed, dialogues=6)),
     "a level of each dialogue": level_of_each_dialogue,
     "all the same": lambda seed: replace(made(seed), ratings=np.full((3, 120), 4.0)),
@@ -160,7 +184,9 @@ def differences_of(shape: Shape) -> Any:
 
 def corrected(shape: Shape) -> Any:
     """At system level, where the interval is that of the limit already."""
-    reliability = split_half(shape.matrix, shape.system, ("system",), splits=8, intervals=False)["system"]["pearson"]
+    reliability = split_half(shape.matrix, shape.system, ("system",), splits=8, intervals=False)[
+        "system"
+    ]["pearson"]
     human, metrics = shape.placed(shape.human), shape.placed(shape.metrics)
     return [
         corrected_for_unreliability(one.pearson, reliability, interval_is_of_the_limit=of_the_limit)
@@ -177,15 +203,28 @@ def compared(shape: Shape) -> Any:
 
 STATISTICS: dict[str, Callable[[Shape], Any]] = {
     "agreement": lambda shape: agreement_report(shape.matrix),
-    "agreement of anonymous raters": lambda shape: agreement_report(replace(shape.matrix, rater_kind="anonymous")),
+    "agreement of anonymous raters": lambda shape: agreement_report(
+        replace(shape.matrix, rater_kind="anonymous")
+    ),
     "raters beside others": lambda shape: beside_others(
         shape.ratings, shape.dialogue, np.ones(len(shape.ratings), dtype=bool), resamples=DRAWS
     ),
     "correlations of items": lambda shape: [
         correlate_items(
-            shape.human, shape.metrics, shape.dialogue, DRAWS, system=shape.system, redraw=redraw, method=method
+            shape.human,
+            shape.metrics,
+            shape.dialogue,
+            DRAWS,
+            system=shape.system,
+            redraw=redraw,
+            method=method,
         )
-        for redraw, method in (("dialogues", None), ("dialogues", "percentile"), ("systems", None), ("both", None))
+        for redraw, method in (
+            ("dialogues", None),
+            ("dialogues", "percentile"),
+            ("systems", None),
+            ("both", None),
+        )
     ],
     "correlations of systems": lambda shape: [
         correlate_systems(
@@ -197,7 +236,12 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
             redraw=redraw,
             method=method,
         )
-        for redraw, method in (("dialogues", None), ("dialogues", "percentile"), ("systems", None), ("both", None))
+        for redraw, method in (
+            ("dialogues", None),
+            ("dialogues", "percentile"),
+            ("systems", None),
+            ("both", None),
+        )
     ],
     "correlations within dialogues and systems": lambda shape: [
         within_dialogues(shape.human, shape.metrics, shape.dialogue),
@@ -220,17 +264,23 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
     "two systems": compared,
     "accuracies": lambda shape: [
         pairwise_accuracy_over_dialogues(
-            shape.placed(shape.human), shape.placed(shape.metrics[0]), shape.systems, resamples=DRAWS
+            shape.placed(shape.human),
+            shape.placed(shape.metrics[0]),
+            shape.systems,
+            resamples=DRAWS,
         ),
         tie_calibrated_accuracies(shape.human, shape.metrics, shape.dialogue, shape.dialogue),
     ],
-    "metrics beside each other": lambda shape: correlate_metrics(shape.metrics, shape.dialogue, DRAWS),
+    "metrics beside each other": lambda shape: correlate_metrics(
+        shape.metrics, shape.dialogue, DRAWS
+    ),
     "length beside a judge": lambda shape: with_covariate(
         shape.metrics[0], shape.human, np.round(3 * shape.metrics[1]), shape.dialogue, DRAWS
     ),
     "gaps between a judge and people": gaps_of,
     "shares": lambda shape: [
-        share_over_dialogues(list(shape.human > cut), list(shape.dialogue)) for cut in (0.0, 2.9, 4.2, 9.0)
+        share_over_dialogues(list(shape.human > cut), list(shape.dialogue))
+        for cut in (0.0, 2.9, 4.2, 9.0)
     ],
 }
 
@@ -260,9 +310,12 @@ def test_an_interval_holds_its_value(shape: str, statistic: str, seed: int) -> N
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_the_procedures_themselves_find_intervals_that_hold_the_value(statistic: str) -> None:
-    """Not only because one that does not is withheld. Percentiles of ceilings, which papers print, are biased."""
+    """Not only because one that does not is withheld. Percentiles of ceilings, which papers print,
+    are biased."""
     usual = ("few raters", "twelve systems", "nested", "one disagreement", "ties", "heavy tails")
-    found = [one for shape in usual for one in estimates_in(STATISTICS[statistic](shape_of(shape, 0)))]
+    found = [
+        one for shape in usual for one in estimates_in(STATISTICS[statistic](shape_of(shape, 0)))
+    ]
     assert any(one.ci for _place, one in found)
     assert [place for place, one in found if one.reason == BESIDE_ITS_INTERVAL] == []
 

@@ -11,7 +11,12 @@ from scipy import stats
 from annotations.estimates import Undefined
 from leaderboard.statistics.score_by_turn import by_turn_number
 from leaderboard.statistics.self_preference import SelfPreference, self_preference
-from leaderboard.statistics.standardised_gaps import Gaps, difference_of_means, mean_gap, standardised_gaps
+from leaderboard.statistics.standardised_gaps import (
+    Gaps,
+    difference_of_means,
+    mean_gap,
+    standardised_gaps,
+)
 from leaderboard.statistics.verbosity import with_covariate, words_of
 
 NAN = math.nan
@@ -21,7 +26,7 @@ def floats(*values: float) -> np.ndarray:
     return np.array(values, dtype=float)
 
 
-# --- length ------------------------------------------------------------------------------------------------------
+# --- length ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -43,11 +48,15 @@ def test_words_are_apart_by_white_space_and_ideographs_count_by_themselves(text,
 
 
 def test_the_three_coefficients_of_one_set_of_items() -> None:
-    """Judge 1 2 3 4, people 1 3 2 4, words 2 1 4 3 over the same four: ρ(judge, words) = 1 − 6·4/60 = 0.6,
-    ρ(people, words): d² 1, 4, 4, 1, so 1 − 6·10/60 = 0, ρ(judge, people): 0, 1, 1, 0, so 0.8; partial: 0.6 / 0.6 = 1.
-    The fifth item has no human score and is in none of them."""
+    """Judge 1 2 3 4, people 1 3 2 4, words 2 1 4 3 over the same four: ρ(judge, words) = 1 − 6·4/60
+    = 0.6, ρ(people, words): d² 1, 4, 4, 1, so 1 − 6·10/60 = 0, ρ(judge, people): 0, 1, 1, 0, so
+    0.8; partial: 0.6 / 0.6 = 1. The fifth item has no human score and is in none of them."""
     found = with_covariate(
-        floats(1, 2, 3, 4, 5), floats(1, 3, 2, 4, NAN), floats(2, 1, 4, 3, 900), np.arange(5), resamples=0
+        floats(1, 2, 3, 4, 5),
+        floats(1, 3, 2, 4, NAN),
+        floats(2, 1, 4, 3, 900),
+        np.arange(5),
+        resamples=0,
     )
     assert found.n == 4
     assert found.judge.value == pytest.approx(0.6)
@@ -57,18 +66,30 @@ def test_the_three_coefficients_of_one_set_of_items() -> None:
 
 
 def test_without_human_scores_only_the_judge_is_correlated() -> None:
-    found = with_covariate(floats(1, 2, 3, NAN), floats(NAN, NAN, NAN, 4), floats(3, 2, 1, 9), np.arange(4), 0)
+    found = with_covariate(
+        floats(1, 2, 3, NAN), floats(NAN, NAN, NAN, 4), floats(3, 2, 1, 9), np.arange(4), 0
+    )
     assert found.n == 3
     assert found.judge.value == pytest.approx(-1.0)
-    assert found.human.reason == found.judge_given_human.reason == "nobody has rated what the judge scored"
+    assert (
+        found.human.reason
+        == found.judge_given_human.reason
+        == "nobody has rated what the judge scored"
+    )
 
 
 def test_undefined_in_the_words_of_what_was_compared() -> None:
-    equal = with_covariate(floats(2, 2, 2, 2), floats(1, 3, 2, 4), floats(2, 1, 4, 3), np.arange(4), resamples=0)
+    equal = with_covariate(
+        floats(2, 2, 2, 2), floats(1, 3, 2, 4), floats(2, 1, 4, 3), np.arange(4), resamples=0
+    )
     assert equal.judge.reason == "all scores of the judge are equal"
-    people = with_covariate(floats(1, 3, 2, 4), floats(2, 2, 2, 2), floats(2, 1, 4, 3), np.arange(4), resamples=0)
+    people = with_covariate(
+        floats(1, 3, 2, 4), floats(2, 2, 2, 2), floats(2, 1, 4, 3), np.arange(4), resamples=0
+    )
     assert people.human.reason == "all human scores are equal"
-    alike = with_covariate(floats(1, 3, 2, 4), floats(1, 2, 3, 4), floats(7, 7, 7, 7), np.arange(4), resamples=0)
+    alike = with_covariate(
+        floats(1, 3, 2, 4), floats(1, 2, 3, 4), floats(7, 7, 7, 7), np.arange(4), resamples=0
+    )
     assert alike.judge.reason == alike.human.reason == "all items are alike in it"
 
 
@@ -86,7 +107,7 @@ def test_the_interval_of_the_plain_coefficient_is_over_dialogues() -> None:
     assert found.judge.ci == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])))
 
 
-# --- z(judge) − z(people) ------------------------------------------------------------------------------------------
+# --- z(judge) − z(people) -------------------------------------------------------------------------
 
 
 def gaps_of(judge: np.ndarray, human: np.ndarray) -> Gaps:
@@ -101,7 +122,8 @@ def test_scales_do_not_matter() -> None:
 
 
 def test_a_mean_gap_and_a_difference_of_two() -> None:
-    """Judge 3, 1, 1, 3 and people 1, 1, 3, 3: both have mean 2 and sd 1, so z are ±1 and the gaps 2, 0, −2, 0."""
+    """Judge 3, 1, 1, 3 and people 1, 1, 3, 3: both have mean 2 and sd 1, so z are ±1 and the gaps
+    2, 0, −2, 0."""
     gaps = gaps_of(floats(3, 1, 1, 3), floats(1, 1, 3, 3))
     assert gaps.value == pytest.approx([2, 0, -2, 0])
     first, dialogue = np.array([True, True, False, False]), np.arange(4)
@@ -110,7 +132,8 @@ def test_a_mean_gap_and_a_difference_of_two() -> None:
 
 
 def test_the_interval_of_a_mean_gap_redraws_dialogues() -> None:
-    """Two dialogues with mean gaps 1 and −1: a resample has both of one, both of the other, or one of each."""
+    """Two dialogues with mean gaps 1 and −1: a resample has both of one, both of the other, or one
+    of each."""
     gaps = Gaps(floats(1, 1, -1, -1), 4)
     found = mean_gap(gaps, np.ones(4, dtype=bool), np.array([0, 0, 1, 1]), 1000)
     assert found.value == pytest.approx(0.0)
@@ -118,7 +141,8 @@ def test_the_interval_of_a_mean_gap_redraws_dialogues() -> None:
 
 
 def test_a_group_that_a_resample_may_miss_has_no_interval() -> None:
-    """Ours stand in one of three dialogues: (2/3)³ = 30 % of the resamples miss it, more than the tenth allowed."""
+    """Ours stand in one of three dialogues: (2/3)³ = 30 % of the resamples miss it, more than the
+    tenth allowed."""
     gaps = Gaps(floats(1, -1, -1), 3)
     ours = np.array([True, False, False])
     found = difference_of_means(gaps, ours, ~ours, np.arange(3), 1000)
@@ -141,13 +165,17 @@ def test_no_gaps_without_spread(judge, human, reason) -> None:
     assert reason in found.reason
 
 
-# --- turns -------------------------------------------------------------------------------------------------------
+# --- turns ----------------------------------------------------------------------------------------
 
 
 def test_one_line_for_each_turn_number() -> None:
     """The four items of above, two at turn 0 and two at turn 6."""
     found = by_turn_number(
-        floats(3, 1, 1, 3, 5), floats(1, 1, 3, 3, NAN), np.array([0, 0, 6, 6, 6]), np.arange(5), resamples=0
+        floats(3, 1, 1, 3, 5),
+        floats(1, 1, 3, 3, NAN),
+        np.array([0, 0, 6, 6, 6]),
+        np.arange(5),
+        resamples=0,
     )
     first, last = found
     assert (first.number, first.n, first.judge, first.human) == (0, 2, 2.0, 1.0)
@@ -156,18 +184,25 @@ def test_one_line_for_each_turn_number() -> None:
     assert last.gap.value == pytest.approx(-1.0)
 
 
-# --- own family --------------------------------------------------------------------------------------------------
+# --- own family -----------------------------------------------------------------------------------
 
 
 def preference(judge_family: str, families: list[str]) -> SelfPreference:
     """The four items of above, one a system: gaps 2, 0, −2, 0."""
     return self_preference(
-        floats(3, 1, 1, 3), floats(1, 1, 3, 3), np.arange(4), np.arange(4), judge_family, families, resamples=0
+        floats(3, 1, 1, 3),
+        floats(1, 1, 3, 3),
+        np.arange(4),
+        np.arange(4),
+        judge_family,
+        families,
+        resamples=0,
     )
 
 
 def test_own_family_against_the_others() -> None:
-    """Own: 2. Others: (0 − 2) / 2 = −1. The fourth system's family is not known: its 0 is in neither."""
+    """Own: 2. Others: (0 − 2) / 2 = −1. The fourth system's family is not known: its 0 is in
+    neither."""
     found = preference("gpt", ["gpt", "claude", "llama", ""])
     assert (found.own.value, found.others.value) == (pytest.approx(2.0), pytest.approx(-1.0))
     assert found.difference.value == pytest.approx(3.0)

@@ -18,9 +18,13 @@ def system_means(scores, system, systems):
 
 def test_items_equal_scipy_metric_by_metric():
     c = campaign()
-    for metric, found in zip(c.metrics, correlate_items(c.human, c.metrics, c.dialogue, resamples=20), strict=True):
+    for metric, found in zip(
+        c.metrics, correlate_items(c.human, c.metrics, c.dialogue, resamples=20), strict=True
+    ):
         for name in COEFFICIENTS:
-            assert getattr(found, name).value == pytest.approx(SCIPY[name](c.human, metric)[0], abs=1e-12)
+            assert getattr(found, name).value == pytest.approx(
+                SCIPY[name](c.human, metric)[0], abs=1e-12
+            )
         assert (found.n, found.coverage) == (len(c.human), 1.0)
 
 
@@ -76,7 +80,12 @@ def test_system_level_correlates_means():
 def test_system_level_interval_redraws_dialogues_and_recomputes_both_means():
     c = campaign(metrics=2)
     found = correlate_systems(
-        placed(c, c.human), placed(c, c.metrics), c.systems, resamples=60, seed=4, method="percentile"
+        placed(c, c.human),
+        placed(c, c.metrics),
+        c.systems,
+        resamples=60,
+        seed=4,
+        method="percentile",
     )
     weights = cluster_resamples(c.dialogues, 60, 4)
     for metric, one in zip(c.metrics, found, strict=True):
@@ -87,20 +96,28 @@ def test_system_level_interval_redraws_dialogues_and_recomputes_both_means():
                 human_means = np.round(system_means(c.human[items], c.system[items], c.systems), 10)
                 metric_means = np.round(system_means(metric[items], c.system[items], c.systems), 10)
                 replicates.append(SCIPY[name](human_means, metric_means)[0])
-            assert getattr(one, name).ci == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-8)
+            assert getattr(one, name).ci == pytest.approx(
+                tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-8
+            )
 
 
 def test_system_only_metric_redraws_the_human_side_only_and_says_so():
     c = campaign(metrics=1)
     fixed = np.arange(c.systems, dtype=float) ** 2
-    found = correlate_systems(placed(c, c.human), placed(c, c.metrics), c.systems, fixed, 60, 4, method="percentile")
+    found = correlate_systems(
+        placed(c, c.human), placed(c, c.metrics), c.systems, fixed, 60, 4, method="percentile"
+    )
     replicates = []
     for multiplicity in cluster_resamples(c.dialogues, 60, 4):
         items = drawn_items(c.dialogue, multiplicity)
-        replicates.append(SCIPY["pearson"](system_means(c.human[items], c.system[items], c.systems), fixed)[0])
+        replicates.append(
+            SCIPY["pearson"](system_means(c.human[items], c.system[items], c.systems), fixed)[0]
+        )
     assert len(found) == 2
     assert found[1].note == SYSTEM_ONLY_NOTE
-    assert found[1].pearson.ci == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-9)
+    assert found[1].pearson.ci == pytest.approx(
+        tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-9
+    )
 
 
 def test_a_system_that_the_metric_has_not_scored_is_dropped_for_it_and_counted():
@@ -108,16 +125,21 @@ def test_a_system_that_the_metric_has_not_scored_is_dropped_for_it_and_counted()
     fixed = np.array([np.nan, 1, 2, 3, 4, 5, 6, 7.0])
     metrics = c.metrics.copy()
     metrics[1, c.system < 2] = np.nan
-    found = correlate_systems(placed(c, c.human), placed(c, metrics), c.systems, fixed, resamples=20)
+    found = correlate_systems(
+        placed(c, c.human), placed(c, metrics), c.systems, fixed, resamples=20
+    )
     assert [one.n for one in found] == [8, 6, 7]
     assert found[1].coverage == pytest.approx(6 / 8)
     assert found[1].note.startswith("80 of 320 responses have no score")
 
 
 def test_metric_scores_of_unrated_responses_count_in_its_system_means():
-    # People rated one response a system; the metric scored a second one of system 0 too: mean (0 + 10)/2 = 5.
+    # People rated one response a system; the metric scored a second one of system 0 too: mean (0 +
+    # 10)/2 = 5.
     human = PlacedScores(np.array([1.0, 2.0, 3.0]), np.arange(3), np.zeros(3, dtype=int))
-    metric = PlacedScores(np.array([0.0, 1.0, 2.0, 10.0]), np.array([0, 1, 2, 0]), np.array([0, 0, 0, 1]))
+    metric = PlacedScores(
+        np.array([0.0, 1.0, 2.0, 10.0]), np.array([0, 1, 2, 0]), np.array([0, 0, 0, 1])
+    )
     found = correlate_systems(human, metric, 3, resamples=10)[0]
     assert found.pearson.value == pytest.approx(SCIPY["pearson"]([1, 2, 3], [5, 1, 2])[0])
 

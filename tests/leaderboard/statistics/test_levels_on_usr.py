@@ -1,4 +1,5 @@
-"""Real score lists with correlations that were made with scipy outside this project (golden/usr_turn_metrics.json)."""
+"""Real score lists with correlations that were made with scipy outside this project
+(golden/usr_turn_metrics.json)."""
 
 import json
 import os
@@ -26,7 +27,9 @@ def golden():
     data = os.environ.get("DIALEVAL_DATA")
     if not data:
         pytest.skip("DIALEVAL_DATA is not set: no real data to test on")
-    return json.loads((Path(data).parent / "golden" / "usr_turn_metrics.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (Path(data).parent / "golden" / "usr_turn_metrics.json").read_text(encoding="utf-8")
+    )
 
 
 def kept(golden, part):
@@ -39,8 +42,9 @@ def kept(golden, part):
 
 
 def by_scipy(coefficient, human, metric):
-    """Of scores that are ties where they differ by rounding alone: .6 as 2·.6·.6/1.2 and as 3/5 (word F1, ROUGE-L,
-    METEOR). The golden file ranks such scores; for a metric without them this is its number."""
+    """Of scores that are ties where they differ by rounding alone: .6 as 2·.6·.6/1.2 and as 3/5
+    (word F1, ROUGE-L, METEOR). The golden file ranks such scores; for a metric without them this is
+    its number."""
     human, metric = ([float(f"{score:.12g}") for score in side] for side in (human, metric))
     result = {"spearman": stats.spearmanr, "kendall": stats.kendalltau}[coefficient](human, metric)
     return float(result.statistic), float(result.pvalue)
@@ -51,8 +55,12 @@ def test_turn_level(golden, part):
     human, metrics, _, dialogue = kept(golden, part)
     as_the_file_says = 0
     found_all = correlate_items(human, metrics, dialogue, resamples=100)
-    of_responses = correlate_items(human, metrics, dialogue, resamples=0)  # p is scipy's where there is no interval
-    for name, metric, found, bare in zip(golden["turn_scores"], metrics, found_all, of_responses, strict=True):
+    of_responses = correlate_items(
+        human, metrics, dialogue, resamples=0
+    )  # p is scipy's where there is no interval
+    for name, metric, found, bare in zip(
+        golden["turn_scores"], metrics, found_all, of_responses, strict=True
+    ):
         expected = golden["corr"][name][part]["turn"]
         assert found.n == expected["n"]
         for coefficient in COEFFICIENTS:
@@ -73,11 +81,15 @@ def test_turn_level(golden, part):
 def test_system_level(golden, part):
     human, metrics, system, dialogue = kept(golden, part)
     sides = PlacedScores(human, system, dialogue), PlacedScores(metrics, system, dialogue)
-    found_all = correlate_systems(*sides, system.max() + 1, resamples=0)  # without an interval p is scipy's
+    found_all = correlate_systems(
+        *sides, system.max() + 1, resamples=0
+    )  # without an interval p is scipy's
     for name, found in zip(golden["turn_scores"], found_all, strict=True):
         expected = golden["corr"][name][part]["system"]
         assert found.n == expected["n"]
         for coefficient in COEFFICIENTS:
             estimate = getattr(found, coefficient)
-            assert estimate.value == pytest.approx(expected[GOLDEN_NAMES[coefficient]]["r"], abs=1e-9)
+            assert estimate.value == pytest.approx(
+                expected[GOLDEN_NAMES[coefficient]]["r"], abs=1e-9
+            )
             assert estimate.p == pytest.approx(expected[GOLDEN_NAMES[coefficient]]["p"], rel=1e-6)

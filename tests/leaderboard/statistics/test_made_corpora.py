@@ -8,7 +8,8 @@ from tests.leaderboard.statistics.made_corpora import Spreads, World, made_corpu
 def test_true_means_are_what_the_means_of_many_dialogues_come_to():
     world = World.made(3, systems=20)
     large = world.large_corpus(responses=500_000)
-    # Dialogues are shared, so the means of all systems are off by about 0.3 / √3571 = 0.005 together, 0.03 at most.
+    # Dialogues are shared, so the means of all systems are off by about 0.3 / √3571 = 0.005
+    # together, 0.03 at most.
     np.testing.assert_allclose(large.human_means, world.true_human_means, atol=0.03)
     np.testing.assert_allclose(large.metric_means, world.true_metric_means, atol=0.03)
 
@@ -25,7 +26,11 @@ def test_a_metric_of_strength_zero_knows_nothing_of_a_response():
 
 
 def test_the_seed_decides_all():
-    one, same, other = made_corpus(1, systems=5), made_corpus(1, systems=5), made_corpus(2, systems=5)
+    one, same, other = (
+        made_corpus(1, systems=5),
+        made_corpus(1, systems=5),
+        made_corpus(2, systems=5),
+    )
     assert (one.ratings == same.ratings).all()
     assert (one.ratings != other.ratings).any()
     assert set(np.unique(one.ratings)) <= {1.0, 2.0, 3.0, 4.0, 5.0}

@@ -6,7 +6,9 @@ import pytest
 
 from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
 
-CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())["many_comparisons"]
+CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
+    "many_comparisons"
+]
 
 
 @pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.metric_by_metric import correlate_metrics, correlate_metrics_of_systems, similar_order
+from leaderboard.statistics.metric_by_metric import (
+    correlate_metrics,
+    correlate_metrics_of_systems,
+    similar_order,
+)
 
 SOURCE = np.random.default_rng(7)
 DIALOGUE = np.repeat(np.arange(12), 5)
@@ -19,16 +23,25 @@ def test_every_pair_is_what_scipy_says_of_what_both_scored():
     scores[1, :7] = np.nan
     first, _, last = correlate_metrics(scores, DIALOGUE)
     assert (first.first, first.second, first.n) == (0, 1, 53)
-    assert first.pearson.value == pytest.approx(stats.pearsonr(scores[0, 7:], scores[1, 7:]).statistic, abs=1e-12)
-    assert last.spearman.value == pytest.approx(stats.spearmanr(scores[1, 7:], scores[2, 7:]).statistic, abs=1e-12)
-    assert last.kendall.value == pytest.approx(stats.kendalltau(scores[1, 7:], scores[2, 7:]).statistic, abs=1e-12)
+    assert first.pearson.value == pytest.approx(
+        stats.pearsonr(scores[0, 7:], scores[1, 7:]).statistic, abs=1e-12
+    )
+    assert last.spearman.value == pytest.approx(
+        stats.spearmanr(scores[1, 7:], scores[2, 7:]).statistic, abs=1e-12
+    )
+    assert last.kendall.value == pytest.approx(
+        stats.kendalltau(scores[1, 7:], scores[2, 7:]).statistic, abs=1e-12
+    )
 
 
 def test_the_interval_redraws_dialogues():
-    """Five equal copies of one pair a dialogue: 60 pairs know no more than 12, and the interval is as wide."""
+    """Five equal copies of one pair a dialogue: 60 pairs know no more than 12, and the interval is
+    as wide."""
     twelve = SCORES[:2, ::5]
     wide, narrow = (
-        correlate_metrics(np.repeat(twelve, copies, axis=1), np.repeat(np.arange(12), copies))[0].pearson
+        correlate_metrics(np.repeat(twelve, copies, axis=1), np.repeat(np.arange(12), copies))[
+            0
+        ].pearson
         for copies in (1, 5)
     )
     assert narrow.ci == pytest.approx(wide.ci, abs=1e-9)
@@ -36,12 +49,16 @@ def test_the_interval_redraws_dialogues():
 
 def test_a_constant_metric_is_undefined_and_the_others_are_not():
     scores = np.stack([SCORES[0], np.full(60, 0.5), SCORES[1]])
-    found = {(pair.first, pair.second): pair.pearson for pair in correlate_metrics(scores, DIALOGUE)}
+    found = {
+        (pair.first, pair.second): pair.pearson for pair in correlate_metrics(scores, DIALOGUE)
+    }
     assert found[0, 1].reason == "all scores of the second metric are equal"
     assert found[0, 2].value is not None
 
 
-@pytest.mark.parametrize("scores", [np.full((2, 3), np.nan), np.zeros((2, 0)), np.array([[1.0, 2], [2, 1]])])
+@pytest.mark.parametrize(
+    "scores", [np.full((2, 3), np.nan), np.zeros((2, 0)), np.array([[1.0, 2], [2, 1]])]
+)
 def test_fewer_than_three_places_have_a_reason(scores):
     pair = correlate_metrics(scores, np.zeros(scores.shape[1], dtype=np.int64))[0]
     assert pair.pearson.reason.startswith("a correlation needs at least 3 places that both scored")
@@ -57,7 +74,9 @@ def test_systems_are_correlated_over_their_means_and_redrawn_means_make_the_inte
     means = np.array([[1.0, 2, 3, 4], [2.0, 1, 4, 3], [1.0, 1, 1, 2]])
     redrawn = [means[0] + SOURCE.normal(scale=0.1, size=(500, 4)), None, None]
     first, second, last = correlate_metrics_of_systems(means, redrawn, dialogues=9)
-    assert first.pearson.value == pytest.approx(0.6)  # Σ(−1.5·−.5, −.5·−1.5, .5·1.5, 1.5·.5) / 5 = 3 / 5
+    assert first.pearson.value == pytest.approx(
+        0.6
+    )  # Σ(−1.5·−.5, −.5·−1.5, .5·1.5, 1.5·.5) / 5 = 3 / 5
     expected = [stats.pearsonr(row, means[1]).statistic for row in redrawn[0]]
     assert first.pearson.ci == pytest.approx(tuple(np.percentile(expected, [2.5, 97.5])), abs=1e-9)
     assert second.pearson.ci is not None

@@ -14,9 +14,9 @@ def test_scores_are_blom_s_and_equal_means_share_theirs():
 
 
 def test_a_slope_is_taken_over_two_errors_to_either_side():
-    """Means 0, 1, 3 have the scores −q, 0, q with q = Φ⁻¹(2.625 / 3.25): lines of slope q and q / 2 between, and of
-    2q / 3 beyond. From 1 − 0.5 to 1 + 0.5 a score grows by 0.5 q + 0.25 q; from −0.5 to 0.5 by q / 3 + 0.5 q; from 2.5
-    to 3.5 by 0.25 q + q / 3."""
+    """Means 0, 1, 3 have the scores −q, 0, q with q = Φ⁻¹(2.625 / 3.25): lines of slope q and q / 2
+    between, and of 2q / 3 beyond. From 1 − 0.5 to 1 + 0.5 a score grows by 0.5 q + 0.25 q; from
+    −0.5 to 0.5 by q / 3 + 0.5 q; from 2.5 to 3.5 by 0.25 q + q / 3."""
     q = norm.ppf(2.625 / 3.25)
     _, slopes = normal_scores(np.array([0.0, 1.0, 3.0]), 0.25)
     assert slopes == pytest.approx([q / 3 + 0.5 * q, 0.75 * q, 0.25 * q + q / 3])

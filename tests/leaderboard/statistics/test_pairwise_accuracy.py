@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 
 from annotations.correlation import cluster_resamples
-from leaderboard.statistics.pairwise_accuracy import pairwise_accuracy, pairwise_accuracy_over_dialogues
+from leaderboard.statistics.pairwise_accuracy import (
+    pairwise_accuracy,
+    pairwise_accuracy_over_dialogues,
+)
 from leaderboard.statistics.placed_scores import PlacedScores
 from tests.annotations.correlation.resampled import drawn_items
 from tests.leaderboard.statistics.campaign import campaign
@@ -19,7 +22,9 @@ def test_pairs_that_tie_for_people_are_left_out_and_metric_ties_are_wrong():
 
 
 def test_a_metric_whose_low_scores_are_good_is_turned_round():
-    assert pairwise_accuracy([1, 2, 3], [9, 5, 1], higher_is_better=False).value == pytest.approx(1.0)
+    assert pairwise_accuracy([1, 2, 3], [9, 5, 1], higher_is_better=False).value == pytest.approx(
+        1.0
+    )
 
 
 def test_systems_without_a_score_are_dropped():
@@ -37,7 +42,10 @@ def test_undefined_says_why(human, metric, reason):
 def test_interval_redraws_dialogues():
     c = campaign(systems=6, dialogues=8, metrics=1)
     found = pairwise_accuracy_over_dialogues(
-        PlacedScores(c.human, c.system, c.dialogue), PlacedScores(c.metrics, c.system, c.dialogue), 6, resamples=50
+        PlacedScores(c.human, c.system, c.dialogue),
+        PlacedScores(c.metrics, c.system, c.dialogue),
+        6,
+        resamples=50,
     )
     replicates = []
     for multiplicity in cluster_resamples(8, 50, 0):

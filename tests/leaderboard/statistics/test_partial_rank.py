@@ -1,4 +1,5 @@
-"""Spearman's partial rank correlation; every number is worked here or held against another computation."""
+"""Spearman's partial rank correlation; every number is worked here or held against another
+computation."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from leaderboard.statistics.partial_rank import partial_from, partial_spearman
 def of(x: list[float], y: list[float], z: list[float], **settings: int) -> object:
     dialogue = np.arange(len(x))
     settings.setdefault("resamples", 0)
-    return partial_spearman(np.array(x, float), np.array(y, float), np.array(z, float), dialogue, **settings)
+    return partial_spearman(
+        np.array(x, float), np.array(y, float), np.array(z, float), dialogue, **settings
+    )
 
 
 def test_the_formula() -> None:
@@ -23,13 +26,15 @@ def test_the_formula() -> None:
 
 
 def test_on_four_items_worked_by_hand() -> None:
-    """x = 1 2 3 4, y = 2 1 4 3, z = 1 3 2 4, all without ties: ρ = 1 − 6 Σd² / 60. x and y differ by 1 four times:
-    ρxy = 0.6. x and z: 0, 1, 1, 0, so ρxz = 0.8. y and z: 1, 4, 4, 1, so ρyz = 0. Then 0.6 / √(1 − 0.64) = 1."""
+    """x = 1 2 3 4, y = 2 1 4 3, z = 1 3 2 4, all without ties: ρ = 1 − 6 Σd² / 60. x and y differ
+    by 1 four times: ρxy = 0.6. x and z: 0, 1, 1, 0, so ρxz = 0.8. y and z: 1, 4, 4, 1, so ρyz = 0.
+    Then 0.6 / √(1 − 0.64) = 1."""
     assert of([1, 2, 3, 4], [2, 1, 4, 3], [1, 3, 2, 4]).value == pytest.approx(1.0)
 
 
 def test_it_is_pearsons_correlation_of_what_a_line_through_the_ranks_leaves() -> None:
-    """Another way to the same number: regress the ranks of x and of y on those of z, correlate the residuals."""
+    """Another way to the same number: regress the ranks of x and of y on those of z, correlate the
+    residuals."""
     random = np.random.default_rng(7)
     z = random.integers(1, 6, 60).astype(float)
     x, y = z + random.integers(0, 4, 60), z + random.normal(0, 2, 60)
@@ -49,7 +54,8 @@ def test_what_a_third_ranking_explains_is_gone() -> None:
 
 
 def test_the_interval_redraws_dialogues() -> None:
-    """The replicates are the formula on the resampled coefficients: here made one by one, by writing resamples out."""
+    """The replicates are the formula on the resampled coefficients: here made one by one, by
+    writing resamples out."""
     from annotations.correlation import cluster_resamples
 
     random = np.random.default_rng(11)
@@ -61,7 +67,9 @@ def test_the_interval_redraws_dialogues() -> None:
     for weights in cluster_resamples(12, 200, 4):
         items = np.repeat(np.arange(60), weights[dialogue])
         pairs = ((x, y), (x, z), (y, z))
-        replicates.append(partial_from(*(stats.spearmanr(a[items], b[items]).statistic for a, b in pairs)))
+        replicates.append(
+            partial_from(*(stats.spearmanr(a[items], b[items]).statistic for a, b in pairs))
+        )
     assert found.ci == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])))
 
 

@@ -23,7 +23,8 @@ def standardised(scores, system=None):
 
 
 def all_swaps(c, first, second, level, name):
-    """The difference under every one of the 2^systems · 2^dialogues swaps, written out and given to scipy."""
+    """The difference under every one of the 2^systems · 2^dialogues swaps, written out and given to
+    scipy."""
     of_system = c.system if level == "system" else None
     one, other = standardised(first, of_system), standardised(second, of_system)
     differences = []
@@ -46,7 +47,8 @@ def test_p_approaches_that_of_all_swaps(level, name):
     first = c.human + c.metrics[0] / 4
     differences = all_swaps(c, first, c.metrics[1], level, name)
     found = compared(c, first, c.metrics[1], level=level, coefficient=name, permutations=1500)
-    # 128 swaps in all, the first of them none at all; sd of a share over 1,500 draws is at most 0.013.
+    # 128 swaps in all, the first of them none at all; sd of a share over 1,500 draws is at most
+    # 0.013.
     assert found.difference.value == pytest.approx(differences[0], abs=1e-9)
     exact = (np.abs(differences) >= abs(differences[0]) - 1e-9).mean()
     assert found.difference.p == pytest.approx(exact, abs=0.05)
@@ -57,7 +59,9 @@ def test_every_swapped_difference_is_one_of_all_swaps(monkeypatch):
     seen = []
     tested_by = permutation._tested
     monkeypatch.setattr(
-        permutation, "_tested", lambda observed, swapped, how: seen.append(swapped) or tested_by(observed, swapped, how)
+        permutation,
+        "_tested",
+        lambda observed, swapped, how: seen.append(swapped) or tested_by(observed, swapped, how),
     )
     compared(c, c.metrics[0], c.metrics[1], permutations=2000)
     possible = np.unique(np.round(all_swaps(c, c.metrics[0], c.metrics[1], "system", "pearson"), 8))
@@ -67,7 +71,10 @@ def test_every_swapped_difference_is_one_of_all_swaps(monkeypatch):
 def test_correlations_and_difference_are_those_of_the_metrics():
     c = campaign()
     found = compared(c, c.metrics[0], c.metrics[1])
-    expected = [SCIPY["pearson"](means(c.human, c.system), means(scores, c.system))[0] for scores in c.metrics[:2]]
+    expected = [
+        SCIPY["pearson"](means(c.human, c.system), means(scores, c.system))[0]
+        for scores in c.metrics[:2]
+    ]
     assert found.first.value == pytest.approx(expected[0])
     assert found.second.value == pytest.approx(expected[1])
     assert found.difference.value == pytest.approx(expected[0] - expected[1])
@@ -83,8 +90,12 @@ def test_a_metric_does_not_differ_from_itself_on_another_scale():
 def test_a_good_metric_beats_noise_and_noise_does_not_beat_it():
     c = campaign(systems=12, dialogues=15)
     noise = np.random.default_rng(5).normal(size=len(c.human))
-    better = compared(c, c.human + noise / 2, noise, alternative="greater", level="item", permutations=300)
-    worse = compared(c, noise, c.human + noise / 2, alternative="greater", level="item", permutations=300)
+    better = compared(
+        c, c.human + noise / 2, noise, alternative="greater", level="item", permutations=300
+    )
+    worse = compared(
+        c, noise, c.human + noise / 2, alternative="greater", level="item", permutations=300
+    )
     assert better.difference.p < 0.02
     assert worse.difference.p > 0.9
 
@@ -97,11 +108,15 @@ def test_p_is_never_zero():
 
 
 def test_two_noisy_metrics_of_one_quality_are_told_apart_no_more_often_than_the_level_allows():
-    # At the 10 % level, 60 data sets: 15 or more rejections have a chance below 0.1 % if the test keeps its level.
+    # At the 10 % level, 60 data sets: 15 or more rejections have a chance below 0.1 % if the test
+    # keeps its level.
     rejected = 0
     for seed in range(60):
         c = campaign(systems=10, dialogues=10, turns=2, metrics=3, seed=seed)
-        rejected += compared(c, c.metrics[0], c.metrics[1], permutations=199, seed=seed).difference.p <= 0.10
+        rejected += (
+            compared(c, c.metrics[0], c.metrics[1], permutations=199, seed=seed).difference.p
+            <= 0.10
+        )
     assert rejected < 15
 
 
@@ -115,7 +130,9 @@ def test_responses_that_one_metric_has_not_scored_are_dropped_for_both():
 
 def test_the_seed_decides_p():
     c = campaign()
-    same = [compared(c, c.metrics[0], c.metrics[1], permutations=200, seed=seed) for seed in (1, 1, 2)]
+    same = [
+        compared(c, c.metrics[0], c.metrics[1], permutations=200, seed=seed) for seed in (1, 1, 2)
+    ]
     assert same[0] == same[1]
     assert same[0].difference.p != same[2].difference.p
 
@@ -133,9 +150,9 @@ def test_nothing_in_common_is_undefined():
 
 
 def unlike_noise(seed, better=0.0, systems=12, dialogues=30):
-    """Two metrics whose system means see people's equally well (or the first better), and whose single
-    responses scatter about them with standard deviations 0.2 and 6: one's responses vary because
-    systems do, the other's for other reasons."""
+    """Two metrics whose system means see people's equally well (or the first better), and whose
+    single responses scatter about them with standard deviations 0.2 and 6: one's responses vary
+    because systems do, the other's for other reasons."""
     random = np.random.default_rng(seed)
     quality = random.normal(size=systems)
     human = np.repeat(quality, dialogues) + random.normal(size=systems * dialogues) * 0.3
@@ -145,14 +162,21 @@ def unlike_noise(seed, better=0.0, systems=12, dialogues=30):
         within = random.normal(scale=noise, size=(systems, dialogues))
         within -= within.mean(axis=1, keepdims=True)  # the means are as good as ``error`` says
         rows.append((mean[:, None] + within).ravel())
-    return human, rows, np.repeat(np.arange(systems), dialogues), np.tile(np.arange(dialogues), systems)
+    return (
+        human,
+        rows,
+        np.repeat(np.arange(systems), dialogues),
+        np.tile(np.arange(dialogues), systems),
+    )
 
 
 def share_told_apart(corpora, **made):
     told_apart = 0
     for seed in range(corpora):
         human, rows, system, dialogue = unlike_noise(seed, **made)
-        test = permutation_test(human, *rows, system, dialogue, permutations=199, seed=seed, swapped="systems")
+        test = permutation_test(
+            human, *rows, system, dialogue, permutations=199, seed=seed, swapped="systems"
+        )
         told_apart += test.difference.p <= 0.05
     return told_apart / corpora
 

@@ -1,4 +1,5 @@
-"""The statistics that only plots need: bands of regression lines, scores by human score, maps on a plane."""
+"""The statistics that only plots need: bands of regression lines, scores by human score, maps on a
+plane."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ from leaderboard.statistics.scores_by_human import scores_by_human
 
 
 def test_the_t_band_is_that_of_the_textbook():
-    """x = 1, 2, 3, 4, y = 1, 3, 2, 4: ȳ = 2.5, slope 4 / 5 = 0.8, residuals −0.3, 0.9, −0.9, 0.3, s² = 1.8 / 2 = 0.9;
-    at x̄ the half width is 4.302653 · √(0.9 / 4) = 2.040927, at x = 1 it is 4.302653 · √(0.9 · (1/4 + 2.25/5)) =
-    3.415124."""
+    """x = 1, 2, 3, 4, y = 1, 3, 2, 4: ȳ = 2.5, slope 4 / 5 = 0.8, residuals −0.3, 0.9, −0.9, 0.3,
+    s² = 1.8 / 2 = 0.9; at x̄ the half width is 4.302653 · √(0.9 / 4) = 2.040927, at x = 1 it is
+    4.302653 · √(0.9 · (1/4 + 2.25/5)) = 3.415124."""
     band = regression_band(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4]))
     assert band.method == "t"
     middle = len(band.human) // 2
@@ -34,7 +35,11 @@ def test_the_bootstrap_band_redraws_dialogues_not_points():
 
 def test_the_band_is_where_polyfit_of_each_redraw_says():
     source = np.random.default_rng(5)
-    human, metric, dialogue = source.normal(1e6, 1, 40), source.normal(size=40), np.repeat(np.arange(8), 5)
+    human, metric, dialogue = (
+        source.normal(1e6, 1, 40),
+        source.normal(size=40),
+        np.repeat(np.arange(8), 5),
+    )
     band = regression_band(human, metric, dialogue, resamples=50)
     from annotations.correlation import cluster_resamples
 
@@ -48,7 +53,8 @@ def test_the_band_is_where_polyfit_of_each_redraw_says():
 
 
 @pytest.mark.parametrize(
-    ("human", "reason"), [([1.0, 2.0], "at least 3 points"), ([2.0, 2.0, 2.0], "all human scores are equal")]
+    ("human", "reason"),
+    [([1.0, 2.0], "at least 3 points"), ([2.0, 2.0, 2.0], "all human scores are equal")],
 )
 def test_no_band_has_a_reason(human, reason):
     assert reason in regression_band(np.array(human), np.arange(len(human), dtype=float))
@@ -118,6 +124,8 @@ def test_no_map_has_a_reason(points, reason):
 
 
 def test_a_response_like_its_reference_has_the_cosine_one():
-    found = cosines_to_references(np.array([[1.0, 0], [1, 1], [0, 0]]), np.array([[2.0, 0], [1, 0], [1, 0]]))
+    found = cosines_to_references(
+        np.array([[1.0, 0], [1, 1], [0, 0]]), np.array([[2.0, 0], [1, 0], [1, 0]])
+    )
     assert found[:2] == pytest.approx([1.0, np.sqrt(0.5)])
     assert np.isnan(found[2])

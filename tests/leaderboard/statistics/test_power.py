@@ -8,7 +8,9 @@ from scipy import stats
 from annotations.correlation.alike import ALIKE_BY_CHANCE
 from leaderboard.statistics.power import dialogues_for, needed_to_separate, power_of, ratings_for
 
-CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())["paired_t_power"]
+CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
+    "paired_t_power"
+]
 
 
 @pytest.mark.parametrize("case", CASE["cases"])
@@ -31,7 +33,11 @@ def test_the_dialogues_it_asks_for_are_enough_and_fewer_are_not():
 def test_more_ratings_take_the_raters_part_of_the_variance_away():
     # Between dialogues 0.2, one rating an item adds 1.2. With k ratings: variance 0.2 + 1.2 / k.
     found = ratings_for(0.5, 0.2, 1.2, dialogues=12)
-    assert power_of(0.5, (0.2 + 1.2 / found) / 12, 12) >= 0.8 > power_of(0.5, (0.2 + 1.2 / (found - 1)) / 12, 12)
+    assert (
+        power_of(0.5, (0.2 + 1.2 / found) / 12, 12)
+        >= 0.8
+        > power_of(0.5, (0.2 + 1.2 / (found - 1)) / 12, 12)
+    )
 
 
 def test_a_pair_s_answer_from_its_dialogues():
@@ -60,7 +66,9 @@ def test_what_cannot_be_said_says_why(first, second, reason):
 
 
 def test_dialogues_that_differ_too_much_are_not_helped_by_ratings():
-    found = needed_to_separate(np.array([1.0, 5.0, 1.0, 5.2]), np.array([5.0, 1.0, 5.0, 1.0]), 0.01, 3.0)
+    found = needed_to_separate(
+        np.array([1.0, 5.0, 1.0, 5.2]), np.array([5.0, 1.0, 5.0, 1.0]), 0.01, 3.0
+    )
     assert found.ratings_needed is None
     assert "no number of ratings is enough with 4 dialogues" in found.reason
     assert found.dialogues_needed > 4

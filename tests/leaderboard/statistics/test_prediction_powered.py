@@ -1,4 +1,5 @@
-"""Prediction-powered means: ppi-python's where responses are independent, true to dialogues where they are not."""
+"""Prediction-powered means: ppi-python's where responses are independent, true to dialogues where
+they are not."""
 
 import json
 from pathlib import Path
@@ -18,7 +19,9 @@ from leaderboard.statistics.prediction_powered import (
     why_no_interval,
 )
 
-CASES = json.loads((Path(__file__).parents[2] / "cases" / "ppi_mean.json").read_text(encoding="utf-8"))["cases"]
+CASES = json.loads(
+    (Path(__file__).parents[2] / "cases" / "ppi_mean.json").read_text(encoding="utf-8")
+)["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -30,7 +33,9 @@ def test_independent_responses_give_what_ppi_python_gives(case):
 
 def test_tuning_is_clipped_to_0_and_1():
     tuned = {
-        case["name"]: powered_mean_of_independent(case["human"], case["metric"], case["metric_unrated"])[1]
+        case["name"]: powered_mean_of_independent(
+            case["human"], case["metric"], case["metric_unrated"]
+        )[1]
         for case in CASES
     }
     assert tuned["goes against people: lambda is clipped at 0"] == 0
@@ -39,22 +44,28 @@ def test_tuning_is_clipped_to_0_and_1():
 
 
 def one_a_dialogue(rated=12, unrated=24, goes_with=0.9, seed=0):
-    """One response a dialogue: human scores (NaN from ``rated`` on), metric scores, dialogue numbers."""
+    """One response a dialogue: human scores (NaN from ``rated`` on), metric scores, dialogue
+    numbers."""
     random = np.random.default_rng(seed)
     quality = random.standard_normal(rated + unrated)
-    metric = goes_with * quality + np.sqrt(1 - goes_with**2) * random.standard_normal(rated + unrated)
+    metric = goes_with * quality + np.sqrt(1 - goes_with**2) * random.standard_normal(
+        rated + unrated
+    )
     human = np.where(np.arange(rated + unrated) < rated, 3 + quality, np.nan)
     return human, metric, np.arange(rated + unrated)
 
 
 def powered(human, metric, dialogue, **words):
-    return powered_means(part_of_dialogues(human, metric, dialogue, int(dialogue.max()) + 1, **words))
+    return powered_means(
+        part_of_dialogues(human, metric, dialogue, int(dialogue.max()) + 1, **words)
+    )
 
 
 def test_ratings_alone_have_the_t_interval_of_their_dialogues():
     human, metric, dialogue = one_a_dialogue()
     scores = human[:12]
-    # one response a dialogue: the variance of the mean is s² / 12, and Student's t has 11 degrees of freedom
+    # one response a dialogue: the variance of the mean is s² / 12, and Student's t has 11 degrees
+    # of freedom
     assert powered(human, metric, dialogue).width_alone == pytest.approx(
         2 * stats.t.ppf(0.975, 11) * scores.std(ddof=1) / np.sqrt(12)
     )
@@ -63,7 +74,10 @@ def test_ratings_alone_have_the_t_interval_of_their_dialogues():
 def test_responses_of_one_dialogue_count_as_one_where_they_are_all_alike():
     """Each response twice: twice as many ratings, and not a bit more known."""
     human, metric, dialogue = one_a_dialogue()
-    once, twice = powered(human, metric, dialogue), powered(*(np.repeat(one, 2) for one in (human, metric, dialogue)))
+    once, twice = (
+        powered(human, metric, dialogue),
+        powered(*(np.repeat(one, 2) for one in (human, metric, dialogue))),
+    )
     assert twice.width == pytest.approx(once.width)
     assert twice.powered == pytest.approx(once.powered)
 
@@ -87,25 +101,32 @@ def test_the_mean_is_the_ratings_mean_and_a_share_of_the_metrics_difference():
     human, metric, dialogue = one_a_dialogue()
     found = powered(human, metric, dialogue)
     same_spread = human[:12].std() / metric[:12].std()
-    expected = human[:12].mean() + found.tuning * same_spread * (metric[12:].mean() - metric[:12].mean())
+    expected = human[:12].mean() + found.tuning * same_spread * (
+        metric[12:].mean() - metric[:12].mean()
+    )
     assert found.powered == pytest.approx(expected)
 
 
 def test_the_interval_is_never_wider_than_that_of_the_ratings_alone():
-    parts = [powered(*one_a_dialogue(goes_with=goes_with, seed=seed)) for seed in range(50) for goes_with in (0, 0.5)]
+    parts = [
+        powered(*one_a_dialogue(goes_with=goes_with, seed=seed))
+        for seed in range(50)
+        for goes_with in (0, 0.5)
+    ]
     assert all(found.width <= found.width_alone for found in parts)
     assert min(found.tuning for found in parts) == 0  # where it would be, the ratings stand alone
 
 
 def simulated(sims, rated, unrated, turns, goes_with, seed, within=0.3, systems=1):
-    """Many corpora at once: ordinal scores of 1 to 5, turns of a dialogue alike (intraclass correlation 0.3)."""
+    """Many corpora at once: ordinal scores of 1 to 5, turns of a dialogue alike (intraclass
+    correlation 0.3)."""
     random = np.random.default_rng(seed)
     shape = (systems, sims, rated + unrated)
 
     def effects():
-        return np.sqrt(within) * random.standard_normal((*shape, 1)) + np.sqrt(1 - within) * random.standard_normal(
-            (*shape, turns)
-        )
+        return np.sqrt(within) * random.standard_normal((*shape, 1)) + np.sqrt(
+            1 - within
+        ) * random.standard_normal((*shape, turns))
 
     quality = effects()
     metric = goes_with * quality + np.sqrt(1 - goes_with**2) * effects()
@@ -128,26 +149,40 @@ def ordinal_mean():
 @pytest.mark.parametrize("goes_with", [0.0, 0.3, 0.6, 0.9])
 @pytest.mark.parametrize(
     ("rated", "unrated", "turns", "systems"),
-    [(10, 50, 1, 1), (15, 45, 1, 1), (10, 40, 7, 1), (30, 30, 1, 1), (50, 10, 1, 1), (10, 50, 1, 5), (10, 5, 7, 5)],
+    [
+        (10, 50, 1, 1),
+        (15, 45, 1, 1),
+        (10, 40, 7, 1),
+        (30, 30, 1, 1),
+        (50, 10, 1, 1),
+        (10, 50, 1, 5),
+        (10, 5, 7, 5),
+    ],
 )
 def test_intervals_cover_93_to_97_percent(rated, unrated, turns, systems, goes_with):
-    found = powered_means(simulated(8000 // systems, rated, unrated, turns, goes_with, seed=3, systems=systems))
+    found = powered_means(
+        simulated(8000 // systems, rated, unrated, turns, goes_with, seed=3, systems=systems)
+    )
     covered = np.mean(np.abs(found.powered - ordinal_mean()) <= found.width / 2)
     assert 0.93 <= covered <= 0.97
 
 
 def test_systems_that_share_the_tuning_gain_more_from_few_dialogues():
-    """By the variance over draws, not by what the intervals say: λ of one system's ten dialogues is mostly noise."""
+    """By the variance over draws, not by what the intervals say: λ of one system's ten dialogues is
+    mostly noise."""
 
     def true_gain(systems):
-        found = powered_means(simulated(20_000 // systems, 10, 50, 1, 0.45, seed=8, systems=systems))
+        found = powered_means(
+            simulated(20_000 // systems, 10, 50, 1, 0.45, seed=8, systems=systems)
+        )
         return found.alone.var() / found.powered.var()
 
     assert true_gain(10) > true_gain(1) + 0.04
 
 
 def test_the_gain_is_what_the_error_shows():
-    """Ratings needed without the metric for the same error: the ratio of the variances over many systems."""
+    """Ratings needed without the metric for the same error: the ratio of the variances over many
+    systems."""
     found = powered_means(simulated(8000, 60, 240, 1, 0.9, seed=4))
     assert np.median(found.gain) == pytest.approx(found.alone.var() / found.powered.var(), rel=0.08)
     assert np.median(found.gain) > 2
@@ -160,21 +195,22 @@ def test_turns_taken_as_independent_would_promise_too_much():
     truth = ordinal_mean()
     assert np.mean(np.abs(found.powered - truth) <= found.width / 2) > 0.93
     random = np.random.default_rng(5)
-    quality = np.sqrt(0.8) * random.standard_normal((2000, 15, 1)) + np.sqrt(0.2) * random.standard_normal(
-        (2000, 15, 7)
-    )
+    quality = np.sqrt(0.8) * random.standard_normal((2000, 15, 1)) + np.sqrt(
+        0.2
+    ) * random.standard_normal((2000, 15, 7))
     scores = np.clip(np.round(3.6 + 1.2 * quality), 1, 5).reshape(2000, 105)
     width = 2 * stats.t.ppf(0.975, 104) * scores.std(axis=1, ddof=1) / np.sqrt(105)
     assert np.mean(np.abs(scores.mean(axis=1) - truth) <= width / 2) < 0.7
 
 
 def test_a_dialogue_may_be_rated_in_part():
-    """Half of the turns of every dialogue are rated: the metric on the others helps, coverage holds."""
+    """Half of the turns of every dialogue are rated: the metric on the others helps, coverage
+    holds."""
     sims, dialogues = 3000, 20
     random = np.random.default_rng(6)
-    quality = np.sqrt(0.5) * random.standard_normal((sims, dialogues, 1)) + np.sqrt(0.5) * random.standard_normal(
-        (sims, dialogues, 6)
-    )
+    quality = np.sqrt(0.5) * random.standard_normal((sims, dialogues, 1)) + np.sqrt(
+        0.5
+    ) * random.standard_normal((sims, dialogues, 6))
     metric = 0.9 * quality + np.sqrt(0.19) * random.standard_normal(quality.shape)
     given = np.arange(6) < 3
     half = np.full((sims, dialogues), 3.0)
@@ -206,14 +242,19 @@ def test_a_constant_metric_and_constant_ratings_are_no_error():
     flat = part_of_dialogues(human, np.ones_like(metric), dialogue, 36)
     assert "same score" in why_no_gain(flat)
     assert powered_means(flat).width == pytest.approx(powered_means(flat).width_alone)
-    same = powered_means(part_of_dialogues(np.where(np.isnan(human), human, 3.0), metric, dialogue, 36))
+    same = powered_means(
+        part_of_dialogues(np.where(np.isnan(human), human, 3.0), metric, dialogue, 36)
+    )
     assert (same.powered, same.width) == (3.0, 0.0)
     assert np.isnan(same.gain)
 
 
 def test_a_system_that_nobody_rated_or_that_is_rated_in_one_dialogue_has_no_interval():
     nobody = powered_means(part_of_dialogues([np.nan], [1.0], [0], 1))
-    assert interval_around(float(nobody.alone), float(nobody.width)).reason == "the system has no human ratings"
+    assert (
+        interval_around(float(nobody.alone), float(nobody.width)).reason
+        == "the system has no human ratings"
+    )
     single = part_of_dialogues([2.0, 4.0], [1.0, 2.0], [0, 0], 1)
     found = powered_means(single)
     assert (float(found.powered), np.isnan(found.width)) == (3.0, True)
@@ -223,7 +264,9 @@ def test_a_system_that_nobody_rated_or_that_is_rated_in_one_dialogue_has_no_inte
 
 @pytest.mark.parametrize(("dialogues", "width"), [(9, np.nan), (10, 0.0)])
 def test_a_system_rated_alike_in_a_few_dialogues_has_no_interval(dialogues, width):
-    part = part_of_dialogues([4.0] * dialogues, np.arange(dialogues), np.arange(dialogues), dialogues)
+    part = part_of_dialogues(
+        [4.0] * dialogues, np.arange(dialogues), np.arange(dialogues), dialogues
+    )
     assert float(powered_means(part).width) == pytest.approx(width, nan_ok=True)
     assert "agree to the digit" in why_no_interval(part)
 
@@ -233,4 +276,6 @@ def test_huge_and_missing_scores_are_no_error():
     metric[3] = np.nan
     part = part_of_dialogues(human, metric * 1e200, dialogue, 36)
     assert part.rated.sum() == 11
-    assert np.isfinite(powered_means(part_of_dialogues(human, metric * 1e100, dialogue, 36)).powered)
+    assert np.isfinite(
+        powered_means(part_of_dialogues(human, metric * 1e100, dialogue, 36)).powered
+    )

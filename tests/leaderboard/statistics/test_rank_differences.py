@@ -29,11 +29,16 @@ def test_of_a_distance_the_lowest_is_best() -> None:
 
 def test_equal_scores_share_the_better_place_and_a_range() -> None:
     found = places(*[np.array([2.0, 2.0, 1.0])] * 3)
-    assert (found.place.tolist(), found.best.tolist(), found.worst.tolist()) == ([1, 1, 3], [1, 1, 3], [2, 2, 3])
+    assert (found.place.tolist(), found.best.tolist(), found.worst.tolist()) == (
+        [1, 1, 3],
+        [1, 1, 3],
+        [2, 2, 3],
+    )
 
 
 def test_a_difference_within_the_rank_ranges_does_not_mislead() -> None:
-    # People: the first two cannot be told apart (places 1–2); the metric turns them round, with certainty.
+    # People: the first two cannot be told apart (places 1–2); the metric turns them round, with
+    # certainty.
     human = ends((3, 4), (3.2, 4.2), (1, 2))
     metric = (np.array([3.0, 2.0, 1.0]), np.full(3, np.nan), np.full(3, np.nan))
     found = rank_differences(human, metric)
@@ -68,7 +73,11 @@ def test_systems_without_a_score_are_in_neither_order() -> None:
 
 def test_a_mean_without_an_interval_may_lie_anywhere() -> None:
     found = places(np.array([4.0, 3.1]), np.array([np.nan, 2.9]), np.array([np.nan, 3.3]))
-    assert (found.place.tolist(), found.best.tolist(), found.worst.tolist()) == ([1, 2], [1, 1], [2, 2])
+    assert (found.place.tolist(), found.best.tolist(), found.worst.tolist()) == (
+        [1, 2],
+        [1, 1],
+        [2, 2],
+    )
 
 
 def test_of_people_s_means_without_any_interval_no_metric_says_the_opposite() -> None:

@@ -1,4 +1,5 @@
-"""Severity-corrected means: statsmodels' numbers, the textbook's equations, and simulated panels."""
+"""Severity-corrected means: statsmodels' numbers, the textbook's equations, and simulated
+panels."""
 
 import json
 from dataclasses import replace
@@ -11,7 +12,9 @@ from annotations.estimates import Undefined
 from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
 from leaderboard.statistics.rater_severity import correct_severity
 
-CASE = json.loads((Path(__file__).parents[2] / "cases" / "crossed_ratings_reml.json").read_text(encoding="utf-8"))
+CASE = json.loads(
+    (Path(__file__).parents[2] / "cases" / "crossed_ratings_reml.json").read_text(encoding="utf-8")
+)
 
 
 def ratings_of(rows, items=None):
@@ -19,25 +22,32 @@ def ratings_of(rows, items=None):
     table = np.array(rows, dtype=float)
     system, dialogue, rater = table[:, :3].astype(int).T
     systems, dialogues, raters = (int(numbers.max()) + 1 for numbers in (system, dialogue, rater))
-    item = np.unique(system * dialogues + dialogue if items is None else items, return_inverse=True)[1]
+    item = np.unique(
+        system * dialogues + dialogue if items is None else items, return_inverse=True
+    )[1]
     return CrossedRatings(table[:, 3], system, dialogue, item, rater, systems, dialogues, raters)
 
 
 def made(seed, systems=8, dialogues=15, turns=3, raters=10, each=3, severity=0.5, unbalanced=True):
-    """(ratings, true means, true severities). Unbalanced: neighbouring systems are judged by the same few raters."""
+    """(ratings, true means, true severities). Unbalanced: neighbouring systems are judged by the
+    same few raters."""
     random = np.random.default_rng(seed)
     strict = random.normal(0, severity, raters)
     means = random.normal(3, 0.4, systems)
     system, dialogue = (np.repeat(grid.ravel(), turns) for grid in np.mgrid[:systems, :dialogues])
     count = len(system)
-    quality = means[system] + random.normal(0, 0.3, dialogues)[dialogue] + random.normal(0, 0.6, count)
+    quality = (
+        means[system] + random.normal(0, 0.3, dialogues)[dialogue] + random.normal(0, 0.6, count)
+    )
     first = system * raters // systems if unbalanced else np.zeros(count, dtype=int)
     window = max(raters // 3, each) if unbalanced else raters
     picked = np.argsort(random.random((count, window)), axis=1)[:, :each]
     rater = ((first[:, np.newaxis] + picked) % raters).ravel()
     item = np.repeat(np.arange(count), each)
     scores = quality[item] - strict[rater] + random.normal(0, 0.7, len(item))
-    ratings = CrossedRatings(scores, system[item], dialogue[item], item, rater, systems, dialogues, raters)
+    ratings = CrossedRatings(
+        scores, system[item], dialogue[item], item, rater, systems, dialogues, raters
+    )
     return ratings, means - strict.mean(), strict - strict.mean()
 
 
@@ -54,7 +64,8 @@ def test_means_severities_and_variances_are_those_of_statsmodels():
 
 
 def test_the_equations_are_those_of_generalised_least_squares():
-    """β = (XᵀV⁻¹X)⁻¹XᵀV⁻¹y, u = G Zᵀ V⁻¹ (y − Xβ), and the restricted likelihood, with V written out."""
+    """β = (XᵀV⁻¹X)⁻¹XᵀV⁻¹y, u = G Zᵀ V⁻¹ (y − Xβ), and the restricted likelihood, with V written
+    out."""
     ratings = ratings_of(CASE["ratings"])
     item, dialogue, rater = 1.2, 0.7, 0.9
     solved = NormalEquations.of(ratings).solve(np.array([item, dialogue, rater]))
@@ -63,7 +74,8 @@ def test_the_equations_are_those_of_generalised_least_squares():
         for numbers in (ratings.system, ratings.dialogue, ratings.item, ratings.rater)
     )
     covariance = np.eye(len(ratings.scores)) + sum(
-        size**2 * part @ part.T for size, part in ((item, of_item), (dialogue, of_dialogue), (rater, of_rater))
+        size**2 * part @ part.T
+        for size, part in ((item, of_item), (dialogue, of_dialogue), (rater, of_rater))
     )
     inverse = np.linalg.inv(covariance)
     information = design.T @ inverse @ design
@@ -95,7 +107,12 @@ def test_leaving_out_a_dialogue_is_a_subtraction():
 
 def test_where_all_raters_judged_everything_the_raw_means_stay():
     rows = [
-        (system, dialogue, rater, 3 + system / 2 - rater / 4 + ((system * 7 + dialogue * 5 + rater * 3) % 4) / 10)
+        (
+            system,
+            dialogue,
+            rater,
+            3 + system / 2 - rater / 4 + ((system * 7 + dialogue * 5 + rater * 3) % 4) / 10,
+        )
         for system in range(3)
         for dialogue in range(6)
         for rater in range(3)
@@ -109,16 +126,20 @@ def test_where_all_raters_judged_everything_the_raw_means_stay():
 
 
 def test_corrected_means_are_nearer_the_truth_and_their_intervals_cover_it():
-    """40 panels whose raters judge neighbouring systems: raw means take the raters' luck for quality."""
+    """40 panels whose raters judge neighbouring systems: raw means take the raters' luck for
+    quality."""
     errors, covered, covered_severity = [], [], []
     for seed in range(40):
         ratings, means, severity = made(seed)
         found = correct_severity(ratings)
         raw = np.array([ratings.scores[ratings.system == number].mean() for number in range(8)])
         errors.append([np.mean((one - means) ** 2) for one in (raw, values(found.systems))])
-        covered += [one.ci[0] <= truth <= one.ci[1] for one, truth in zip(found.systems, means, strict=True)]
+        covered += [
+            one.ci[0] <= truth <= one.ci[1] for one, truth in zip(found.systems, means, strict=True)
+        ]
         covered_severity += [
-            one.ci[0] <= truth <= one.ci[1] for one, truth in zip(found.severity, severity, strict=True)
+            one.ci[0] <= truth <= one.ci[1]
+            for one, truth in zip(found.severity, severity, strict=True)
         ]
     raw_error, corrected_error = np.sqrt(np.mean(errors, axis=0))
     assert corrected_error < 0.75 * raw_error
@@ -128,7 +149,8 @@ def test_corrected_means_are_nearer_the_truth_and_their_intervals_cover_it():
 
 @pytest.mark.slow
 def test_the_interval_of_a_system_of_two_dialogues_among_forty_covers_its_truth():
-    """80 panels. With the degrees of freedom of all forty dialogues it would hold the truth in eight of ten."""
+    """80 panels. With the degrees of freedom of all forty dialogues it would hold the truth in
+    eight of ten."""
     covered = []
     for seed in range(80):
         ratings, means, _ = made(seed, systems=4, dialogues=40, turns=1, unbalanced=False)
@@ -177,9 +199,18 @@ def rows(*places):
     [
         (replace(ratings_of(CASE["ratings"]), rater_kind="anonymous"), "raters are anonymous"),
         (replace(ratings_of(CASE["ratings"]), rater_kind="aggregate"), "mean scores, not raters"),
-        (ratings_of([(s, d, 0, s + d) for s in range(2) for d in range(3)]), "at least 2, there are 1"),
-        (ratings_of([(s, d, r, 3) for s in range(2) for d in range(3) for r in range(2)]), "all scores are equal"),
-        (ratings_of([(r, d, r, r + d) for d in range(4) for r in range(2)]), "2 groups that share no rating"),
+        (
+            ratings_of([(s, d, 0, s + d) for s in range(2) for d in range(3)]),
+            "at least 2, there are 1",
+        ),
+        (
+            ratings_of([(s, d, r, 3) for s in range(2) for d in range(3) for r in range(2)]),
+            "all scores are equal",
+        ),
+        (
+            ratings_of([(r, d, r, r + d) for d in range(4) for r in range(2)]),
+            "2 groups that share no rating",
+        ),
         (rows(((0, 0, 0), 1), ((0, 0, 1), 2)), "too few ratings"),
     ],
 )
@@ -218,7 +249,8 @@ def test_many_dialogues_go_in_groups_and_each_in_one():
 
 
 def test_31_185_ratings_take_seconds_not_gigabytes():
-    """ComperDial's shape: 99 systems, 15 dialogues of 7 turns, 3 ratings each; a dense covariance would take 7 GiB."""
+    """ComperDial's shape: 99 systems, 15 dialogues of 7 turns, 3 ratings each; a dense covariance
+    would take 7 GiB."""
     ratings, means, _ = made(5, systems=99, turns=7, raters=200)
     assert len(ratings.scores) == 31_185
     found = correct_severity(ratings)
@@ -226,8 +258,14 @@ def test_31_185_ratings_take_seconds_not_gigabytes():
 
 
 def test_a_system_alike_in_a_few_dialogues_has_a_mean_without_an_interval():
-    """Two raters who agree, three systems in three dialogues: 5 and 2 throughout, and scores that differ."""
-    places = [(system, dialogue, rater) for system in range(3) for dialogue in range(3) for rater in range(2)]
+    """Two raters who agree, three systems in three dialogues: 5 and 2 throughout, and scores that
+    differ."""
+    places = [
+        (system, dialogue, rater)
+        for system in range(3)
+        for dialogue in range(3)
+        for rater in range(2)
+    ]
     system, dialogue, rater = np.array(places).T
     scores = np.where(system == 1, 3.0 + (dialogue + rater) % 3, np.where(system == 0, 5.0, 2.0))
     crossed = CrossedRatings(

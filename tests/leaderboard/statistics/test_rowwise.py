@@ -30,7 +30,9 @@ def test_one_fixed_row_meets_every_row_of_the_other_side():
     human, metric = random.normal(size=(5, 12)), random.normal(size=12)
     found = correlate_rows(fixed_side(human), prepared_rows(metric[None, :]))
     for name, reference in SCIPY.items():
-        np.testing.assert_allclose(found[name], [reference(row, metric)[0] for row in human], atol=1e-12)
+        np.testing.assert_allclose(
+            found[name], [reference(row, metric)[0] for row in human], atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("spoilt", [[2.0, 2.0, 2.0], [1.0, np.nan, 3.0]])

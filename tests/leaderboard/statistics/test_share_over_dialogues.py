@@ -1,4 +1,5 @@
-"""A share's interval over dialogues: Wilson's where items are alone, wider where a dialogue's items go together."""
+"""A share's interval over dialogues: Wilson's where items are alone, wider where a dialogue's items
+go together."""
 
 from __future__ import annotations
 
@@ -12,11 +13,14 @@ from leaderboard.statistics.share_over_dialogues import NOTHING, share_over_dial
 @pytest.mark.parametrize(("hits", "items"), [(8, 10), (0, 7), (20, 20), (1, 300)])
 def test_wilsons_interval_is_scipys(hits: int, items: int) -> None:
     expected = stats.binomtest(hits, items).proportion_ci(method="wilson")
-    assert wilson(hits / items, items, float(stats.norm.ppf(0.975))) == pytest.approx((expected.low, expected.high))
+    assert wilson(hits / items, items, float(stats.norm.ppf(0.975))) == pytest.approx(
+        (expected.low, expected.high)
+    )
 
 
 def test_alone_in_their_dialogues_items_count_as_one_less() -> None:
-    # The jackknife's variance of a mean of 10 items is p(1 − p)/9: nine independent items, t of 9 degrees of freedom.
+    # The jackknife's variance of a mean of 10 items is p(1 − p)/9: nine independent items, t of 9
+    # degrees of freedom.
     found = share_over_dialogues([True] * 8 + [False] * 2, range(10))
     assert found.value == 0.8
     assert found.ci == pytest.approx(wilson(0.8, 9, 2.262157162740992))
@@ -25,15 +29,20 @@ def test_alone_in_their_dialogues_items_count_as_one_less() -> None:
 def test_ten_items_of_a_dialogue_that_agree_count_as_one() -> None:
     hits = [place < 3 for place in range(5) for _ in range(10)]
     dialogues = [place for place in range(5) for _ in range(10)]
-    assert share_over_dialogues(hits, dialogues).ci == share_over_dialogues([True] * 3 + [False] * 2, range(5)).ci
+    assert (
+        share_over_dialogues(hits, dialogues).ci
+        == share_over_dialogues([True] * 3 + [False] * 2, range(5)).ci
+    )
 
 
 @pytest.mark.parametrize("dialogues", [6, 9, 11, 30])
 @pytest.mark.parametrize("items", [2, 3, 5])
 def test_dialogues_split_alike_make_no_certainty(dialogues: int, items: int) -> None:
-    """Whether or not their shares, left out in turn, are equal to the last bit: thirds of 11 dialogues are not."""
+    """Whether or not their shares, left out in turn, are equal to the last bit: thirds of 11
+    dialogues are not."""
     found = share_over_dialogues(
-        ([True] + [False] * (items - 1)) * dialogues, [place // items for place in range(items * dialogues)]
+        ([True] + [False] * (items - 1)) * dialogues,
+        [place // items for place in range(items * dialogues)],
     )
     reach = float(stats.t.ppf(0.975, dialogues - 1))
     assert found.ci == pytest.approx(wilson(1 / items, dialogues, reach))

@@ -7,13 +7,19 @@ import pytest
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.soft_pairwise_accuracy import soft_pairwise_accuracies
 
-CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())["soft_pairwise_accuracy"]
+CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
+    "soft_pairwise_accuracy"
+]
 
 
 def placed(grid):
     grid = np.array(grid, dtype=float)
     systems, dialogues = grid.shape
-    return PlacedScores(grid.ravel(), np.repeat(np.arange(systems), dialogues), np.tile(np.arange(dialogues), systems))
+    return PlacedScores(
+        grid.ravel(),
+        np.repeat(np.arange(systems), dialogues),
+        np.tile(np.arange(dialogues), systems),
+    )
 
 
 def accuracy(human, metric, **settings):
@@ -26,7 +32,8 @@ def test_the_accuracy_is_that_of_the_published_definition():
 
 
 def test_p_of_two_dialogues_by_hand():
-    # People: differences 1 and 1; of the sums 2, 0, 0, −2 one is at least 2: p = 1/4. The metric has −1 and −1: p = 1.
+    # People: differences 1 and 1; of the sums 2, 0, 0, −2 one is at least 2: p = 1/4. The metric
+    # has −1 and −1: p = 1.
     found = accuracy([[2, 3], [1, 2]], [[1, 2], [2, 3]], permutations=20_000)
     assert found.value == pytest.approx(1 - 0.75, abs=0.01)
 
@@ -44,7 +51,9 @@ def test_turns_of_a_dialogue_change_places_together():
     # Each score thrice, as three turns of its dialogue: the dialogues are no more than they were.
     human, metric = placed(CASE["human"]), placed(CASE["metric"])
     thrice = [
-        PlacedScores(np.repeat(one.scores[0], 3), *(np.repeat(n, 3) for n in (one.system, one.dialogue)))
+        PlacedScores(
+            np.repeat(one.scores[0], 3), *(np.repeat(n, 3) for n in (one.system, one.dialogue))
+        )
         for one in (human, metric)
     ]
     (found,) = soft_pairwise_accuracies(*thrice, 6)

@@ -9,7 +9,9 @@ from tests.leaderboard.statistics.made_corpora import World, made_corpus
 
 
 def matrix_of(ratings, dialogue, kind="identified"):
-    return RatingMatrix(ratings, dialogue, tuple(f"r{number}" for number in range(len(ratings))), rater_kind=kind)
+    return RatingMatrix(
+        ratings, dialogue, tuple(f"r{number}" for number in range(len(ratings))), rater_kind=kind
+    )
 
 
 def test_halves_of_half_the_agreement_step_up_to_two_thirds():
@@ -20,9 +22,16 @@ def test_halves_of_half_the_agreement_step_up_to_two_thirds():
 
 def test_two_raters_are_each_other_s_half():
     first, second = np.array([1.0, 2, 3, 4, 5, 2]), np.array([2.0, 2, 3, 5, 4, 1])
-    found = split_half(matrix_of(np.stack((first, second)), np.arange(6)), np.zeros(6, dtype=int), ("turn",))
-    r = np.corrcoef(first, second)[0, 1]  # which half is which changes nothing in sum: see the mixed halves below
-    halves = [np.where(np.array(coin) == 1, (second, first), (first, second)) for coin in np.ndindex(*(2,) * 6)]
+    found = split_half(
+        matrix_of(np.stack((first, second)), np.arange(6)), np.zeros(6, dtype=int), ("turn",)
+    )
+    r = np.corrcoef(first, second)[
+        0, 1
+    ]  # which half is which changes nothing in sum: see the mixed halves below
+    halves = [
+        np.where(np.array(coin) == 1, (second, first), (first, second))
+        for coin in np.ndindex(*(2,) * 6)
+    ]
     mixed = [np.corrcoef(*pair)[0, 1] for pair in halves]
     assert min(mixed) <= r <= max(mixed)
     low, high = 2 * min(mixed) / (1 + min(mixed)), 2 * max(mixed) / (1 + max(mixed))
@@ -30,11 +39,14 @@ def test_two_raters_are_each_other_s_half():
 
 
 def test_four_parallel_raters_have_the_reliability_of_the_model():
-    # A rater is truth + noise, both of variance 1: the mean of four has reliability 1 / (1 + 1/4) = 0.8.
+    # A rater is truth + noise, both of variance 1: the mean of four has reliability 1 / (1 + 1/4) =
+    # 0.8.
     random = np.random.default_rng(2)
     truth = random.normal(size=6000)
     ratings = truth + random.normal(size=(4, 6000))
-    found = split_half(matrix_of(ratings, np.repeat(np.arange(60), 100)), np.zeros(6000, dtype=int), ("turn",))
+    found = split_half(
+        matrix_of(ratings, np.repeat(np.arange(60), 100)), np.zeros(6000, dtype=int), ("turn",)
+    )
     assert found["turn"]["pearson"].value == pytest.approx(0.8, abs=0.02)
     low, high = found["turn"]["pearson"].ci
     assert low < 0.8 < high
@@ -48,13 +60,17 @@ def test_the_corrected_correlation_is_that_with_the_truth():
 
 
 def test_an_interval_of_the_limit_of_many_dialogues_is_not_corrected_again():
-    found = corrected_for_unreliability(Estimate(0.48, ci=(0.4, 0.7)), Estimate(0.64), interval_is_of_the_limit=True)
+    found = corrected_for_unreliability(
+        Estimate(0.48, ci=(0.4, 0.7)), Estimate(0.64), interval_is_of_the_limit=True
+    )
     assert found.value == pytest.approx(0.6)
     assert found.ci == (0.4, 0.7)
 
 
 def test_it_is_not_cut_at_one():
-    assert corrected_for_unreliability(Estimate(0.9), Estimate(0.5)).value == pytest.approx(0.9 / np.sqrt(0.5))
+    assert corrected_for_unreliability(Estimate(0.9), Estimate(0.5)).value == pytest.approx(
+        0.9 / np.sqrt(0.5)
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +121,11 @@ def test_raters_who_say_the_same_throughout_have_no_reliability_but_a_reason():
 def test_raters_who_oppose_each_other_have_a_coefficient_below_minus_one_and_no_interval():
     first = np.tile([1.0, 2, 3, 4, 5], 8)
     second = 6.0 - first + np.random.default_rng(4).normal(0, 0.3, 40)
-    found = split_half(matrix_of(np.stack((first, second)), np.repeat(np.arange(10), 4)), np.zeros(40, int), ("turn",))
+    found = split_half(
+        matrix_of(np.stack((first, second)), np.repeat(np.arange(10), 4)),
+        np.zeros(40, int),
+        ("turn",),
+    )
     assert found["turn"]["pearson"].value < -1
     assert found["turn"]["pearson"].ci is None
     assert "the halves of the raters are so opposed" in found["turn"]["pearson"].reason
@@ -114,7 +134,13 @@ def test_raters_who_oppose_each_other_have_a_coefficient_below_minus_one_and_no_
 def test_the_seed_decides_the_splits():
     corpus = made_corpus(1, dialogues=6, systems=5, turns=2)
     one, same, other = (
-        split_half(matrix_of(corpus.ratings, corpus.dialogue), corpus.system, ("turn",), splits=3, seed=seed)
+        split_half(
+            matrix_of(corpus.ratings, corpus.dialogue),
+            corpus.system,
+            ("turn",),
+            splits=3,
+            seed=seed,
+        )
         for seed in (1, 1, 2)
     )
     assert one == same

@@ -54,9 +54,18 @@ def test_few_dialogues_are_counted_out() -> None:
 def test_the_exact_test_equals_scipys_permutation_test() -> None:
     random = np.random.default_rng(5)
     gaps = random.normal(0.4, 1, 10)
-    expected = sum(abs(np.dot(signs, gaps)) >= abs(gaps.sum()) - 1e-12 for signs in product((1, -1), repeat=10)) / 2**10
+    expected = (
+        sum(
+            abs(np.dot(signs, gaps)) >= abs(gaps.sum()) - 1e-12
+            for signs in product((1, -1), repeat=10)
+        )
+        / 2**10
+    )
     scipys = stats.permutation_test(
-        (gaps, np.zeros(10)), lambda one, other: np.mean(one - other), permutation_type="samples", n_resamples=np.inf
+        (gaps, np.zeros(10)),
+        lambda one, other: np.mean(one - other),
+        permutation_type="samples",
+        n_resamples=np.inf,
     )
     found = compare_systems(gaps, np.zeros(10), np.arange(10))
     assert found.difference.p == pytest.approx(expected) == pytest.approx(scipys.pvalue)
@@ -65,7 +74,9 @@ def test_the_exact_test_equals_scipys_permutation_test() -> None:
 def test_drawn_permutations_come_near_the_t_test_and_hold_their_seed() -> None:
     random = np.random.default_rng(6)
     first, second = random.normal(0.25, 1, 60), random.normal(0, 1, 60)
-    one, same, other = (compare_systems(first, second, np.arange(60), seed=seed) for seed in (1, 1, 2))
+    one, same, other = (
+        compare_systems(first, second, np.arange(60), seed=seed) for seed in (1, 1, 2)
+    )
     assert one == same != other
     assert one.difference.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
     assert (one.permutations, one.is_exact) == (10_000, False)
@@ -85,20 +96,32 @@ def test_a_system_without_scores_is_compared_with_none() -> None:
 
 def test_equal_systems_have_p_1() -> None:
     found = compare_systems(np.ones(20), np.ones(20), np.arange(20))
-    assert (found.difference.value, found.difference.ci, found.difference.p) == (0.0, (0.0, 0.0), 1.0)
+    assert (found.difference.value, found.difference.ci, found.difference.p) == (
+        0.0,
+        (0.0, 0.0),
+        1.0,
+    )
 
 
 def test_the_same_gap_in_nine_dialogues_has_a_p_and_no_interval() -> None:
-    """Of the 2⁹ ways to change sides two are as extreme; the tenth dialogue may still be another."""
+    """Of the 2⁹ ways to change sides two are as extreme; the tenth dialogue may still be
+    another."""
     found = compare_systems(np.full(9, 4.0), np.full(9, 3.0), np.arange(9))
-    assert (found.difference.value, found.difference.ci, found.difference.p) == (1.0, None, 2 / 2**9)
+    assert (found.difference.value, found.difference.ci, found.difference.p) == (
+        1.0,
+        None,
+        2 / 2**9,
+    )
     assert "agree to the digit" in found.difference.reason
-    assert compare_systems(np.full(10, 4.0), np.full(10, 3.0), np.arange(10)).difference.ci == (1.0, 1.0)
+    assert compare_systems(np.full(10, 4.0), np.full(10, 3.0), np.arange(10)).difference.ci == (
+        1.0,
+        1.0,
+    )
 
 
 def test_the_interval_covers_in_corpora_of_fifteen_dialogues() -> None:
-    """400 corpora of 15 dialogues × 7 turns with a dialogue effect of the difference: 95 % ± 3 standard errors. The
-    plain t interval over the 105 items covers 70 %."""
+    """400 corpora of 15 dialogues × 7 turns with a dialogue effect of the difference: 95 % ± 3
+    standard errors. The plain t interval over the 105 items covers 70 %."""
     random = np.random.default_rng(7)
     dialogue = np.repeat(np.arange(15), 7)
     covered = 0
@@ -111,7 +134,8 @@ def test_the_interval_covers_in_corpora_of_fifteen_dialogues() -> None:
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e200, 1e307])
 def test_the_test_and_the_interval_do_not_depend_on_the_unit_of_the_scores(scale: float) -> None:
-    """Likelihoods are tiny and a metric that was handed in may be huge: p stays, the interval grows with the scores."""
+    """Likelihoods are tiny and a metric that was handed in may be huge: p stays, the interval grows
+    with the scores."""
     random = np.random.default_rng(0)
     first, second = random.normal(size=(2, 12))
     dialogue = np.arange(12) // 3
@@ -138,7 +162,12 @@ def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired_by_welchs
     found = compare_systems(one, other, np.arange(32))
     expected = stats.ttest_ind(first, second, equal_var=False)
     assert not found.is_paired
-    assert (found.items, found.dialogues, found.first_dialogues, found.second_dialogues) == (32, 32, 20, 12)
+    assert (found.items, found.dialogues, found.first_dialogues, found.second_dialogues) == (
+        32,
+        32,
+        20,
+        12,
+    )
     assert found.difference.value == pytest.approx(first.mean() - second.mean())
     assert found.difference.p == pytest.approx(expected.pvalue)
     assert found.difference.ci == pytest.approx(tuple(expected.confidence_interval()))
@@ -149,7 +178,9 @@ def test_items_of_one_dialogue_count_as_one_draw_when_unpaired() -> None:
     random = np.random.default_rng(7)
     once = random.normal(size=(2, 10))
     alone, repeated = (
-        compare_systems(*_disjoint(*np.repeat(once, times, axis=1)), np.repeat(np.arange(20), times))
+        compare_systems(
+            *_disjoint(*np.repeat(once, times, axis=1)), np.repeat(np.arange(20), times)
+        )
         for times in (1, 7)
     )
     assert repeated.difference.ci == pytest.approx(alone.difference.ci)
@@ -183,13 +214,15 @@ def test_an_unpaired_interval_needs_two_dialogues_of_either_system() -> None:
 def test_equal_systems_with_dialogues_of_their_own_are_told_apart_in_5_percent(
     dialogues: tuple[int, int], turns: int
 ) -> None:
-    """1,500 corpora: a true 5 % shows as 3.6 to 6.6 %; with five dialogues each Welch's test stays below. Items taken
-    as independent would reject 15 to 25 %."""
+    """1,500 corpora: a true 5 % shows as 3.6 to 6.6 %; with five dialogues each Welch's test stays
+    below. Items taken as independent would reject 15 to 25 %."""
     random = np.random.default_rng(9)
     rejected, held = 0, 0
     total = sum(dialogues)
     for _ in range(1500):
-        scores = np.repeat(random.normal(0, 0.6, total), turns) + random.normal(0, 0.7, total * turns)
+        scores = np.repeat(random.normal(0, 0.6, total), turns) + random.normal(
+            0, 0.7, total * turns
+        )
         sides = _disjoint(scores[: dialogues[0] * turns], scores[dialogues[0] * turns :])
         found = compare_systems(*sides, np.repeat(np.arange(total), turns)).difference
         assert found.p is not None

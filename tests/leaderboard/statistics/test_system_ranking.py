@@ -11,7 +11,8 @@ DIALOGUES = 12
 
 
 def steady(*centres):
-    """One system per centre; its dialogues alternate 0.3 below and above, so every mean's interval is narrow."""
+    """One system per centre; its dialogues alternate 0.3 below and above, so every mean's interval
+    is narrow."""
     wobble = np.tile([-0.3, 0.3], DIALOGUES // 2)
     return PlacedScores(
         scores=np.concatenate([centre + wobble for centre in centres]),
@@ -22,30 +23,42 @@ def steady(*centres):
 
 def test_mean_and_interval_over_redrawn_dialogues():
     c = campaign(systems=4, dialogues=9)
-    found = rank_systems(PlacedScores(c.human, c.system, c.dialogue), 4, resamples=80, seed=2, method="percentile")
+    found = rank_systems(
+        PlacedScores(c.human, c.system, c.dialogue), 4, resamples=80, seed=2, method="percentile"
+    )
     for number in range(4):
         replicates = []
         for multiplicity in cluster_resamples(9, 80, 2):
             items = drawn_items(c.dialogue, multiplicity)
             replicates.append(c.human[items][c.system[items] == number].mean())
         assert found[number].mean.value == pytest.approx(c.human[c.system == number].mean())
-        assert found[number].mean.ci == pytest.approx(tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-9)
+        assert found[number].mean.ci == pytest.approx(
+            tuple(np.percentile(replicates, [2.5, 97.5])), abs=1e-9
+        )
         assert (found[number].items, found[number].dialogues) == (36, 9)
 
 
 def test_clearly_apart_systems_have_one_rank_each():
     found = rank_systems(steady(2.0, 4.0, 3.0), 3)
-    assert [(one.rank, one.worst_rank, one.band) for one in found] == [(3, 3, 3), (1, 1, 1), (2, 2, 2)]
+    assert [(one.rank, one.worst_rank, one.band) for one in found] == [
+        (3, 3, 3),
+        (1, 1, 1),
+        (2, 2, 2),
+    ]
 
 
 def test_equal_systems_share_the_first_rank_and_a_band():
     found = rank_systems(steady(4.0, 4.0, 2.0), 3)
-    assert [(one.rank, one.worst_rank, one.band) for one in found] == [(1, 2, 1), (1, 2, 1), (3, 3, 2)]
+    assert [(one.rank, one.worst_rank, one.band) for one in found] == [
+        (1, 2, 1),
+        (1, 2, 1),
+        (3, 3, 2),
+    ]
 
 
 def test_a_chain_of_overlaps_is_one_band_though_its_ends_are_apart():
-    # All systems wobble together, so every interval is centre ± h with one h < 0.3; centres 1.2 h apart make
-    # neighbours overlap (1.2 h < 2 h) and the ends not (2.4 h > 2 h).
+    # All systems wobble together, so every interval is centre ± h with one h < 0.3; centres 1.2 h
+    # apart make neighbours overlap (1.2 h < 2 h) and the ends not (2.4 h > 2 h).
     half = rank_systems(steady(3.0), 1)[0].mean.ci[1] - 3.0
     found = rank_systems(steady(3.0 + 2.4 * half, 3.0 + 1.2 * half, 3.0), 3)
     assert [one.rank for one in found] == [1, 1, 2]
@@ -56,13 +69,18 @@ def test_a_chain_of_overlaps_is_one_band_though_its_ends_are_apart():
 def test_a_system_without_ratings_is_never_ranked_nor_counted():
     found = rank_systems(steady(2.0, 4.0), 3)
     assert found[2].mean.reason == "the system has no human ratings"
-    assert (found[2].rank, found[2].worst_rank, found[2].band, found[2].items) == (None, None, None, 0)
+    assert (found[2].rank, found[2].worst_rank, found[2].band, found[2].items) == (
+        None,
+        None,
+        None,
+        0,
+    )
     assert [one.worst_rank for one in found[:2]] == [2, 1]
 
 
 def test_a_system_rated_in_one_dialogue_is_ranked_with_the_spread_of_the_others():
-    """The other system's dialogue means are 2 ± 0.3: s² = 12 · 0.09 / 11 = 0.0982, t(11) = 2.201, so
-    3.7 ± 2.201 · 0.3133 = [3.01, 4.39] lies clear of the other's interval, [1.8, 2.2]."""
+    """The other system's dialogue means are 2 ± 0.3: s² = 12 · 0.09 / 11 = 0.0982, t(11) = 2.201,
+    so 3.7 ± 2.201 · 0.3133 = [3.01, 4.39] lies clear of the other's interval, [1.8, 2.2]."""
     two = steady(2.0, 4.0)
     scores = two.scores.copy()
     scores[0, (two.system == 1) & (two.dialogue > 0)] = np.nan
@@ -82,7 +100,8 @@ def in_eight_dialogues(*rows):
 
 @pytest.mark.parametrize("method", ["jackknife", "percentile"])
 def test_nobody_stands_above_a_better_mean_by_its_being_too_certain(method):
-    """1.000 in each of eight dialogues has no interval; .927 has one, and is not sure to be worse."""
+    """1.000 in each of eight dialogues has no interval; .927 has one, and is not sure to be
+    worse."""
     almost = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.516])
     found = rank_systems(in_eight_dialogues(np.ones(8), almost), 2, method=method)
     assert found[0].mean.ci is None

@@ -8,7 +8,9 @@ import pytest
 from leaderboard.statistics import tie_calibrated_accuracy as calibration
 from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
 
-CASES = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())["tie_calibration"]["cases"]
+CASES = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
+    "tie_calibration"
+]["cases"]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -28,20 +30,27 @@ def accuracy_at(human, metric, group, epsilon):
         for i, j in combinations(np.flatnonzero(group == number), 2):
             gap = metric[i] - metric[j]
             tied = abs(gap) <= epsilon
-            right.append(tied if human[i] == human[j] else not tied and (gap > 0) == (human[i] > human[j]))
+            right.append(
+                tied if human[i] == human[j] else not tied and (gap > 0) == (human[i] > human[j])
+            )
         of_groups.append(np.mean(right))
     return np.mean(of_groups)
 
 
 def test_no_other_epsilon_is_better():
     random = np.random.default_rng(3)
-    human, group = random.integers(1, 4, 60).astype(float), np.repeat(np.arange(5), [4, 8, 12, 16, 20])
+    human, group = (
+        random.integers(1, 4, 60).astype(float),
+        np.repeat(np.arange(5), [4, 8, 12, 16, 20]),
+    )
     metric = human + random.normal(size=60).round(1)
     (found,) = tie_calibrated_accuracies(human, metric, group)
     assert found.epsilon > 0
     assert found.accuracy.value == pytest.approx(accuracy_at(human, metric, group, found.epsilon))
     gaps = np.unique([abs(a - b) for a, b in combinations(metric, 2)])
-    assert found.accuracy.value == pytest.approx(max(accuracy_at(human, metric, group, gap) for gap in [0, *gaps]))
+    assert found.accuracy.value == pytest.approx(
+        max(accuracy_at(human, metric, group, gap) for gap in [0, *gaps])
+    )
 
 
 def test_a_metric_whose_low_scores_are_good_is_turned_round():
@@ -52,7 +61,11 @@ def test_a_metric_whose_low_scores_are_good_is_turned_round():
 
 def groups_half_right(count):
     """Accuracies of the groups: 1, 0, 1, 0, …"""
-    return np.tile([1.0, 2.0], count), np.tile([1.0, 2, 2, 1], count // 2), np.repeat(np.arange(count), 2)
+    return (
+        np.tile([1.0, 2.0], count),
+        np.tile([1.0, 2, 2, 1], count // 2),
+        np.repeat(np.arange(count), 2),
+    )
 
 
 def test_ten_dialogues_that_do_not_differ_leave_no_error():
@@ -71,7 +84,8 @@ def test_of_nine_it_may_be_chance_and_there_is_no_interval():
 def test_the_interval_is_over_dialogues():
     human, metric, group = groups_half_right(4)
     (apart,) = tie_calibrated_accuracies(human, metric, group, np.array([0, 0, 1, 1, 0, 0, 1, 1]))
-    # Dialogue sums less 0.5 · 2 are +1 and −1: error √(2/1 · 2) / 4 = 0.5, t of one degree of freedom: all of [0, 1].
+    # Dialogue sums less 0.5 · 2 are +1 and −1: error √(2/1 · 2) / 4 = 0.5, t of one degree of
+    # freedom: all of [0, 1].
     assert apart.accuracy.ci == (0.0, 1.0)
 
 
@@ -90,7 +104,11 @@ def test_too_many_pairs_are_drawn_and_the_share_is_kept(monkeypatch):
     ("human", "metric", "reason"),
     [
         ([1, 2, 3], [1, 1, 1], "all metric scores are equal"),
-        ([4, 4, 4], [1, 2, 3], "no two human scores of a group differ"),  # an ε of 2 would be right of every pair
+        (
+            [4, 4, 4],
+            [1, 2, 3],
+            "no two human scores of a group differ",
+        ),  # an ε of 2 would be right of every pair
         ([1, 2, np.nan], [1, np.nan, 3], "no two responses"),
         ([], [], "no two responses"),
     ],

@@ -6,7 +6,9 @@ import pytest
 
 from leaderboard.statistics.williams import williams_of_correlations, williams_test
 
-CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())["williams"]
+CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
+    "williams"
+]
 
 
 def test_t_and_p_are_those_of_the_worked_example():
@@ -17,14 +19,16 @@ def test_t_and_p_are_those_of_the_worked_example():
 
 
 def test_p_is_that_of_mt_metrics_eval():
-    """mt_metrics_eval/stats_test.py at 0b82d96b, WilliamsSigDiffTest.testSigDiff: one-sided p 0.019."""
+    """mt_metrics_eval/stats_test.py at 0b82d96b, WilliamsSigDiffTest.testSigDiff: one-sided p
+    0.019."""
     found = williams_test([1, 2, 3, 4, 5], [1.1, 2, 3.1, 4, 5.1], [1.5, 2, 3.1, 4, 5.5], "greater")
     assert found.difference.p == pytest.approx(0.019, abs=5e-4)
 
 
 def test_t_by_hand():
-    # n = 7, r = 0.6, 0.2 and 0.5: D = 1 − 0.36 − 0.04 − 0.25 + 2·0.6·0.2·0.5 = 0.47; r̄ = 0.4, (1 − 0.5)³ = 0.125;
-    # t = 0.4 · √(6 · 1.5 / (2 · 6/4 · 0.47 + 0.16 · 0.125)) = 0.4 · √(9 / 1.43) = 1.00349.
+    # n = 7, r = 0.6, 0.2 and 0.5: D = 1 − 0.36 − 0.04 − 0.25 + 2·0.6·0.2·0.5 = 0.47; r̄ = 0.4, (1 −
+    # 0.5)³ = 0.125; t = 0.4 · √(6 · 1.5 / (2 · 6/4 · 0.47 + 0.16 · 0.125)) = 0.4 · √(9 / 1.43) =
+    # 1.00349.
     assert williams_of_correlations(0.6, 0.2, 0.5, 7).t == pytest.approx(1.003490, abs=1e-5)
 
 
@@ -40,9 +44,14 @@ def test_scores_give_what_their_correlations_give():
 
 
 def test_greater_is_half_of_two_sided_where_the_first_is_better():
-    both, greater = (williams_of_correlations(0.6, 0.2, 0.5, 7, how).difference.p for how in ("two-sided", "greater"))
+    both, greater = (
+        williams_of_correlations(0.6, 0.2, 0.5, 7, how).difference.p
+        for how in ("two-sided", "greater")
+    )
     assert greater == pytest.approx(both / 2)
-    assert williams_of_correlations(0.2, 0.6, 0.5, 7, "greater").difference.p == pytest.approx(1 - both / 2)
+    assert williams_of_correlations(0.2, 0.6, 0.5, 7, "greater").difference.p == pytest.approx(
+        1 - both / 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The demo corpus as it lies in the project: whole, labelled as simulated, and with ratings that look like ratings."""
+"""The demo corpus as it lies in the project: whole, labelled as simulated, and with ratings that
+look like ratings."""
 
 from __future__ import annotations
 
@@ -17,7 +18,16 @@ from workers.baselines.build_demo import DEMO_FILE
 from workers.baselines.demo_source import SOURCE_FILE, read_source
 from workers.baselines.features import share_copied, shares_repeated
 
-SYSTEMS = ["gold", "second-human", "smollm2-persona", "smollm2", "retrieval", "echo", "dull", "verbose"]
+SYSTEMS = [
+    "gold",
+    "second-human",
+    "smollm2-persona",
+    "smollm2",
+    "retrieval",
+    "echo",
+    "dull",
+    "verbose",
+]
 
 
 @cache
@@ -27,7 +37,9 @@ def records(type_name: str) -> list[dict[str, Any]]:
 
 
 def ratings(level: str) -> list[dict[str, Any]]:
-    return [rating for rating in records("rating") if (rating["turn"] is None) == (level == "dialogue")]
+    return [
+        rating for rating in records("rating") if (rating["turn"] is None) == (level == "dialogue")
+    ]
 
 
 def mean_of(system: str, level: str) -> float:
@@ -39,7 +51,9 @@ def alpha(level: str) -> float:
     raters = sorted({r["rater"] for r in ratings(level)})
     scores = np.full((len(raters), len(items)), np.nan)
     for r in ratings(level):
-        scores[raters.index(r["rater"]), items.index((r["dialogue_id"], r["turn"], r["system"]))] = r["score"]
+        scores[
+            raters.index(r["rater"]), items.index((r["dialogue_id"], r["turn"], r["system"]))
+        ] = r["score"]
     return float(krippendorff.alpha(scores, level_of_measurement="ordinal"))
 
 
@@ -59,7 +73,10 @@ def test_every_system_answers_every_turn_once() -> None:
 
 
 def test_a_response_is_one_line_of_text() -> None:
-    assert all(response["text"].strip() and "\n" not in response["text"] for response in records("response"))
+    assert all(
+        response["text"].strip() and "\n" not in response["text"]
+        for response in records("response")
+    )
 
 
 @pytest.mark.parametrize(("level", "items"), [("turn", 448), ("dialogue", 64)])
@@ -107,7 +124,9 @@ def test_a_source_with_a_missing_answer_is_refused_by_name(tmp_path: Path) -> No
 
 def test_share_copied_counts_runs_of_three_words_or_more() -> None:
     # "is that your" is a run of three of the six words; "boat" alone is shared, but no run.
-    assert share_copied("is that your own big boat", "Is that your red boat?") == pytest.approx(3 / 6)
+    assert share_copied("is that your own big boat", "Is that your red boat?") == pytest.approx(
+        3 / 6
+    )
 
 
 def test_shares_repeated_are_of_the_others() -> None:

@@ -1,4 +1,5 @@
-"""A baseline answers a round's dialogues, whole or without what speaker B said, and writes a file to hand in."""
+"""A baseline answers a round's dialogues, whole or without what speaker B said, and writes a file
+to hand in."""
 
 from __future__ import annotations
 
@@ -43,7 +44,11 @@ def file_of(folder: Path, content: Any) -> Path:
 def test_whole_dialogues_are_answered_from_the_gold_history(tmp_path: Path) -> None:
     (dialogue,) = read_dialogues(file_of(tmp_path, [entry(hidden=False)]))
     place = dialogue.turns[1].place("d1", own={0: "mine"})
-    assert [utterance.text for utterance in place.context] == ["d1 line 0", "d1 line 1", "d1 line 2"]
+    assert [utterance.text for utterance in place.context] == [
+        "d1 line 0",
+        "d1 line 1",
+        "d1 line 2",
+    ]
     assert (place.persona, place.partner_persona) == (("i am B.",), ("i am A.",))
 
 
@@ -64,7 +69,9 @@ def test_its_own_answers_take_the_place_of_what_is_left_out(tmp_path: Path) -> N
 @pytest.mark.parametrize("baseline", ["echo", "dull", "verbose"])
 def test_the_file_answers_every_turn_once(tmp_path: Path, hidden: bool, baseline: str) -> None:
     path = file_of(tmp_path, [entry(hidden), entry(hidden, name="d2")])
-    assert command.main([str(path), "--baseline", baseline, "--to", str(tmp_path / "out.json")]) == 0
+    assert (
+        command.main([str(path), "--baseline", baseline, "--to", str(tmp_path / "out.json")]) == 0
+    )
     answers = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert [list(answer) for answer in answers] == [["dialog_id", "turn_0", "turn_1", "turn_2"]] * 2
     if baseline == "echo":
@@ -88,14 +95,26 @@ def test_the_same_seed_writes_the_same_file(tmp_path: Path) -> None:
 
 def test_retrieval_takes_answers_of_other_dialogues(tmp_path: Path) -> None:
     path = file_of(tmp_path, [entry(False), entry(False, name="d2")])
-    assert command.main([str(path), "--baseline", "retrieval", "--to", str(tmp_path / "out.json")]) == 0
+    assert (
+        command.main([str(path), "--baseline", "retrieval", "--to", str(tmp_path / "out.json")])
+        == 0
+    )
     first = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))[0]
-    assert {first[f"turn_{number}"] for number in range(3)} <= {"d2 line 1", "d2 line 3", "d2 line 5"}
+    assert {first[f"turn_{number}"] for number in range(3)} <= {
+        "d2 line 1",
+        "d2 line 3",
+        "d2 line 5",
+    }
 
 
-def test_retrieval_without_answers_says_what_it_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_retrieval_without_answers_says_what_it_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = file_of(tmp_path, [entry(hidden=True)])
-    assert command.main([str(path), "--baseline", "retrieval", "--to", str(tmp_path / "out.json")]) == 1
+    assert (
+        command.main([str(path), "--baseline", "retrieval", "--to", str(tmp_path / "out.json")])
+        == 1
+    )
     assert "--answers FILE" in capsys.readouterr().err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["dialogues.json"]
 
@@ -112,7 +131,10 @@ def broken(**fields: Any) -> list[dict[str, Any]]:
         ([], "holds no dialogue"),
         ([1], "$[0]: must be an object, not a number"),
         ([{"dialog_id": "d"}], "$[0].turn_0: is missing: no turn to answer"),
-        (broken(dialogue=[]), "$[0].turn_1.dialogue: must end with an utterance of A, which B answers"),
+        (
+            broken(dialogue=[]),
+            "$[0].turn_1.dialogue: must end with an utterance of A, which B answers",
+        ),
         (
             broken(dialogue=[{"persona_id": "A", "text": None}]),
             "$[0].turn_1.dialogue: must end with an utterance of A, which B answers",

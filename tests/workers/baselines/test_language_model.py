@@ -1,4 +1,5 @@
-"""What the language model is told, with and without a persona; and one answer from the real packaged model."""
+"""What the language model is told, with and without a persona; and one answer from the real
+packaged model."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ class ModelThatRemembers(LanguageModel):
     def __init__(self, says: str) -> None:
         self.says, self.seed, self.asked, self.seeds = says, 10, [], []
 
-    def answer(self, messages: Sequence[Message], max_tokens: int, seed: int | None = None, **settings: Any) -> str:
+    def answer(
+        self, messages: Sequence[Message], max_tokens: int, seed: int | None = None, **settings: Any
+    ) -> str:
         self.asked, self.seeds = list(messages), [*self.seeds, seed]
         return self.says
 
@@ -97,7 +100,9 @@ def test_the_local_server_answers_whoever_has_its_key_and_is_gone_afterwards() -
         model = LanguageModel(endpoint, temperature=0.0)
         assert model.answer([Message("user", "Say hello.")], max_tokens=8)
         request = urllib.request.Request(
-            f"{endpoint.base_url}/chat/completions", data=b"{}", headers={"Authorization": "Bearer wrong"}
+            f"{endpoint.base_url}/chat/completions",
+            data=b"{}",
+            headers={"Authorization": "Bearer wrong"},
         )
         with pytest.raises(urllib.error.HTTPError) as refusal:
             urllib.request.urlopen(request, timeout=10)
@@ -118,7 +123,12 @@ def test_the_local_server_ends_with_the_process_that_started_it() -> None:
     )
     root = Path(__file__).resolve().parents[3]
     killed = subprocess.run(
-        [sys.executable, "-c", starter], cwd=root, env=dict(os.environ), stdout=subprocess.PIPE, text=True, timeout=90
+        [sys.executable, "-c", starter],
+        cwd=root,
+        env=dict(os.environ),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=90,
     )
     address = killed.stdout.strip()
     assert address.startswith("http://127.0.0.1:")
@@ -143,5 +153,8 @@ def _falls_silent(address: str, within_seconds: float = 10) -> bool:
 @needs_local_model
 def test_a_file_that_is_no_model_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "not-a-model.gguf").write_bytes(b"no model")
-    with pytest.raises(LocalServerError, match="not ready"), local_server(tmp_path / "not-a-model.gguf"):
+    with (
+        pytest.raises(LocalServerError, match="not ready"),
+        local_server(tmp_path / "not-a-model.gguf"),
+    ):
         pass

@@ -15,7 +15,12 @@ from workers.baselines.build_demo import DEMO_FILE, answers_of, retrieval_baseli
 from workers.baselines.demo_source import read_source
 from workers.baselines.retrieval import KnownAnswer, Retrieval, known_answers, packaged_encode
 
-VECTORS = {"Do you bake?": (1.0, 0.0), "Bread, daily.": (0.8, 0.6), "I sail.": (0.0, 1.0), "Cake!": (1.0, 0.0)}
+VECTORS = {
+    "Do you bake?": (1.0, 0.0),
+    "Bread, daily.": (0.8, 0.6),
+    "I sail.": (0.0, 1.0),
+    "Cake!": (1.0, 0.0),
+}
 """Two dimensions, given by hand, so that every cosine can be read off."""
 
 
@@ -28,7 +33,10 @@ def asked(dialogue_id: str) -> Place:
 
 
 def test_takes_the_answer_with_the_largest_cosine() -> None:
-    known = [KnownAnswer("one", "I sail."), KnownAnswer("two", "Bread, daily.")]  # cosines 0 and 0.8
+    known = [
+        KnownAnswer("one", "I sail."),
+        KnownAnswer("two", "Bread, daily."),
+    ]  # cosines 0 and 0.8
     assert Retrieval(by_table, known).respond(asked("three")) == "Bread, daily."
 
 
@@ -52,7 +60,11 @@ def test_known_answers_are_all_gold_answers() -> None:
 @pytest.mark.slow
 def test_the_demo_file_holds_what_retrieval_says() -> None:
     lines = [json.loads(line) for line in DEMO_FILE.read_text(encoding="utf-8").splitlines()]
-    in_file = [line["text"] for line in lines if line["type"] == "response" and line["system"] == "retrieval"]
+    in_file = [
+        line["text"]
+        for line in lines
+        if line["type"] == "response" and line["system"] == "retrieval"
+    ]
     dialogues = read_source()
     answer_set = answers_of(retrieval_baseline(dialogues, packaged_encode()), dialogues)
     assert [text for answers in answer_set.answers.values() for text in answers] == in_file

@@ -19,7 +19,9 @@ from annotations.demo.simulated_raters import (
     score_given,
 )
 
-ORDINARY = ResponseFeatures(relevance=0.4, persona_use=0.4, words=20, copied=0.0, repeated=0.0, written_by_person=False)
+ORDINARY = ResponseFeatures(
+    relevance=0.4, persona_use=0.4, words=20, copied=0.0, repeated=0.0, written_by_person=False
+)
 CAREFUL = SimulatedRater("careful", severity=0.0, spread=1.0, noise=0.0)
 
 
@@ -45,7 +47,10 @@ def test_what_a_person_wrote_is_taken_to_be_good() -> None:
 
 def test_the_quality_of_a_dialogue_is_pulled_down_by_its_worst_answer() -> None:
     # Same mean, 3.0; the worst differs by two points, of which a fifth counts.
-    even, uneven = quality_of_dialogue([3, 3, 3], 0.0, "s"), quality_of_dialogue([1, 3, 5], 0.0, "s")
+    even, uneven = (
+        quality_of_dialogue([3, 3, 3], 0.0, "s"),
+        quality_of_dialogue([1, 3, 5], 0.0, "s"),
+    )
     assert even - uneven == pytest.approx(0.2 * 2)
 
 
@@ -70,7 +75,10 @@ def test_spread_stretches_around_the_middle() -> None:
 
 def test_noise_is_the_raters_own_and_repeatable() -> None:
     first, second = (replace(CAREFUL, name=name, noise=1.0) for name in ("one", "two"))
-    scores = [[score_given(rater, 3.0, str(item)) for item in range(50)] for rater in (first, first, second)]
+    scores = [
+        [score_given(rater, 3.0, str(item)) for item in range(50)]
+        for rater in (first, first, second)
+    ]
     assert scores[0] == scores[1] != scores[2]
 
 
@@ -82,4 +90,6 @@ def test_every_two_raters_share_equally_many_items() -> None:
 
 
 def test_the_whole_panel_says_that_it_is_simulated() -> None:
-    assert [rater.name for rater in PANEL] == [f"simulated rater {number}" for number in range(1, 7)]
+    assert [rater.name for rater in PANEL] == [
+        f"simulated rater {number}" for number in range(1, 7)
+    ]

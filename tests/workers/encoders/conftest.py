@@ -42,7 +42,9 @@ def forgetful(encoder: TextEncoder) -> TextEncoder:
     return encoder
 
 
-def plain_states(folder: Path, *texts: str, layer: int = -1) -> tuple[list[int], NDArray[np.float32]]:
+def plain_states(
+    folder: Path, *texts: str, layer: int = -1
+) -> tuple[list[int], NDArray[np.float32]]:
     """(ids, states) of one text or pair as transformers' own tokenizer and model give them."""
     import torch
     from transformers import AutoModel, AutoTokenizer
@@ -54,7 +56,8 @@ def plain_states(folder: Path, *texts: str, layer: int = -1) -> tuple[list[int],
 
 
 class Counted:
-    """Stands between an encoder and its model: what goes through, and an error where one is wanted."""
+    """Stands between an encoder and its model: what goes through, and an error where one is
+    wanted."""
 
     def __init__(self, encoder: TextEncoder) -> None:
         self.batches: list[tuple[int, int]] = []

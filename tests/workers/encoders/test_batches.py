@@ -28,5 +28,6 @@ def test_every_text_is_in_one_batch_and_no_batch_is_too_large() -> None:
 
 
 def test_a_batch_that_pays_takes_no_text_much_shorter_than_its_longest() -> None:
-    # 10 and 8 are alike; 7 is not, and 2 × 10 tokens pay; 7 alone does not pay, so that 3 stands beside it
+    # 10 and 8 are alike; 7 is not, and 2 × 10 tokens pay; 7 alone does not pay, so that 3 stands
+    # beside it
     assert list(batches_by_length([10, 8, 7, 3], 100, worth_a_batch=20)) == [[0, 1], [2, 3]]

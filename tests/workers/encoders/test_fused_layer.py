@@ -1,4 +1,5 @@
-"""Layers of BERT's kind in few operators: the same states, and left alone where they would not be."""
+"""Layers of BERT's kind in few operators: the same states, and left alone where they would not
+be."""
 
 from __future__ import annotations
 
@@ -68,14 +69,18 @@ def test_the_layers_are_kept_where_the_activation_is_another(activation: str) ->
     assert fused_layers(other, other.encoder.layer) is other.encoder.layer
 
 
-def test_the_layers_are_kept_where_fusing_computes_something_else(packed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_layers_are_kept_where_fusing_computes_something_else(
+    packed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     monkeypatch.setattr(fused_layer, "_fused", lambda layer: torch.nn.Identity())
     assert fused_layers(packed, packed.encoder.layer) is packed.encoder.layer
 
 
-def test_the_layers_are_kept_where_the_operators_are_missing(packed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_layers_are_kept_where_the_operators_are_missing(
+    packed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def absent(layer: object) -> object:
         raise AttributeError("'OpOverloadPacket' object has no attribute 'binary'")
 

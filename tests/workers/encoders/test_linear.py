@@ -11,7 +11,9 @@ def network() -> object:
     import torch
 
     torch.manual_seed(3)
-    return torch.nn.Sequential(torch.nn.Linear(12, 20), torch.nn.ReLU(), torch.nn.Linear(20, 5, bias=False))
+    return torch.nn.Sequential(
+        torch.nn.Linear(12, 20), torch.nn.ReLU(), torch.nn.Linear(20, 5, bias=False)
+    )
 
 
 @pytest.mark.parametrize("shape", [(1, 12), (7, 12), (2, 3, 12), (300, 12)])
@@ -38,8 +40,12 @@ def test_a_build_without_the_operators_stays_with_its_own(monkeypatch: pytest.Mo
     assert linear.use_onednn(network()) == 0
 
 
-def test_operators_that_compute_something_else_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_operators_that_compute_something_else_are_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import torch
 
-    monkeypatch.setattr(linear, "_packed", lambda layer: torch.nn.Linear(layer.in_features, layer.out_features))
+    monkeypatch.setattr(
+        linear, "_packed", lambda layer: torch.nn.Linear(layer.in_features, layer.out_features)
+    )
     assert linear.use_onednn(network()) == 0

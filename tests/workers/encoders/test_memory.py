@@ -23,7 +23,10 @@ def test_what_is_left_is_halved_with_the_batch_that_failed() -> None:
     mine = memory(100)
     batches = mine.batches(LENGTHS)
     assert mine.attempt(batches, batches.take(), full) is None
-    assert [batches.take() for _ in range(2)] == [[0, 1], [2, 3]]  # 4 × 5 tokens failed: 10 at once from now on
+    assert [batches.take() for _ in range(2)] == [
+        [0, 1],
+        [2, 3],
+    ]  # 4 × 5 tokens failed: 10 at once from now on
     assert not batches
     assert mine.tokens_at_once == 10
 
@@ -44,6 +47,7 @@ def test_one_text_that_is_too_much_is_an_error_that_says_how_long_it_is() -> Non
     mine = memory(5)
     batches = mine.batches(LENGTHS)
     with pytest.raises(
-        ModelError, match="the model m is out of memory on cpu: there was too little to read a text of 5"
+        ModelError,
+        match="the model m is out of memory on cpu: there was too little to read a text of 5",
     ):
         mine.attempt(batches, batches.take(), full)

@@ -1,4 +1,5 @@
-"""A copy of a model's weights beside the features, made from a small model that stands in for a GGUF file's."""
+"""A copy of a model's weights beside the features, made from a small model that stands in for a
+GGUF file's."""
 
 import shutil
 from dataclasses import replace
@@ -58,7 +59,9 @@ def test_dequantised_once_and_the_same_from_the_copy(gguf, home):
     assert [one.name for one in (home / "models").iterdir()] == [f"{files.revision}-float32"]
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json", "made.json"])
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "tokenizer.json", "config.json", "made.json"]
+)
 @pytest.mark.parametrize("harm", ["cut", "changed", "gone"])
 def test_a_damaged_copy_is_made_anew(gguf, home, name, harm):
     files, made = gguf
@@ -103,7 +106,9 @@ def test_without_leave_to_write_it_goes_on_from_gguf(gguf, home):
 
 def test_a_full_disk_keeps_no_copy_and_no_half_of_one(gguf, home, monkeypatch):
     files, made = gguf
-    monkeypatch.setattr(kept_weights.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12, 10**9))
+    monkeypatch.setattr(
+        kept_weights.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12, 10**9)
+    )
     assert load(files)
     assert len(made) == 1
     assert list((home / "models").iterdir()) == []

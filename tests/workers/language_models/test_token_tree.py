@@ -22,7 +22,9 @@ def test_each_scored_token_is_predicted_by_the_node_before_it():
     for place, nodes in zip(row.sequences, row.predictors, strict=True):
         one = sequences[place]
         assert [row.tokens[node] for node in nodes] == list(one.tokens[one.first - 1 : -1])
-        assert [row.depths[node] for node in nodes] == list(range(one.first - 1, len(one.tokens) - 1))
+        assert [row.depths[node] for node in nodes] == list(
+            range(one.first - 1, len(one.tokens) - 1)
+        )
 
 
 def test_a_row_holds_no_more_than_the_budget_and_every_sequence_is_in_one():

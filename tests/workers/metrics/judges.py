@@ -40,8 +40,11 @@ class Desk:
         self.asked: list[Call] = []
         self.payers: list[Payer | None] = []
 
-    def ask(self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None) -> None:
-        """First all that is known at the beginning, then what follows from it: the answers come late."""
+    def ask(
+        self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None
+    ) -> None:
+        """First all that is known at the beginning, then what follows from it: the answers come
+        late."""
         waiting = deque(calls)
         while waiting:
             call = waiting.popleft()
@@ -68,4 +71,6 @@ def turn(
     persona: tuple[str, ...] = ("I repair clocks.",),
 ) -> Example:
     context = (Utterance("A", "What do you do?"),)
-    return Example(dialogue, number, persona, (), context, (reference,) if reference else (), response)
+    return Example(
+        dialogue, number, persona, (), context, (reference,) if reference else (), response
+    )

@@ -35,7 +35,8 @@ def golden(name: str) -> Any:
 
 
 def usr_examples() -> list[Example]:
-    """The 300 USR responses in file order; the reference is the original answer of the same context."""
+    """The 300 USR responses in file order; the reference is the original answer of the same
+    context."""
     contexts = json.loads((data_folder() / "usr" / "pc_usr_data.json").read_text(encoding="utf-8"))
     examples = []
     for context in contexts:
@@ -47,9 +48,15 @@ def usr_examples() -> list[Example]:
 
 def fbd_systems(corpus: str) -> list[list[Example]]:
     """One list of examples per system, in file order."""
-    lines = (data_folder() / "fbd" / f"{corpus}_annotation.json").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (data_folder() / "fbd" / f"{corpus}_annotation.json")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     rows = [json.loads(line) for line in lines]
-    return [[example(row["hyps"][k], *row["refs"]) for row in rows] for k in range(len(rows[0]["hyps"]))]
+    return [
+        [example(row["hyps"][k], *row["refs"]) for row in rows] for k in range(len(rows[0]["hyps"]))
+    ]
 
 
 LONG = " ".join(f"word{n % 37} w{n % 11}" for n in range(400))
@@ -71,7 +78,8 @@ OWN: Sequence[Example] = (
     example(LONG, LONG[::-1] + " " + LONG[:500]),
     example(LONG[:1500], LONG),
     example("cats running quickly home", "the cat runs quick to homes"),
-    # Several references: clipping takes the largest count in any one, the brevity penalty the closest length.
+    # Several references: clipping takes the largest count in any one, the brevity penalty the
+    # closest length.
     example("we go to the the park today", "we went to the park", "today we go", "the the the"),
     example("one two three", "one two", "one two three four"),
     example("one two three", "nothing", "three two one"),

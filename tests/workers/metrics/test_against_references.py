@@ -1,4 +1,5 @@
-"""What all lexical metrics do with turns that lack something, with long batches, and with texts they have seen."""
+"""What all lexical metrics do with turns that lack something, with long batches, and with texts
+they have seen."""
 
 import pytest
 
@@ -12,7 +13,9 @@ from workers.metrics.texts import RememberedAnalysis, TokenisedText
 NAMES = [
     pytest.param(
         name,
-        marks=pytest.mark.skipif(name == "meteor" and bool(wordnet.missing()), reason=wordnet.missing() or "is there"),
+        marks=pytest.mark.skipif(
+            name == "meteor" and bool(wordnet.missing()), reason=wordnet.missing() or "is there"
+        ),
     )
     for name in all_metrics()
     if name.startswith(("word_", "bleu_", "rouge_", "meteor"))
@@ -48,8 +51,12 @@ def test_no_examples_have_no_scores() -> None:
     assert parse("bleu_4").scorer().score([]) == []
 
 
-@pytest.mark.parametrize(("examples", "expected"), [(250, [100, 200, 250]), (200, [100, 200]), (3, [3]), (0, [])])
-def test_progress_is_told_every_hundred_examples_and_at_the_end(examples: int, expected: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("examples", "expected"), [(250, [100, 200, 250]), (200, [100, 200]), (3, [3]), (0, [])]
+)
+def test_progress_is_told_every_hundred_examples_and_at_the_end(
+    examples: int, expected: list[int]
+) -> None:
     told: list[int] = []
     parse("word_f1").scorer().score([example("u", "u")] * examples, told.append)
     assert told == expected
@@ -88,5 +95,11 @@ def test_a_text_in_use_is_kept_while_others_pass() -> None:
 
 
 def test_a_response_compared_with_another_reference_is_counted_anew() -> None:
-    response, first, second = (TokenisedText(tuple(text.split())) for text in ("u v v", "u", "v v v"))
-    assert [response.matched_ngrams(reference, 1) for reference in (first, second, first)] == [1, 2, 1]
+    response, first, second = (
+        TokenisedText(tuple(text.split())) for text in ("u v v", "u", "v v v")
+    )
+    assert [response.matched_ngrams(reference, 1) for reference in (first, second, first)] == [
+        1,
+        2,
+        1,
+    ]

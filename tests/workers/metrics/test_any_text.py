@@ -17,10 +17,21 @@ from workers import resources
 from workers.metrics.base import Example, Score
 from workers.metrics.configuration import Configuration, parse
 
-PAIRS = ["bertscore_p", "bertscore_r", "bertscore_f1", "embedding_average", "vector_extrema", "greedy_matching"]
+PAIRS = [
+    "bertscore_p",
+    "bertscore_r",
+    "bertscore_f1",
+    "embedding_average",
+    "vector_extrema",
+    "greedy_matching",
+]
 """Those that compare a response with a reference and remember what came out."""
 ENCODED = [*PAIRS, "simcse", "context_similarity"]
-CHECKPOINTS = {"bleurt": "BertForSequenceClassification", "usr_mlm": "BertForMaskedLM", "unieval": ""}
+CHECKPOINTS = {
+    "bleurt": "BertForSequenceClassification",
+    "usr_mlm": "BertForMaskedLM",
+    "unieval": "",
+}
 ROUNDING = 1e-4
 """Of float32 sums in another order; random weights are large."""
 
@@ -28,22 +39,40 @@ known = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
 strange = st.one_of(
     st.text(max_size=30),  # no surrogates: no database stores them
     st.sampled_from(
-        ["", " ", "\0", "[SEP]", "[MASK] [CLS]", "</s>", "🙂🙂", "日本", "مرحبا", "x" * 4000, "yes " * 800]
+        [
+            "",
+            " ",
+            "\0",
+            "[SEP]",
+            "[MASK] [CLS]",
+            "</s>",
+            "🙂🙂",
+            "日本",
+            "مرحبا",
+            "x" * 4000,
+            "yes " * 800,
+        ]
     ),
 )
-texts = st.one_of(known, known, strange).filter(lambda text: not any("\ud800" <= one <= "\udfff" for one in text))
+texts = st.one_of(known, known, strange).filter(
+    lambda text: not any("\ud800" <= one <= "\udfff" for one in text)
+)
 examples = st.builds(
     Example,
     dialogue_id=st.just("d"),
     turn=st.integers(0, 6),
     persona=st.lists(texts, max_size=2).map(tuple),
     partner_persona=st.just(()),
-    context=st.lists(texts, max_size=3).map(lambda said: tuple(Utterance("A", text) for text in said)),
+    context=st.lists(texts, max_size=3).map(
+        lambda said: tuple(Utterance("A", text) for text in said)
+    ),
     references=st.lists(texts, max_size=2).map(tuple),
     response=texts,
 )
 thorough = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
@@ -68,7 +97,9 @@ def configuration(
     if name not in CHECKPOINTS:
         return parse(f"{name}[model={encoder}]")
     folder = tmp_path_factory.mktemp(name)
-    return parse(f"{name}[model={save_bert(folder, CHECKPOINTS[name]) if CHECKPOINTS[name] else save_t5(folder)}]")
+    return parse(
+        f"{name}[model={save_bert(folder, CHECKPOINTS[name]) if CHECKPOINTS[name] else save_t5(folder)}]"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +110,17 @@ def scorer(configuration: Configuration) -> Any:
 def test_model_and_device_are_known_while_it_works(configuration: Configuration) -> None:
     scorer, known = configuration.scorer(), []
     said = (Utterance("A", WORDS[0]),)
-    scorer.score([Example("d", 0, (), (), said, (WORDS[1],), WORDS[2])], lambda _: known.append(scorer.account()))
+    scorer.score(
+        [Example("d", 0, (), (), said, (WORDS[1],), WORDS[2])],
+        lambda _: known.append(scorer.account()),
+    )
     assert known
     assert all(account.model and account.device.startswith("cpu") for account in known)
 
 
-def assert_like(found: Sequence[Score], expected: Sequence[Score], tolerance: float = ROUNDING) -> None:
+def assert_like(
+    found: Sequence[Score], expected: Sequence[Score], tolerance: float = ROUNDING
+) -> None:
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
         if isinstance(one, Undefined) or isinstance(other, Undefined):
@@ -134,11 +170,15 @@ def test_remarks_are_about_examples_of_the_call(scorer: Any, asked: list[Example
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_pair_scores_the_same_to_the_last_digit_in_every_call(encoder: Path, name: str) -> None:
-    """Two systems that say the same are equal, though one's score was computed and the other's remembered."""
+    """Two systems that say the same are equal, though one's score was computed and the other's
+    remembered."""
     scorer = parse(f"{name}[model={encoder}]").scorer()
     response = "do you like my friend ? " + name.replace("_", " ")
     one = Example("d", 0, (), (), (), ("i like dogs", "what is it"), response)
-    company = [Example("d", turn, (), (), (), ("hello there",), word) for turn, word in enumerate(WORDS[:20], 1)]
+    company = [
+        Example("d", turn, (), (), (), ("hello there",), word)
+        for turn, word in enumerate(WORDS[:20], 1)
+    ]
     first = scorer.score([*company, one])[-1]
     assert scorer.score([one]) == [first]
 
@@ -147,7 +187,12 @@ def test_a_pair_scores_the_same_to_the_last_digit_in_every_call(encoder: Path, n
 @given(ours=st.lists(examples, max_size=30), theirs=st.lists(examples, max_size=30))
 @pytest.mark.parametrize(("name", "low", "high"), [("fbd", 0.0, None), ("prd", 0.0, 1.0)])
 def test_distances_of_any_two_sides(
-    encoder: Path, name: str, low: float, high: float | None, ours: list[Example], theirs: list[Example]
+    encoder: Path,
+    name: str,
+    low: float,
+    high: float | None,
+    ours: list[Example],
+    theirs: list[Example],
 ) -> None:
     scorer = parse(f"{name}[model={encoder}]").scorer()
     score = scorer.score_system(ours, theirs)

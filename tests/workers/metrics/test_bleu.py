@@ -1,4 +1,5 @@
-"""BLEU-1 to BLEU-4 equal NLTK's ``sentence_bleu`` with method 1, epsilon 1e-12, on the same tokens."""
+"""BLEU-1 to BLEU-4 equal NLTK's ``sentence_bleu`` with method 1, epsilon 1e-12, on the same
+tokens."""
 
 import math
 from collections.abc import Sequence
@@ -22,12 +23,20 @@ def nltk_bleu(example: Example, order: int, normalize: bool = True) -> float:
         return (normalise(text) if normalize else text).split()
 
     references = [tokens(reference) for reference in example.references]
-    return float(sentence_bleu(references, tokens(example.response), (1 / order,) * order, SMOOTHING))
+    return float(
+        sentence_bleu(references, tokens(example.response), (1 / order,) * order, SMOOTHING)
+    )
 
 
 def assert_equals_nltk(examples: Sequence[Example], order: int, normalize: bool = True) -> None:
-    ours = parse(f"bleu_{order}[normalize={str(normalize).lower()},tokenize=parlai]").scorer().score(examples)
-    assert ours == pytest.approx([nltk_bleu(example, order, normalize) for example in examples], rel=1e-9, abs=1e-15)
+    ours = (
+        parse(f"bleu_{order}[normalize={str(normalize).lower()},tokenize=parlai]")
+        .scorer()
+        .score(examples)
+    )
+    assert ours == pytest.approx(
+        [nltk_bleu(example, order, normalize) for example in examples], rel=1e-9, abs=1e-15
+    )
 
 
 def test_bleu_1_by_hand() -> None:
@@ -37,7 +46,9 @@ def test_bleu_1_by_hand() -> None:
 
 def test_bleu_2_is_a_geometric_mean() -> None:
     # u v w y against u v w x: p1 = 3/4, p2 = 2/3, BP = 1 (equal lengths).
-    assert score("bleu_2", "u v w y", "u v w x") == pytest.approx(math.sqrt(3 / 4 * 2 / 3), rel=1e-12)
+    assert score("bleu_2", "u v w y", "u v w x") == pytest.approx(
+        math.sqrt(3 / 4 * 2 / 3), rel=1e-12
+    )
 
 
 def test_an_order_without_a_match_counts_epsilon() -> None:
@@ -46,7 +57,8 @@ def test_an_order_without_a_match_counts_epsilon() -> None:
 
 
 def test_clipping_takes_the_reference_that_has_the_word_most_often() -> None:
-    # u u u against "u u v" and "u": 2 of 3 match; both references are no longer than the response, BP = 1.
+    # u u u against "u u v" and "u": 2 of 3 match; both references are no longer than the response,
+    # BP = 1.
     assert score("bleu_1", "u u u", "u u v", "u") == pytest.approx(2 / 3, rel=1e-12)
 
 
@@ -65,8 +77,18 @@ WORDS = st.lists(st.sampled_from(["u", "v", "w"]), max_size=12)
 
 
 @given(WORDS, st.lists(WORDS.filter(bool), min_size=1, max_size=3), st.sampled_from(ORDERS))
-def test_equals_nltk_on_random_tokens(response: list[str], references: list[list[str]], order: int) -> None:
-    one = Example("d", 0, (), (), (), tuple(" ".join(reference) for reference in references), " ".join(response))
+def test_equals_nltk_on_random_tokens(
+    response: list[str], references: list[list[str]], order: int
+) -> None:
+    one = Example(
+        "d",
+        0,
+        (),
+        (),
+        (),
+        tuple(" ".join(reference) for reference in references),
+        " ".join(response),
+    )
     assert_equals_nltk([one], order)
 
 
@@ -83,5 +105,9 @@ def test_equals_nltk_on_fbd(corpus: str) -> None:
 
 
 def test_equals_parlai_on_usr() -> None:
-    expected = golden("usr_turn_metrics.json")["turn_scores"]["bleu_norm_split(ParlAI BleuMetric k=4)"]
-    assert parse("bleu_4").scorer().score(usr_examples()) == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    expected = golden("usr_turn_metrics.json")["turn_scores"][
+        "bleu_norm_split(ParlAI BleuMetric k=4)"
+    ]
+    assert parse("bleu_4").scorer().score(usr_examples()) == pytest.approx(
+        expected, rel=1e-9, abs=1e-15
+    )

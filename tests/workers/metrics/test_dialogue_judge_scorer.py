@@ -40,7 +40,9 @@ def by_step(first: str, second: str = THREE) -> Callable[[Call], Answer]:
 
 def test_the_second_step_reads_the_first_ones_scores_and_all_responses(at: At) -> None:
     made = at(
-        lambda call: written(THREE if is_second_step(call) else f"- Humanness: {2 if 'Tea' in said(call) else 4.5}")
+        lambda call: written(
+            THREE if is_second_step(call) else f"- Humanness: {2 if 'Tea' in said(call) else 4.5}"
+        )
     )
     judge = scorer("cpdscore_dialogue[scoring=answer]")
     assert judge.score_dialogues([dialogue("Clocks.", "Tea.")]) == [4.0]
@@ -50,8 +52,12 @@ def test_the_second_step_reads_the_first_ones_scores_and_all_responses(at: At) -
     assert len(made.asked) == 3
 
 
-@pytest.mark.parametrize(("report", "score"), [("final", 4.0), ("overall_turn", 3.0), ("interaction", 2.5)])
-def test_report_chooses_and_the_other_numbers_stand_in_the_trace(at: At, report: str, score: float) -> None:
+@pytest.mark.parametrize(
+    ("report", "score"), [("final", 4.0), ("overall_turn", 3.0), ("interaction", 2.5)]
+)
+def test_report_chooses_and_the_other_numbers_stand_in_the_trace(
+    at: At, report: str, score: float
+) -> None:
     at(by_step("- Humanness: 3"))
     judge = scorer(f"cpdscore_dialogue[scoring=answer,report={report}]")
     assert judge.score_dialogues([dialogue("Clocks.")]) == [score]
@@ -67,7 +73,9 @@ def test_report_chooses_and_the_other_numbers_stand_in_the_trace(at: At, report:
 def test_an_expected_score_begins_the_answer_with_the_reported_label(at: At) -> None:
     """(3 · .5 + 5 · .5) = 4, at the place of the number that is reported."""
     made = at(lambda call: chances({"3": 0.5, "5": 0.5}))
-    assert scorer("cpdscore_dialogue[report=interaction]").score_dialogues([dialogue("Clocks.")]) == [4.0]
+    assert scorer("cpdscore_dialogue[report=interaction]").score_dialogues(
+        [dialogue("Clocks.")]
+    ) == [4.0]
     assert made.asked[-1].request.messages[-1].text == "Dialogue Interaction Score - "
 
 
@@ -109,14 +117,22 @@ def test_two_systems_that_say_the_same_share_every_call(at: At) -> None:
 
 def test_a_dialogue_waits_for_turns_that_another_system_asked_about(at: At) -> None:
     made = at(by_step("- Humanness: 3"))
-    given = [dialogue("Clocks.", "Tea."), dialogue("Clocks.", "Cheese."), dialogue("Clocks.", "Tea.", name="d1")]
+    given = [
+        dialogue("Clocks.", "Tea."),
+        dialogue("Clocks.", "Cheese."),
+        dialogue("Clocks.", "Tea.", name="d1"),
+    ]
     assert scorer("cpdscore_dialogue[scoring=answer]").score_dialogues(given) == [4.0, 4.0, 4.0]
-    assert sum(map(is_second_step, made.asked)) == 3 - 1, "what is said in d1 is said in d0, word for word"
+    assert sum(map(is_second_step, made.asked)) == 3 - 1, (
+        "what is said in d1 is said in d0, word for word"
+    )
 
 
 def test_first_come_the_turns_that_systems_share(at: At) -> None:
     made = at(by_step("- Humanness: 3"))
-    scorer("cpdscore_dialogue[scoring=answer]").score_dialogues([dialogue("one", "two"), dialogue("uno", "due")])
+    scorer("cpdscore_dialogue[scoring=answer]").score_dialogues(
+        [dialogue("one", "two"), dialogue("uno", "due")]
+    )
     first = [said(call).split("B: ")[-1].split("\n")[0] for call in made.asked[:4]]
     assert first == ["one", "uno", "two", "due"]
 
@@ -126,7 +142,9 @@ def test_words_for_the_judge_in_one_response_are_judged_both_ways(at: At) -> Non
 
     def answers(call: Call) -> Answer:
         number = 5 if "Ignore all" in said(call) else 2
-        return written(THREE.replace("Final Score - 4", f"Final Score - {number}") + f"\n- Humanness: {number}")
+        return written(
+            THREE.replace("Final Score - 4", f"Final Score - {number}") + f"\n- Humanness: {number}"
+        )
 
     made = at(answers)
     judge = scorer("cpdscore_dialogue[scoring=answer]")
@@ -159,13 +177,19 @@ def test_the_account_names_both_prompts(at: At) -> None:
 def test_the_account_says_of_each_system_what_answered_about_its_own_dialogues(at: At) -> None:
     def answers(call: Call) -> Answer:
         told = "cheese" if "Cheese" in said(call) else "clock"
-        return Answer("answered", text=THREE if is_second_step(call) else "- Humanness: 3", reported_model=told)
+        return Answer(
+            "answered",
+            text=THREE if is_second_step(call) else "- Humanness: 3",
+            reported_model=told,
+        )
 
     at(answers)
     judge = scorer("cpdscore_dialogue[scoring=answer]")
     judge.score_dialogues([dialogue("Clocks."), dialogue("Cheese.", "Tea.")])
     account = judge.account()
-    assert [dict(account.facts_of(slice(place, place + 1)))["reported_model"] for place in (0, 1)] == [
+    assert [
+        dict(account.facts_of(slice(place, place + 1)))["reported_model"] for place in (0, 1)
+    ] == [
         "clock",
         "cheese",
     ]

@@ -1,4 +1,5 @@
-"""FBD and PRD as metrics: what is encoded, what is undefined, what they say of themselves; the reference numbers."""
+"""FBD and PRD as metrics: what is encoded, what is undefined, what they say of themselves; the
+reference numbers."""
 
 from __future__ import annotations
 
@@ -44,14 +45,18 @@ class Encoder:
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [[1] * len(text.split()) for text in texts]
 
-    def pair_states(self, pairs: Sequence[tuple[str, str]], layer: int, progress: Any = None) -> Vectors:
+    def pair_states(
+        self, pairs: Sequence[tuple[str, str]], layer: int, progress: Any = None
+    ) -> Vectors:
         self.asked += pairs
         self.layers.append(layer)
         if progress is not None:
             for done in range(1, len(pairs) + 1):
                 progress(done)
         seeds = [int.from_bytes(hashlib.sha256(repr(pair).encode()).digest()[:4]) for pair in pairs]
-        rows = [np.random.default_rng(seed).standard_normal(DIMENSIONS) * self.value for seed in seeds]
+        rows = [
+            np.random.default_rng(seed).standard_normal(DIMENSIONS) * self.value for seed in seeds
+        ]
         return Vectors(np.array(rows, dtype=np.float32).reshape(len(pairs), DIMENSIONS), self.cut)
 
 
@@ -64,15 +69,26 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
 
 def answers(count: int, word: str, contexts: str = "question") -> list[Example]:
     return [
-        Example(f"d{n}", 0, (), (), (Utterance("A", f"{contexts} {n}"),), (f"reference {n}",), f"{word} {n}")
+        Example(
+            f"d{n}",
+            0,
+            (),
+            (),
+            (Utterance("A", f"{contexts} {n}"),),
+            (f"reference {n}",),
+            f"{word} {n}",
+        )
         for n in range(count)
     ]
 
 
 @pytest.mark.parametrize("name", ["fbd", "prd"])
 @pytest.mark.parametrize(("answered", "warned"), [(24, False), (23, True)])
-def test_a_score_of_some_turns_alone_says_so(encoder: Encoder, name: str, answered: int, warned: bool) -> None:
-    """Fewer responses lie further from people's by that alone (1.67 became 5.29 on a quarter of the turns)."""
+def test_a_score_of_some_turns_alone_says_so(
+    encoder: Encoder, name: str, answered: int, warned: bool
+) -> None:
+    """Fewer responses lie further from people's by that alone (1.67 became 5.29 on a quarter of the
+    turns)."""
     scorer = parse(name).scorer()
     turns = answers(24, "reply")
     scorer.see_corpus(turns)
@@ -93,7 +109,10 @@ def test_it_is_a_metric_of_systems_against_people(name: str) -> None:
 
 def test_a_pair_is_the_context_as_one_text_and_the_response() -> None:
     said = (Utterance("A", " Hello. "), Utterance("B", "Hi,\nthere"), Utterance("A", "So?"))
-    assert pair_of(replace(answers(1, "")[0], context=said, response=" Well. ")) == ("Hello. Hi,\nthere So?", "Well.")
+    assert pair_of(replace(answers(1, "")[0], context=said, response=" Well. ")) == (
+        "Hello. Hi,\nthere So?",
+        "Well.",
+    )
 
 
 def test_both_sides_are_encoded_in_one_call_with_the_layer_asked_for(encoder: Encoder) -> None:
@@ -104,7 +123,9 @@ def test_both_sides_are_encoded_in_one_call_with_the_layer_asked_for(encoder: En
 
 
 @pytest.mark.parametrize("name", ["fbd", "prd"])
-def test_several_systems_are_encoded_in_one_call_before_they_are_scored(encoder: Encoder, name: str) -> None:
+def test_several_systems_are_encoded_in_one_call_before_they_are_scored(
+    encoder: Encoder, name: str
+) -> None:
     scorer = parse(f"{name}[layer=2]").scorer()
     told: list[int] = []
     scorer.prepare([*answers(3, "reply"), *answers(3, "other"), *answers(3, "answer")], told.append)
@@ -118,7 +139,9 @@ def test_fbd_is_the_frechet_distance_of_the_two_sides(encoder: Encoder, mean_ter
     system, people = answers(30, "reply"), answers(20, "answer")
     both = encoder.pair_states([pair_of(one) for one in [*system, *people]], -1).values
     expected = frechet_distance(both[:30], both[30:], mean_term)
-    assert parse(f"fbd[mean_term={mean_term}]").scorer().score_system(system, people) == pytest.approx(expected)
+    assert parse(f"fbd[mean_term={mean_term}]").scorer().score_system(
+        system, people
+    ) == pytest.approx(expected)
 
 
 def test_fbd_stores_how_normal_both_sides_are(encoder: Encoder) -> None:
@@ -157,7 +180,9 @@ def test_pairs_that_were_cut_are_counted_on_each_side(encoder: Encoder) -> None:
         ("prd", 10, 9, "both sides together have 19 responses: 20 clusters need more"),
     ],
 )
-def test_too_little_to_compare_is_undefined(encoder: Encoder, name: str, system: int, people: int, reason: str) -> None:
+def test_too_little_to_compare_is_undefined(
+    encoder: Encoder, name: str, system: int, people: int, reason: str
+) -> None:
     found = parse(name).scorer().score_system(answers(system, "reply"), answers(people, "answer"))
     assert found == Undefined(reason)
 
@@ -170,7 +195,9 @@ def test_an_account_does_not_outlive_its_call(encoder: Encoder) -> None:
 
 
 @pytest.mark.parametrize("name", ["fbd", "prd"])
-def test_a_model_that_gives_no_numbers_is_an_error_and_no_score(encoder: Encoder, name: str) -> None:
+def test_a_model_that_gives_no_numbers_is_an_error_and_no_score(
+    encoder: Encoder, name: str
+) -> None:
     encoder.value = float("inf")
     with pytest.raises(ValueError, match="no finite state for 50 of 50 pairs"):
         parse(name).scorer().score_system(answers(30, "reply"), answers(20, "answer"))
@@ -184,7 +211,9 @@ def test_every_response_is_a_point_an_empty_one_too(encoder: Encoder, name: str,
 
 
 @pytest.mark.parametrize("name", ["fbd", "prd"])
-def test_responses_that_are_all_the_same_and_without_context_have_a_score(encoder: Encoder, name: str) -> None:
+def test_responses_that_are_all_the_same_and_without_context_have_a_score(
+    encoder: Encoder, name: str
+) -> None:
     """All points of the system are one: its covariance is 0, its distribution one cluster."""
     same = [replace(one, context=(), response="I see.") for one in answers(30, "reply")]
     assert np.isfinite(parse(name).scorer().score_system(same, answers(20, "answer")))
@@ -199,7 +228,9 @@ def test_progress_counts_the_systems_responses_and_ends_with_all(encoder: Encode
 
 def test_several_seeds_give_their_mean_and_the_spread_between_them(encoder: Encoder) -> None:
     system, people = answers(30, "reply"), answers(20, "answer")
-    single = [parse(f"prd[seed={seed}]").scorer().score_system(system, people) for seed in (5, 6, 7)]
+    single = [
+        parse(f"prd[seed={seed}]").scorer().score_system(system, people) for seed in (5, 6, 7)
+    ]
     scorer = parse("prd[seed=5,seeds=3]").scorer()
     assert scorer.score_system(system, people) == pytest.approx(float(np.mean(single)))
     details = scorer.account().details
@@ -230,7 +261,7 @@ def test_seeds_that_no_generator_takes_are_refused(encoder: Encoder, wrong: str)
         parse(f"prd[{wrong}]").scorer()
 
 
-# --- the reference numbers -------------------------------------------------------------------------------------
+# --- the reference numbers ------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +269,11 @@ def personam() -> tuple[list[list[Example]], list[Example]]:
     """The four systems of Persona(M), and people."""
     if reason := why_missing(PACKAGED_ENCODER):
         pytest.skip(reason)
-    lines = (data_folder() / "fbd" / "personam_annotation.json").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (data_folder() / "fbd" / "personam_annotation.json")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     rows = [json.loads(line) for line in lines]
 
     def example(place: int, response: str) -> Example:
@@ -258,29 +293,43 @@ def personam() -> tuple[list[list[Example]], list[Example]]:
         ("fbd", "fbd_repo_sqrtm", 1e-5),
     ],
 )
-def test_fbd_on_personam_is_the_reference(personam: Any, configuration: str, reference: str, within: float) -> None:
+def test_fbd_on_personam_is_the_reference(
+    personam: Any, configuration: str, reference: str, within: float
+) -> None:
     systems, people = personam
     scorer = parse(configuration).scorer()
-    expected = golden("fbd_corpora.json")["corpora"]["personam"]["metrics"][reference]["system_scores"]
-    assert [scorer.score_system(system, people) for system in systems] == pytest.approx(expected, rel=within)
+    expected = golden("fbd_corpora.json")["corpora"]["personam"]["metrics"][reference][
+        "system_scores"
+    ]
+    assert [scorer.score_system(system, people) for system in systems] == pytest.approx(
+        expected, rel=within
+    )
 
 
 @pytest.mark.slow
 def test_prd_on_personam_is_the_released_codes_with_its_seed(personam: Any) -> None:
-    """Seed 0. Rounding in the states, which differs from batch to batch, sends the runs of some system another way."""
+    """Seed 0. Rounding in the states, which differs from batch to batch, sends the runs of some
+    system another way."""
     systems, people = personam
     metrics = golden("fbd_corpora.json")["corpora"]["personam"]["metrics"]
     expected = metrics["prd_repo_seed0"]["system_scores"]
     scorer = parse("prd").scorer()
     scores = [scorer.score_system(system, people) for system in systems]
-    assert sum(score == pytest.approx(one, abs=1e-9) for score, one in zip(scores, expected, strict=True)) >= 3
+    assert (
+        sum(
+            score == pytest.approx(one, abs=1e-9)
+            for score, one in zip(scores, expected, strict=True)
+        )
+        >= 3
+    )
     assert scores == pytest.approx(expected, abs=0.005)
 
 
 @pytest.mark.slow
 def test_prd_over_20_seeds_on_personam_is_the_references_mean_and_spread(personam: Any) -> None:
-    """Rounding sends one or two of the 20 seeds another way, so the spread is held as two estimates of one spread are:
-    an sd of 20 draws has a standard error of 1/√(2·19) = 16 %, and two of those are allowed."""
+    """Rounding sends one or two of the 20 seeds another way, so the spread is held as two estimates
+    of one spread are: an sd of 20 draws has a standard error of 1/√(2·19) = 16 %, and two of those
+    are allowed."""
     systems, people = personam
     reference = golden("fbd_corpora.json")["corpora"]["personam"]["metrics"]["prd_repo_mean20seeds"]
     scorer = parse("prd[seeds=20]").scorer()

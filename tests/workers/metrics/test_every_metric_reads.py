@@ -45,7 +45,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     make_model("cmn", "latent", folder)
     save_bert(folder / "bleurt", "BertForSequenceClassification")
     save_bert(folder / "usr_mlm", "BertForMaskedLM", positions=128)
-    words = dict.fromkeys(word for text in OWN_QUESTIONS.values() for word in text.replace("{", " ").split())
+    words = dict.fromkeys(
+        word for text in OWN_QUESTIONS.values() for word in text.replace("{", " ").split()
+    )
     save_t5(folder / "unieval", ("Yes", "No", *words))
     make_causal(folder / "causal", positions=1024)
     with trained_in(folder):
@@ -90,14 +92,19 @@ def scored(configuration: Configuration, kind: str, *responses: str) -> tuple[li
     elif "dialogue" in configuration.levels:
         found = scorer.score_dialogues([examples])
     else:
-        people = [Example(one.dialogue_id, one.turn, (), (), one.context, (), one.references[0]) for one in examples]
+        people = [
+            Example(one.dialogue_id, one.turn, (), (), one.context, (), one.references[0])
+            for one in examples
+        ]
         found = [scorer.score_system(examples, people)]
     return list(found), scorer.account()
 
 
 @pytest.mark.parametrize("name", sorted(all_metrics().keys() - JUDGES))
 @pytest.mark.parametrize("kind", sorted(TEXTS))
-def test_no_metric_gives_two_texts_one_score_because_it_read_neither(home: Path, name: str, kind: str) -> None:
+def test_no_metric_gives_two_texts_one_score_because_it_read_neither(
+    home: Path, name: str, kind: str
+) -> None:
     configuration = configured(all_metrics()[name], home)
     same, other = TEXTS[kind]
     if name in SETS_OF_DIFFERENT:

@@ -14,7 +14,10 @@ from workers.metrics.fed_followups import FollowUpsError, read_follow_ups
 
 ONE = Example("d", 0, (), (), (Utterance("A", "any pets?"),), (), "a dog")
 LATER = replace(ONE, turn=1, response="and a cat")
-WORDING = {"interesting": {"positive": ["wow", "tell me"], "negative": ["dull"]}, "depth": {"negative": ["shallow"]}}
+WORDING = {
+    "interesting": {"positive": ["wow", "tell me"], "negative": ["dull"]},
+    "depth": {"negative": ["shallow"]},
+}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +63,10 @@ def test_a_dialogues_aspect_is_scored_at_its_last_answered_turn(folder):
     silent = replace(ONE, turn=2, response="")
     scores = scorer("coherent", folder).score([LATER, ONE, silent])
     assert isinstance(scores[0], float)
-    assert scores[1:] == [Undefined("scored at the dialogue's last turn"), Undefined("the response is empty")]
+    assert scores[1:] == [
+        Undefined("scored at the dialogue's last turn"),
+        Undefined("the response is empty"),
+    ]
 
 
 def test_the_next_aspect_looks_up_what_the_first_found(folder, monkeypatch):
@@ -69,7 +75,9 @@ def test_the_next_aspect_looks_up_what_the_first_found(folder, monkeypatch):
     asked = []
     model = causal_model_for(str(folder))
     inner = model.likelihoods
-    monkeypatch.setattr(model, "likelihoods", lambda wanted, progress=None: asked.extend(wanted) or inner(wanted))
+    monkeypatch.setattr(
+        model, "likelihoods", lambda wanted, progress=None: asked.extend(wanted) or inner(wanted)
+    )
     scorer("fluent", folder).score([one])
     assert asked == []
     assert scorer("relevant", folder).score([one]) == [first]

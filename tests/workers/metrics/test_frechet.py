@@ -1,4 +1,5 @@
-"""The Fréchet distance: small sums by hand, the definition with a matrix root, and sets of every shape."""
+"""The Fréchet distance: small sums by hand, the definition with a matrix root, and sets of every
+shape."""
 
 from __future__ import annotations
 
@@ -33,13 +34,15 @@ def test_on_a_line_it_is_the_difference_of_means_and_of_deviations() -> None:
 
 def test_spreads_along_different_axes_share_nothing() -> None:
     # Covariances diag(2, 0) and diag(0, 2) have the product 0: 0 + 2 + 2 − 0.
-    assert frechet_distance(np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([[0.0, -1.0], [0.0, 1.0]])) == pytest.approx(
-        4.0
-    )
+    assert frechet_distance(
+        np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([[0.0, -1.0], [0.0, 1.0]])
+    ) == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(("first", "second"), [(50, 60), (40, 7), (6, 45), (8, 8), (9, 9)])
-def test_it_is_the_definition_with_more_or_fewer_points_than_dimensions(first: int, second: int) -> None:
+def test_it_is_the_definition_with_more_or_fewer_points_than_dimensions(
+    first: int, second: int
+) -> None:
     one, other = points(first, 8, 1), points(second, 8, 2)
     # The root of a singular product is good to six digits only: that is why it is not taken.
     assert frechet_distance(one, other) == pytest.approx(by_definition(one, other), rel=1e-5)
@@ -63,19 +66,24 @@ def test_it_is_never_below_0_and_the_same_both_ways() -> None:
 
 
 def test_more_points_than_dimensions_cost_no_more_than_the_smaller_side() -> None:
-    """10,000 points are taken through a triangle as large as there are dimensions: the same figure as by definition."""
+    """10,000 points are taken through a triangle as large as there are dimensions: the same figure
+    as by definition."""
     one, other = points(10_000, 16, 1), points(10_000, 16, 2)
     assert frechet_distance(one, other) == pytest.approx(by_definition(one, other), rel=1e-9)
 
 
 def test_points_far_from_the_origin_lose_no_digits() -> None:
     one, other = points(30, 6, 1), points(30, 6, 2)
-    assert frechet_distance(one + 1e4, other + 1e4) == pytest.approx(frechet_distance(one, other), rel=1e-8)
+    assert frechet_distance(one + 1e4, other + 1e4) == pytest.approx(
+        frechet_distance(one, other), rel=1e-8
+    )
 
 
 def test_float32_points_are_taken_in_float64() -> None:
     one, other = points(30, 6, 1).astype(np.float32), points(30, 6, 2).astype(np.float32)
-    assert frechet_distance(one, other) == frechet_distance(one.astype(np.float64), other.astype(np.float64))
+    assert frechet_distance(one, other) == frechet_distance(
+        one.astype(np.float64), other.astype(np.float64)
+    )
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])

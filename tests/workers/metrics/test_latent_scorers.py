@@ -29,7 +29,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def example(response: str, *context: str, references: Sequence[str] = ("no dogs is old",)) -> Example:
+def example(
+    response: str, *context: str, references: Sequence[str] = ("no dogs is old",)
+) -> Example:
     said = tuple(Utterance("AB"[place % 2], text) for place, text in enumerate(context))
     return Example("d", 0, (), (), said, tuple(references), response)
 
@@ -62,7 +64,9 @@ def test_cmn_is_the_trained_model_s_score(home: Path, form: Any) -> None:
 def test_the_released_form_departs_in_everything(home: Path) -> None:
     settings = LatentScoring(estimation=Estimation("released", 100, 100, 0), released_prior=True)
     assert settings == LatentScoring.released()
-    assert scores_of("cmn", form="released") == pytest.approx([one.value for one in judged(home, settings)], abs=1e-6)
+    assert scores_of("cmn", form="released") == pytest.approx(
+        [one.value for one in judged(home, settings)], abs=1e-6
+    )
 
 
 def test_without_nsp_it_is_the_sum_of_the_same_informations(home: Path) -> None:
@@ -109,20 +113,31 @@ def test_a_seed_gives_the_same_scores_and_another_one_others(home: Path) -> None
 def test_scores_do_not_hang_on_company_or_order(home: Path, metric: str) -> None:
     together = scores_of(metric, ASKED, samples=10)
     assert scores_of(metric, ASKED[::-1], samples=10)[::-1] == pytest.approx(together, abs=1e-4)
-    assert [scores_of(metric, [one], samples=10)[0] for one in ASKED] == pytest.approx(together, abs=1e-4)
+    assert [scores_of(metric, [one], samples=10)[0] for one in ASKED] == pytest.approx(
+        together, abs=1e-4
+    )
 
 
 def test_of_several_references_the_best_counts(home: Path) -> None:
     def with_references(*references: str) -> Score:
-        return scores_of("cmn", [example("yes dogs are fine", "i like dogs", references=references)], samples=10)[0]
+        return scores_of(
+            "cmn", [example("yes dogs are fine", "i like dogs", references=references)], samples=10
+        )[0]
 
     alone = [with_references("no dogs is old"), with_references("yes dogs are fine")]
-    assert with_references("no dogs is old", "yes dogs are fine") == pytest.approx(max(alone), abs=1e-5)  # type: ignore[type-var]
+    assert with_references("no dogs is old", "yes dogs are fine") == pytest.approx(
+        max(alone), abs=1e-5
+    )  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize("metric", DRAWN)
 def test_what_is_lacking_is_the_reason(home: Path, metric: str) -> None:
-    asked = [example("", "i like dogs"), example("yes"), example("yes dogs", "i like", references=(" ",)), ASKED[0]]
+    asked = [
+        example("", "i like dogs"),
+        example("yes"),
+        example("yes dogs", "i like", references=(" ",)),
+        ASKED[0],
+    ]
     *without, whole = scores_of(metric, asked, samples=10)
     assert [one.reason for one in without if isinstance(one, Undefined)] == [
         "the response is empty",
@@ -157,5 +172,7 @@ def test_a_pair_that_is_cut_is_remarked(home: Path) -> None:
 
 @pytest.mark.parametrize("metric", [*DRAWN, "cmn_no_mi"])
 def test_without_a_model_a_metric_says_what_is_there(home: Path, metric: str) -> None:
-    assert parse(metric).missing() == f"name a trained model: {metric}[trained=NAME]; there are latent"
+    assert (
+        parse(metric).missing() == f"name a trained model: {metric}[trained=NAME]; there are latent"
+    )
     assert parse(f"{metric}[trained=latent]").missing() == ""

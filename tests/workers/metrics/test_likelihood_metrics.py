@@ -44,40 +44,52 @@ def test_coherency_with_the_persona_has_it_before_the_dialogue(folder):
 
 def test_raw_lines(folder):
     (score,) = scorer("gpt2_coherency[format=raw]", folder).score([ONE])
-    assert score == pytest.approx(per_token(folder, "hi there\nhello\nany pets?\n", "yes, a dog"), abs=1e-4)
+    assert score == pytest.approx(
+        per_token(folder, "hi there\nhello\nany pets?\n", "yes, a dog"), abs=1e-4
+    )
 
 
 def test_pmi_is_the_gain_over_the_same_format_after_an_empty_utterance(folder):
     (score,) = scorer("pmi", folder).score([ONE])
     told = (
-        "<s>system\nYour persona: i have a dog.</s>\n<s>user\nhi there</s>\n<s>assistant\nhello</s>\n"
-        "<s>user\nany pets?</s>\n<s>assistant\n"
+        "<s>system\nYour persona: i have a dog.</s>\n<s>user\nhi "
+        "there</s>\n<s>assistant\nhello</s>\n<s>user\nany pets?</s>\n<s>assistant\n"
     )
-    expected = per_token(folder, told, "yes, a dog") - per_token(folder, "<s>user\n</s>\n<s>assistant\n", "yes, a dog")
+    expected = per_token(folder, told, "yes, a dog") - per_token(
+        folder, "<s>user\n</s>\n<s>assistant\n", "yes, a dog"
+    )
     assert score == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("style", "told", "untold"), [("tags", "A: any pets?\nB:", "A:\nB:"), ("raw", "any pets?\n", "\n")]
+    ("style", "told", "untold"),
+    [("tags", "A: any pets?\nB:", "A:\nB:"), ("raw", "any pets?\n", "\n")],
 )
 def test_pmi_in_other_formats_keeps_the_frame_on_both_sides(folder, style, told, untold):
     lead = " " if style == "tags" else ""
     example = replace(ONE, context=(Utterance("A", "any pets?"),))
     (score,) = scorer(f"pmi[format={style},persona=false]", folder).score([example])
-    expected = per_token(folder, told, f"{lead}yes, a dog") - per_token(folder, untold, f"{lead}yes, a dog")
+    expected = per_token(folder, told, f"{lead}yes, a dog") - per_token(
+        folder, untold, f"{lead}yes, a dog"
+    )
     assert score == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("metric", ["gpt2_coherency", "pmi"])
 def test_no_response_and_no_context_have_no_score(folder, metric):
-    found = scorer(metric, folder).score([replace(ONE, response=" \n"), replace(ONE, context=()), ONE])
+    found = scorer(metric, folder).score(
+        [replace(ONE, response=" \n"), replace(ONE, context=()), ONE]
+    )
     assert found[:2] == [Undefined("the response is empty"), Undefined("the turn has no context")]
     assert isinstance(found[2], float)
 
 
 def test_an_echo_keeps_its_score_and_gets_a_remark(folder):
     measure = scorer("pmi", folder)
-    assert all(isinstance(score, float) for score in measure.score([ONE, replace(ONE, response="I have a dog!")]))
+    assert all(
+        isinstance(score, float)
+        for score in measure.score([ONE, replace(ONE, response="I have a dog!")])
+    )
     assert measure.account().remarks == {1: COPIED}
 
 

@@ -1,4 +1,5 @@
-"""GPT2-Coherency of the packaged model on USR, beside what others' code reached with the same weights."""
+"""GPT2-Coherency of the packaged model on USR, beside what others' code reached with the same
+weights."""
 
 import json
 
@@ -22,11 +23,15 @@ ROUNDING = 0.002
 def rated(data):
     """The 300 examples, and what three raters gave each overall, as mean."""
     examples, overall = [], []
-    for number, one in enumerate(json.loads((data / "usr" / "pc_usr_data.json").read_text(encoding="utf-8"))):
+    for number, one in enumerate(
+        json.loads((data / "usr" / "pc_usr_data.json").read_text(encoding="utf-8"))
+    ):
         said = [line for line in one["context"].splitlines() if line.strip()]
         speakers = "AB" if len(said) % 2 else "BA"  # the other has the last word
         context = tuple(Utterance(speakers[place % 2], text) for place, text in enumerate(said))
-        persona = tuple(line.removeprefix(PERSONA).strip() for line in one["fact"].splitlines() if line.strip())
+        persona = tuple(
+            line.removeprefix(PERSONA).strip() for line in one["fact"].splitlines() if line.strip()
+        )
         for answer in one["responses"]:
             examples.append(Example(str(number), 0, persona, (), context, (), answer["response"]))
             overall.append(float(np.mean(answer["Overall"])))
@@ -34,14 +39,16 @@ def rated(data):
 
 
 def test_gpt2_coherency_agrees_with_people_as_the_reference_does(rated, golden):
-    """PMI does the same through a worker: tests/leaderboard/test_reference_numbers_neural.py. Once is enough: each
-    asks the language model for minutes."""
+    """PMI does the same through a worker: tests/leaderboard/test_reference_numbers_neural.py. Once
+    is enough: each asks the language model for minutes."""
     examples, overall = rated
     assert len(examples) == 300
     scorer = parse("gpt2_coherency").scorer()
     scores = scorer.score(examples)
     found = [pearsonr(scores, overall)[0], spearmanr(scores, overall)[0]]
-    results = json.loads((golden / "llm.json").read_text())["correlations"]["results"]["usr_personachat"]
+    results = json.loads((golden / "llm.json").read_text())["correlations"]["results"][
+        "usr_personachat"
+    ]
     reference = results["ll_tags_nopersona_mean"]
     assert found == pytest.approx([reference["pearson"], reference["spearman"]], abs=NEAR)
     if dict(scorer.account().facts)["dtype"] == "float32":

@@ -34,12 +34,17 @@ def plain_wordnet() -> Any:
 
 
 def nltk_meteor(examples: Sequence[Example], normalize: bool) -> list[float]:
-    """NLTK called plainly, with its own stemmer and WordNet reader, nothing remembered between calls."""
+    """NLTK called plainly, with its own stemmer and WordNet reader, nothing remembered between
+    calls."""
     from nltk.translate.meteor_score import meteor_score
 
     prepare = normalise if normalize else str
     return [
-        meteor_score([prepare(r).split() for r in e.references], prepare(e.response).split(), wordnet=plain_wordnet())
+        meteor_score(
+            [prepare(r).split() for r in e.references],
+            prepare(e.response).split(),
+            wordnet=plain_wordnet(),
+        )
         for e in examples
     ]
 
@@ -48,12 +53,15 @@ def nltk_meteor(examples: Sequence[Example], normalize: bool) -> list[float]:
 @needs_wordnet
 def test_one_chunk_by_hand() -> None:
     # 3 of 3 words match in one chunk: F = 1, penalty .5 (1/3)^3 = 1/54.
-    assert score("meteor", "green tea please", "green tea please") == pytest.approx(1 - 1 / 54, abs=1e-12)
+    assert score("meteor", "green tea please", "green tea please") == pytest.approx(
+        1 - 1 / 54, abs=1e-12
+    )
 
 
 @needs_wordnet
 def test_a_synonym_and_a_stem_match() -> None:
-    # hound-dog are synonyms, walks-walking share a stem: 2 of 2 in one chunk, penalty .5 (1/2)^3 = 1/16.
+    # hound-dog are synonyms, walks-walking share a stem: 2 of 2 in one chunk, penalty .5 (1/2)^3 =
+    # 1/16.
     assert score("meteor", "hound walks", "dog walking") == pytest.approx(1 - 1 / 16, abs=1e-12)
 
 
@@ -76,7 +84,9 @@ def test_equals_the_reference_numbers_on_usr() -> None:
 @needs_wordnet
 @pytest.mark.parametrize("corpus", ["personam", "dailyh", "empathetic"])
 def test_equals_the_reference_means_on_fbd(corpus: str) -> None:
-    expected = golden("fbd_corpora.json")["corpora"][corpus]["metrics"]["meteor_split"]["system_scores"]
+    expected = golden("fbd_corpora.json")["corpora"][corpus]["metrics"]["meteor_split"][
+        "system_scores"
+    ]
     scorer = parse("meteor[normalize=false]").scorer()
     ours = [math.fsum(scorer.score(examples)) / len(examples) for examples in fbd_systems(corpus)]
     assert ours == pytest.approx(expected, abs=1e-9)
@@ -84,5 +94,7 @@ def test_equals_the_reference_means_on_fbd(corpus: str) -> None:
 
 def test_says_that_wordnet_is_missing(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALEVAL_HOME", str(tmp_path))
-    with pytest.raises(MetricUnavailableError, match=r"meteor: WordNet 3\.0 is not installed: run make setup"):
+    with pytest.raises(
+        MetricUnavailableError, match=r"meteor: WordNet 3\.0 is not installed: run make setup"
+    ):
         parse("meteor").scorer()

@@ -1,4 +1,5 @@
-"""Whoever may ask for a metric may write any path into its options: what it says of a path, and what it opens."""
+"""Whoever may ask for a metric may write any path into its options: what it says of a path, and
+what it opens."""
 
 from __future__ import annotations
 

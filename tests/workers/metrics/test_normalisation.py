@@ -1,4 +1,5 @@
-"""The rule is ParlAI's: lower case, ASCII punctuation to spaces, articles to spaces, white space collapsed."""
+"""The rule is ParlAI's: lower case, ASCII punctuation to spaces, articles to spaces, white space
+collapsed."""
 
 import re
 import string
@@ -33,7 +34,11 @@ def test_normalises(text: str, expected: str) -> None:
     assert normalise(text) == expected
 
 
-@given(st.text(alphabet=st.one_of(st.sampled_from("aAnthe  '’_.\x01\x1c1é"), st.characters()), max_size=40))
+@given(
+    st.text(
+        alphabet=st.one_of(st.sampled_from("aAnthe  '’_.\x01\x1c1é"), st.characters()), max_size=40
+    )
+)
 def test_equals_the_rule_written_as_regular_expressions(text: str) -> None:
     lowered = text.lower()
     spaced = re.sub("[" + re.escape(string.punctuation) + "]", " ", lowered)

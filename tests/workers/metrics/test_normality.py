@@ -30,7 +30,9 @@ def test_three_points_by_hand() -> None:
     # 0, 1, 5: W = ((5 − 0) √½)² / (4 + 1 + 9) = 12.5 / 14; p = 6/π (arcsin √W − arcsin √¾).
     w, p = shapiro_wilk(np.array([[0.0], [1.0], [5.0]]))
     assert w == pytest.approx([12.5 / 14])
-    assert p == pytest.approx([6 / math.pi * (math.asin(math.sqrt(12.5 / 14)) - math.asin(math.sqrt(0.75)))])
+    assert p == pytest.approx(
+        [6 / math.pi * (math.asin(math.sqrt(12.5 / 14)) - math.asin(math.sqrt(0.75)))]
+    )
 
 
 def test_a_scale_and_a_shift_change_nothing() -> None:
@@ -51,8 +53,12 @@ def test_means_deviations_and_the_share_that_is_not_refuted() -> None:
     assert found.dimensions == 3
     assert found.constant == 0
     assert (found.w_mean, found.w_sd) == pytest.approx((statistics.mean(), statistics.std()))
-    assert (found.p_mean, found.p_sd) == pytest.approx((probabilities.mean(), probabilities.std()), abs=1e-7)
-    assert found.share_normal == pytest.approx(2 / 3)  # the squared exponential is refuted, the two others are not
+    assert (found.p_mean, found.p_sd) == pytest.approx(
+        (probabilities.mean(), probabilities.std()), abs=1e-7
+    )
+    assert found.share_normal == pytest.approx(
+        2 / 3
+    )  # the squared exponential is refuted, the two others are not
 
 
 def test_a_constant_dimension_is_left_out_and_counted() -> None:

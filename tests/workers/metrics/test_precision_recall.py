@@ -1,4 +1,5 @@
-"""Precision and recall over clusters, and PRD's figure: by hand, and from clusters of the released code."""
+"""Precision and recall over clusters, and PRD's figure: by hand, and from clusters of the released
+code."""
 
 from __future__ import annotations
 
@@ -11,9 +12,18 @@ import pytest
 from numpy.typing import NDArray
 
 from workers.metrics import precision_recall
-from workers.metrics.precision_recall import ANGLES, CLUSTERS, Curves, curve, precision_recall_curves, shares
+from workers.metrics.precision_recall import (
+    ANGLES,
+    CLUSTERS,
+    Curves,
+    curve,
+    precision_recall_curves,
+    shares,
+)
 
-CASE = json.loads((Path(__file__).parents[2] / "cases" / "prd_clusters.json").read_text(encoding="utf-8"))
+CASE = json.loads(
+    (Path(__file__).parents[2] / "cases" / "prd_clusters.json").read_text(encoding="utf-8")
+)
 
 
 def over(*counts: int) -> NDArray[np.float64]:
@@ -31,12 +41,17 @@ def points(count: int, shift: float, seed: int) -> NDArray[np.float32]:
 
 def test_the_curve_and_the_score_of_the_released_codes_clusters() -> None:
     runs = [
-        curve(np.array(system) / CASE["points"], np.array(people) / CASE["points"]) for system, people in CASE["counts"]
+        curve(np.array(system) / CASE["points"], np.array(people) / CASE["points"])
+        for system, people in CASE["counts"]
     ]
     curves = Curves(*(np.array(side) for side in zip(*runs, strict=True)))
     places = [0, 250, 500, 750, 1000]
-    assert curves.precision.mean(axis=0)[places] == pytest.approx(CASE["precision_at_0_250_500_750_1000"], rel=1e-12)
-    assert curves.recall.mean(axis=0)[places] == pytest.approx(CASE["recall_at_0_250_500_750_1000"], rel=1e-12)
+    assert curves.precision.mean(axis=0)[places] == pytest.approx(
+        CASE["precision_at_0_250_500_750_1000"], rel=1e-12
+    )
+    assert curves.recall.mean(axis=0)[places] == pytest.approx(
+        CASE["recall_at_0_250_500_750_1000"], rel=1e-12
+    )
     assert curves.score == pytest.approx(CASE["prd"], abs=1e-14)
 
 
@@ -49,7 +64,8 @@ def test_distributions_without_a_common_cluster_score_0() -> None:
 
 
 def test_half_of_people_covered_is_precision_1_recall_a_half() -> None:
-    # G = (1, 0), R = (½, ½). α(λ) = min(λ/2, 1), β = α/λ: (1, ½) at λ = 2 and (½, ½) at λ = 1; F is largest at λ = 2.
+    # G = (1, 0), R = (½, ½). α(λ) = min(λ/2, 1), β = α/λ: (1, ½) at λ = 2 and (½, ½) at λ = 1; F is
+    # largest at λ = 2.
     precision, recall = curve(over(6), over(3, 3))
     assert precision.max() == 1.0
     assert recall.max() == pytest.approx(0.5)
@@ -85,7 +101,9 @@ def test_the_global_generator_is_left_alone() -> None:
 
 def test_nearer_clouds_score_higher() -> None:
     people = points(80, 0.0, 1)
-    near, far = (precision_recall_curves(points(80, shift, 2), people, 0).score for shift in (0.2, 1.5))
+    near, far = (
+        precision_recall_curves(points(80, shift, 2), people, 0).score for shift in (0.2, 1.5)
+    )
     assert 0 < far < near < 1
 
 
@@ -99,7 +117,8 @@ def test_the_spread_is_about_what_seeds_really_move_the_score_by() -> None:
 
 
 def test_the_spread_of_two_runs_by_hand() -> None:
-    # Leaving one of two runs out leaves the other: F of 1 and of ½; jackknife: √((2−1)/2 · Σ(F−¾)²) = √(½ · ⅛) = ¼.
+    # Leaving one of two runs out leaves the other: F of 1 and of ½; jackknife: √((2−1)/2 · Σ(F−¾)²)
+    # = √(½ · ⅛) = ¼.
     curves = Curves(np.array([[1.0], [0.5]]), np.array([[1.0], [0.5]]))
     assert curves.spread == pytest.approx(math.sqrt(0.5 * (0.25**2 + 0.25**2)), abs=1e-6)
     assert Curves(np.array([[1.0]]), np.array([[1.0]])).spread is None

@@ -42,10 +42,13 @@ def test_names_are_the_metrics_own() -> None:
 
 def test_importing_the_registry_and_listing_loads_nothing_heavy() -> None:
     program = (
-        "import sys; from workers.metrics.registry import all_metrics; all_metrics();"
-        "print([m for m in ('torch', 'nltk', 'transformers', 'django', 'rouge_score', 'scipy') if m in sys.modules])"
+        "import sys; from workers.metrics.registry import all_metrics; all_metrics();print([m for "
+        "m in ('torch', 'nltk', 'transformers', 'django', 'rouge_score', 'scipy') if m in "
+        "sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -66,7 +69,9 @@ def test_a_plug_in_is_a_metric_or_a_list(loaded: object) -> None:
     ],
 )
 def test_a_broken_plug_in_is_reported_and_left_out(loaded: object, reason: str) -> None:
-    catalogue = assemble([metric("ours")], [plug_in(loaded, "bad"), plug_in(metric("theirs"), "good")])
+    catalogue = assemble(
+        [metric("ours")], [plug_in(loaded, "bad"), plug_in(metric("theirs"), "good")]
+    )
     assert list(catalogue.metrics) == ["ours", "theirs"]
     (problem,) = catalogue.problems
     assert '"bad"' in problem
@@ -88,34 +93,61 @@ def raises(options: object) -> Any:
         ({"summary": None}, "its summary must be a text"),
         ({"description": "half \ud800"}, "its description holds half of a surrogate pair"),
         ({"signature_facts": {"a": "b"}}, "its signature_facts must be a tuple of pairs"),
-        ({"signature_facts": (("ddof", 1),)}, "a text of its signature_facts must be a text, not 1"),
+        (
+            {"signature_facts": (("ddof", 1),)},
+            "a text of its signature_facts must be a text, not 1",
+        ),
         ({"build": None}, "its build must be a function"),
         ({"missing": "not here"}, "its missing must be a function or None"),
-        ({"levels": frozenset({"word"})}, "its levels must be a frozenset of turn, dialogue, system"),
+        (
+            {"levels": frozenset({"word"})},
+            "its levels must be a frozenset of turn, dialogue, system",
+        ),
         ({"levels": {"turn"}}, "its levels must be a frozenset"),
         ({"levels": frozenset()}, "it has no level"),
-        ({"needs": frozenset({"references"})}, "its needs must be a frozenset of reference, context, persona"),
+        (
+            {"needs": frozenset({"references"})},
+            "its needs must be a frozenset of reference, context, persona",
+        ),
         ({"queue": "GPU"}, "its queue must be one of cpu, gpu, llm, not 'GPU'"),
         ({"higher_is_better": "yes"}, "its higher_is_better must be True or False"),
         ({"systems_at_once": 0}, "its systems_at_once must be a whole number from 1"),
-        ({"value_range": (0, float("inf"))}, "its value_range must be two numbers, or None for an open end"),
+        (
+            {"value_range": (0, float("inf"))},
+            "its value_range must be two numbers, or None for an open end",
+        ),
         ({"options": [Option("a", 1, "")]}, "its options must be a tuple of Option"),
         ({"options": (Option("a=b", 1, ""),)}, "an option cannot be named 'a=b'"),
         ({"options": (Option("a", 1, ""), Option("a", 2, ""))}, "two of its options have one name"),
-        ({"options": (Option("a", None, ""),)}, "its default must be true or false, a number or a text, not None"),
+        (
+            {"options": (Option("a", None, ""),)},
+            "its default must be true or false, a number or a text, not None",
+        ),
         ({"options": (Option("a", 1, None),)}, "its help must be a text"),
         ({"options": (Option("a", "b", "", choices=["b"]),)}, "its choices must be a tuple"),
         ({"options": (Option("a", 1, "", least="0"),)}, "its range must end at a number"),
-        ({"options": (Option("a", "c", "", choices=("b",)),)}, 'option "a" must be one of b, not "c"'),
+        (
+            {"options": (Option("a", "c", "", choices=("b",)),)},
+            'option "a" must be one of b, not "c"',
+        ),
         ({"options": (Option("a", 0, "", least=1),)}, 'option "a" must be a whole number from 1'),
-        ({"options": (Option("a", "b", "", choices=("b", 1)),)}, 'option "a" must be one of b, 1, not "1"'),
+        (
+            {"options": (Option("a", "b", "", choices=("b", 1)),)},
+            'option "a" must be one of b, 1, not "1"',
+        ),
         ({"needs_of": raises}, "RuntimeError: not here"),
-        ({"needs_of": lambda options: frozenset({"words"})}, "what its defaults need must be a frozenset"),
+        (
+            {"needs_of": lambda options: frozenset({"words"})},
+            "what its defaults need must be a frozenset",
+        ),
         ({"range_of": lambda options: (0, 1, 2)}, "its value_range must be two numbers"),
     ],
 )
-def test_a_declaration_that_cannot_be_is_reported_and_left_out(wrong: dict[str, Any], reason: str) -> None:
-    """Each would stand in the list, and fail on a page that goes through it, or when a run of it is stored."""
+def test_a_declaration_that_cannot_be_is_reported_and_left_out(
+    wrong: dict[str, Any], reason: str
+) -> None:
+    """Each would stand in the list, and fail on a page that goes through it, or when a run of it is
+    stored."""
     bad = replace(metric("theirs"), **wrong)
     catalogue = assemble([metric("ours")], [plug_in(bad, "bad"), plug_in(metric("good"), "good")])
     assert list(catalogue.metrics) == ["ours", "good"]
@@ -145,11 +177,16 @@ def build_of_nowhere(options: Any) -> "NotImportedHere":  # type: ignore[name-de
     return OfSystems()
 
 
-@pytest.mark.parametrize("build", [OfSystems, build_of_systems, build_the_protocol, partial(build_of_systems)])
 @pytest.mark.parametrize(
-    ("levels", "needed"), [({"dialogue", "system"}, "score_dialogues"), ({"turn", "dialogue", "system"}, "score")]
+    "build", [OfSystems, build_of_systems, build_the_protocol, partial(build_of_systems)]
 )
-def test_levels_that_the_scorer_has_no_scores_of_are_no_declaration(build: Any, levels: Any, needed: str) -> None:
+@pytest.mark.parametrize(
+    ("levels", "needed"),
+    [({"dialogue", "system"}, "score_dialogues"), ({"turn", "dialogue", "system"}, "score")],
+)
+def test_levels_that_the_scorer_has_no_scores_of_are_no_declaration(
+    build: Any, levels: Any, needed: str
+) -> None:
     """What ``build`` says that it returns is known without building it."""
     bad = replace(metric("theirs"), build=build, levels=frozenset(levels))
     catalogue = assemble([metric("ours")], [plug_in(bad, "bad")])
@@ -162,9 +199,13 @@ def test_a_scorer_of_systems_is_declared_with_the_level_of_systems_alone(build: 
     declarations.check(replace(metric("theirs"), build=build, levels=frozenset({"system"})))
 
 
-@pytest.mark.parametrize("build", [build_of_anything, build_of_nowhere, lambda options: OfSystems()])
+@pytest.mark.parametrize(
+    "build", [build_of_anything, build_of_nowhere, lambda options: OfSystems()]
+)
 def test_what_a_scorer_can_is_left_to_its_run_where_build_does_not_say_it(build: Any) -> None:
-    declarations.check(replace(metric("theirs"), build=build, levels=frozenset({"dialogue", "system"})))
+    declarations.check(
+        replace(metric("theirs"), build=build, levels=frozenset({"dialogue", "system"}))
+    )
 
 
 def test_every_built_in_metric_is_declared_as_a_plug_in_must_be() -> None:
@@ -190,13 +231,15 @@ def test_the_list_that_is_handed_out_is_the_callers_own() -> None:
 def test_an_installed_package_adds_a_metric(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real distribution on the path, found through its metadata."""
     (tmp_path / "theirs.py").write_text(
-        "from workers.metrics.base import Metric\n"
-        "METRIC = Metric(name='their_metric', version='1', summary='', citation='', build=lambda options: None)\n"
+        "from workers.metrics.base import Metric\nMETRIC = Metric(name='their_metric', "
+        "version='1', summary='', citation='', build=lambda options: None)\n"
     )
     info = tmp_path / "theirs-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[dialeval.metrics]\ntheirs = theirs:METRIC\nbroken = nothing_here:METRIC\n")
+    (info / "entry_points.txt").write_text(
+        "[dialeval.metrics]\ntheirs = theirs:METRIC\nbroken = nothing_here:METRIC\n"
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
     registry.reload()
     try:

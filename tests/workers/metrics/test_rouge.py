@@ -32,7 +32,9 @@ def assert_equals_rouge_score(examples: Sequence[Example], normalize: bool, stem
     ]
     for name, key in NAMES.items():
         ours = (
-            parse(f"{name}[normalize={str(normalize).lower()},stem={str(stem).lower()},tokenize=rouge-score]")
+            parse(
+                f"{name}[normalize={str(normalize).lower()},stem={str(stem).lower()},tokenize=rouge-score]"
+            )
             .scorer()
             .score(examples)
         )
@@ -40,15 +42,21 @@ def assert_equals_rouge_score(examples: Sequence[Example], normalize: bool, stem
 
 
 def test_rouge_1_by_hand() -> None:
-    assert score("rouge_1", "u u v", "u v w x") == pytest.approx(2 * 2 / (3 + 4))  # u and v match once each
+    assert score("rouge_1", "u u v", "u v w x") == pytest.approx(
+        2 * 2 / (3 + 4)
+    )  # u and v match once each
 
 
 def test_rouge_2_by_hand() -> None:
-    assert score("rouge_2", "u v w", "v w u v") == pytest.approx(2 * 2 / (2 + 3))  # "u v" and "v w" match
+    assert score("rouge_2", "u v w", "v w u v") == pytest.approx(
+        2 * 2 / (2 + 3)
+    )  # "u v" and "v w" match
 
 
 def test_rouge_l_by_hand() -> None:
-    assert score("rouge_l", "u v w x", "v u w y x") == pytest.approx(2 * 3 / (4 + 5))  # u w x in order
+    assert score("rouge_l", "u v w x", "v u w y x") == pytest.approx(
+        2 * 3 / (4 + 5)
+    )  # u w x in order
 
 
 def test_stems_match_only_where_asked_for() -> None:
@@ -67,7 +75,9 @@ def test_equals_rouge_score_on_own_pairs(normalize: bool, stem: bool) -> None:
     assert_equals_rouge_score(OWN, normalize, stem)
 
 
-TEXT = st.lists(st.sampled_from(["u", "v", "w", "The", "isn't", "Größe", "walking", "walks"]), max_size=14)
+TEXT = st.lists(
+    st.sampled_from(["u", "v", "w", "The", "isn't", "Größe", "walking", "walks"]), max_size=14
+)
 
 
 @given(TEXT, st.lists(TEXT.filter(bool), min_size=1, max_size=3), st.booleans(), st.booleans())
@@ -76,19 +86,32 @@ def test_equals_rouge_score_on_random_words(
 ) -> None:
     # A reference of which nothing is left to read is undefined here; rouge-score gives 0.
     assume(not normalize or any(word != "The" for reference in references for word in reference))
-    one = Example("d", 0, (), (), (), tuple(" ".join(reference) for reference in references), " ".join(response))
+    one = Example(
+        "d",
+        0,
+        (),
+        (),
+        (),
+        tuple(" ".join(reference) for reference in references),
+        " ".join(response),
+    )
     assert_equals_rouge_score([one], normalize, stem)
 
 
 @given(st.lists(st.sampled_from("uvw"), max_size=70), st.lists(st.sampled_from("uvw"), max_size=70))
-def test_the_longest_common_subsequence_equals_its_table(response: list[str], reference: list[str]) -> None:
+def test_the_longest_common_subsequence_equals_its_table(
+    response: list[str], reference: list[str]
+) -> None:
     row = [0] * (len(reference) + 1)
     for word in response:
         above = row
         row = [0]
         for k, other in enumerate(reference):
             row.append(above[k] + 1 if word == other else max(above[k + 1], row[k]))
-    assert longest_common_subsequence(TokenisedText(tuple(response)), TokenisedText(tuple(reference))) == row[-1]
+    assert (
+        longest_common_subsequence(TokenisedText(tuple(response)), TokenisedText(tuple(reference)))
+        == row[-1]
+    )
 
 
 @pytest.mark.parametrize("stem", [True, False])
@@ -96,14 +119,20 @@ def test_equals_rouge_score_on_usr(stem: bool) -> None:
     assert_equals_rouge_score(usr_examples(), normalize=True, stem=stem)
 
 
-@pytest.mark.parametrize(("stem", "key"), [("false", "rougeL_f_norm_nostem"), ("true", "rougeL_f_norm_stem")])
+@pytest.mark.parametrize(
+    ("stem", "key"), [("false", "rougeL_f_norm_nostem"), ("true", "rougeL_f_norm_stem")]
+)
 def test_equals_the_reference_numbers_on_usr(stem: str, key: str) -> None:
     expected = golden("usr_turn_metrics.json")["turn_scores"][key]
-    assert parse(f"rouge_l[stem={stem}]").scorer().score(usr_examples()) == pytest.approx(expected, abs=1e-9)
+    assert parse(f"rouge_l[stem={stem}]").scorer().score(usr_examples()) == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("corpus", ["personam", "dailyh", "empathetic"])
-@pytest.mark.parametrize(("stem", "key"), [("false", "rougeL_rouge_score_nostem"), ("true", "rougeL_rouge_score_stem")])
+@pytest.mark.parametrize(
+    ("stem", "key"), [("false", "rougeL_rouge_score_nostem"), ("true", "rougeL_rouge_score_stem")]
+)
 def test_equals_the_reference_means_on_fbd(corpus: str, stem: str, key: str) -> None:
     expected = golden("fbd_corpora.json")["corpora"][corpus]["metrics"][key]["system_scores"]
     scorer = parse(f"rouge_l[normalize=false,stem={stem}]").scorer()

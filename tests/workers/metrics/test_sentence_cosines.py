@@ -1,4 +1,5 @@
-"""SimCSE-style similarity and context similarity: the arithmetic, what has no score, and the reference numbers."""
+"""SimCSE-style similarity and context similarity: the arithmetic, what has no score, and the
+reference numbers."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +25,9 @@ def words(monkeypatch: pytest.MonkeyPatch) -> WordEncoder:
 
 
 def spoken(response: str, context: Sequence[str], persona: Sequence[str] = ()) -> Example:
-    return Example("d", 0, tuple(persona), (), tuple(Utterance("A", text) for text in context), (), response)
+    return Example(
+        "d", 0, tuple(persona), (), tuple(Utterance("A", text) for text in context), (), response
+    )
 
 
 def context_score(one: Example, options: str = "") -> object:
@@ -50,11 +53,15 @@ def test_simcse_has_no_score_where_a_text_is_missing(
     assert score("simcse", response, *references) == Undefined(reason)
 
 
-def test_the_pooling_is_asked_of_the_encoder(words: WordEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pooling_is_asked_of_the_encoder(
+    words: WordEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
     vectors = words.sentence_vectors
     monkeypatch.setattr(
-        words, "sentence_vectors", lambda texts, pooling, progress: (asked.append(pooling), vectors(texts))[1]
+        words,
+        "sentence_vectors",
+        lambda texts, pooling, progress: (asked.append(pooling), vectors(texts))[1],
     )
     for options in ("", "pooling=cls"):
         parse(f"simcse[{options}]").scorer().score([example("east", "north")])
@@ -66,7 +73,9 @@ def test_without_a_persona_the_context_alone_counts(words: WordEncoder) -> None:
 
 
 def test_the_best_line_of_the_persona_is_added(words: WordEncoder) -> None:
-    assert context_score(spoken("east", ["northeast"], ["north", "east", "west"])) == pytest.approx(0.6 + 1)
+    assert context_score(spoken("east", ["northeast"], ["north", "east", "west"])) == pytest.approx(
+        0.6 + 1
+    )
 
 
 def test_a_persona_unlike_the_response_is_subtracted(words: WordEncoder) -> None:
@@ -78,11 +87,17 @@ def test_the_context_is_one_text_of_all_utterances(words: WordEncoder) -> None:
     assert context_score(spoken("east", ["east ", " north"])) == pytest.approx(1 / 2**0.5)
 
 
-def test_only_the_last_utterances_are_the_context_where_a_number_is_given(words: WordEncoder) -> None:
-    assert context_score(spoken("east", ["east", "north", "northeast"]), "utterances=1") == pytest.approx(0.6)
+def test_only_the_last_utterances_are_the_context_where_a_number_is_given(
+    words: WordEncoder,
+) -> None:
+    assert context_score(
+        spoken("east", ["east", "north", "northeast"]), "utterances=1"
+    ) == pytest.approx(0.6)
 
 
-def test_the_oldest_utterances_are_left_out_where_the_model_takes_no_more(words: WordEncoder) -> None:
+def test_the_oldest_utterances_are_left_out_where_the_model_takes_no_more(
+    words: WordEncoder,
+) -> None:
     context_score(spoken("east", ["west west", "north north", "east", "northeast"]))
     assert "north north east northeast" in words.encoded  # four words and two tokens around them
 
@@ -101,12 +116,15 @@ def test_an_utterance_too_long_for_the_model_is_cut_and_remarked(words: WordEnco
         (spoken(" ", ["east"]), "the response is empty"),
     ],
 )
-def test_context_similarity_has_no_score_where_a_text_is_missing(words: WordEncoder, one: Example, reason: str) -> None:
+def test_context_similarity_has_no_score_where_a_text_is_missing(
+    words: WordEncoder, one: Example, reason: str
+) -> None:
     assert context_score(one) == Undefined(reason)
 
 
 @pytest.mark.parametrize(
-    ("personas", "said"), [((["east"], ["west"]), "all"), (([], [" "]), "none"), ((["east"], []), "some")]
+    ("personas", "said"),
+    [((["east"], ["west"]), "all"), (([], [" "]), "none"), ((["east"], []), "some")],
 )
 def test_the_account_says_how_many_had_a_persona(
     words: WordEncoder, personas: Sequence[Sequence[str]], said: str
@@ -120,9 +138,19 @@ def test_the_account_says_it_of_each_system_of_a_call(words: WordEncoder) -> Non
     scorer = parse("context_similarity").scorer()
     scorer.score([spoken("east", ["north"], persona) for persona in (["east"], [], ["west"])])
     of = scorer.account().facts_of
-    assert of(slice(0, 2)) == scorer.account().facts == (("dtype", "float32"), ("with_persona", "some"))
-    assert [dict(of(slice(place, place + 1)))["with_persona"] for place in range(3)] == ["all", "none", "all"]
-    assert of(slice(3, 3)) == (("dtype", "float32"),)  # a system without any response: nothing is said of it
+    assert (
+        of(slice(0, 2))
+        == scorer.account().facts
+        == (("dtype", "float32"), ("with_persona", "some"))
+    )
+    assert [dict(of(slice(place, place + 1)))["with_persona"] for place in range(3)] == [
+        "all",
+        "none",
+        "all",
+    ]
+    assert of(slice(3, 3)) == (
+        ("dtype", "float32"),
+    )  # a system without any response: nothing is said of it
 
 
 def test_a_negative_number_of_utterances_is_refused() -> None:
@@ -157,13 +185,20 @@ def test_texts_that_are_odd_have_a_score() -> None:
 def usr() -> tuple[list[Example], list[float]]:
     """USR's 300 responses with context, persona and reference, and their mean Overall."""
     examples, human = [], []
-    for number, context in enumerate(json.loads((data_folder() / "usr" / "pc_usr_data.json").read_text("utf-8"))):
+    for number, context in enumerate(
+        json.loads((data_folder() / "usr" / "pc_usr_data.json").read_text("utf-8"))
+    ):
         said = tuple(Utterance("A", text) for text in context["context"].strip().split("\n"))
-        persona = tuple(line.removeprefix("your persona:").strip() for line in context["fact"].strip().split("\n"))
+        persona = tuple(
+            line.removeprefix("your persona:").strip()
+            for line in context["fact"].strip().split("\n")
+        )
         answers = {answer["model"]: answer["response"].strip() for answer in context["responses"]}
         for answer in context["responses"]:
             reference = answers["Original Ground Truth"]
-            examples.append(Example(str(number), 0, persona, (), said, (reference,), answer["response"]))
+            examples.append(
+                Example(str(number), 0, persona, (), said, (reference,), answer["response"])
+            )
             human.append(float(np.mean(answer["Overall"])))
     return examples, human
 
@@ -172,7 +207,8 @@ def usr() -> tuple[list[Example], list[float]]:
 @pytest.mark.parametrize(
     ("name", "key", "of_ranks"),
     [
-        # Sixty responses repeat their reference: here they are ties, in the reference numbers ranked by rounding.
+        # Sixty responses repeat their reference: here they are ties, in the reference numbers
+        # ranked by rounding.
         ("simcse", "minilm_cos_ref", 3e-3),
         ("context_similarity", "minilm_cos_ctx+max_persona", 1e-6),
     ],

@@ -92,11 +92,16 @@ def test_an_emoji_is_the_same_with_and_without_its_variation_selector() -> None:
 def test_turkish_capitals_become_turkish_letters() -> None:
     turkish = Tokenisation.of(parse("word_f1").options, "tr")
     assert turkish.analysis("ISPARTA İstanbul").tokens == ("ısparta", "istanbul")
-    assert Tokenisation.of(parse("word_f1").options, "en").analysis("ISPARTA").tokens == ("isparta",)
+    assert Tokenisation.of(parse("word_f1").options, "en").analysis("ISPARTA").tokens == (
+        "isparta",
+    )
 
 
 def test_articles_are_dropped_in_english_alone() -> None:
-    assert Tokenisation.of(parse("word_f1").options, "hu").analysis("a kutya").tokens == ("a", "kutya")
+    assert Tokenisation.of(parse("word_f1").options, "hu").analysis("a kutya").tokens == (
+        "a",
+        "kutya",
+    )
 
 
 @given(strange)
@@ -105,7 +110,8 @@ def test_what_is_folded_is_said_and_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kept", ["ılık İ", "👨\u200d👩\u200d👧", "می\u200cخواهم", "🏴\U000e0067\U000e0062\U000e007f", "straße"]
+    "kept",
+    ["ılık İ", "👨\u200d👩\u200d👧", "می\u200cخواهم", "🏴\U000e0067\U000e0062\U000e007f", "straße"],
 )
 def test_what_stays_apart_is_not_said_to_be_folded(kept: str) -> None:
     assert foldings(kept) == []
@@ -119,5 +125,11 @@ def test_each_kind_of_folding_is_a_sentence_with_its_count() -> None:
         "Invisible characters in 3 responses are passed over by the metrics.",
         "Letters with combining marks in 2 responses are read as composed ones.",
     ]
-    assert foldings("I don’t – “no”…\u00a0ﬁ") == ["quotes", "dashes", "ellipses", "spaces", "widths"]
+    assert foldings("I don’t – “no”…\u00a0ﬁ") == [
+        "quotes",
+        "dashes",
+        "ellipses",
+        "spaces",
+        "widths",
+    ]
     assert foldings("cafe\u0301 a\u200db") == ["invisible", "composition"]

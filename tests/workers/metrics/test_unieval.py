@@ -38,18 +38,23 @@ def example(response: str, persona: tuple[str, ...] = ("i like dogs",)) -> Examp
 def loaded(checkpoint: Path) -> tuple[Any, Any]:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(checkpoint), AutoModelForSeq2SeqLM.from_pretrained(checkpoint).eval()
+    return AutoTokenizer.from_pretrained(checkpoint), AutoModelForSeq2SeqLM.from_pretrained(
+        checkpoint
+    ).eval()
 
 
 def plain(checkpoint: Path, question: str) -> float:
-    """As the released code has it: probabilities of the first step over all words, then their share."""
+    """As the released code has it: probabilities of the first step over all words, then their
+    share."""
     import torch
 
     tokenizer, model = loaded(checkpoint)
     encoded = tokenizer(question, max_length=1024, truncation=True, return_tensors="pt")
     with torch.no_grad():
         logits = model(
-            input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], labels=torch.tensor([[5]])
+            input_ids=encoded["input_ids"],
+            attention_mask=encoded["attention_mask"],
+            labels=torch.tensor([[5]]),
         ).logits[0, 0]
     words = torch.softmax(logits, -1)
     yes, no = (float(words[tokenizer(word)["input_ids"][0]]) for word in ("Yes", "No"))
@@ -68,7 +73,13 @@ def test_a_score_is_the_share_of_yes(checkpoint: Path, model: BooleanModel) -> N
 
 
 def test_answers_are_those_of_one_question_at_a_time(checkpoint: Path, model: BooleanModel) -> None:
-    questions = ["question: hello? </s> response: yes", "do you like dogs", "", "what " * 30, "日本 🙂"]
+    questions = [
+        "question: hello? </s> response: yes",
+        "do you like dogs",
+        "",
+        "what " * 30,
+        "日本 🙂",
+    ]
     found = [answer.yes for answer in model.answers(questions)]
     expected = [plain(checkpoint, question) for question in questions]
     assert found == pytest.approx(expected, abs=1e-5)
@@ -80,7 +91,9 @@ def test_overall_is_the_mean_of_the_aspects(model: BooleanModel) -> None:
     examples = [example("i like cats"), example("no")]
     each = [UniEval(lambda: model, ours, aspect).score(examples) for aspect in ASPECTS]
     overall = UniEval(lambda: model, ours, "overall").score(examples)
-    assert overall == pytest.approx([sum(of_one) / 5 for of_one in zip(*each, strict=True)], abs=1e-6)
+    assert overall == pytest.approx(
+        [sum(of_one) / 5 for of_one in zip(*each, strict=True)], abs=1e-6
+    )
 
 
 def test_order_does_not_matter(model: BooleanModel) -> None:
@@ -109,17 +122,22 @@ def test_no_score_at_all_asks_nothing(model: BooleanModel) -> None:
     assert metric.score([]) == []
 
 
-def test_an_empty_response_is_asked_about_like_any_other(checkpoint: Path, model: BooleanModel) -> None:
+def test_an_empty_response_is_asked_about_like_any_other(
+    checkpoint: Path, model: BooleanModel
+) -> None:
     (score,) = UniEval(lambda: model, questions_of(""), "naturalness").score([example("")])
     question = OWN_QUESTIONS["naturalness"].replace("{response}", "")
     assert score == pytest.approx(plain(checkpoint, question), abs=1e-5)
 
 
-def test_a_question_of_more_than_1024_tokens_is_cut_and_remarked(checkpoint: Path, model: BooleanModel) -> None:
+def test_a_question_of_more_than_1024_tokens_is_cut_and_remarked(
+    checkpoint: Path, model: BooleanModel
+) -> None:
     metric = UniEval(lambda: model, questions_of(""), "naturalness")
     scores = metric.score([example("yes"), example("dogs " * 1500)])
     assert scores[1] == pytest.approx(
-        plain(checkpoint, OWN_QUESTIONS["naturalness"].replace("{response}", "dogs " * 1500)), abs=1e-5
+        plain(checkpoint, OWN_QUESTIONS["naturalness"].replace("{response}", "dogs " * 1500)),
+        abs=1e-5,
     )
     assert metric.account().remarks == {1: "a question was cut at 1024 tokens"}
 
@@ -127,21 +145,30 @@ def test_a_question_of_more_than_1024_tokens_is_cut_and_remarked(checkpoint: Pat
 def test_texts_with_braces_are_texts(model: BooleanModel) -> None:
     ours = questions_of("")
     assert ours.question("coherence", example("{context} {0} {")).startswith(
-        "question: Does this response follow from the dialogue history? </s> response: {context} {0} { </s>"
+        "question: Does this response follow from the dialogue history? </s> response: {context} "
+        "{0} { </s>"
     )
 
 
 def test_questions_from_a_file(tmp_path: Path, checkpoint: Path, model: BooleanModel) -> None:
-    """`overall` is the mean over the file's aspects; the account tells its wording from any other."""
+    """`overall` is the mean over the file's aspects; the account tells its wording from any
+    other."""
     file = tmp_path / "questions.json"
-    file.write_text(json.dumps({"naturalness": "hello? {response}", "coherence": "what? {response} {context}"}))
+    file.write_text(
+        json.dumps({"naturalness": "hello? {response}", "coherence": "what? {response} {context}"})
+    )
     metric = parse(f"unieval[model={checkpoint},questions={file}]").scorer()
     (score,) = metric.score([example("yes", persona=())])
-    expected = (plain(checkpoint, "hello? yes") + plain(checkpoint, "what? yes hello\nhow are you")) / 2
+    expected = (
+        plain(checkpoint, "hello? yes") + plain(checkpoint, "what? yes hello\nhow are you")
+    ) / 2
     assert score == pytest.approx(expected, abs=1e-5)
     own = UniEval(lambda: model, questions_of(""), "overall")
     own.score([example("yes")])
-    assert dict(metric.account().facts)["questions_hash"] != dict(own.account().facts)["questions_hash"]
+    assert (
+        dict(metric.account().facts)["questions_hash"]
+        != dict(own.account().facts)["questions_hash"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +180,10 @@ def test_questions_from_a_file(tmp_path: Path, checkpoint: Path, model: BooleanM
         ('{"beauty": "{response}"}', 'hold "beauty"; the aspects are naturalness'),
         ('{"coherence": 3}', "coherence: a text with {response} in it"),
         ('{"coherence": "question"}', "coherence: a text with {response} in it"),
-        ('{"coherence": "{response} {reference}"}', "{reference} is none of response, context, persona"),
+        (
+            '{"coherence": "{response} {reference}"}',
+            "{reference} is none of response, context, persona",
+        ),
     ],
 )
 def test_a_wrong_file_of_questions_is_named(tmp_path: Path, content: str, wrong: str) -> None:
@@ -177,7 +207,10 @@ def test_bytes_that_are_no_text_and_a_folder_are_no_questions(tmp_path: Path) ->
 def test_an_aspect_that_the_file_does_not_have(tmp_path: Path) -> None:
     file = tmp_path / "questions.json"
     file.write_text('{"coherence": "{response}"}')
-    assert 'none for "naturalness"' in parse(f"unieval[model=x,questions={file},aspect=naturalness]").missing()
+    assert (
+        'none for "naturalness"'
+        in parse(f"unieval[model=x,questions={file},aspect=naturalness]").missing()
+    )
 
 
 def test_yes_and_no_of_several_tokens_are_told_by_their_first(tmp_path: Path) -> None:
@@ -187,7 +220,9 @@ def test_yes_and_no_of_several_tokens_are_told_by_their_first(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("words", [("Yes", "hello"), ("hello", "you")])
-def test_a_tokenizer_that_does_not_know_the_answers_is_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_tokenizer_that_does_not_know_the_answers_is_refused(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
     with pytest.raises(ModelError, match=r'does not know the word "(No|Yes)"'):
         BooleanModel(model_files(str(save_t5(tmp_path, words=words))), "cpu")
 

@@ -10,7 +10,14 @@ from workers.metrics.base import Read
 from workers.metrics.configuration import parse
 from workers.metrics.readability import ANOTHER_ORDER, unknown_remark
 
-ENCODED = ["bertscore_p", "bertscore_r", "bertscore_f1", "simcse", "embedding_average", "vector_extrema"]
+ENCODED = [
+    "bertscore_p",
+    "bertscore_r",
+    "bertscore_f1",
+    "simcse",
+    "embedding_average",
+    "vector_extrema",
+]
 ENCODED += ["greedy_matching"]
 DIFFERENT = [
     ("I got the job 😡", "I got the job 😂"),
@@ -24,7 +31,9 @@ DIFFERENT = [
 
 @pytest.mark.parametrize("name", ENCODED)
 @pytest.mark.parametrize(("response", "reference"), DIFFERENT)
-def test_texts_that_differ_in_unknown_tokens_alone_never_score_1(name: str, response: str, reference: str) -> None:
+def test_texts_that_differ_in_unknown_tokens_alone_never_score_1(
+    name: str, response: str, reference: str
+) -> None:
     found = score(name, response, reference)
     assert isinstance(found, Undefined) or found < 1 - 1e-6
     if response.split()[0] in reference and "cat" not in response:
@@ -67,17 +76,25 @@ def test_more_than_a_fifth_of_unknown_tokens_is_remarked() -> None:
 @pytest.mark.parametrize("name", ["rouge_1", "word_f1", "bleu_4"])
 def test_a_text_that_a_tokeniser_cannot_read_has_no_lexical_score(name: str) -> None:
     as_published = f"{name}[tokenize=rouge-score]"
-    for response, reference in (("나는 행복합니다", "나는 행복합니다"), ("나는", "hello"), ("hello", "나는")):
+    for response, reference in (
+        ("나는 행복합니다", "나는 행복합니다"),
+        ("나는", "hello"),
+        ("hello", "나는"),
+    ):
         assert isinstance(score(as_published, response, reference), Undefined)
     assert isinstance(score(name, "hello", "?!"), Undefined)
     assert score(name, "?!", "hello") == score(name, "…", "hello") == 0.0
 
 
-@pytest.mark.parametrize("name", ["word_f1", "rouge_1", "embedding_average", "vector_extrema", "greedy_matching"])
+@pytest.mark.parametrize(
+    "name", ["word_f1", "rouge_1", "embedding_average", "vector_extrema", "greedy_matching"]
+)
 def test_1_for_the_same_words_in_another_order_is_remarked(name: str) -> None:
     scorer = parse(name).scorer()
     reference = "I like dogs not cats"
-    scores = scorer.score([example("I like cats not dogs", reference), example("i like dogs, not cats", reference)])
+    scores = scorer.score(
+        [example("I like cats not dogs", reference), example("i like dogs, not cats", reference)]
+    )
     assert scores[0] == pytest.approx(1.0)
     assert scorer.account().remarks.get(0) == ANOTHER_ORDER
     assert scorer.score([example(reference, reference)]) == [1.0]

@@ -25,7 +25,12 @@ def save_distilbert(folder: Path) -> Path:
     tokenizer = word_tokenizer()
     tokenizer.model_input_names = ["input_ids", "attention_mask"]
     config = transformers.DistilBertConfig(
-        vocab_size=len(tokenizer), dim=16, n_layers=2, n_heads=2, hidden_dim=32, max_position_embeddings=48
+        vocab_size=len(tokenizer),
+        dim=16,
+        n_layers=2,
+        n_heads=2,
+        hidden_dim=32,
+        max_position_embeddings=48,
     )
     transformers.DistilBertForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -37,7 +42,9 @@ def save_masked_bert(folder: Path) -> Path:
 
 
 @pytest.fixture(
-    scope="module", params=[save_masked_bert, save_roberta, save_distilbert], ids=["bert", "roberta", "other"]
+    scope="module",
+    params=[save_masked_bert, save_roberta, save_distilbert],
+    ids=["bert", "roberta", "other"],
 )
 def checkpoint(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return request.param(tmp_path_factory.mktemp("masked"))
@@ -61,17 +68,22 @@ def example(response: str, *context: str) -> Example:
 def loaded(folder: Path) -> tuple[Any, Any]:
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(folder).eval()
+    return AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(
+        folder
+    ).eval()
 
 
 def plain(folder: Path, before: str, response: str) -> float:
-    """One mask at a time, one pass through the whole model each; ``before`` ends where the response begins."""
+    """One mask at a time, one pass through the whole model each; ``before`` ends where the response
+    begins."""
     import torch
 
     tokenizer, model = loaded(folder)
     encoded = tokenizer(before + response, return_tensors="pt", return_offsets_mapping=True)
     offsets = encoded.pop("offset_mapping")[0].tolist()
-    places = [place for place, (begin, end) in enumerate(offsets) if end > begin and end > len(before)]
+    places = [
+        place for place, (begin, end) in enumerate(offsets) if end > begin and end > len(before)
+    ]
     total = 0.0
     for place in places:
         masked = {name: tensor.clone() for name, tensor in encoded.items()}
@@ -102,7 +114,9 @@ def test_scores_are_those_of_one_mask_at_a_time(checkpoint: Path) -> None:
 def test_the_hidden_token_is_hidden(checkpoint: Path) -> None:
     """What stands in a one-token response tells the model nothing: only the context does."""
     model = MaskedModel(model_files(str(checkpoint)), "cpu")
-    from_all = [model.pseudo_likelihoods([Continued("hello", " " + word)])[0] for word in ("h", "y")]
+    from_all = [
+        model.pseudo_likelihoods([Continued("hello", " " + word)])[0] for word in ("h", "y")
+    ]
     assert all(found.tokens >= 1 for found in from_all)
     import math
 
@@ -112,16 +126,24 @@ def test_the_hidden_token_is_hidden(checkpoint: Path) -> None:
     (ids,) = tokenizer.ids(["hello"])
     framed = tokenizer.framed([[*ids, model._mask_id]], False)
     with torch.no_grad():
-        words = model._headed.model(**model._headed.tensors([framed])).logits[0, tokenizer.first_place + len(ids)]
+        words = model._headed.model(**model._headed.tensors([framed])).logits[
+            0, tokenizer.first_place + len(ids)
+        ]
     assert math.fsum(torch.softmax(words, -1).tolist()) == pytest.approx(1, abs=1e-5)
     for word, found in zip((" h", " y"), from_all, strict=True):
         if found.tokens == 1:
             (id_,) = tokenizer.ids([word])[0]
-            assert found.log_probability == pytest.approx(float(torch.log_softmax(words, -1)[id_]), abs=1e-5)
+            assert found.log_probability == pytest.approx(
+                float(torch.log_softmax(words, -1)[id_]), abs=1e-5
+            )
 
 
 def test_order_does_not_matter(checkpoint: Path) -> None:
-    examples = [example("i like dogs", "hello"), example("yes", "do you"), example("why are you there ?", "no")]
+    examples = [
+        example("i like dogs", "hello"),
+        example("yes", "do you"),
+        example("why are you there ?", "no"),
+    ]
     metric = scorer(checkpoint)
     assert metric.score(examples[::-1]) == pytest.approx(metric.score(examples)[::-1], abs=1e-6)
 
@@ -130,8 +152,12 @@ def test_order_does_not_matter(checkpoint: Path) -> None:
     ("context", "before"),
     [(0, ""), (1, "how are you"), (2, "yes how are you"), (9, "hello there yes how are you")],
 )
-def test_so_many_utterances_stand_before_the_response(bert: Path, context: int, before: str) -> None:
-    (score,) = scorer(bert, context).score([example("i like dogs", "hello there", " yes ", "how are you")])
+def test_so_many_utterances_stand_before_the_response(
+    bert: Path, context: int, before: str
+) -> None:
+    (score,) = scorer(bert, context).score(
+        [example("i like dogs", "hello there", " yes ", "how are you")]
+    )
     assert score == pytest.approx(plain(bert, before, " i like dogs"), abs=1e-5)
 
 
@@ -161,7 +187,9 @@ def test_a_response_without_a_token_has_no_score(bert: Path, response: str) -> N
 
 
 def test_only_empty_responses(bert: Path) -> None:
-    assert scorer(bert).score([example("", "hello")]) == [Undefined("the response has no token to mask")]
+    assert scorer(bert).score([example("", "hello")]) == [
+        Undefined("the response has no token to mask")
+    ]
     assert scorer(bert).score([]) == []
 
 
@@ -169,7 +197,11 @@ def test_a_long_context_loses_its_beginning_and_a_long_response_its_end(bert: Pa
     """48 positions, 2 special tokens: 46 for context and response."""
     metric = scorer(bert)
     scores = metric.score(
-        [example("yes no", "dogs " + "cats " * 50), example("yes " * 50, "hello"), example("yes", "no")]
+        [
+            example("yes no", "dogs " + "cats " * 50),
+            example("yes " * 50, "hello"),
+            example("yes", "no"),
+        ]
     )
     assert scores[0] == pytest.approx(plain(bert, "cats " * 44, " yes no"), abs=1e-5)
     assert scores[1] == pytest.approx(plain(bert, "", "yes " * 46), abs=1e-5)
@@ -188,7 +220,9 @@ def test_roberta_takes_fewer_tokens_than_it_has_positions(tmp_path: Path) -> Non
 
 def test_progress_counts_examples_and_ends_with_all(bert: Path) -> None:
     heard: list[int] = []
-    scorer(bert).score([example(word, "hello") for word in ("yes", "no", "yes", "i like dogs")], heard.append)
+    scorer(bert).score(
+        [example(word, "hello") for word in ("yes", "no", "yes", "i like dogs")], heard.append
+    )
     assert heard == sorted(heard)
     assert heard[-1] == 4
 

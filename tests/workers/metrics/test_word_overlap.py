@@ -1,4 +1,5 @@
-"""Word-F1, precision and recall: bags of words, as in ParlAI. The arithmetic stands beside each number."""
+"""Word-F1, precision and recall: bags of words, as in ParlAI. The arithmetic stands beside each
+number."""
 
 from collections import Counter
 
@@ -21,7 +22,9 @@ def test_recall_divides_by_the_words_of_the_reference() -> None:
 
 
 def test_f1_is_their_harmonic_mean() -> None:
-    assert score("word_f1", "I like tea, tea", "tea I love") == pytest.approx(2 * 2 / (4 + 3), abs=1e-15)
+    assert score("word_f1", "I like tea, tea", "tea I love") == pytest.approx(
+        2 * 2 / (4 + 3), abs=1e-15
+    )
 
 
 def test_a_repeated_word_matches_as_often_as_both_hold_it() -> None:
@@ -38,11 +41,16 @@ def test_the_best_of_several_references_counts(name: str) -> None:
     assert score(name, "green tea", "black coffee", "green tea") == 1.0
 
 
-@given(st.lists(st.sampled_from("uvwx"), max_size=8), st.lists(st.sampled_from("uvwx"), min_size=1, max_size=8))
+@given(
+    st.lists(st.sampled_from("uvwx"), max_size=8),
+    st.lists(st.sampled_from("uvwx"), min_size=1, max_size=8),
+)
 def test_f1_equals_its_definition(response: list[str], reference: list[str]) -> None:
     shared = (Counter(response) & Counter(reference)).total()
     expected = 2 * shared / (len(response) + len(reference))  # 2PR/(P+R), simplified
-    assert score("word_f1", " ".join(response), " ".join(reference)) == pytest.approx(expected, abs=1e-12)
+    assert score("word_f1", " ".join(response), " ".join(reference)) == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_equals_parlai_on_usr() -> None:

@@ -1,4 +1,5 @@
-"""Embedding Average, Vector Extrema and Greedy Matching: the arithmetic, GloVe files, and the papers' corpora."""
+"""Embedding Average, Vector Extrema and Greedy Matching: the arithmetic, GloVe files, and the
+papers' corpora."""
 
 from pathlib import Path
 
@@ -42,12 +43,16 @@ def test_long_vectors_weigh_more_in_the_average(words: WordEncoder) -> None:
 
 def test_extrema_are_the_values_farthest_from_0(glove: Path) -> None:
     # green (3, 4), dark (−4, 3): the farthest are (−4, 4); tea is (1, 0)
-    assert score(f'vector_extrema[vectors="{glove}"]', "green dark", "tea") == pytest.approx(-4 / 32**0.5)
+    assert score(f'vector_extrema[vectors="{glove}"]', "green dark", "tea") == pytest.approx(
+        -4 / 32**0.5
+    )
 
 
 def test_largest_takes_the_largest_values(glove: Path) -> None:
     # (3, 4)
-    assert score(f'vector_extrema[vectors="{glove}",extreme=largest]', "green dark", "tea") == pytest.approx(3 / 5)
+    assert score(
+        f'vector_extrema[vectors="{glove}",extreme=largest]', "green dark", "tea"
+    ) == pytest.approx(3 / 5)
 
 
 def test_of_two_values_equally_far_from_0_the_negative_one_counts(words: WordEncoder) -> None:
@@ -56,12 +61,16 @@ def test_of_two_values_equally_far_from_0_the_negative_one_counts(words: WordEnc
 
 def test_greedy_matching_is_the_mean_of_both_directions(words: WordEncoder) -> None:
     # response to reference: east 1; the other way: east 1, west −1, north 0
-    assert score("greedy_matching", "east", "east west north") == pytest.approx((1 + (1 - 1 + 0) / 3) / 2)
+    assert score("greedy_matching", "east", "east west north") == pytest.approx(
+        (1 + (1 - 1 + 0) / 3) / 2
+    )
 
 
 def test_a_word_whose_vector_is_0_matches_nothing(glove: Path) -> None:
     # response to reference: tea 1, zero 0; the other way: tea 1
-    assert score(f'greedy_matching[vectors="{glove}"]', "tea zero", "tea") == pytest.approx(((1 + 0) / 2 + 1) / 2)
+    assert score(f'greedy_matching[vectors="{glove}"]', "tea zero", "tea") == pytest.approx(
+        ((1 + 0) / 2 + 1) / 2
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,8 +89,12 @@ def test_an_empty_response_has_no_score(words: WordEncoder, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("response", "reference"), [("huh", "tea"), ("tea", "huh"), ("huh", "huh")])
-def test_texts_without_a_known_word_have_no_score(glove: Path, name: str, response: str, reference: str) -> None:
+@pytest.mark.parametrize(
+    ("response", "reference"), [("huh", "tea"), ("tea", "huh"), ("huh", "huh")]
+)
+def test_texts_without_a_known_word_have_no_score(
+    glove: Path, name: str, response: str, reference: str
+) -> None:
     found = score(f'{name}[vectors="{glove}"]', response, reference)
     assert found == Undefined("no word of the response, or of its reference, has a vector")
 
@@ -117,12 +130,16 @@ def test_a_file_that_is_not_there_makes_the_metric_unavailable(name: str) -> Non
         parse(f"{name}[vectors=nowhere.txt]").scorer()
 
 
-def test_one_metric_leaves_the_others_nothing_to_compute(words: WordEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_metric_leaves_the_others_nothing_to_compute(
+    words: WordEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     examples = [example("east north", "northeast"), example("west", "east")]
     words.store = FeatureStore(None, 0)
     expected = [found for name in NAMES for found in parse(name).scorer().score(examples)]
     monkeypatch.setattr(words, "input_embeddings", lambda texts: pytest.fail("computed again"))
-    assert [found for name in NAMES for found in parse(name).scorer().score(examples)] == pytest.approx(expected)
+    assert [
+        found for name in NAMES for found in parse(name).scorer().score(examples)
+    ] == pytest.approx(expected)
 
 
 def naive(name: str, response: np.ndarray, reference: np.ndarray) -> float:
@@ -152,7 +169,9 @@ def test_scores_on_input_embeddings_are_those_of_the_formulas(name: str) -> None
         if "😀" in one.response:  # unknown to the encoder: where a score is 1 it is undefined
             continue
         response, *references = encoder.input_embeddings([one.response, *one.references])
-        expected = max(naive(name, response.astype(float), rows.astype(float)) for rows in references)
+        expected = max(
+            naive(name, response.astype(float), rows.astype(float)) for rows in references
+        )
         assert found == pytest.approx(expected, abs=1e-5)
 
 
@@ -160,14 +179,17 @@ def test_scores_on_input_embeddings_are_those_of_the_formulas(name: str) -> None
 @pytest.mark.parametrize(
     ("configuration", "key"),
     [
-        # The reference code takes the texts as they are; by default curly quotes are folded, which two corpora have.
+        # The reference code takes the texts as they are; by default curly quotes are folded, which
+        # two corpora have.
         ("embedding_average[unicode=none]", "emb_average"),
         ("vector_extrema[unicode=none]", "emb_extrema_signed_absmax(helper)"),
         ("vector_extrema[extreme=largest,unicode=none]", "emb_extrema_repo_max"),
         ("greedy_matching[unicode=none]", "emb_greedy"),
     ],
 )
-def test_systems_scores_and_correlations_are_the_reference_numbers(corpus: str, configuration: str, key: str) -> None:
+def test_systems_scores_and_correlations_are_the_reference_numbers(
+    corpus: str, configuration: str, key: str
+) -> None:
     expected = golden("fbd_corpora.json")["corpora"][corpus]
     systems = fbd_systems(corpus)
     found = parse(configuration).scorer().score([one for system in systems for one in system])

@@ -24,19 +24,30 @@ def found(folder: Path, content: str | bytes, *words: str) -> list[list[float] |
 
 
 def test_words_are_looked_up_as_written_else_in_lower_case(tmp_path: Path) -> None:
-    assert found(tmp_path, GLOVE, "tea", "Tea", "TEA", "coffee") == [[1, 0, 0], [9, 9, 9], [1, 0, 0], None]
+    assert found(tmp_path, GLOVE, "tea", "Tea", "TEA", "coffee") == [
+        [1, 0, 0],
+        [9, 9, 9],
+        [1, 0, 0],
+        None,
+    ]
 
 
 def test_the_first_of_two_lines_for_a_word_counts(tmp_path: Path) -> None:
     assert found(tmp_path, "tea 1 2\ntea 3 4\n", "tea") == [[1, 2]]
 
 
-def test_the_number_of_words_and_dimensions_on_the_first_line_is_passed_over(tmp_path: Path) -> None:
+def test_the_number_of_words_and_dimensions_on_the_first_line_is_passed_over(
+    tmp_path: Path,
+) -> None:
     assert found(tmp_path, "2 3\ntea 1 2 3\nthe 4 5 6\n", "tea", "2") == [[1, 2, 3], None]
 
 
 def test_an_entry_of_several_words_is_passed_over(tmp_path: Path) -> None:
-    assert found(tmp_path, "tea 1 2\nat home 3 4\n. . . 5 6\n", "tea", "at", ".") == [[1, 2], None, None]
+    assert found(tmp_path, "tea 1 2\nat home 3 4\n. . . 5 6\n", "tea", "at", ".") == [
+        [1, 2],
+        None,
+        None,
+    ]
 
 
 def test_blank_lines_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
@@ -90,7 +101,9 @@ def test_a_changed_file_is_read_anew(tmp_path: Path) -> None:
         ("the 1 2\ntea 1 2 " + "3 " * 600_000, "line 2: the line is longer"),
     ],
 )
-def test_a_broken_file_is_an_error_that_names_the_line(tmp_path: Path, content: str | bytes, says: str) -> None:
+def test_a_broken_file_is_an_error_that_names_the_line(
+    tmp_path: Path, content: str | bytes, says: str
+) -> None:
     with pytest.raises(WordVectorsError, match=says):
         found(tmp_path, content, "tea")
 

@@ -1,4 +1,5 @@
-"""WordNet is provided whole or not at all. A small stand-in dictionary takes the place of the real one here."""
+"""WordNet is provided whole or not at all. A small stand-in dictionary takes the place of the real
+one here."""
 
 import os
 import stat
@@ -18,7 +19,9 @@ def dictionary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for part in wordnet.PARTS_OF_SPEECH:
         licence = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  \n"
-        (folder / f"data.{part}").write_text(licence + "00001740 03 n 01 entity 0 000 | all that is\n")
+        (folder / f"data.{part}").write_text(
+            licence + "00001740 03 n 01 entity 0 000 | all that is\n"
+        )
         (folder / f"index.{part}").write_text(licence + "entity n 1 0 1 1 00001740\n")
         (folder / f"{part}.exc").write_text("entities entity\n")
     (folder / "cntlist.rev").write_text("entity%1:03:00:: 1 11\n")
@@ -29,11 +32,15 @@ def dictionary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def only_source(dictionary: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(wordnet, "_sources", lambda: iter([("the test", wordnet._copying(dictionary))]))
+    monkeypatch.setattr(
+        wordnet, "_sources", lambda: iter([("the test", wordnet._copying(dictionary))])
+    )
     return dictionary
 
 
-def test_provides_what_it_finds(only_source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_provides_what_it_finds(
+    only_source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert wordnet.main(["--to", str(tmp_path / "nltk_data")]) == 0
     wordnet.verify(tmp_path / "nltk_data/corpora/wordnet")
     assert "from the test" in capsys.readouterr().out
@@ -41,9 +48,13 @@ def test_provides_what_it_finds(only_source: Path, tmp_path: Path, capsys: pytes
 
 def test_a_second_time_changes_nothing(only_source: Path, tmp_path: Path) -> None:
     wordnet.provide(tmp_path)
-    before = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "corpora/wordnet").iterdir()}
+    before = {
+        file.name: file.stat().st_mtime_ns for file in (tmp_path / "corpora/wordnet").iterdir()
+    }
     assert wordnet.provide(tmp_path).endswith("already")
-    assert {file.name: file.stat().st_mtime_ns for file in (tmp_path / "corpora/wordnet").iterdir()} == before
+    assert {
+        file.name: file.stat().st_mtime_ns for file in (tmp_path / "corpora/wordnet").iterdir()
+    } == before
 
 
 def test_a_source_that_breaks_off_leaves_nothing(
@@ -56,7 +67,9 @@ def test_a_source_that_breaks_off_leaves_nothing(
 
 
 @pytest.mark.parametrize("file", ["data.noun", "index.verb", "adv.exc"])
-def test_a_file_that_lost_its_end_is_not_wordnet(only_source: Path, tmp_path: Path, file: str) -> None:
+def test_a_file_that_lost_its_end_is_not_wordnet(
+    only_source: Path, tmp_path: Path, file: str
+) -> None:
     whole = (only_source / file).read_bytes()
     (only_source / file).write_bytes(whole[:-5])
     with pytest.raises(wordnet.NotWordNetError, match=file):
@@ -79,7 +92,9 @@ def test_a_broken_copy_is_replaced(only_source: Path, tmp_path: Path) -> None:
     assert [entry.name for entry in broken.parent.iterdir()] == ["wordnet"]
 
 
-def test_the_next_source_is_tried(dictionary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_source_is_tried(
+    dictionary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(into: Path) -> None:
         (into / "data.noun").write_text("half")
         raise subprocess.TimeoutExpired("pip", 600)
@@ -110,7 +125,9 @@ def test_others_cannot_write_to_it(only_source: Path, tmp_path: Path) -> None:
     assert not [path for path in paths if path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)]
 
 
-def test_missing_names_what_to_do(only_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_names_what_to_do(
+    only_source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DIALEVAL_HOME", str(tmp_path / "home"))
     assert wordnet.missing() == "WordNet 3.0 is not installed: run make setup"
     wordnet.provide(wordnet.default_folder())

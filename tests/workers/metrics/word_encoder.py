@@ -1,4 +1,5 @@
-"""An encoder for tests whose vectors are given: a word is a token, and its state is always its vector."""
+"""An encoder for tests whose vectors are given: a word is a token, and its state is always its
+vector."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ class WordEncoder:
         self._ids = {word: number for number, word in enumerate(PLANE, END + 1)}
         self._vectors = {**_AROUND, **{self._ids[word]: vector for word, vector in PLANE.items()}}
 
-    def token_states(self, texts: Sequence[str], layer: int = -1, remember: bool = False) -> TokenStates:
+    def token_states(
+        self, texts: Sequence[str], layer: int = -1, remember: bool = False
+    ) -> TokenStates:
         ids, cut = [], set()
         for place, text in enumerate(texts):
             self.encoded[text] = self.encoded.get(text, 0) + 1
@@ -51,11 +54,17 @@ class WordEncoder:
             if len(words) > self.max_tokens - 2:
                 cut.add(place)
             ids.append(np.array([BEGIN, *words[: self.max_tokens - 2], END]))
-        states = [np.array([self._vectors[int(one)] for one in of_text], dtype=np.float32) for of_text in ids]
+        states = [
+            np.array([self._vectors[int(one)] for one in of_text], dtype=np.float32)
+            for of_text in ids
+        ]
         return TokenStates(states, ids, frozenset(cut))
 
     def sentence_vectors(
-        self, texts: Sequence[str], pooling: str = "mean", progress: Callable[[int], None] | None = None
+        self,
+        texts: Sequence[str],
+        pooling: str = "mean",
+        progress: Callable[[int], None] | None = None,
     ) -> Vectors:
         rows = []
         for number, text in enumerate(texts, 1):
@@ -65,11 +74,15 @@ class WordEncoder:
             if progress is not None:
                 progress(number)
         cut = {place for place, text in enumerate(texts) if len(text.split()) > self.max_tokens - 2}
-        return Vectors(np.array(rows, dtype=np.float32).reshape(len(rows), self.dimensions), frozenset(cut))
+        return Vectors(
+            np.array(rows, dtype=np.float32).reshape(len(rows), self.dimensions), frozenset(cut)
+        )
 
     def input_embeddings(self, texts: Sequence[str]) -> list[Any]:
         return [
-            np.array([PLANE[word] for word in text.split() if word in PLANE], dtype=np.float32).reshape(-1, 4)
+            np.array(
+                [PLANE[word] for word in text.split() if word in PLANE], dtype=np.float32
+            ).reshape(-1, 4)
             for text in texts
         ]
 

@@ -16,21 +16,28 @@ THINGS = ("dogs", "trains", "soup", "rain")
 WORDS_OF_PRAISE = ("fine", "cold", "late", "loud", "old", "new", "sad", "big")
 OPENINGS = ("i like {}", "tell me of {}")
 ANSWERS = ("yes {} are {}", "no {} is {}")
-WORDS = sorted({word for text in (*THINGS, *WORDS_OF_PRAISE, *OPENINGS, *ANSWERS) for word in text.split()} - {"{}"})
+WORDS = sorted(
+    {word for text in (*THINGS, *WORDS_OF_PRAISE, *OPENINGS, *ANSWERS) for word in text.split()}
+    - {"{}"}
+)
 
 
 def about_one_thing(count: int, seed: int = 1) -> list[TrainingDialogue]:
-    """Each has an opening and an answer to it, with the same thing: what makes a response follow."""
+    """Each has an opening and an answer to it, with the same thing: what makes a response
+    follow."""
     draw = random.Random(seed)
     made = []
     for number in range(count):
         thing = THINGS[number % len(THINGS)]
-        made.append(talk(str(number), draw.choice(OPENINGS).format(thing), answer_about(thing, draw)))
+        made.append(
+            talk(str(number), draw.choice(OPENINGS).format(thing), answer_about(thing, draw))
+        )
     return made
 
 
 def answer_about(thing: str, draw: random.Random) -> str:
-    """Follows what was said of the thing; what it says of it is nowhere foretold, so only z can tell the decoder."""
+    """Follows what was said of the thing; what it says of it is nowhere foretold, so only z can
+    tell the decoder."""
     return draw.choice(ANSWERS).format(thing, draw.choice(WORDS_OF_PRAISE))
 
 

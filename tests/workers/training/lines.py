@@ -1,4 +1,5 @@
-"""A task that a training loop is tested with: a straight line through noisy points, with dropout between two layers."""
+"""A task that a training loop is tested with: a straight line through noisy points, with dropout
+between two layers."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from workers.training.task import Batch, Loss
 
 
 class Killed(BaseException):
-    """Out of the middle of a step, so that nothing is saved: what is on the disk is what SIGKILL leaves."""
+    """Out of the middle of a step, so that nothing is saved: what is on the disk is what SIGKILL
+    leaves."""
 
 
 class LineTask:
@@ -29,15 +31,22 @@ class LineTask:
         data_signature: str = "some points",
         before_loss: Callable[[], None] = lambda: None,
     ) -> None:
-        """``killed_at``: the call of ``loss`` that does not return. ``figures``: what validations say, one after the
-        other, the one before the first step among them; else how near the line is."""
+        """``killed_at``: the call of ``loss`` that does not return. ``figures``: what validations
+        say, one after the other, the one before the first step among them; else how near the line
+        is."""
         with torch.random.fork_rng():
             torch.manual_seed(1)
-            self.model: nn.Module = nn.Sequential(nn.Linear(2, 16), nn.Dropout(dropout), nn.Linear(16, 1))
+            self.model: nn.Module = nn.Sequential(
+                nn.Linear(2, 16), nn.Dropout(dropout), nn.Linear(16, 1)
+            )
             self._points = torch.randn(batches * size, 2)
         self._values = self._points @ torch.tensor([[2.0], [-1.0]]) + 0.5
         self._batches, self._size = batches, size
-        self._killed_at, self._figures, self.data_signature = killed_at, list(figures), data_signature
+        self._killed_at, self._figures, self.data_signature = (
+            killed_at,
+            list(figures),
+            data_signature,
+        )
         self._before_loss = before_loss
         self.losses = 0
 

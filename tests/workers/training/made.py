@@ -14,17 +14,30 @@ from workers.training.making import Plan, make, plan_of
 
 CHOSEN: dict[str, dict[str, Any]] = {
     "density": {"contexts": 8, "negatives": 3},
-    "cmn": {"batch": 16, "latent": 4, "decoder_layers": 1, "longest_response": 8, "validation_negatives": 3},
+    "cmn": {
+        "batch": 16,
+        "latent": 4,
+        "decoder_layers": 1,
+        "longest_response": 8,
+        "validation_negatives": 3,
+    },
 }
 
 
 def plan(recipe: str, encoder: Path, **chosen: Any) -> Plan:
-    short = {"encoder": str(encoder), "max_tokens": 32, "epochs": 4, "learning_rate": 3e-3, "device": "cpu"}
+    short = {
+        "encoder": str(encoder),
+        "max_tokens": 32,
+        "epochs": 4,
+        "learning_rate": 3e-3,
+        "device": "cpu",
+    }
     return plan_of(recipe, {**short, **CHOSEN[recipe], **chosen})
 
 
 def make_model(recipe: str, name: str, home: Path, **chosen: Any) -> Path:
-    """Below ``home``: the encoder that it begins from, the training, and the model in ``trained/NAME``."""
+    """Below ``home``: the encoder that it begins from, the training, and the model in
+    ``trained/NAME``."""
     encoder = home / "encoder"
     if not encoder.is_dir():
         save_tiny_encoder(encoder)

@@ -1,4 +1,5 @@
-"""A tiny BERT with random weights and dialogues made by a rule, from which a selection model learns within seconds.
+"""A tiny BERT with random weights and dialogues made by a rule, from which a selection model learns
+within seconds.
 
 Somebody asks about a thing, and the answer names it too. Negatives are answers about other things.
 """
@@ -22,7 +23,9 @@ _WORDS = (
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def save_encoder(folder: Path, layers: int = 2, size: int = 32, dropout: float = 0.1, seed: int = 3) -> Path:
+def save_encoder(
+    folder: Path, layers: int = 2, size: int = 32, dropout: float = 0.1, seed: int = 3
+) -> Path:
     import torch
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -35,7 +38,13 @@ def save_encoder(folder: Path, layers: int = 2, size: int = 32, dropout: float =
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
     )
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIALS, strict=True))
+    names = dict(
+        zip(
+            ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"),
+            SPECIALS,
+            strict=True,
+        )
+    )
     transformers.PreTrainedTokenizerFast(tokenizer_object=rust, **names).save_pretrained(folder)
     torch.manual_seed(seed)
     config = transformers.BertConfig(
@@ -59,15 +68,23 @@ def pairs(count: int, seed: int = 0, turns: int = 1) -> list[Pair]:
     found = []
     for number in range(count):
         thing = drawn.choice(THINGS)
-        said = [drawn.choice(("hello", "well then", "i think")) for _ in range(drawn.randrange(turns))]
+        said = [
+            drawn.choice(("hello", "well then", "i think")) for _ in range(drawn.randrange(turns))
+        ]
         context = [*said, drawn.choice(_ASKING).format(thing)]
         speakers = ("A", "B")
-        utterances = tuple(Utterance(speakers[place % 2], text) for place, text in enumerate(context))
+        utterances = tuple(
+            Utterance(speakers[place % 2], text) for place, text in enumerate(context)
+        )
         found.append(Pair(number, len(context), utterances, f"yes {thing} is all i want", ()))
     return found
 
 
-def density_task(encoder: Path, training: int = 24, validation: int = 12, **settings: Any) -> DensityTask:
+def density_task(
+    encoder: Path, training: int = 24, validation: int = 12, **settings: Any
+) -> DensityTask:
     chosen: dict[str, Any] = {"contexts": 4, "negatives": 3, "max_tokens": 32, **settings}
     wanted = DensitySettings(encoder=str(encoder), **chosen)
-    return DensityTask(wanted, pairs(training, 1, 3), pairs(validation, 2, 3), data_signature="made by a rule")
+    return DensityTask(
+        wanted, pairs(training, 1, 3), pairs(validation, 2, 3), data_signature="made by a rule"
+    )

@@ -1,7 +1,8 @@
-"""What each of two processes does in tests of trainings on several devices; started by ``test_several_processes``.
+"""What each of two processes does in tests of trainings on several devices; started by
+``test_several_processes``.
 
-Writes to FOLDER/RANK.json what this process saw. All that needs both processes is done in one start: torch takes
-seconds to load.
+Writes to FOLDER/RANK.json what this process saw. All that needs both processes is done in one
+start: torch takes seconds to load.
 """
 
 from __future__ import annotations
@@ -37,12 +38,16 @@ def stop(progress: Progress) -> None:
 
 def line(**changed: Any) -> tuple[LineTask, TrainingSettings]:
     """Six batches and no dropout: the weights hang on the data alone."""
-    settings = TrainingSettings(**{"epochs": 2, "learning_rate": 0.05, "curve_every": 3, "device": "cpu", **changed})
+    settings = TrainingSettings(
+        **{"epochs": 2, "learning_rate": 0.05, "curve_every": 3, "device": "cpu", **changed}
+    )
     return LineTask(batches=6, dropout=0.0), settings
 
 
 def digest(task: LineTask) -> str:
-    return hashlib.sha256(b"".join(one.detach().numpy().tobytes() for one in task.model.parameters())).hexdigest()
+    return hashlib.sha256(
+        b"".join(one.detach().numpy().tobytes() for one in task.model.parameters())
+    ).hexdigest()
 
 
 def selection(folder: Path) -> Plan:

@@ -8,7 +8,9 @@ from annotations.records import Utterance
 from workers.training.dialogues import Personas, TrainingDialogue
 
 
-def talk(name: str, *lines: str, begins: str = "A", personas: Personas = ((), ())) -> TrainingDialogue:
+def talk(
+    name: str, *lines: str, begins: str = "A", personas: Personas = ((), ())
+) -> TrainingDialogue:
     """A dialogue whose speakers take turns."""
     speakers = "AB" if begins == "A" else "BA"
     utterances = tuple(Utterance(speakers[place % 2], line) for place, line in enumerate(lines))
@@ -17,7 +19,9 @@ def talk(name: str, *lines: str, begins: str = "A", personas: Personas = ((), ()
 
 def numbered(dialogues: int, lines: int = 4) -> list[TrainingDialogue]:
     """Dialogues in which no line occurs twice."""
-    return [talk(str(d), *(f"line {k} of dialogue {d}" for k in range(lines))) for d in range(dialogues)]
+    return [
+        talk(str(d), *(f"line {k} of dialogue {d}" for k in range(lines))) for d in range(dialogues)
+    ]
 
 
 def texts(dialogue: TrainingDialogue) -> Sequence[str]:

@@ -20,7 +20,10 @@ from workers.training.adversarial import (
 from workers.training.pairs import Pair
 from workers.training.streams import stream
 
-TORONTO = (Utterance("A", "We're thinking about going to Toronto."), Utterance("B", "Have you thought about the cost?"))
+TORONTO = (
+    Utterance("A", "We're thinking about going to Toronto."),
+    Utterance("B", "Have you thought about the cost?"),
+)
 
 
 def answer(dialogue: int, context: tuple[Utterance, ...], response: str) -> Pair:
@@ -34,7 +37,9 @@ def answers(count: int) -> list[Pair]:
 def test_repetition_is_the_papers_example_where_that_word_is_drawn() -> None:
     made = {repeated("Not yet.", stream(seed)) for seed in range(200)}
     assert "Not yet yet yet yet yet." in made
-    assert made == {f"Not{' Not' * n} yet." for n in range(1, 6)} | {f"Not yet{' yet' * n}." for n in range(1, 6)}
+    assert made == {f"Not{' Not' * n} yet." for n in range(1, 6)} | {
+        f"Not yet{' yet' * n}." for n in range(1, 6)
+    }
 
 
 def test_a_word_with_an_apostrophe_or_a_hyphen_is_one_word() -> None:
@@ -79,12 +84,20 @@ def test_a_random_answer_is_of_another_dialogue_and_another_text() -> None:
 
 
 def test_one_other_answer_among_many_is_found() -> None:
-    pairs = [*[answer(0, (), f"of the same {n}") for n in range(3000)], answer(1, (), "the only other")]
-    assert [one.response for one in spoilt(pairs[-500:], 0, ["random"])][:3] == ["the only other"] * 3
+    pairs = [
+        *[answer(0, (), f"of the same {n}") for n in range(3000)],
+        answer(1, (), "the only other"),
+    ]
+    assert [one.response for one in spoilt(pairs[-500:], 0, ["random"])][:3] == [
+        "the only other"
+    ] * 3
 
 
 def test_what_cannot_be_made_is_left_out() -> None:
-    assert spoilt([answer(0, (), "..."), answer(0, (), "Hello.")], seed=0, kinds=["speaker", "random"]) == []
+    assert (
+        spoilt([answer(0, (), "..."), answer(0, (), "Hello.")], seed=0, kinds=["speaker", "random"])
+        == []
+    )
     assert [one.place for one in spoilt([answer(0, (), "..."), answer(0, (), "Hello.")], 0)] == [1]
     assert spoilt([], seed=0) == []
 
@@ -110,6 +123,14 @@ def test_accuracy_counts_answers_that_score_higher_and_ties_as_failures() -> Non
 
 
 def test_accuracies_are_counted_by_kind_against_the_pairs_own_answers() -> None:
-    scored = [(Spoilt(0, "repetition", ""), 0.5), (Spoilt(1, "repetition", ""), 0.5), (Spoilt(1, "random", ""), -1.0)]
+    scored = [
+        (Spoilt(0, "repetition", ""), 0.5),
+        (Spoilt(1, "repetition", ""), 0.5),
+        (Spoilt(1, "random", ""), -1.0),
+    ]
     counted = accuracies([1.0, 0.0], scored)
-    assert counted == {"repetition": Accuracy(2, 1, 0), "speaker": Accuracy(0, 0, 0), "random": Accuracy(1, 1, 0)}
+    assert counted == {
+        "repetition": Accuracy(2, 1, 0),
+        "speaker": Accuracy(0, 0, 0),
+        "random": Accuracy(1, 1, 0),
+    }

@@ -65,7 +65,8 @@ def test_a_process_without_a_folder_has_no_models(home: Path) -> None:
 
 def test_without_any_model_the_reason_is_what_to_do(home: Path) -> None:
     assert why_no_model("density", "", "density") == (
-        "train a model first: manage.py train density --corpus … --name NAME, then density[trained=NAME]"
+        "train a model first: manage.py train density --corpus … --name NAME, then "
+        "density[trained=NAME]"
     )
 
 
@@ -74,7 +75,10 @@ def test_the_models_that_are_there_are_named(home: Path) -> None:
     put(home, "latent", "cmn")
     there = "usr_retrieval[trained=NAME]; there are daily"
     assert why_no_model("usr_retrieval", "", "density") == f"name a trained model: {there}"
-    assert why_no_model("usr_retrieval", "old", "density") == f"there is no trained model 'old': {there}"
+    assert (
+        why_no_model("usr_retrieval", "old", "density")
+        == f"there is no trained model 'old': {there}"
+    )
     assert why_no_model("usr_retrieval", "daily", "density") == ""
 
 

@@ -15,7 +15,9 @@ WEIGHTS = {"a": torch.tensor([1.0, 2.0]), "b": torch.zeros(2, 3)}
 
 def written(folder: Path, step: int = 5, **more: object) -> checkpoint.Checkpoint:
     place = folder / checkpoint.name_of(step)
-    return checkpoint.write(place, WEIGHTS, {"step": step, **more}, {"own.txt": b"text"}, {"s": torch.ones(1)})
+    return checkpoint.write(
+        place, WEIGHTS, {"step": step, **more}, {"own.txt": b"text"}, {"s": torch.ones(1)}
+    )
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
@@ -27,7 +29,9 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert found.sha256 == before.sha256
 
 
-@pytest.mark.parametrize("name", [checkpoint.WEIGHTS, checkpoint.STATE, "own.txt", checkpoint.CONFIG])
+@pytest.mark.parametrize(
+    "name", [checkpoint.WEIGHTS, checkpoint.STATE, "own.txt", checkpoint.CONFIG]
+)
 def test_one_changed_byte_is_found(name: str, tmp_path: Path) -> None:
     folder = written(tmp_path).folder
     content = bytearray((folder / name).read_bytes())
@@ -46,7 +50,9 @@ def test_a_missing_file_is_found(name: str, tmp_path: Path) -> None:
         checkpoint.read(folder)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"sha256": 3}', '{"sha256": "x", "files": 3}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"sha256": 3}', '{"sha256": "x", "files": 3}', "[" * 100_000]
+)
 def test_a_config_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
     folder = written(tmp_path).folder
     (folder / checkpoint.CONFIG).write_text(text)
@@ -59,7 +65,11 @@ def test_the_hash_tells_weights_and_config_apart(tmp_path: Path) -> None:
     other_config = written(tmp_path / "2", seed=2).sha256
     place = tmp_path / "3" / checkpoint.name_of(5)
     other_weights = checkpoint.write(
-        place, {"a": torch.ones(2)}, {"step": 5, "seed": 1}, {"own.txt": b"text"}, {"s": torch.ones(1)}
+        place,
+        {"a": torch.ones(2)},
+        {"step": 5, "seed": 1},
+        {"own.txt": b"text"},
+        {"s": torch.ones(1)},
     ).sha256
     assert len({one, other_config, other_weights}) == 3
     assert written(tmp_path / "4", seed=1).sha256 == one
@@ -80,7 +90,8 @@ def test_the_newest_whole_one_is_found(tmp_path: Path) -> None:
 def test_one_that_another_process_takes_away_meanwhile_is_looked_for_again(
     within: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by a worker that was stopped, and still writes its last checkpoint while the next one begins."""
+    """As by a worker that was stopped, and still writes its last checkpoint while the next one
+    begins."""
     written(tmp_path, 4)
     done: list[str] = []
     genuine = getattr(checkpoint, within)
@@ -131,14 +142,20 @@ def test_old_ones_go_and_the_best_stays(tmp_path: Path) -> None:
         written(tmp_path, step)
         checkpoint.write(tmp_path / checkpoint.name_of(step, checkpoint.BEST), WEIGHTS, {})
     checkpoint.tidy(tmp_path, 2, best_step=1)
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["best-00000001", "step-00000002", "step-00000003"]
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == [
+        "best-00000001",
+        "step-00000002",
+        "step-00000003",
+    ]
 
 
 def test_the_best_is_the_one_that_the_newest_names(tmp_path: Path) -> None:
     """Not a later one, written before a kill that took the checkpoint naming it."""
     written(tmp_path, 5, best={"step": 2})
     for step in (2, 8):
-        checkpoint.write(tmp_path / checkpoint.name_of(step, checkpoint.BEST), WEIGHTS, {"step": step})
+        checkpoint.write(
+            tmp_path / checkpoint.name_of(step, checkpoint.BEST), WEIGHTS, {"step": step}
+        )
     found = checkpoint.best(tmp_path)
     assert found is not None
     assert found.config["step"] == 2

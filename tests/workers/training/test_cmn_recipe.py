@@ -1,4 +1,5 @@
-"""CMN's recipe: what a batch holds, what the loss adds up, what validation says; and a training that goes on."""
+"""CMN's recipe: what a batch holds, what the loss adds up, what validation says; and a training
+that goes on."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def task_of(encoder: Path, count: int = 40, **changed: Any) -> CmnTask:
     settings = CmnSettings(
-        encoder=str(encoder), batch=8, max_tokens=24, latent=4, decoder_layers=1, longest_response=8,
-        validation_negatives=3,
+        encoder=str(encoder), batch=8, max_tokens=24, latent=4, decoder_layers=1,
+        longest_response=8, validation_negatives=3,
     )  # fmt: skip
     training, validation = pairs_of(about_one_thing(count)), pairs_of(about_one_thing(16, seed=2))
     return CmnTask(replace(settings, **changed), training, validation, "generated")
@@ -73,13 +74,17 @@ def test_pairs_of_a_batch_are_of_like_length(encoder: Path) -> None:
 
 def test_epochs_of_fewer_pairs_go_over_all_before_any_comes_twice(encoder: Path) -> None:
     task = task_of(encoder, 40, pairs_an_epoch=16)
-    places = [place for epoch in range(3) for batch, _ in task.batches(epoch) for place in batch.tolist()]
+    places = [
+        place for epoch in range(3) for batch, _ in task.batches(epoch) for place in batch.tolist()
+    ]
     assert len(set(places[:40])) >= 32
     assert len(set(places)) == 40
 
 
 @pytest.mark.parametrize("form", ["paper", "released"])
-def test_the_loss_is_reconstruction_and_kl_of_true_ones_and_next_sentence(encoder: Path, form: Any) -> None:
+def test_the_loss_is_reconstruction_and_kl_of_true_ones_and_next_sentence(
+    encoder: Path, form: Any
+) -> None:
     task = task_of(encoder, form=form, free_bits=0.0)
     task.model.eval()
     batch = task.collate((np.array([0, 1, 2]), np.array([0, 5, 2])))
@@ -91,7 +96,9 @@ def test_the_loss_is_reconstruction_and_kl_of_true_ones_and_next_sentence(encode
     each = kl(q.mean, q.log_variance, p.mean, p.log_variance)
     judged = next_sentence(output.next_sentence, torch.tensor([True, False, True]))
     written = output.reconstruction(form)
-    assert loss.total.item() == pytest.approx(((written + judged).sum() + each[0] + each[2]).item() / 3, rel=1e-5)
+    assert loss.total.item() == pytest.approx(
+        ((written + judged).sum() + each[0] + each[2]).item() / 3, rel=1e-5
+    )
     assert loss.parts["kl"].item() == pytest.approx((each[0] + each[2]).item() / 2, rel=1e-5)
 
 
@@ -102,7 +109,9 @@ def test_free_bits_leave_a_small_divergence_out_of_the_loss(encoder: Path) -> No
     assert printed.loss(printed.model, printed.collate(batch_item)).parts["kl"].item() > 0.0
 
 
-def test_without_next_sentence_all_responses_are_true_and_its_head_learns_nothing(encoder: Path) -> None:
+def test_without_next_sentence_all_responses_are_true_and_its_head_learns_nothing(
+    encoder: Path,
+) -> None:
     task = task_of(encoder, next_sentence=False)
     assert all(np.array_equal(places, read) for places, read in task.batches(0))
     task.loss(task.model, task.collate(task.batches(0)[0])).total.backward()  # type: ignore[no-untyped-call]
@@ -117,7 +126,15 @@ def test_validation_says_the_same_each_time_and_leaves_the_model_as_it_was(encod
     with torch.inference_mode():
         first, second = task.validate(task.model), task.validate(task.model)
     assert first == second
-    assert set(first) == {"R@1", "MRR", "NSP accuracy", "reconstruction", "KL", "active dimensions", "bound"}
+    assert set(first) == {
+        "R@1",
+        "MRR",
+        "NSP accuracy",
+        "reconstruction",
+        "KL",
+        "active dimensions",
+        "bound",
+    }
     assert first["reconstruction"] > 0
     assert not task.model.training
 
@@ -127,7 +144,11 @@ def test_the_files_hold_training_pairs_to_draw_negatives_from(encoder: Path) -> 
     others = json.loads(task.files()["others.json"])
     pairs = {(pair.context[0].text, pair.response) for pair in pairs_of(about_one_thing(40))}
     assert all((context[0], response) in pairs for context, response in others)
-    assert len({response for _, response in others}) == len(others) == len({response for _, response in pairs})
+    assert (
+        len({response for _, response in others})
+        == len(others)
+        == len({response for _, response in pairs})
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,8 +180,11 @@ class StoppedError(Exception):
     pass
 
 
-def test_a_training_that_was_stopped_goes_on_to_the_same_weights(encoder: Path, tmp_path: Path) -> None:
-    """With dropout in the decoder and samples of z, both from the generator that checkpoints keep."""
+def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
+    encoder: Path, tmp_path: Path
+) -> None:
+    """With dropout in the decoder and samples of z, both from the generator that checkpoints
+    keep."""
     loop = TrainingSettings(epochs=2, learning_rate=1e-3, device="cpu")
 
     def stop(progress: Progress) -> None:
@@ -173,5 +197,9 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(encoder: Path, 
         train(stopped, loop, tmp_path / "stopped", stop)
     train(resumed, loop, tmp_path / "stopped")
     weights = resumed.model.state_dict()
-    assert all(torch.equal(tensor, weights[name]) for name, tensor in whole.model.state_dict().items())
-    assert not torch.equal(weights["prior_head.weight"], stopped.model.state_dict()["prior_head.weight"])
+    assert all(
+        torch.equal(tensor, weights[name]) for name, tensor in whole.model.state_dict().items()
+    )
+    assert not torch.equal(
+        weights["prior_head.weight"], stopped.model.state_dict()["prior_head.weight"]
+    )

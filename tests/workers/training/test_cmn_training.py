@@ -1,4 +1,5 @@
-"""A short training of CMN on generated conversations: what it learns, and what its scores tell apart."""
+"""A short training of CMN on generated conversations: what it learns, and what its scores tell
+apart."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from tests.workers.training.latent_talk import THINGS, about_one_thing, answer_about, load_scorer, save_tiny_encoder
+from tests.workers.training.latent_talk import (
+    THINGS,
+    about_one_thing,
+    answer_about,
+    load_scorer,
+    save_tiny_encoder,
+)
 from workers.training.latent_scorer import Judged, LatentScoring
 from workers.training.loop import train
 from workers.training.mutual_information import CmnScore, Estimation
@@ -30,7 +37,8 @@ class Trained:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """450 steps of 32 pairs, z of 8 dimensions; 8 words that nothing foretells are 2.08 nats for z to carry."""
+    """450 steps of 32 pairs, z of 8 dimensions; 8 words that nothing foretells are 2.08 nats for z
+    to carry."""
     folder = tmp_path_factory.mktemp("cmn")
     settings = CmnSettings(
         encoder=str(save_tiny_encoder(folder / "encoder")),
@@ -60,7 +68,8 @@ def test_the_next_sentence_is_told_from_others(trained: Trained) -> None:
 
 
 def test_the_reconstruction_falls(trained: Trained) -> None:
-    """A decoder that knew all but the two free words (ln 2 and ln 8 nats) would need 2.77 / 6 nats a token."""
+    """A decoder that knew all but the two free words (ln 2 and ln 8 nats) would need 2.77 / 6 nats
+    a token."""
     first, last = trained.figures[0]["reconstruction"], trained.figures[-1]["reconstruction"]
     assert first > 2.0
     assert last < 0.7
@@ -83,12 +92,17 @@ def judged_responses() -> tuple[list[Judged], list[Judged]]:
     return right, wrong
 
 
-def share_above(right: Sequence[CmnScore], wrong: Sequence[CmnScore], of: Callable[[CmnScore], float]) -> float:
-    """Of all pairs of a right and a wrong response those where the right one has more; chance is ½."""
+def share_above(
+    right: Sequence[CmnScore], wrong: Sequence[CmnScore], of: Callable[[CmnScore], float]
+) -> float:
+    """Of all pairs of a right and a wrong response those where the right one has more; chance is
+    ½."""
     return float(np.mean([[of(one) > of(other) for other in wrong] for one in right]))
 
 
-def test_the_score_and_each_of_its_parts_tell_right_answers_from_wrong_ones(trained: Trained) -> None:
+def test_the_score_and_each_of_its_parts_tell_right_answers_from_wrong_ones(
+    trained: Trained,
+) -> None:
     scoring = LatentScoring(estimation=Estimation(draws=50, inner_draws=0))
     scorer = load_scorer(trained.outcome.best, scoring)
     right, wrong = (scorer.scores(judged) for judged in judged_responses())

@@ -23,7 +23,9 @@ def test_the_longest_context_and_its_answer_are_the_conversation() -> None:
 
 
 def test_a_place_without_a_reference_ends_with_its_context() -> None:
-    (dialogue,) = dialogues_of([DialogueRecord("x", (), (), (place(0, "a", answer="b"), place(1, "a", "b", "c")))])
+    (dialogue,) = dialogues_of(
+        [DialogueRecord("x", (), (), (place(0, "a", answer="b"), place(1, "a", "b", "c")))]
+    )
     assert texts(dialogue) == ["a", "b", "c"]
 
 
@@ -45,7 +47,8 @@ def test_a_conversation_told_twice_is_kept_once() -> None:
 
 
 def test_the_side_that_ends_an_utterance_earlier_goes_into_the_other() -> None:
-    # ConvAI2: B's side begins with a silence of A, and knows the persona of the speaker whom the other side calls A.
+    # ConvAI2: B's side begins with a silence of A, and knows the persona of the speaker whom the
+    # other side calls A.
     full = talk("1", "a", "b", "c", "d", personas=((), ("of b and d",)))
     shorter = talk("2", "a", "b", "c", begins="B", personas=((), ("of a and c",)))
     for order in ([full, shorter], [shorter, full]):

@@ -1,4 +1,5 @@
-"""A Gaussian over features: by hand, as scikit-learn has it, without full rank, in a file; the reference scores."""
+"""A Gaussian over features: by hand, as scikit-learn has it, without full rank, in a file; the
+reference scores."""
 
 from __future__ import annotations
 
@@ -24,12 +25,17 @@ from workers.training.gaussian import GaussianFit, UnusableFit
 
 def features(count: int, dimensions: int, seed: int = 0) -> NDArray[np.float64]:
     random = np.random.default_rng(seed)
-    return random.standard_normal((count, dimensions)) @ random.standard_normal((dimensions, dimensions)) + 3.0
+    return (
+        random.standard_normal((count, dimensions))
+        @ random.standard_normal((dimensions, dimensions))
+        + 3.0
+    )
 
 
 def test_by_hand() -> None:
-    # (0, 0), (2, 0), (0, 4), (2, 4): mean (1, 2), covariance diag(1, 4) when divided by 4. (3, 2) lies 2 off along the
-    # first axis: 2²/1 = 4. (1, 6) lies 4 off along the second: 4²/4 = 4, and 16 by Euclid.
+    # (0, 0), (2, 0), (0, 4), (2, 4): mean (1, 2), covariance diag(1, 4) when divided by 4. (3, 2)
+    # lies 2 off along the first axis: 2²/1 = 4. (1, 6) lies 4 off along the second: 4²/4 = 4, and
+    # 16 by Euclid.
     fit = GaussianFit.of(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0], [2.0, 4.0]]))
     assert fit.mean.tolist() == [1.0, 2.0]
     assert fit.covariance.tolist() == [[1.0, 0.0], [0.0, 4.0]]
@@ -46,7 +52,9 @@ def test_distances_are_scikit_learns(count: int, dimensions: int) -> None:
     reference = EmpiricalCovariance().fit(points)
     fit = GaussianFit.of(points)
     assert fit.covariance == pytest.approx(reference.covariance_, rel=1e-10, abs=1e-12)
-    assert fit.squared_mahalanobis(asked) == pytest.approx(reference.mahalanobis(asked), rel=1e-8, abs=1e-8)
+    assert fit.squared_mahalanobis(asked) == pytest.approx(
+        reference.mahalanobis(asked), rel=1e-8, abs=1e-8
+    )
     assert fit.rank == min(count - 1, dimensions)
 
 
@@ -58,7 +66,8 @@ def test_the_mean_squared_distance_of_the_points_themselves_is_the_rank() -> Non
 
 
 def test_what_no_point_varies_in_is_not_seen() -> None:
-    """The last dimension is 1 in all points: Σ has no inverse, and a response at 1,000 there is as near as any."""
+    """The last dimension is 1 in all points: Σ has no inverse, and a response at 1,000 there is as
+    near as any."""
     points = np.column_stack([features(50, 3), np.ones(50)])
     fit = GaussianFit.of(points)
     far = points[:1] + np.array([[0.0, 0.0, 0.0, 1000.0]])
@@ -71,12 +80,15 @@ def test_no_distance_is_below_0() -> None:
     fit = GaussianFit.of(points)
     assert (fit.squared_mahalanobis(np.tile(fit.mean, (5, 1))) >= 0.0).all()
     assert not np.isnan(turn_scores(fit.squared_mahalanobis(points))).any()
-    # Rounding may leave a direction of a pseudo-inverse slightly below 0: that is no distance's root.
+    # Rounding may leave a direction of a pseudo-inverse slightly below 0: that is no distance's
+    # root.
     rounded = replace(fit, precision=np.eye(60) * -1e-17)
     assert rounded.squared_mahalanobis(points).tolist() == [0.0] * 10
 
 
-def test_float32_features_are_summed_in_float64_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_float32_features_are_summed_in_float64_and_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     points = (features(1000, 4) + 1e3).astype(np.float32)
     whole = GaussianFit.of(points.astype(np.float64))
     monkeypatch.setattr(gaussian, "ROWS_AT_ONCE", 64)
@@ -141,18 +153,25 @@ def test_a_file_that_holds_no_fit_is_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [32, 384])
-def test_scores_of_personam_are_the_reference_scores(data: Path, golden: Path, dimensions: int) -> None:
-    """Fitted on the packaged encoder's first-token states of people's 60 pairs (so of rank 59), of the first system's
-    responses. The reference keeps the precision in float32; its own float64 figures differ from that by 4·10⁻⁶."""
+def test_scores_of_personam_are_the_reference_scores(
+    data: Path, golden: Path, dimensions: int
+) -> None:
+    """Fitted on the packaged encoder's first-token states of people's 60 pairs (so of rank 59), of
+    the first system's responses. The reference keeps the precision in float32; its own float64
+    figures differ from that by 4·10⁻⁶."""
     if reason := why_missing(PACKAGED_ENCODER):
         pytest.skip(reason)
-    reference = json.loads((golden / "cmn_density_numeric.json").read_text())["density"][f"personam_d{dimensions}"]
+    reference = json.loads((golden / "cmn_density_numeric.json").read_text())["density"][
+        f"personam_d{dimensions}"
+    ]
     lines = (data / "fbd" / "personam_annotation.json").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
 
     def examples(responses: list[str]) -> list[Example]:
         return [
-            Example(str(place), 0, (), (), (Utterance("A", row["src"].strip()),), (), response.strip())
+            Example(
+                str(place), 0, (), (), (Utterance("A", row["src"].strip()),), (), response.strip()
+            )
             for place, (row, response) in enumerate(zip(rows, responses, strict=True))
         ]
 

@@ -1,4 +1,5 @@
-"""CMN's model on its own: which latent is drawn, what the decoder sees, what its numbers add up to."""
+"""CMN's model on its own: which latent is drawn, what the decoder sees, what its numbers add up
+to."""
 
 from __future__ import annotations
 
@@ -30,10 +31,14 @@ def space(encoder: Path) -> LatentSpace:
     return made
 
 
-def batch_of(space: LatentSpace, responses: tuple[str, ...] = RESPONSES, **changed: Any) -> dict[str, Any]:
+def batch_of(
+    space: LatentSpace, responses: tuple[str, ...] = RESPONSES, **changed: Any
+) -> dict[str, Any]:
     inputs = space.inputs
     batch = {
-        "pair": space.tensors([inputs.pair(c, r) for c, r in zip(CONTEXTS, responses, strict=True)]),
+        "pair": space.tensors(
+            [inputs.pair(c, r) for c, r in zip(CONTEXTS, responses, strict=True)]
+        ),
         "context": space.tensors([inputs.context(context) for context in CONTEXTS]),
         "response": space.tensors([inputs.response(response) for response in RESPONSES]),
         "follows": torch.tensor([True, True]),
@@ -50,12 +55,16 @@ def nats(space: LatentSpace, **changed: Any) -> torch.Tensor:
 def test_what_is_drawn_has_the_mean_and_the_spread_of_its_gaussian() -> None:
     torch.manual_seed(1)
     rows = 20_000
-    drawn = Diagonal(torch.full((rows, 1), 3.0), torch.full((rows, 1), 2.0 * 0.6931472)).sample()  # σ = 2
+    drawn = Diagonal(
+        torch.full((rows, 1), 3.0), torch.full((rows, 1), 2.0 * 0.6931472)
+    ).sample()  # σ = 2
     assert drawn.mean().item() == pytest.approx(3.0, abs=0.06)  # 4 standard errors of 2 / √20,000
     assert drawn.std().item() == pytest.approx(2.0, abs=0.05)
 
 
-def test_a_true_response_is_written_from_the_posterior_another_from_the_prior(space: LatentSpace) -> None:
+def test_a_true_response_is_written_from_the_posterior_another_from_the_prior(
+    space: LatentSpace,
+) -> None:
     first = nats(space)
     follows_not = torch.tensor([False, False])
     of_prior = nats(space, follows=follows_not)
@@ -104,7 +113,9 @@ def test_the_reconstruction_is_a_sum_or_that_sum_by_the_length(space: LatentSpac
         output = space.model(**batch_of(space), draw=False)
     sums = output.token_nats.sum(dim=1)
     assert torch.equal(output.reconstruction("paper"), sums)
-    assert torch.allclose(output.reconstruction("released"), sums / torch.tensor([6.0, 3.0]))  # with the beginning
+    assert torch.allclose(
+        output.reconstruction("released"), sums / torch.tensor([6.0, 3.0])
+    )  # with the beginning
 
 
 def test_the_first_token_is_foretold_by_what_is_given_alone(space: LatentSpace) -> None:
@@ -118,7 +129,9 @@ def test_the_first_token_is_foretold_by_what_is_given_alone(space: LatentSpace) 
     assert torch.logsumexp(-each[:, 0], dim=0).item() == pytest.approx(0.0, abs=1e-5)
 
 
-def test_a_response_longer_than_the_decoder_is_written_as_far_as_it_goes(space: LatentSpace) -> None:
+def test_a_response_longer_than_the_decoder_is_written_as_far_as_it_goes(
+    space: LatentSpace,
+) -> None:
     long = " ".join(["dogs"] * 20)
     response = space.tensors([space.inputs.response(long), space.inputs.response("no")])
     with torch.no_grad():
@@ -129,10 +142,23 @@ def test_a_response_longer_than_the_decoder_is_written_as_far_as_it_goes(space: 
 
 def test_the_order_of_context_and_response_matters_through_the_segments(space: LatentSpace) -> None:
     batch = batch_of(space)["pair"]
-    assert batch["segments"][0].tolist()[:10] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]  # [CLS] i like dogs [SEP] yes … [SEP]
+    assert batch["segments"][0].tolist()[:10] == [
+        0,
+        0,
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+        1,
+    ]  # [CLS] i like dogs [SEP] yes … [SEP]
     with torch.no_grad():
         with_segments, _ = space.model.posterior(batch)
-        without, _ = space.model.posterior({**batch, "segments": torch.zeros_like(batch["segments"])})
+        without, _ = space.model.posterior(
+            {**batch, "segments": torch.zeros_like(batch["segments"])}
+        )
     assert not torch.allclose(with_segments.mean, without.mean)
 
 
@@ -175,7 +201,9 @@ def test_frozen_layers_are_not_trained_and_too_many_are_refused(encoder: Path) -
     model.train()
     for encoder_of in (model.posterior_encoder, model.prior_encoder):
         layers = encoder_of.encoder.encoder.layer
-        assert not any(weights.requires_grad for weights in encoder_of.encoder.embeddings.parameters())
+        assert not any(
+            weights.requires_grad for weights in encoder_of.encoder.embeddings.parameters()
+        )
         assert not any(weights.requires_grad for weights in layers[0].parameters())
         assert all(weights.requires_grad for weights in layers[1].parameters())
         assert (layers[0].training, layers[1].training) == (False, True)

@@ -1,4 +1,5 @@
-"""CMN's scores from a checkpoint: the same from the model in hand and on the disk, alone and among others."""
+"""CMN's scores from a checkpoint: the same from the model in hand and on the disk, alone and among
+others."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ FEW = Estimation(draws=8, inner_draws=0)
 JUDGED = [
     Judged(("i like dogs",), "yes dogs are fine", "no dogs is cold"),
     Judged(("i like dogs",), "yes dogs are fine", "yes soup are old"),
-    Judged(("tell me of rain", "no rain is late", "i like rain"), "yes rain are loud", "yes rain are loud"),
+    Judged(
+        ("tell me of rain", "no rain is late", "i like rain"),
+        "yes rain are loud",
+        "yes rain are loud",
+    ),
 ]
 
 
@@ -38,12 +43,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("scorer")
     encoder = save_tiny_encoder(folder / "encoder", width=16, layers=1)
     settings = CmnSettings(
-        encoder=str(encoder), max_tokens=24, latent=4, decoder_layers=1, longest_response=8, validation_negatives=3
+        encoder=str(encoder),
+        max_tokens=24,
+        latent=4,
+        decoder_layers=1,
+        longest_response=8,
+        validation_negatives=3,
     )
     training, validation = pairs_of(about_one_thing(40)), pairs_of(about_one_thing(16, seed=2))
     task = CmnTask(settings, training, validation, "generated")
     with torch.no_grad():
-        task.space.model.posterior_encoder.pooler.dense.bias += 0.5  # as training would, from encoders that are alike
+        task.space.model.posterior_encoder.pooler.dense.bias += (
+            0.5  # as training would, from encoders that are alike
+        )
     place = folder / "best-00000001"
     checkpoints.write(place, task.model.state_dict(), {"recipe": task.recipe}, task.files())
     return Made(task.space, place)
@@ -101,7 +113,9 @@ def test_responses_of_a_turn_meet_the_same_negatives(made: Made) -> None:
 
 def test_another_seed_gives_another_score_and_the_same_seed_the_same(made: Made) -> None:
     first, again = scorer(made).scores(JUDGED[:1])[0], scorer(made).scores(JUDGED[:1])[0]
-    other = scorer(made, estimation=Estimation(draws=8, inner_draws=0, seed=1)).scores(JUDGED[:1])[0]
+    other = scorer(made, estimation=Estimation(draws=8, inner_draws=0, seed=1)).scores(JUDGED[:1])[
+        0
+    ]
     assert first == again
     assert other.value != first.value
     assert other.follows == first.follows
@@ -109,7 +123,9 @@ def test_another_seed_gives_another_score_and_the_same_seed_the_same(made: Made)
 
 def test_the_seed_draws_the_negatives_too(made: Made) -> None:
     drawn = [
-        scorer(made, estimation=Estimation(seed=seed))._negatives(JUDGED[0].context, JUDGED[0].reference)
+        scorer(made, estimation=Estimation(seed=seed))._negatives(
+            JUDGED[0].context, JUDGED[0].reference
+        )
         for seed in (0, 0, 1)
     ]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -117,8 +133,15 @@ def test_the_seed_draws_the_negatives_too(made: Made) -> None:
 
 def test_the_released_form_reads_the_prior_off_the_other_encoder(made: Made) -> None:
     released = LatentScoring.released()
-    assert (released.estimation.form, released.negatives, released.released_prior) == ("released", 10, True)
-    own, theirs = made.space.priors([("i like dogs",)]), made.space.priors([("i like dogs",)], released=True)
+    assert (released.estimation.form, released.negatives, released.released_prior) == (
+        "released",
+        10,
+        True,
+    )
+    own, theirs = (
+        made.space.priors([("i like dogs",)]),
+        made.space.priors([("i like dogs",)], released=True),
+    )
     assert own[0].mean.tolist() != theirs[0].mean.tolist()
     paper = scorer(made).scores(JUDGED[:1])[0]
     other_prior = scorer(made, released_prior=True).scores(JUDGED[:1])[0]
@@ -134,6 +157,8 @@ def test_progress_counts_responses_and_nothing_to_score_is_no_score(made: Made) 
 
 
 def test_too_few_pairs_to_draw_negatives_from_are_refused(made: Made) -> None:
-    few = LatentScorer(made.space, [(("i like soup",), "no soup is cold")], LatentScoring(estimation=FEW))
+    few = LatentScorer(
+        made.space, [(("i like soup",), "no soup is cold")], LatentScoring(estimation=FEW)
+    )
     with pytest.raises(ModelError, match="1 training pairs are too few"):
         few.scores(JUDGED[:1])

@@ -18,7 +18,13 @@ STEPS = 12
 
 
 def settings(**changed: Any) -> TrainingSettings:
-    chosen: dict[str, Any] = {"epochs": 3, "learning_rate": 0.05, "curve_every": 3, "device": "cpu", **changed}
+    chosen: dict[str, Any] = {
+        "epochs": 3,
+        "learning_rate": 0.05,
+        "curve_every": 3,
+        "device": "cpu",
+        **changed,
+    }
     return TrainingSettings(**chosen)
 
 
@@ -41,7 +47,10 @@ def learned(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """The last weights, and all that the checkpoint says but for times."""
     found = checkpoint.newest(folder)
     assert found is not None
-    said = {name: found.config[name] for name in ("curves", "validations", "best", "step", "ending", "steps")}
+    said = {
+        name: found.config[name]
+        for name in ("curves", "validations", "best", "step", "ending", "steps")
+    }
     return found.weights(), said
 
 
@@ -61,7 +70,9 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_line_is_learned(uninterrupted: Path) -> None:
     figures = [one["figures"]["fit"] for one in learned(uninterrupted)[1]["validations"]]
-    assert figures[-1] > figures[0] / 4  # the squared error, with a minus, is a fourth of what it was
+    assert (
+        figures[-1] > figures[0] / 4
+    )  # the squared error, with a minus, is a fourth of what it was
 
 
 @pytest.mark.parametrize("step", range(STEPS + 1))
@@ -107,7 +118,12 @@ def test_a_training_at_its_end_is_not_trained_again(tmp_path: Path) -> None:
     again = LineTask()
     second = train(again, settings(), tmp_path)
     assert again.losses == 0
-    assert (second.best, second.figures, second.step, second.ending) == (first.best, first.figures, STEPS, "epochs")
+    assert (second.best, second.figures, second.step, second.ending) == (
+        first.best,
+        first.figures,
+        STEPS,
+        "epochs",
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +134,9 @@ def test_a_training_at_its_end_is_not_trained_again(tmp_path: Path) -> None:
         (LineTask(), {"learning_rate": 0.01, "seed": 3}, r"other training \(learning_rate, seed\)"),
     ],
 )
-def test_another_training_is_not_gone_on_with(task: LineTask, changed: Any, named: str, tmp_path: Path) -> None:
+def test_another_training_is_not_gone_on_with(
+    task: LineTask, changed: Any, named: str, tmp_path: Path
+) -> None:
     with pytest.raises(Stop):
         train(LineTask(), settings(), tmp_path, StopAt(2))
     with pytest.raises(TrainingError, match=named):
@@ -127,7 +145,9 @@ def test_another_training_is_not_gone_on_with(task: LineTask, changed: Any, name
 
 def test_the_best_checkpoint_is_that_of_the_highest_figure(tmp_path: Path) -> None:
     kept: dict[int, torch.Tensor] = {}
-    task = LineTask(figures=(0.9, 0.1, 0.5, 0.5))  # before the first step, which does not count; after each epoch
+    task = LineTask(
+        figures=(0.9, 0.1, 0.5, 0.5)
+    )  # before the first step, which does not count; after each epoch
 
     def watch(progress: Progress) -> None:
         kept[progress.step] = task.model.state_dict()["0.weight"].clone()
@@ -141,9 +161,11 @@ def test_the_best_checkpoint_is_that_of_the_highest_figure(tmp_path: Path) -> No
     assert (outcome.best / "line.txt").read_bytes() == b"y = 2 a - b + 0.5"
 
 
-def test_the_best_before_a_kill_is_there_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed between a better one's writing and the checkpoint that names it; the second time it is no better, as can
-    happen on a GPU."""
+def test_the_best_before_a_kill_is_there_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between a better one's writing and the checkpoint that names it; the second time it is
+    no better, as can happen on a GPU."""
     whole_write = checkpoint.write
 
     def write(folder: Path, *given: Any) -> checkpoint.Checkpoint:
@@ -181,17 +203,24 @@ def test_another_seed_learns_otherwise(uninterrupted: Path, tmp_path: Path) -> N
 
 
 def test_accumulated_batches_are_one_large_batch(tmp_path: Path) -> None:
-    """Two batches of 8 points, their gradients' mean, against one of 16; the errors are means over points."""
-    together, apart = LineTask(batches=1, size=16, dropout=0), LineTask(batches=2, size=8, dropout=0)
+    """Two batches of 8 points, their gradients' mean, against one of 16; the errors are means over
+    points."""
+    together, apart = (
+        LineTask(batches=1, size=16, dropout=0),
+        LineTask(batches=2, size=8, dropout=0),
+    )
     apart.model.load_state_dict(together.model.state_dict())
     apart._points, apart._values = together._points, together._values
     train(together, settings(), tmp_path / "together")
     train(apart, settings(accumulate=2), tmp_path / "apart")
-    assert torch.allclose(together.model.state_dict()["0.weight"], apart.model.state_dict()["0.weight"], atol=1e-5)
+    assert torch.allclose(
+        together.model.state_dict()["0.weight"], apart.model.state_dict()["0.weight"], atol=1e-5
+    )
 
 
 def test_a_curve_is_the_mean_over_its_steps(tmp_path: Path) -> None:
-    """All batches once: the mean over four steps is the mean of their losses, here with a rate too small to matter."""
+    """All batches once: the mean over four steps is the mean of their losses, here with a rate too
+    small to matter."""
     task = LineTask(dropout=0.0)
     expected = -task.validate(task.model)["fit"]
     train(task, settings(epochs=1, learning_rate=1e-12, curve_every=4), tmp_path)
@@ -209,7 +238,8 @@ def test_a_loss_that_is_no_number_ends_it(tmp_path: Path) -> None:
 
 
 class Clock:
-    """In the place of the module ``time``: goes on when a batch is trained, whatever the machine does."""
+    """In the place of the module ``time``: goes on when a batch is trained, whatever the machine
+    does."""
 
     def __init__(self, a_batch: float) -> None:
         self._now, self._a_batch = 100.0, a_batch
@@ -221,7 +251,9 @@ class Clock:
         self._now += self._a_batch
 
 
-def test_a_budget_of_seconds_ends_it_with_the_rate_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_of_seconds_ends_it_with_the_rate_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After 13 steps of 0.01 s, 1.87 of 2 s are left: for 187 more."""
     clock = Clock(0.01)
     monkeypatch.setattr(loop, "time", clock)
@@ -235,8 +267,11 @@ def test_a_budget_of_seconds_ends_it_with_the_rate_at_its_end(tmp_path: Path, mo
     assert "fit" in outcome.figures
 
 
-def test_a_resumed_budget_counts_what_was_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After 13 steps of 0.02 s, 1.24 of 1.5 s are left: for 62 more. The rest is made when it is resumed."""
+def test_a_resumed_budget_counts_what_was_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After 13 steps of 0.02 s, 1.24 of 1.5 s are left: for 62 more. The rest is made when it is
+    resumed."""
     clock = Clock(0.02)
     monkeypatch.setattr(loop, "time", clock)
     chosen = settings(epochs=10_000, seconds=1.5)
@@ -255,14 +290,27 @@ def test_progress_says_what_is_left(tmp_path: Path) -> None:
     train(LineTask(), settings(warm_up_steps=0), tmp_path, watch)
     first, last = watch.heard[0], watch.heard[-1]
     assert (first.step, first.seconds_left, first.loss) == (0, None, None)
-    assert (last.step, last.steps, last.epoch, last.epochs, last.seconds_left) == (12, 12, 2, 3, 0.0)
+    assert (last.step, last.steps, last.epoch, last.epochs, last.seconds_left) == (
+        12,
+        12,
+        2,
+        3,
+        0.0,
+    )
     assert [one.step for one in watch.heard if one.figures is not None] == [0, 4, 8, 12]
     assert watch.heard[4].learning_rate == pytest.approx(0.05 * (12 - 3) / 12)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epochs": 0}, {"learning_rate": 0.0}, {"seconds": -1.0}, {"warm_up_share": 1.5}, {"accumulate": 0}, {"keep": 0}],
+    [
+        {"epochs": 0},
+        {"learning_rate": 0.0},
+        {"seconds": -1.0},
+        {"warm_up_share": 1.5},
+        {"accumulate": 0},
+        {"keep": 0},
+    ],
 )
 def test_impossible_settings_are_refused(wrong: Any) -> None:
     with pytest.raises(TrainingError, match=next(iter(wrong))):

@@ -1,4 +1,5 @@
-"""From conversations to a trained model: what may be chosen, what its folder holds, and that it can be made again."""
+"""From conversations to a trained model: what may be chosen, what its folder holds, and that it can
+be made again."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def model(home: Path) -> Path:
 
 
 def test_what_is_chosen_reaches_the_recipe_and_the_training() -> None:
-    made = plan_of("density", {"negatives": 7, "epochs": 2, "seed": 5, "validation_share": 0.2, "seconds": 60})
+    made = plan_of(
+        "density", {"negatives": 7, "epochs": 2, "seed": 5, "validation_share": 0.2, "seconds": 60}
+    )
     assert (made.settings.negatives, made.training.epochs, made.validation_share) == (7, 2, 0.2)  # type: ignore[union-attr]
     assert (made.settings.seed, made.training.seed) == (5, 5)
     assert made.training.seconds == 60.0
@@ -63,7 +66,10 @@ def test_too_few_dialogues_are_refused(home: Path, model: Path) -> None:
 
 
 def test_another_seed_is_another_split_and_another_signature(home: Path, model: Path) -> None:
-    signatures = {split_of(plan("density", home / "encoder", seed=seed), about_one_thing(40))[2] for seed in (0, 0, 1)}
+    signatures = {
+        split_of(plan("density", home / "encoder", seed=seed), about_one_thing(40))[2]
+        for seed in (0, 0, 1)
+    }
     assert len(signatures) == 2
 
 
@@ -71,10 +77,16 @@ def test_a_model_says_what_it_was_made_of(home: Path, model: Path) -> None:
     config = checkpoints.read(model).config
     assert config["name"] == "small"
     assert config["recipe"] == "density"
-    training, validation, signature = split_of(plan("density", home / "encoder", epochs=1), about_one_thing(160))
+    training, validation, signature = split_of(
+        plan("density", home / "encoder", epochs=1), about_one_thing(160)
+    )
     assert config["data"] == signature
     told = config["model"]
-    assert (told["dialogues"], told["pairs"], told["validated"]) == (160, len(training), len(validation))
+    assert (told["dialogues"], told["pairs"], told["validated"]) == (
+        160,
+        len(training),
+        len(validation),
+    )
     assert told["fit"]["points"] == len(training)
     assert told["fit"]["dimensions"] == 32
     assert 0 < told["fit"]["rank"] <= 32
@@ -98,15 +110,22 @@ def test_the_gaussian_lies_over_all_training_pairs_by_the_model_s_own_weights(
     made = make(chosen, about_one_thing(160), home / "two", home / "trained" / "two")
     assert 0 < made.config["best"]["step"] < made.config["step"]
     training, _, _ = split_of(chosen, about_one_thing(160))
-    features = load_selection(made.folder, "cpu").features([(texts_of(pair), pair.response) for pair in training])
+    features = load_selection(made.folder, "cpu").features(
+        [(texts_of(pair), pair.response) for pair in training]
+    )
     fit = GaussianFit.load(made.folder / GAUSSIAN)
     np.testing.assert_allclose(fit.mean, features.mean(axis=0, dtype=np.float64), atol=1e-5)
-    np.testing.assert_allclose(fit.covariance, np.cov(features.T.astype(float), bias=True), atol=1e-4)
+    np.testing.assert_allclose(
+        fit.covariance, np.cov(features.T.astype(float), bias=True), atol=1e-4
+    )
 
 
 def test_made_again_from_the_same_it_is_the_same_model(home: Path, model: Path) -> None:
     again = make(
-        plan("density", home / "encoder", epochs=1), about_one_thing(160), home / "again", home / "trained" / "other"
+        plan("density", home / "encoder", epochs=1),
+        about_one_thing(160),
+        home / "again",
+        home / "trained" / "other",
     )
     ours, theirs = checkpoints.read(model), checkpoints.read(again.folder)
     assert ours.config["files"] == theirs.config["files"]
@@ -121,7 +140,11 @@ def test_stopped_and_called_again_it_ends_with_the_same_files(home: Path, model:
         if progress.step == 5:
             raise _Stopped
 
-    wanted, work, place = plan("density", home / "encoder", epochs=1), home / "stopped", home / "trained" / "stopped"
+    wanted, work, place = (
+        plan("density", home / "encoder", epochs=1),
+        home / "stopped",
+        home / "trained" / "stopped",
+    )
     with pytest.raises(_Stopped):
         make(wanted, about_one_thing(160), work, place, watch=stop)
     assert not place.exists()
@@ -133,8 +156,8 @@ def test_what_is_said_of_the_data_stays_with_the_model(tmp_path: Path) -> None:
     encoder = save_tiny_encoder(tmp_path / "encoder", width=16, layers=1)
     told: list[tuple[int, int]] = []
     made = make(
-        plan("density", encoder, epochs=1), about_one_thing(160), tmp_path / "work", tmp_path / "model",
-        {"corpus": "talks"}, fitting=lambda done, of: told.append((done, of)),
+        plan("density", encoder, epochs=1), about_one_thing(160), tmp_path / "work",
+        tmp_path / "model", {"corpus": "talks"}, fitting=lambda done, of: told.append((done, of)),
     )  # fmt: skip
     assert made.config["model"]["about"] == {"corpus": "talks"}
     assert told[-1][0] == told[-1][1] == made.config["model"]["pairs"]
@@ -142,7 +165,9 @@ def test_what_is_said_of_the_data_stays_with_the_model(tmp_path: Path) -> None:
 
 def test_cmn_is_made_by_the_same_call_and_has_no_gaussian(tmp_path: Path) -> None:
     encoder = save_tiny_encoder(tmp_path / "encoder", width=16, layers=1)
-    made = make(plan("cmn", encoder, epochs=1), about_one_thing(160), tmp_path / "work", tmp_path / "model")
+    made = make(
+        plan("cmn", encoder, epochs=1), about_one_thing(160), tmp_path / "work", tmp_path / "model"
+    )
     assert made.config["recipe"] == "cmn"
     assert not (tmp_path / "model" / GAUSSIAN).exists()
     assert "fit" not in made.config["model"]

@@ -28,7 +28,9 @@ def test_each_kind_does_what_its_name_says(seed: int) -> None:
     assert all(word in left for word in drop.split()), "in their order"
     said = repeat.split()
     assert len(words) < len(said) <= 2 * len(words)
-    assert [word for place, word in enumerate(said) if place == 0 or said[place - 1] != word] == words
+    assert [
+        word for place, word in enumerate(said) if place == 0 or said[place - 1] != word
+    ] == words
 
 
 def test_kinds_come_in_turn() -> None:

@@ -49,5 +49,7 @@ def test_the_pace_is_that_after_the_first_steps() -> None:
         (-5.0, 10.0, 10, 14),  # at least one more
     ],
 )
-def test_as_many_steps_as_fit(seconds_left: float, validation: float, between: int, expected: int) -> None:
+def test_as_many_steps_as_fit(
+    seconds_left: float, validation: float, between: int, expected: int
+) -> None:
     assert steps_that_fit(13, 1_000, seconds_left, 2.0, validation, between) == expected

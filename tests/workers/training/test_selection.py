@@ -1,4 +1,5 @@
-"""The selection model: what goes in, what comes out, and that the ways to save time and memory change neither."""
+"""The selection model: what goes in, what comes out, and that the ways to save time and memory
+change neither."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ def ids_of(selection: Selection, *texts: str) -> list[int]:
 def test_turns_stand_before_the_response_with_a_token_between(encoder: Path) -> None:
     selection = selection_of(encoder)
     made = selection.inputs.input(["hello well", "like bread"], "yes bread")
-    first, second, answer = (ids_of(selection, text) for text in ("hello well", "like bread", "yes bread"))
+    first, second, answer = (
+        ids_of(selection, text) for text in ("hello well", "like bread", "yes bread")
+    )
     turn = len(selection.inputs.tokens._rust.get_vocab())  # the row after the vocabulary's last
     assert made.ids == [CLS, *first, turn, *second, SEP, *answer, SEP]
     assert made.segments == [0] * 7 + [1] * 3
@@ -59,7 +62,14 @@ def test_a_long_context_loses_its_beginning(encoder: Path) -> None:
     selection = selection_of(encoder, max_tokens=8)
     made = selection.inputs.input(["hello well then", "like bread"], "yes bread")
     turn = len(selection.inputs.tokens._rust.get_vocab())
-    assert made.ids == [CLS, turn, *ids_of(selection, "like bread"), SEP, *ids_of(selection, "yes bread"), SEP]
+    assert made.ids == [
+        CLS,
+        turn,
+        *ids_of(selection, "like bread"),
+        SEP,
+        *ids_of(selection, "yes bread"),
+        SEP,
+    ]
     assert made.cut
 
 

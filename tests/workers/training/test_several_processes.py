@@ -1,4 +1,5 @@
-"""A training in two processes, as ``torchrun`` and ``accelerate launch`` start them: over gloo, on the CPU."""
+"""A training in two processes, as ``torchrun`` and ``accelerate launch`` start them: over gloo, on
+the CPU."""
 
 from __future__ import annotations
 
@@ -31,12 +32,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    shared = {
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
     started = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.workers.training.several", str(folder)],
             cwd=PROJECT,
-            env={**os.environ, **shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "2"},
+            env={
+                **os.environ,
+                **shared,
+                "RANK": str(rank),
+                "LOCAL_RANK": str(rank),
+                "LOCAL_WORLD_SIZE": "2",
+            },
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -67,14 +79,17 @@ def test_both_end_with_the_same_weights(seen: list[dict[str, Any]]) -> None:
 def test_they_learn_what_one_process_does_with_two_batches_a_step(
     folder: Path, seen: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    """Two epochs of 6 batches, two at a time, are 6 steps; what the processes average is what one accumulates."""
+    """Two epochs of 6 batches, two at a time, are 6 steps; what the processes average is what one
+    accumulates."""
     task, settings = line(accumulate=2)
     assert train(task, settings, tmp_path).step == seen[0]["steps"] == 6
     alone, together = (checkpoint.newest(one) for one in (tmp_path, folder / "line"))
     assert alone is not None
     assert together is not None
     weights, others = alone.weights(), together.weights()
-    assert all(torch.allclose(weights[name], others[name], rtol=1e-5, atol=1e-6) for name in weights)
+    assert all(
+        torch.allclose(weights[name], others[name], rtol=1e-5, atol=1e-6) for name in weights
+    )
 
 
 def test_what_ends_the_first_ends_both(seen: list[dict[str, Any]]) -> None:

@@ -16,9 +16,11 @@ FILES = {
     "dailydialog": '{"fold": "train", "dialogue": [{"text": "hi"}, {"text": "hello"}, {"text": "bye"}]}\n',
     "dailydialog text": "hi __eou__ hello __eou__ bye __eou__\n",
     "personachat": "1 your persona: i row .\n2 __SILENCE__\thi\n3 hello\tbye\n",
-    "jsonl": '{"type": "corpus"}\n'
-    '{"type": "dialogue", "id": "0", "persona": [], "partner_persona": [], "turns": [{"number": 0, "context": '
-    '[{"speaker": "B", "text": "hi"}, {"speaker": "A", "text": "hello"}], "references": ["bye"]}]}\n',
+    "jsonl": (
+        '{"type": "corpus"}\n{"type": "dialogue", "id": "0", "persona": [], "partner_persona": '
+        '[], "turns": [{"number": 0, "context": [{"speaker": "B", "text": "hi"}, {"speaker": "A", '
+        '"text": "hello"}], "references": ["bye"]}]}\n'
+    ),
 }
 
 
@@ -34,7 +36,12 @@ def test_the_format_is_recognised_and_read(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_file_of_the_challenge_is_recognised(tmp_path: Path) -> None:
-    turn = {"persona A": [], "persona B": [], "gold_reference": "b", "dialogue": [{"persona_id": "A", "text": "a"}]}
+    turn = {
+        "persona A": [],
+        "persona B": [],
+        "gold_reference": "b",
+        "dialogue": [{"persona_id": "A", "text": "a"}],
+    }
     path = tmp_path / "file"
     path.write_text(json.dumps([{f"turn_{number}": turn for number in range(7)}]), encoding="utf-8")
     assert [texts(dialogue) for dialogue in read_dialogues(path)] == [["a", "b"]]
@@ -57,20 +64,27 @@ def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "file"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(
-        ImportFailed, match=r"^file: (is empty|does not begin like dailydialog, personachat, jsonl, cpdc)"
+        ImportFailed,
+        match=r"^file: (is empty|does not begin like dailydialog, personachat, jsonl, cpdc)",
     ):
         read_dialogues(path)
 
 
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ImportFailed, match="file: there is no format 'parlai'; there are cpdc, usr"):
+    with pytest.raises(
+        ImportFailed, match="file: there is no format 'parlai'; there are cpdc, usr"
+    ):
         read_dialogues(tmp_path / "file", "parlai")
 
 
 def test_faults_are_named_by_line_and_field(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    path.write_text('{"dialogue": [{"text": "a"}, {"text": "b"}]}\n{"dialogue": [{"text": "a"}, {"text": 1}]}\n')
-    with pytest.raises(ImportFailed, match=r"^file:2: dialogue\[1\].text: must be a string, not a number$"):
+    path.write_text(
+        '{"dialogue": [{"text": "a"}, {"text": "b"}]}\n{"dialogue": [{"text": "a"}, {"text": 1}]}\n'
+    )
+    with pytest.raises(
+        ImportFailed, match=r"^file:2: dialogue\[1\].text: must be a string, not a number$"
+    ):
         read_dialogues(path)
 
 

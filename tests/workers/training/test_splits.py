@@ -30,9 +30,16 @@ def test_the_seed_decides() -> None:
 
 
 def test_two_versions_of_a_dialogue_stay_together() -> None:
-    long = ("Could you tell me where the botanical garden is?", "Behind the station, the second street on the left.")
+    long = (
+        "Could you tell me where the botanical garden is?",
+        "Behind the station, the second street on the left.",
+    )
     short = ("I am looking for the spare key.", "Is it under the mat?")
-    versions = [talk("1", "Excuse me.", *long), talk("2", long[1], "Thanks."), talk("3", *long, begins="B")]
+    versions = [
+        talk("1", "Excuse me.", *long),
+        talk("2", long[1], "Thanks."),
+        talk("3", *long, begins="B"),
+    ]
     in_a_row = [talk("4", "Hm.", *short), talk("5", *short, "It is!")]
     for seed in range(30):
         for part in split_dialogues([*numbered(5), *versions, *in_a_row], 0.4, seed):
@@ -41,13 +48,18 @@ def test_two_versions_of_a_dialogue_stay_together() -> None:
 
 
 def test_what_many_people_say_ties_no_dialogues() -> None:
-    dialogues = [talk(str(k), "Good afternoon, sir.", "What can I do for you?", f"Give me {k}.") for k in range(10)]
+    dialogues = [
+        talk(str(k), "Good afternoon, sir.", "What can I do for you?", f"Give me {k}.")
+        for k in range(10)
+    ]
     assert [len(part) for part in split_dialogues(dialogues, 0.5, seed=0)] == [5, 5]
 
 
 def test_a_long_formula_ties_no_dialogues() -> None:
     long = "Your call is important to us, please hold the line."
-    training, validation = split_dialogues([talk(str(k), long, f"Give me {k}.") for k in range(6)], 0.5, seed=0)
+    training, validation = split_dialogues(
+        [talk(str(k), long, f"Give me {k}.") for k in range(6)], 0.5, seed=0
+    )
     assert (len(training), len(validation)) == (3, 3)
 
 
@@ -60,8 +72,12 @@ def test_what_cannot_be_split_is_refused() -> None:
     with pytest.raises(ValueError, match="1 dialogues: at least 2 are needed"):
         split_dialogues(numbered(1), 0.5, seed=0)
     long = "Behind the station, the second street on the left."
-    with pytest.raises(ValueError, match="5 dialogues in 1 groups of versions, the largest of 5: 2 for validation"):
-        split_dialogues([talk(str(k), f"Where is number {k}?", long) for k in range(5)], 0.4, seed=0)
+    with pytest.raises(
+        ValueError, match="5 dialogues in 1 groups of versions, the largest of 5: 2 for validation"
+    ):
+        split_dialogues(
+            [talk(str(k), f"Where is number {k}?", long) for k in range(5)], 0.4, seed=0
+        )
     with pytest.raises(ValueError, match="must lie between 0 and 1"):
         split_dialogues(numbered(9), 1.0, seed=0)
 
@@ -80,13 +96,16 @@ def test_the_signature_is_of_what_is_said_by_whom() -> None:
 
 
 def test_the_signature_is_this_one() -> None:
-    # printf '%s\n' '[[["A","a"],["B","b"]],[[],[]]]' | sha256sum: stored runs hold it, so it must not change.
+    # printf '%s\n' '[[["A","a"],["B","b"]],[[],[]]]' | sha256sum: stored runs hold it, so it must
+    # not change.
     expected = "2a9af71de1cde7540f98af1bffd18ab4a0cf049587cdb4302681c2c25c49c0ca"
     assert signature_of([talk("1", "a", "b")]) == expected
 
 
 def test_no_context_of_the_real_validation_part_stands_in_the_training_part(data: Path) -> None:
-    training, validation = split_dialogues(read_dialogues(data / "dailydialog/valid.json"), 0.1, seed=0)
+    training, validation = split_dialogues(
+        read_dialogues(data / "dailydialog/valid.json"), 0.1, seed=0
+    )
     assert (len(training), len(validation)) == (895, 100)
     evaluation = [TurnRecord(0, pair.context, (pair.response,)) for pair in pairs_of(validation)]
     assert overlap(training, evaluation).places_with(("context", "end")) == ()

@@ -1,4 +1,5 @@
-"""A corpus that has been stored holds the conversations of its file: training on either is the same run."""
+"""A corpus that has been stored holds the conversations of its file: training on either is the same
+run."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from workers.training.splits import signature_of
 
 FILES = {
     "dailydialog": "a __eou__ b __eou__ c __eou__\nd __eou__ e __eou__\n",
-    "personachat": "1 your persona: i row .\n2 partner's persona: i bake .\n3 a\tb\n4 c\td\n1 __SILENCE__\te\n2 f\tg\n",
+    "personachat": (
+        "1 your persona: i row .\n2 partner's persona: i bake .\n3 a\tb\n4 c\td\n1 "
+        "__SILENCE__\te\n2 f\tg\n"
+    ),
 }
 
 

@@ -16,20 +16,37 @@ STEPS = 12
 
 
 def talk_file(path: Path, dialogues: int = 60, seed: int = 0) -> Path:
-    """As DailyDialog's text files: a dialogue a line. Its number keeps each from being a version of another."""
+    """As DailyDialog's text files: a dialogue a line. Its number keeps each from being a version of
+    another."""
     drawn = random.Random(seed)
     lines = []
     for number in range(dialogues):
         thing = drawn.choice(THINGS)
-        lines.append(f"well then {number} tell me of {thing} __eou__ yes {number} {thing} is all i want __eou__")
+        lines.append(
+            f"well then {number} tell me of {thing} __eou__ yes {number} {thing} is all i want "
+            "__eou__"
+        )
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
 def settings(encoder: Path, **more: Any) -> dict[str, Any]:
     """Two epochs of six steps, a checkpoint every two."""
-    chosen = {"encoder": str(encoder), "contexts": 4, "negatives": 3, "max_tokens": 32, "pairs_an_epoch": 24}
-    return {**chosen, "epochs": 2, "save_every": 2, "curve_every": 2, "learning_rate": 0.001, **more}
+    chosen = {
+        "encoder": str(encoder),
+        "contexts": 4,
+        "negatives": 3,
+        "max_tokens": 32,
+        "pairs_an_epoch": 24,
+    }
+    return {
+        **chosen,
+        "epochs": 2,
+        "save_every": 2,
+        "curve_every": 2,
+        "learning_rate": 0.001,
+        **more,
+    }
 
 
 def encoder_in(folder: Path) -> Path:
@@ -37,7 +54,8 @@ def encoder_in(folder: Path) -> Path:
 
 
 def started(folder: Path, name: str = "small", **more: Any) -> Training:
-    """A run of ``density`` on the file in ``folder``, with the encoder there; made where they are not."""
+    """A run of ``density`` on the file in ``folder``, with the encoder there; made where they are
+    not."""
     encoder = more.pop("encoder", folder / "tiny-encoder")
     if encoder == folder / "tiny-encoder" and not encoder.exists():
         encoder_in(folder)
@@ -46,11 +64,14 @@ def started(folder: Path, name: str = "small", **more: Any) -> Training:
         talk_file(path)
     rule = more.pop("overlap_rule", Training.OverlapRule.REFUSE)
     source = more.pop("source", None) or Source.of_file(path)
-    return actions.start(name, "density", source, settings(encoder, **more), overlap_rule=rule, hint=False)
+    return actions.start(
+        name, "density", source, settings(encoder, **more), overlap_rule=rule, hint=False
+    )
 
 
 def encoder_in_hub(cache: Path, name: str) -> None:
-    """As if it had been fetched from the hub: what a form may name. It takes the recipes' 256 tokens."""
+    """As if it had been fetched from the hub: what a form may name. It takes the recipes' 256
+    tokens."""
     import transformers
 
     revision = "0" * 40

@@ -22,15 +22,23 @@ pytestmark = pytest.mark.django_db
 Rule = Training.OverlapRule
 
 
-def evaluated(folder: Path, *contexts: str, slug: str = "judged", systems: bool = True) -> CorpusVersion:
+def evaluated(
+    folder: Path, *contexts: str, slug: str = "judged", systems: bool = True
+) -> CorpusVersion:
     """A corpus whose only system answers to these contexts of one utterance."""
     lines = [json.dumps({"type": "corpus", "name": slug})]
     if systems:
         lines.append(json.dumps({"type": "system", "name": "echo", "kind": "baseline"}))
     for number, text in enumerate(contexts):
-        turn = {"number": 0, "context": [{"speaker": "A", "text": text}], "references": ["it may be"]}
+        turn = {
+            "number": 0,
+            "context": [{"speaker": "A", "text": text}],
+            "references": ["it may be"],
+        }
         persona = {"persona": [], "partner_persona": []}
-        lines.append(json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]}))
+        lines.append(
+            json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]})
+        )
         said = {"dialogue_id": str(number), "turn": 0, "system": "echo", "text": text}
         if systems:
             lines.append(json.dumps({"type": "response", **said}))
@@ -59,7 +67,9 @@ def test_data_that_holds_an_evaluated_context_is_refused_by_name(tmp_path: Path)
     assert not execution.compute(training.pk)
     training.refresh_from_db()
     assert training.state == Training.State.FAILED
-    assert "judged: 1 of 2 evaluation contexts stand in 2 of 60 training dialogues" in training.error
+    assert (
+        "judged: 1 of 2 evaluation contexts stand in 2 of 60 training dialogues" in training.error
+    )
     assert "--leave-out-overlap" in training.error
     assert training.overlap["dialogues"] == [2, 59]
 
@@ -95,7 +105,10 @@ def test_left_out_dialogues_are_not_trained_on_and_the_model_says_so(tmp_path: P
     told = checkpoints.read(queries.model_folder("small")).config["model"]
     assert told["dialogues"] == 58
     assert told["about"]["overlap rule"] == "leave out"
-    assert (told["about"]["overlap"][0]["corpus"], told["about"]["overlap"][0]["contexts"]) == ("judged", 1)
+    assert (told["about"]["overlap"][0]["corpus"], told["about"]["overlap"][0]["contexts"]) == (
+        "judged",
+        1,
+    )
 
 
 def test_allowed_overlap_is_trained_on_and_recorded(tmp_path: Path) -> None:
@@ -109,7 +122,8 @@ def test_allowed_overlap_is_trained_on_and_recorded(tmp_path: Path) -> None:
 
 
 def test_a_run_that_goes_on_trains_on_what_it_began_with(tmp_path: Path) -> None:
-    """A corpus that is imported meanwhile changes neither the data nor the checkpoint's identity."""
+    """A corpus that is imported meanwhile changes neither the data nor the checkpoint's
+    identity."""
     talk_with_two_evaluated(tmp_path)
     training = started(tmp_path, overlap_rule=Rule.LEAVE_OUT)
     kept: dict[str, object] = {}

@@ -23,7 +23,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def folders() -> list[str]:
     """Names of what lies where models and checkpoints lie."""
-    parents = (queries.model_folder("x").parent, queries.model_folder("x").parent.parent / queries.WORK_FOLDER)
+    parents = (
+        queries.model_folder("x").parent,
+        queries.model_folder("x").parent.parent / queries.WORK_FOLDER,
+    )
     return sorted(one.name for parent in parents if parent.is_dir() for one in parent.iterdir())
 
 
@@ -36,8 +39,17 @@ def copied(name: str) -> Path:
 
 def run_with(folder: Path, configuration: str, state: str = "done", **more: Any) -> MetricRun:
     system = evaluated(folder, "hello there").systems.get()
-    ended = {"signature": "s", "system_score": 1.0, "finished_at": timezone.now()} if state == "done" else {}
-    columns = {"metric": "density", "metric_version": "1", "configuration": configuration, "queue": "gpu"}
+    ended = (
+        {"signature": "s", "system_score": 1.0, "finished_at": timezone.now()}
+        if state == "done"
+        else {}
+    )
+    columns = {
+        "metric": "density",
+        "metric_version": "1",
+        "configuration": configuration,
+        "queue": "gpu",
+    }
     return MetricRun.objects.create(system=system, state=state, **columns, **ended, **more)
 
 
@@ -82,7 +94,9 @@ def test_scores_stay_and_no_other_model_gets_the_name(tmp_path: Path) -> None:
     started(tmp_path, "dail")  # another name, though the text holds it
 
 
-@pytest.mark.parametrize("configuration", ["density[trained=daily]", "cmn[samples=5,trained=daily]"])
+@pytest.mark.parametrize(
+    "configuration", ["density[trained=daily]", "cmn[samples=5,trained=daily]"]
+)
 def test_a_model_that_runs_wait_for_is_kept(tmp_path: Path, configuration: str) -> None:
     copied("daily")
     run_with(tmp_path, configuration, "pending")
@@ -101,13 +115,17 @@ def test_runs_of_a_model_whose_name_begins_alike_are_none_of_it(tmp_path: Path) 
 def test_a_model_that_a_round_scores_with_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     copied("daily")
     naming = prompt_uses.Naming("density[trained=daily]", "spring: first round")
-    monkeypatch.setattr(prompt_uses, "_providers", [lambda part: [naming] if part in naming.configuration else []])
+    monkeypatch.setattr(
+        prompt_uses, "_providers", [lambda part: [naming] if part in naming.configuration else []]
+    )
     with pytest.raises(actions.Refused, match="spring: first round"):
         deletion.delete("daily")
     assert folders() == ["daily"]
 
 
-def test_a_deletion_that_fails_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion_that_fails_leaves_all_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     training = started(tmp_path)
     actions.stop(training)
     copied("small")
@@ -141,7 +159,9 @@ def test_a_folder_that_cannot_be_moved_refuses_the_whole(
         return renamed(path, target)
 
     monkeypatch.setattr(Path, "rename", read_only)
-    with pytest.raises(actions.Refused, match=r"cannot be removed: Permission denied\. Nothing was deleted"):
+    with pytest.raises(
+        actions.Refused, match=r"cannot be removed: Permission denied\. Nothing was deleted"
+    ):
         deletion.delete("small")
     assert folders() == before
     assert Training.objects.exists()

@@ -1,4 +1,5 @@
-"""A model that one machine trained is used by another one, through a storage of both: a real server that speaks S3."""
+"""A model that one machine trained is used by another one, through a storage of both: a real server
+that speaks S3."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def storage() -> Iterator[ObjectStorage]:
 def use_machine(
     storage: ObjectStorage, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str], Path]]:
-    """From now on this process is on the machine of this name, which has a DIALEVAL_HOME of its own."""
+    """From now on this process is on the machine of this name, which has a DIALEVAL_HOME of its
+    own."""
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
     storage.empty()
@@ -50,7 +52,9 @@ def use_machine(
         settings.HOME = home = tmp_path / name
         home.mkdir(exist_ok=True)
         shared = elsewhere.OnStorage()
-        resources.use(replace(before, trained_folder=home / "trained", models_elsewhere=shared, device="cpu"))
+        resources.use(
+            replace(before, trained_folder=home / "trained", models_elsewhere=shared, device="cpu")
+        )
         return home
 
     yield use
@@ -70,7 +74,9 @@ def test_a_machine_that_needs_a_model_fetches_it_whole_where_it_is_used(
     one = use_machine("one")
     training = trained(tmp_path)
     digests = checkpoints.read(one / "trained" / "small").config["files"]
-    assert set(storage.objects()) == {f"trained/small-{training.revision}/{name}" for name in (*digests, "config.json")}
+    assert set(storage.objects()) == {
+        f"trained/small-{training.revision}/{name}" for name in (*digests, "config.json")
+    }
 
     two = use_machine("two")
     assert why_no_model("density", "small", "density") == ""
@@ -85,7 +91,9 @@ def test_a_machine_that_needs_a_model_fetches_it_whole_where_it_is_used(
     assert not list((two / "fetched").rglob(".*"))
 
     use_machine("one")
-    assert model_named("small", "density").folder == one / "trained" / "small"  # its own is not fetched
+    assert (
+        model_named("small", "density").folder == one / "trained" / "small"
+    )  # its own is not fetched
 
 
 def test_a_model_that_comes_damaged_gets_no_name(
@@ -114,7 +122,9 @@ def test_a_model_that_was_trained_anew_takes_the_place_of_the_one_before_everywh
     use_machine("two")
     files_of(model_named("small", "density"))
     deletion.delete("small")
-    assert why_no_model("density", "small", "density").startswith("there is no trained model 'small'")
+    assert why_no_model("density", "small", "density").startswith(
+        "there is no trained model 'small'"
+    )
     second = trained(tmp_path, epochs=1)
     assert second.revision != first.revision
     use_machine("one")  # it still has a folder of the first
@@ -139,13 +149,16 @@ def test_a_deleted_model_is_gone_from_the_storage(
 def test_a_model_on_the_storage_that_no_row_leads_to_is_taken_away_after_a_day(
     use_machine: Callable[[str], Path], storage: ObjectStorage, tmp_path: Path
 ) -> None:
-    """Of a worker whose lease was lost after it had sent its model, and of one deleted while the storage was away. That
-    of a training under way may be about to be whole."""
+    """Of a worker whose lease was lost after it had sent its model, and of one deleted while the
+    storage was away. That of a training under way may be about to be whole."""
     use_machine("one")
     trained(tmp_path)
     started(tmp_path, "slow-one")
     kept = set(storage.objects())
-    forgotten = {"trained/small-00000000000a/config.json", "trained/gone-00000000000a/weights.safetensors"}
+    forgotten = {
+        "trained/small-00000000000a/config.json",
+        "trained/gone-00000000000a/weights.safetensors",
+    }
     under_way = {"trained/slow-one-00000000000a/weights.safetensors"}
     for name in forgotten | under_way:
         storage.client().put_object(Bucket=BUCKET, Key=f"site/{name}", Body=b"x")
@@ -157,7 +170,10 @@ def test_a_model_on_the_storage_that_no_row_leads_to_is_taken_away_after_a_day(
 
 
 def test_a_training_whose_model_cannot_be_sent_waits_and_is_done_when_the_storage_is_back(
-    use_machine: Callable[[str], Path], storage: ObjectStorage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    use_machine: Callable[[str], Path],
+    storage: ObjectStorage,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     use_machine("one")
     training = started(tmp_path)

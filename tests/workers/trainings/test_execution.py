@@ -60,7 +60,9 @@ def test_a_run_makes_a_model_of_its_name_and_says_what_came(tmp_path: Path) -> N
     load_selection(queries.model_folder("small"), "cpu")
 
 
-def test_a_run_that_is_stopped_leaves_a_checkpoint_and_goes_on_to_the_same_model(tmp_path: Path) -> None:
+def test_a_run_that_is_stopped_leaves_a_checkpoint_and_goes_on_to_the_same_model(
+    tmp_path: Path,
+) -> None:
     whole, stopped = started(tmp_path, "whole"), started(tmp_path, "stopped")
     assert execution.compute(whole.pk)
     assert not execution.compute(stopped.pk, at_step(5, lambda: actions.stop(stopped)))
@@ -170,7 +172,11 @@ def test_a_model_of_that_name_from_elsewhere_is_not_written_over(tmp_path: Path)
 
 def test_runs_of_silent_workers_wait_again_and_are_given_up_in_the_end(tmp_path: Path) -> None:
     training = started(tmp_path)
-    silent = {"state": State.RUNNING, "lease_token": "t", "lease_expires_at": timezone.now() - timedelta(seconds=1)}
+    silent = {
+        "state": State.RUNNING,
+        "lease_token": "t",
+        "lease_expires_at": timezone.now() - timedelta(seconds=1),
+    }
     Training.objects.filter(pk=training.pk).update(attempts=1, **silent)
     assert runs.sweep().given_back == 1
     Training.objects.filter(pk=training.pk).update(attempts=3, **silent)
@@ -187,7 +193,9 @@ def test_what_people_do_stands_in_the_audit_log(tmp_path: Path) -> None:
     assert actions.go_on(training)
     assert not actions.go_on(training)
     said = list(AuditEntry.objects.order_by("pk").values_list("action", "subject"))
-    assert said == [(name, "small") for name in ("training.started", "training.stopped", "training.resumed")]
+    assert said == [
+        (name, "small") for name in ("training.started", "training.stopped", "training.resumed")
+    ]
 
 
 @pytest.mark.parametrize("name", ["", "Big", "a b", "-a", "a-", "a/b", "x" * 61])

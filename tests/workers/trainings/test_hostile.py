@@ -1,4 +1,5 @@
-"""Trainings that cannot be, faults of the machine, and folders that somebody wrote into: each ends with a reason."""
+"""Trainings that cannot be, faults of the machine, and folders that somebody wrote into: each ends
+with a reason."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ def test_one_dialogue_is_too_few(tmp_path: Path) -> None:
 
 
 def test_one_answer_by_everybody_leaves_no_wrong_ones(tmp_path: Path) -> None:
-    talk_of(tmp_path, [f"well {number} do you like rain __eou__ yes __eou__" for number in range(40)])
+    talk_of(
+        tmp_path, [f"well {number} do you like rain __eou__ yes __eou__" for number in range(40)]
+    )
     assert "negatives" in failed(started(tmp_path))
 
 
@@ -115,7 +118,9 @@ def no_space(*_: object, **__: object) -> None:
 def as_safetensors_says(*_: object, **__: object) -> None:
     from safetensors import SafetensorError
 
-    raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+    raise SafetensorError(
+        "Error while serializing: I/O error: No space left on device (os error 28)"
+    )
 
 
 @pytest.mark.parametrize("fault", [no_space, as_safetensors_says])
@@ -136,7 +141,9 @@ def test_a_full_disk_is_said_and_the_training_goes_on_when_there_is_room(
     assert model_digest("full") == model_digest("whole")
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def read_only(*_: object, **__: object) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/somewhere")
 
@@ -145,7 +152,9 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     assert "may not write into DIALEVAL_HOME" in failed(training)
 
 
-def test_a_database_that_is_away_for_a_while_ends_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_away_for_a_while_ends_no_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     training, kept, calls = started(tmp_path), runs.keep, []
 
     def away_at_times(*arguments: Any, **changes: Any) -> bool:
@@ -226,7 +235,17 @@ def test_a_checkpoint_that_was_tampered_with_is_not_gone_on_from(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "{}", "null", "\x00", '{"recipe": 1}', "[" * 100_000, '{"recipe": "", "sha256": ""}', '"density"']
+    "text",
+    [
+        "[]",
+        "{}",
+        "null",
+        "\x00",
+        '{"recipe": 1}',
+        "[" * 100_000,
+        '{"recipe": "", "sha256": ""}',
+        '"density"',
+    ],
 )
 def test_a_folder_that_holds_something_else_is_no_model(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "trained" / "odd"

@@ -20,8 +20,29 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     talk, encoder = talk_file(tmp_path / "talk.txt"), encoder_in(tmp_path)
-    small = ["--negatives", "3", "--epochs", "2", "--max-tokens", "32", "--save-every", "2", "--learning-rate", "0.001"]
-    return ["density", "--corpus", str(talk), "--name", "small", "--encoder", str(encoder), *small, "--inline"]
+    small = [
+        "--negatives",
+        "3",
+        "--epochs",
+        "2",
+        "--max-tokens",
+        "32",
+        "--save-every",
+        "2",
+        "--learning-rate",
+        "0.001",
+    ]
+    return [
+        "density",
+        "--corpus",
+        str(talk),
+        "--name",
+        "small",
+        "--encoder",
+        str(encoder),
+        *small,
+        "--inline",
+    ]
 
 
 def trained(arguments: list[str], *more: str) -> Any:
@@ -43,7 +64,10 @@ def test_it_trains_and_prints_the_run(arguments: list[str]) -> None:
 def test_the_table_names_the_figures(arguments: list[str]) -> None:
     out = io.StringIO()
     call_command("train", *arguments, stdout=out, stderr=io.StringIO())
-    assert " ".join(out.getvalue().splitlines()[0].split()) == "name recipe state seed revision best step R@1 MRR"
+    assert (
+        " ".join(out.getvalue().splitlines()[0].split())
+        == "name recipe state seed revision best step R@1 MRR"
+    )
 
 
 def test_the_same_command_goes_on_with_a_stopped_training(arguments: list[str]) -> None:
@@ -86,15 +110,29 @@ def test_a_setting_of_the_other_recipe_is_refused(arguments: list[str]) -> None:
         trained(arguments, "--free-bits", "1")
 
 
-def test_noise_and_the_next_sentence_are_settings_of_their_recipes(arguments: list[str], tmp_path: Path) -> None:
-    found = trained(arguments, "--objective", "binary", "--perturbed", "2", "--contrastive", "0", "--epochs", "1")
+def test_noise_and_the_next_sentence_are_settings_of_their_recipes(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    found = trained(
+        arguments,
+        "--objective",
+        "binary",
+        "--perturbed",
+        "2",
+        "--contrastive",
+        "0",
+        "--epochs",
+        "1",
+    )
     assert (found["settings"]["objective"], found["settings"]["perturbed"]) == ("binary", 2)
     assert "noise contrastive" in found["curves"][-1]
     assert "maude_style[trained=small]" in found["metrics"]
     of_cmn = ["cmn", *arguments[1:3], "--name", "other", "--next-sentence", "0"]
     asked: list[dict[str, Any]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(actions, "start", lambda *given, **named: asked.append(given[3]) or _refused())
+        patch.setattr(
+            actions, "start", lambda *given, **named: asked.append(given[3]) or _refused()
+        )
         with pytest.raises(CommandError, match="enough seen"):
             call_command("train", *of_cmn, stderr=io.StringIO())
     assert asked == [{"next_sentence": False}]
@@ -104,7 +142,9 @@ def _refused() -> Any:
     raise actions.Refused("enough seen")
 
 
-def test_several_processes_train_inline_only(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_processes_train_inline_only(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What they do together: tests/workers/training/test_several_processes.py."""
     arguments.remove("--inline")
     monkeypatch.setenv("WORLD_SIZE", "2")

@@ -13,13 +13,20 @@ from workers.judging.render import begun
 
 
 class Command(ConsoleCommand):
-    help = "Check a judge's prompt file: everything that is wrong with it, by line; or what it asks, and its digest."
+    help = (
+        "Check a judge's prompt file: everything that is wrong with it, by line; or what it asks, "
+        "and its digest."
+    )
 
     reads_database = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="the prompt file; docs/judges.md describes the format")
-        parser.add_argument("--show", action="store_true", help="print it filled in, for a made-up dialogue")
+        parser.add_argument(
+            "file", metavar="FILE", help="the prompt file; docs/judges.md describes the format"
+        )
+        parser.add_argument(
+            "--show", action="store_true", help="print it filled in, for a made-up dialogue"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -27,7 +34,9 @@ class Command(ConsoleCommand):
         except ImportFailed as failure:
             for line in str(failure).splitlines():
                 self.say(line)
-            wrong = "1 problem" if len(failure.problems) == 1 else f"{len(failure.problems)} problems"
+            wrong = (
+                "1 problem" if len(failure.problems) == 1 else f"{len(failure.problems)} problems"
+            )
             raise CommandError(f"{options['file']} cannot be used: {wrong}") from None
         for key, value in _facts(prompt):
             self.stdout.write(f"{key:<13} {value}")
@@ -40,7 +49,9 @@ class Command(ConsoleCommand):
     def _show(self, prompt: JudgePromptFile) -> None:
         for message in sample_messages(prompt):
             self.stdout.write(f"\n--- {message.role} ---\n{message.text}")
-        self.stdout.write(f"\n--- assistant, begun for an expected score ---\n{begun(prompt, prompt.score)}")
+        self.stdout.write(
+            f"\n--- assistant, begun for an expected score ---\n{begun(prompt, prompt.score)}"
+        )
 
 
 def _facts(prompt: JudgePromptFile) -> list[tuple[str, str]]:

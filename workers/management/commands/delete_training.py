@@ -10,8 +10,9 @@ from workers.trainings import actions, deletion, uses
 
 class Command(ConsoleCommand):
     help = (
-        "Delete a training with its checkpoints and its model, or a model that was copied here. Scores that were made "
-        "with it stay. Refused while it trains, and while metric runs or rounds need it."
+        "Delete a training with its checkpoints and its model, or a model that was copied here. "
+        "Scores that were made with it stay. Refused while it trains, and while metric runs or "
+        "rounds need it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,4 +24,6 @@ class Command(ConsoleCommand):
         except actions.Refused as refusal:
             raise CommandError(refusal.message) from None
         kept = uses.scores_with(options["name"])
-        self.stdout.write(f"{options['name']}: deleted{f'; {kept} scores made with it stay' if kept else ''}")
+        self.stdout.write(
+            f"{options['name']}: deleted{f'; {kept} scores made with it stay' if kept else ''}"
+        )

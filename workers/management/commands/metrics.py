@@ -15,7 +15,10 @@ WIDTH = 100
 
 
 class Command(ConsoleCommand):
-    help = "List the metrics: what each needs, at which levels it exists, its options, and whether it can run here."
+    help = (
+        "List the metrics: what each needs, at which levels it exists, its options, and whether "
+        "it can run here."
+    )
 
     reads_database = False
 
@@ -33,7 +36,9 @@ class Command(ConsoleCommand):
             )
             self.stdout.write("\nNot available as released, and why:")
             for one in NOT_AVAILABLE:
-                self.stdout.write(fill(f"{one.name} ({one.url}): {one.why}.", WIDTH, subsequent_indent="  "))
+                self.stdout.write(
+                    fill(f"{one.name} ({one.url}): {one.why}.", WIDTH, subsequent_indent="  ")
+                )
         available = sum(not why_missing(metric) for metric in metrics)
         self.say(f"{len(metrics)} metrics, {available} of them can run on this machine")
 
@@ -59,7 +64,12 @@ def _document(metric: Metric) -> dict[str, Any]:
         "queue": metric.queue,
         "range": list(metric.value_range),
         "options": [
-            {"name": option.name, "default": option.default, "choices": list(option.choices), "help": option.help}
+            {
+                "name": option.name,
+                "default": option.default,
+                "choices": list(option.choices),
+                "help": option.help,
+            }
             for option in metric.options
         ],
         "available": not reason,

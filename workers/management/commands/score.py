@@ -21,8 +21,9 @@ LONELY_SECONDS = 10
 
 class Command(ConsoleCommand):
     help = (
-        "Compute metrics for a corpus's systems. The workers do it, and a progress bar follows them; Ctrl-C stops "
-        "following, not the work. With --inline this process computes. What is computed already is not computed again."
+        "Compute metrics for a corpus's systems. The workers do it, and a progress bar follows "
+        "them; Ctrl-C stops following, not the work. With --inline this process computes. What is "
+        "computed already is not computed again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,10 +38,13 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--human",
             metavar="S",
-            help="the human side of metrics that hold systems against people (fbd, prd): references, another corpus's "
-            "slug, or slug@v1; default: references, those of the corpus itself",
+            help="the human side of metrics that hold systems against people (fbd, prd): "
+            "references, another corpus's slug, or slug@v1; default: references, those of the "
+            "corpus itself",
         )
-        parser.add_argument("--inline", action="store_true", help="compute in this process, without workers")
+        parser.add_argument(
+            "--inline", action="store_true", help="compute in this process, without workers"
+        )
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -65,7 +69,10 @@ class Command(ConsoleCommand):
             self.print_json({**document, "runs": _documents(version, done)})
         else:
             undefined = [
-                (f"{run.configuration} on {run.system.name}", run.system_reason or run.error or "not computed yet")
+                (
+                    f"{run.configuration} on {run.system.name}",
+                    run.system_reason or run.error or "not computed yet",
+                )
                 for run in done
                 if run.system_score is None
             ]
@@ -75,15 +82,17 @@ class Command(ConsoleCommand):
                 self.say(f"warning: {run.configuration} on {run.system.name}: {warning}")
         failed = [run for run in done if run.state == MetricRun.State.FAILED]
         self.say(
-            f"{version.corpus.slug} {version.label}: {len(done) - len(failed)} runs done, {len(failed)} failed, "
-            f"{time.monotonic() - started:.1f} s"
+            f"{version.corpus.slug} {version.label}: {len(done) - len(failed)} runs done, "
+            f"{len(failed)} failed, {time.monotonic() - started:.1f} s"
         )
         if failed:
-            raise CommandError("; ".join(sorted({f"{run.configuration}: {run.error}" for run in failed})))
+            raise CommandError(
+                "; ".join(sorted({f"{run.configuration}: {run.error}" for run in failed}))
+            )
 
     def _offered(self, version: CorpusVersion, text: str, human: str | None) -> list[Configuration]:
-        """The configurations asked for. ``all`` leaves out, and names, those that cannot be computed here; and judges,
-        which are asked for by name, because they cost money or hours."""
+        """The configurations asked for. ``all`` leaves out, and names, those that cannot be
+        computed here; and judges, which are asked for by name, because they cost money or hours."""
         everything = text.strip() == "all"
         configurations = parse_list(",".join(_all_but_judges()) if everything else text)
         if not configurations:
@@ -98,13 +107,16 @@ class Command(ConsoleCommand):
             elif everything:
                 self.say(f"{configuration.text} is left out: {reason}")
             else:
-                raise ConfigurationError(f"{configuration.text} cannot be computed on {version.corpus.slug}: {reason}")
+                raise ConfigurationError(
+                    f"{configuration.text} cannot be computed on {version.corpus.slug}: {reason}"
+                )
         if not offered:
             raise ConfigurationError(f"no metric can be computed on {version.corpus.slug}")
         return list(dict.fromkeys(offered))
 
     def _compute(self, wanted: list[Configuration], systems: list[System]) -> None:
-        """One after another. A run that a worker has is waited for, and taken over when that worker fell silent."""
+        """One after another. A run that a worker has is waited for, and taken over when that worker
+        fell silent."""
         unfinished = queries.runs_for(wanted, systems).filter(
             state__in=[MetricRun.State.PENDING, MetricRun.State.RUNNING]
         )
@@ -126,10 +138,14 @@ class Command(ConsoleCommand):
                 if finished != bar.n or queries.is_being_computed(ours):
                     last_change = time.monotonic()
                 bar.update(finished - bar.n)
-                if not states["pending"] and not states["running"]:  # some may have been withdrawn meanwhile
+                if (
+                    not states["pending"] and not states["running"]
+                ):  # some may have been withdrawn meanwhile
                     return
                 if time.monotonic() - last_change > LONELY_SECONDS:
-                    self.say("No worker has taken the runs yet. They wait; start one with: manage.py run")
+                    self.say(
+                        "No worker has taken the runs yet. They wait; start one with: manage.py run"
+                    )
                     last_change = float("inf")
                 time.sleep(POLL_SECONDS)
 
@@ -164,12 +180,16 @@ def _document(run: MetricRun, places: list[dict[str, Any]]) -> dict[str, Any]:
         return {**document, "error": run.error}
     if run.system_score is None:
         document["reason"] = run.system_reason
-    document["remarks"] = [{**places[int(turn)], "remark": remark} for turn, remark in run.remarks.items()]
+    document["remarks"] = [
+        {**places[int(turn)], "remark": remark} for turn, remark in run.remarks.items()
+    ]
     document["details"] = run.details
     if of_dialogues:
         document["dialogue_scores"] = _scores(run.dialogue_scores, run.undefined, places)
     # A metric of whole systems has neither.
-    document["turn_scores"] = _scores(run.turn_scores, run.undefined, places) if run.turn_scores else []
+    document["turn_scores"] = (
+        _scores(run.turn_scores, run.undefined, places) if run.turn_scores else []
+    )
     return document
 
 
@@ -196,7 +216,13 @@ def _table(done: list[MetricRun]) -> tuple[list[str], list[list[str]]]:
 
 def _row(run: MetricRun) -> list[str]:
     undefined = len(run.undefined) - queries.absent_responses(run.undefined)
-    return [run.configuration, run.system.name, run.state, figure(run.system_score, 4), str(undefined)]
+    return [
+        run.configuration,
+        run.system.name,
+        run.state,
+        figure(run.system_score, 4),
+        str(undefined),
+    ]
 
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:

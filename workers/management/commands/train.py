@@ -22,8 +22,25 @@ POLL_SECONDS = 0.5
 LONELY_SECONDS = 10
 CONTRASTIVE = {"0": "none", "1": "paper", "released": "released"}
 SETTINGS = (
-    *("encoder", "epochs", "seconds", "negatives", "learning_rate", "pairs_an_epoch", "freeze", "turns"),
-    *("objective", "perturbed", "max_tokens", "free_bits", "validation_share", "validation_pairs", "patience"),
+    *(
+        "encoder",
+        "epochs",
+        "seconds",
+        "negatives",
+        "learning_rate",
+        "pairs_an_epoch",
+        "freeze",
+        "turns",
+    ),
+    *(
+        "objective",
+        "perturbed",
+        "max_tokens",
+        "free_bits",
+        "validation_share",
+        "validation_pairs",
+        "patience",
+    ),
     *("save_every", "precision"),
 )
 """Options that are a setting of the recipe or of the training, by its name."""
@@ -35,24 +52,44 @@ BATCH = {"density": "contexts", "cmn": "batch"}
 
 class Command(ConsoleCommand):
     help = (
-        "Train a metric's model on a corpus of conversations between people: density (DEnsity) or cmn. A worker of the "
-        "queue gpu does it, and a progress bar follows; Ctrl-C stops following, not the work. With --inline this "
-        "process trains. The same command again goes on with a training that was stopped or failed."
+        "Train a metric's model on a corpus of conversations between people: density (DEnsity) or "
+        "cmn. A worker of the queue gpu does it, and a progress bar follows; Ctrl-C stops "
+        "following, not the work. With --inline this process trains. The same command again goes "
+        "on with a training that was stopped or failed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("recipe", choices=["density", "cmn"], metavar="RECIPE", help="density or cmn")
-        parser.add_argument("--corpus", required=True, metavar="S", help="a corpus's slug, or a file of DailyDialog, …")
-        parser.add_argument("--name", required=True, help="the trained model's: density[trained=NAME]")
-        parser.add_argument("--encoder", metavar="M", help="what training begins from: a folder or a hub id")
-        parser.add_argument("--epochs", type=whole_number(1), metavar="E")
-        parser.add_argument("--seconds", type=float, metavar="T", help="the time that training may take in all")
-        parser.add_argument("--negatives", type=whole_number(1), metavar="K", help="density: for each answer")
         parser.add_argument(
-            "--contrastive", choices=list(CONTRASTIVE), help="density: the loss L_CL, 1 where not given"
+            "recipe", choices=["density", "cmn"], metavar="RECIPE", help="density or cmn"
         )
         parser.add_argument(
-            "--objective", choices=OBJECTIVES, help="density: the answer among all, or each by itself (MAUDE)"
+            "--corpus",
+            required=True,
+            metavar="S",
+            help="a corpus's slug, or a file of DailyDialog, …",
+        )
+        parser.add_argument(
+            "--name", required=True, help="the trained model's: density[trained=NAME]"
+        )
+        parser.add_argument(
+            "--encoder", metavar="M", help="what training begins from: a folder or a hub id"
+        )
+        parser.add_argument("--epochs", type=whole_number(1), metavar="E")
+        parser.add_argument(
+            "--seconds", type=float, metavar="T", help="the time that training may take in all"
+        )
+        parser.add_argument(
+            "--negatives", type=whole_number(1), metavar="K", help="density: for each answer"
+        )
+        parser.add_argument(
+            "--contrastive",
+            choices=list(CONTRASTIVE),
+            help="density: the loss L_CL, 1 where not given",
+        )
+        parser.add_argument(
+            "--objective",
+            choices=OBJECTIVES,
+            help="density: the answer among all, or each by itself (MAUDE)",
         )
         parser.add_argument(
             "--perturbed",
@@ -61,22 +98,43 @@ class Command(ConsoleCommand):
             help="density: negatives that are the answer, shuffled, …",
         )
         parser.add_argument("--learning-rate", type=float, metavar="R")
-        parser.add_argument("--batch", type=whole_number(1), metavar="P", help="pairs whose mean loss makes one step")
         parser.add_argument(
-            "--precision", choices=get_args(Precision), help="auto: bf16 where the accelerator has it, else float32"
+            "--batch",
+            type=whole_number(1),
+            metavar="P",
+            help="pairs whose mean loss makes one step",
+        )
+        parser.add_argument(
+            "--precision",
+            choices=get_args(Precision),
+            help="auto: bf16 where the accelerator has it, else float32",
         )
         parser.add_argument("--pairs-an-epoch", type=whole_number(0), metavar="P", help="0: all")
-        parser.add_argument("--freeze", type=whole_number(0), metavar="L", help="lowest layers that are not trained")
-        parser.add_argument("--turns", type=whole_number(0), metavar="N", help="last utterances looked at; 0: all")
-        parser.add_argument("--max-tokens", type=whole_number(1), metavar="N")
-        parser.add_argument("--free-bits", type=float, metavar="B", help="cmn: nats a dimension that cost nothing")
         parser.add_argument(
-            "--next-sentence", choices=list(YES_OR_NO), help="cmn: whether to learn what follows, 1 where not given"
+            "--freeze", type=whole_number(0), metavar="L", help="lowest layers that are not trained"
+        )
+        parser.add_argument(
+            "--turns", type=whole_number(0), metavar="N", help="last utterances looked at; 0: all"
+        )
+        parser.add_argument("--max-tokens", type=whole_number(1), metavar="N")
+        parser.add_argument(
+            "--free-bits", type=float, metavar="B", help="cmn: nats a dimension that cost nothing"
+        )
+        parser.add_argument(
+            "--next-sentence",
+            choices=list(YES_OR_NO),
+            help="cmn: whether to learn what follows, 1 where not given",
         )
         parser.add_argument("--validation-share", type=float, metavar="V", help="of the dialogues")
-        parser.add_argument("--validation-pairs", type=whole_number(0), metavar="P", help="drawn of these; 0: all")
-        parser.add_argument("--patience", type=whole_number(0), metavar="N", help="validations without a better one")
-        parser.add_argument("--save-every", type=whole_number(0), metavar="N", help="steps between checkpoints")
+        parser.add_argument(
+            "--validation-pairs", type=whole_number(0), metavar="P", help="drawn of these; 0: all"
+        )
+        parser.add_argument(
+            "--patience", type=whole_number(0), metavar="N", help="validations without a better one"
+        )
+        parser.add_argument(
+            "--save-every", type=whole_number(0), metavar="N", help="steps between checkpoints"
+        )
         parser.add_argument("--seed", type=whole_number(0), default=0)
         rules = parser.add_mutually_exclusive_group()
         rules.add_argument(
@@ -84,8 +142,14 @@ class Command(ConsoleCommand):
             action="store_true",
             help="train without the dialogues that an evaluation corpus of the site holds",
         )
-        rules.add_argument("--allow-overlap", action="store_true", help="train on them all the same; it is recorded")
-        parser.add_argument("--inline", action="store_true", help="train in this process, without workers")
+        rules.add_argument(
+            "--allow-overlap",
+            action="store_true",
+            help="train on them all the same; it is recorded",
+        )
+        parser.add_argument(
+            "--inline", action="store_true", help="train in this process, without workers"
+        )
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -113,7 +177,9 @@ class Command(ConsoleCommand):
             try:
                 (self._compute if options["inline"] else self._follow)(training, bar)
             except KeyboardInterrupt:
-                raise CommandError("stopped following; the training waits for the workers or goes on there") from None
+                raise CommandError(
+                    "stopped following; the training waits for the workers or goes on there"
+                ) from None
         training.refresh_from_db()
         self._print(training, options["format"])
         if training.state != Training.State.DONE:
@@ -124,7 +190,8 @@ class Command(ConsoleCommand):
         )
 
     def _wanted(self, options: Mapping[str, Any]) -> Training:
-        """A new training, or the one of this name, where it is the same: stopped or failed, it goes on."""
+        """A new training, or the one of this name, where it is the same: stopped or failed, it goes
+        on."""
         source = _source(options["corpus"])
         chosen = {name: options[name] for name in SETTINGS if options[name] is not None}
         if options["batch"] is not None:
@@ -147,9 +214,13 @@ class Command(ConsoleCommand):
             and (known.seed, known.overlap_rule) == (options["seed"], rule)
         )
         if known is None or (not same and queries.failed_at_once(known)):
-            return actions.start(options["name"], options["recipe"], source, chosen, options["seed"], rule, hint=hint)
+            return actions.start(
+                options["name"], options["recipe"], source, chosen, options["seed"], rule, hint=hint
+            )
         if not same:
-            raise actions.Refused(f"there is a training {known.name} with other settings: choose another name")
+            raise actions.Refused(
+                f"there is a training {known.name} with other settings: choose another name"
+            )
         if actions.go_on(known, hint=hint):
             self.say(f"{known.name} goes on at its last checkpoint")
         return known
@@ -177,7 +248,9 @@ class Command(ConsoleCommand):
                 last_change = time.monotonic()
             _show(bar, row["progress"])
             if time.monotonic() - last_change > LONELY_SECONDS:
-                self.say("No worker has taken the training yet. It waits; start one with: manage.py run")
+                self.say(
+                    "No worker has taken the training yet. It waits; start one with: manage.py run"
+                )
                 last_change = float("inf")
             time.sleep(POLL_SECONDS)
 

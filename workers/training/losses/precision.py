@@ -1,4 +1,5 @@
-"""Half precision ends at a loss: exponentials and sums over a batch need float32's range and digits."""
+"""Half precision ends at a loss: exponentials and sums over a batch need float32's range and
+digits."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ Result = TypeVar("Result")
 
 
 def in_full_precision(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Tensors of half precision arrive as float32, float64 stays; autocast, which would take products of float32 in
-    half precision, is off inside. Gradients go back in the precision that the tensors had."""
+    """Tensors of half precision arrive as float32, float64 stays; autocast, which would take
+    products of float32 in half precision, is off inside. Gradients go back in the precision that
+    the tensors had."""
 
     @wraps(function)
     def in_float32(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:

@@ -14,8 +14,9 @@ def response_selection(scores: torch.Tensor) -> torch.Tensor:
 
     L_RS = −log( e^f(c, r_p) / (e^f(c, r_p) + Σᵢ e^f(c, r_nᵢ)) ),
 
-    for ``scores`` of contexts × candidates, the answer's f(c, r_p) in the first column. The paper prints one context's
-    term; the mean over a batch is the released code's. 0 or more; ln(1 + N) where all N + 1 scores are equal.
+    for ``scores`` of contexts × candidates, the answer's f(c, r_p) in the first column. The paper
+    prints one context's term; the mean over a batch is the released code's. 0 or more; ln(1 + N)
+    where all N + 1 scores are equal.
     """
     answers = torch.zeros(len(scores), dtype=torch.long, device=scores.device)
     return functional.cross_entropy(scores, answers)

@@ -1,7 +1,9 @@
-"""DEnsity's recipe: a response-selection cross-encoder, trained by L_RS + λ L_CL (Park et al., 2023).
+"""DEnsity's recipe: a response-selection cross-encoder, trained by L_RS + λ L_CL (Park et al.,
+2023).
 
-With ``objective="binary"`` and ``perturbed`` answers among the negatives it is MAUDE's (Sinha et al., 2020): each
-candidate is told from noise by itself, and some of the noise is the answer made ungrammatical.
+With ``objective="binary"`` and ``perturbed`` answers among the negatives it is MAUDE's (Sinha et
+al., 2020): each candidate is told from noise by itself, and some of the noise is the answer made
+ungrammatical.
 """
 
 from __future__ import annotations
@@ -22,7 +24,13 @@ from workers.training.negatives import NegativeSampler
 from workers.training.pairs import Pair, places_in_epoch
 from workers.training.perturbation import perturbed
 from workers.training.ranking import ranking_figures
-from workers.training.selection import Selection, SelectionShape, new_selection, passes, tokens_together
+from workers.training.selection import (
+    Selection,
+    SelectionShape,
+    new_selection,
+    passes,
+    tokens_together,
+)
 from workers.training.settings import TrainingError
 from workers.training.task import Batch, Loss
 
@@ -33,15 +41,18 @@ Contrastive = Literal["none", "paper", "released"]
 Objective = Literal["selection", "binary"]
 MOST_PERTURBED = 100
 _ADDED: dict[str, Any] = {"objective": "selection", "perturbed": 0}
-"""Settings that came later. Where they are as before they are not told, so that earlier trainings can go on."""
+"""Settings that came later. Where they are as before they are not told, so that earlier trainings
+can go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class DensitySettings:
-    """The defaults are the paper's for DailyDialog, but for the encoder, which is bert-base-uncased there.
+    """The defaults are the paper's for DailyDialog, but for the encoder, which is bert-base-uncased
+    there.
 
-    Those from ``freeze`` on make a training cheaper. In a cross-encoder negatives that contexts share cost as much as
-    others do, so fewer trained layers, tokens, negatives or pairs are what there is to save on.
+    Those from ``freeze`` on make a training cheaper. In a cross-encoder negatives that contexts
+    share cost as much as others do, so fewer trained layers, tokens, negatives or pairs are what
+    there is to save on.
     """
 
     encoder: str = PACKAGED_ENCODER
@@ -50,8 +61,9 @@ class DensitySettings:
     negatives: int = 15
     """19 for ConvAI2."""
     contrastive: Contrastive = "paper"
-    """L_CL's form, see ``losses.supervised_contrastive``. The paper's equation 4 is a sum over the batch and equation 1
-    one context's term: here both are means over the batch's contexts, which equals both sums to AdamW."""
+    """L_CL's form, see ``losses.supervised_contrastive``. The paper's equation 4 is a sum over the
+    batch and equation 1 one context's term: here both are means over the batch's contexts, which
+    equals both sums to AdamW."""
     contrastive_weight: float = 1.0
     """λ."""
     temperature: float = 0.1
@@ -68,9 +80,11 @@ class DensitySettings:
     validation_pairs: int = 0
     """Drawn once; 0: all."""
     objective: Objective = "selection"
-    """``selection``: L_RS, a softmax over the candidates; ``binary``: MAUDE's loss, each candidate by itself."""
+    """``selection``: L_RS, a softmax over the candidates; ``binary``: MAUDE's loss, each candidate
+    by itself."""
     perturbed: int = 0
-    """Negatives that are the answer with its words in another order, left out or repeated, beside ``negatives``."""
+    """Negatives that are the answer with its words in another order, left out or repeated, beside
+    ``negatives``."""
     recompute: bool = False
     """Trades a third more time for the memory of one pass through the encoder."""
 
@@ -78,13 +92,22 @@ class DensitySettings:
         for name in ("contexts", "negatives", "max_tokens"):
             if getattr(self, name) < 1:
                 raise TrainingError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("freeze", "pairs_an_epoch", "turns", "validation_pairs", "contrastive_weight", "perturbed"):
+        for name in (
+            "freeze",
+            "pairs_an_epoch",
+            "turns",
+            "validation_pairs",
+            "contrastive_weight",
+            "perturbed",
+        ):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise TrainingError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if not 0 < self.temperature < float("inf"):
             raise TrainingError(f"temperature must be more than 0, not {self.temperature}")
         if self.contrastive not in ("none", "paper", "released"):
-            raise TrainingError(f"contrastive must be none, paper or released, not {self.contrastive}")
+            raise TrainingError(
+                f"contrastive must be none, paper or released, not {self.contrastive}"
+            )
         if self.perturbed > MOST_PERTURBED:
             raise TrainingError(f"perturbed must be at most {MOST_PERTURBED}, not {self.perturbed}")
         if self.objective not in ("selection", "binary"):
@@ -104,17 +127,23 @@ _OBJECTIVES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
 
 
 class DensityTask:
-    """A ``workers.training.task.Task``. Raises ``ModelError`` for an encoder that cannot be had, ``TrainingError`` for
-    data that is too little."""
+    """A ``workers.training.task.Task``. Raises ``ModelError`` for an encoder that cannot be had,
+    ``TrainingError`` for data that is too little."""
 
     recipe = RECIPE
     best_by = BEST_BY
 
     def __init__(
-        self, settings: DensitySettings, training: Sequence[Pair], validation: Sequence[Pair], data_signature: str
+        self,
+        settings: DensitySettings,
+        training: Sequence[Pair],
+        validation: Sequence[Pair],
+        data_signature: str,
     ) -> None:
         if not training or not validation:
-            raise TrainingError("training needs pairs of a context and its answer, and others to validate on")
+            raise TrainingError(
+                "training needs pairs of a context and its answer, and others to validate on"
+            )
         self._settings, self.data_signature = settings, data_signature
         shape = SelectionShape(max_tokens=settings.max_tokens)
         self.selection: Selection = new_selection(settings.encoder, shape, settings.seed)
@@ -132,7 +161,11 @@ class DensityTask:
         return self.selection.model
 
     def settings(self) -> Mapping[str, Any]:
-        told = {name: value for name, value in asdict(self._settings).items() if _ADDED.get(name, ...) != value}
+        told = {
+            name: value
+            for name, value in asdict(self._settings).items()
+            if _ADDED.get(name, ...) != value
+        }
         return {**told, "encoder": self.selection.encoder}
 
     def files(self) -> Mapping[str, bytes]:
@@ -140,7 +173,9 @@ class DensityTask:
 
     def batches(self, epoch: int) -> Sequence[Any]:
         """For each batch the places of its pairs, and of their negatives (pairs × negatives)."""
-        pairs = places_in_epoch(len(self._contexts), self._settings.pairs_an_epoch, epoch, self._settings.seed)
+        pairs = places_in_epoch(
+            len(self._contexts), self._settings.pairs_an_epoch, epoch, self._settings.seed
+        )
         negatives = self._sampler.for_epoch(epoch)
         starts = range(0, len(pairs), self._settings.contexts)
         chosen = (pairs[start : start + self._settings.contexts] for start in starts)
@@ -151,7 +186,10 @@ class DensityTask:
         made = [
             self.selection.inputs.input(self._contexts[place], response)
             for place, others in zip(places.tolist(), negatives.tolist(), strict=True)
-            for response in (*(self._responses[one] for one in (place, *others)), *self._perturbed(place))
+            for response in (
+                *(self._responses[one] for one in (place, *others)),
+                *self._perturbed(place),
+            )
         ]
         device = next(self.model.parameters()).device
         return passes(made, self.selection.padding_id, tokens_together(device))
@@ -171,21 +209,27 @@ class DensityTask:
         return Loss(selection + settings.contrastive_weight * contrastive, parts)
 
     def validate(self, model: nn.Module) -> Mapping[str, float]:  # noqa: ARG002 - it is the selection's
-        """R@1 and MRR of the answers among as many other responses as in training, the same ones every time."""
+        """R@1 and MRR of the answers among as many other responses as in training, the same ones
+        every time."""
         scores = self.selection.scores(self._validation)
         return ranking_figures(scores.reshape(-1, 1 + self._settings.negatives))
 
     def _perturbed(self, place: int) -> list[str]:
-        """The same ones in every epoch, as in MAUDE's released data. One without words stands against itself."""
+        """The same ones in every epoch, as in MAUDE's released data. One without words stands
+        against itself."""
         count = self._settings.perturbed
         if not count or not self._responses[place].split():
             return [self._responses[place]] * count
-        return perturbed(self._responses[place], count, np.random.default_rng((self._settings.seed, place)))
+        return perturbed(
+            self._responses[place], count, np.random.default_rng((self._settings.seed, place))
+        )
 
     def _candidates(self, pairs: Sequence[Pair]) -> list[tuple[Sequence[str], str]]:
         """Of each validation pair the answer, then its negatives, from all validation pairs."""
         contexts, responses = self._texts(pairs)
-        negatives = NegativeSampler(pairs, self._settings.negatives, self._settings.seed).for_epoch(0)
+        negatives = NegativeSampler(pairs, self._settings.negatives, self._settings.seed).for_epoch(
+            0
+        )
         places = np.arange(len(pairs))
         if 0 < self._settings.validation_pairs < len(pairs):
             drawn = np.random.default_rng(self._settings.seed).choice(

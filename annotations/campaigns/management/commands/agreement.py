@@ -1,5 +1,5 @@
-"""Takes the place of the command of the same name, which knows corpora only: this app comes first among the installed
-ones, and the core must not know of campaigns."""
+"""Takes the place of the command of the same name, which knows corpora only: this app comes first
+among the installed ones, and the core must not know of campaigns."""
 
 from __future__ import annotations
 
@@ -25,9 +25,13 @@ class Command(CorpusAgreement):
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument("--corpus", metavar="S")
-        source.add_argument("--campaign", metavar="SLUG", help="the ratings of a campaign, published or not")
+        source.add_argument(
+            "--campaign", metavar="SLUG", help="the ratings of a campaign, published or not"
+        )
         parser.add_argument(
-            "--include-excluded", action="store_true", help="of a campaign: with the ratings of excluded raters"
+            "--include-excluded",
+            action="store_true",
+            help="of a campaign: with the ratings of excluded raters",
         )
         add_choice_arguments(parser)
         add_report_arguments(parser)
@@ -52,7 +56,9 @@ class Command(CorpusAgreement):
             excluded=options["include_excluded"],
             resamples=self.resamples_of(options),
         )
-        source = f"campaign {campaign.slug} on {campaign.version.corpus.slug} {campaign.version.label}"
+        source = (
+            f"campaign {campaign.slug} on {campaign.version.corpus.slug} {campaign.version.label}"
+        )
         self.print_report(report, source, options["format"])
 
 

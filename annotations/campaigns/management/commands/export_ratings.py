@@ -25,13 +25,15 @@ FORMATS = {
 
 class Command(ConsoleCommand):
     help = (
-        "Write a campaign's ratings into a folder, raters under pseudonyms. Only ratings that count, unless asked "
-        "otherwise. The folder appears when it is complete."
+        "Write a campaign's ratings into a folder, raters under pseudonyms. Only ratings that "
+        "count, unless asked otherwise. The folder appears when it is complete."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", metavar="CAMPAIGN")
-        parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="the folder to write")
+        parser.add_argument(
+            "--to", required=True, type=Path, metavar="DIR", help="the folder to write"
+        )
         parser.add_argument(
             "--format",
             choices=list(FORMATS),
@@ -39,33 +41,49 @@ class Command(ConsoleCommand):
             help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()) + " (default csv)",
         )
         parser.add_argument(
-            "--names", action="store_true", help="add the raters' account names, in a column (key) 'account'"
+            "--names",
+            action="store_true",
+            help="add the raters' account names, in a column (key) 'account'",
         )
         parser.add_argument(
             "--include-excluded",
             action="store_true",
-            help="also what does not count: ratings of excluded raters, training and attention items",
+            help="also what does not count: ratings of excluded raters, training and attention "
+            "items",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="put it in the place of a folder that holds something"
+            "--replace",
+            action="store_true",
+            help="put it in the place of a folder that holds something",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["to"] == Path():
             raise CommandError("--to names no folder")
         if options["names"] and options["format"] == "mt-metrics-eval":
-            raise CommandError("mt-metrics-eval's files hold means over raters: there is nothing for --names to name")
+            raise CommandError(
+                "mt-metrics-eval's files hold means over raters: there is nothing for --names to "
+                "name"
+            )
         try:
             campaign = campaign_by_slug(options["slug"])
             if campaign.kind == Campaign.Kind.COLLECTION:
                 raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
             with whole_folder(options["to"], options["replace"]) as folder, one_moment():
-                _write(campaign, folder, options["format"], options["include_excluded"], options["names"])
+                _write(
+                    campaign,
+                    folder,
+                    options["format"],
+                    options["include_excluded"],
+                    options["names"],
+                )
         except (NotFound, ExportFailed) as refusal:
             raise CommandError(str(refusal)) from None
         except OSError as refusal:
             raise CommandError(f"{options['to']} cannot be written: {refusal.strerror}") from None
-        self.stdout.write(f"{campaign.slug}: wrote its ratings to {options['to']} as {options['format']}")
+        self.stdout.write(
+            f"{campaign.slug}: wrote its ratings to {options['to']} as {options['format']}"
+        )
 
 
 def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names: bool) -> None:
@@ -73,10 +91,15 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
     if form == "mt-metrics-eval":
         mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
     elif form == "jsonl":
-        _write_lines(folder / "ratings.jsonl", json_lines(ratings_to_export(campaign, everything, names), names))
+        _write_lines(
+            folder / "ratings.jsonl",
+            json_lines(ratings_to_export(campaign, everything, names), names),
+        )
     else:
         for name, lines in (("ratings.csv", csv_of_ratings), ("revisions.csv", csv_of_revisions)):
-            _write_lines(folder / name, lines(ratings_to_export(campaign, everything, names), axes, names))
+            _write_lines(
+                folder / name, lines(ratings_to_export(campaign, everything, names), axes, names)
+            )
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -15,16 +15,22 @@ MOST = 100_000
 
 class Command(ConsoleCommand):
     help = (
-        "Make personas for dialogues: a name, an age and a family sentence, then two head personas with their "
-        "attributes, without contradictions. The same seed and file give the same personas."
+        "Make personas for dialogues: a name, an age and a family sentence, then two head "
+        "personas with their attributes, without contradictions. The same seed and file give the "
+        "same personas."
     )
     reads_database = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--count", type=whole_number(1, MOST), default=1, help="how many personas (default 1)")
+        parser.add_argument(
+            "--count", type=whole_number(1, MOST), default=1, help="how many personas (default 1)"
+        )
         parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument(
-            "--knowledge", type=Path, metavar="FILE", help="head personas with attributes (default: the project's own)"
+            "--knowledge",
+            type=Path,
+            metavar="FILE",
+            help="head personas with attributes (default: the project's own)",
         )
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
@@ -36,10 +42,15 @@ class Command(ConsoleCommand):
         except NoPersona as refusal:
             raise CommandError(str(refusal)) from None
         if options["format"] == "json":
-            self.print_json({"seed": options["seed"], "personas": [_as_json(persona) for persona in personas]})
+            self.print_json(
+                {"seed": options["seed"], "personas": [_as_json(persona) for persona in personas]}
+            )
         else:
             self.print_table(["persona", "sentence"], _rows(personas))
-        self.say(f"personas: {len(personas)}, from {len(knowledge.heads)} head personas, seed {options['seed']}")
+        self.say(
+            f"personas: {len(personas)}, from {len(knowledge.heads)} head personas, seed "
+            f"{options['seed']}"
+        )
 
     def _knowledge(self, path: Path | None) -> Knowledge:
         try:
@@ -48,7 +59,9 @@ class Command(ConsoleCommand):
             for problem in failure.problems:
                 self.stderr.write(str(problem))
             count = len(failure.problems)
-            raise CommandError(f"no persona was made: {count} problem{'' if count == 1 else 's'}") from None
+            raise CommandError(
+                f"no persona was made: {count} problem{'' if count == 1 else 's'}"
+            ) from None
 
 
 def _as_json(persona: Persona) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The bounds: the reference figures, hand-made sums, and Gaussians whose mutual information is known."""
+"""The bounds: the reference figures, hand-made sums, and Gaussians whose mutual information is
+known."""
 
 from __future__ import annotations
 
@@ -16,15 +17,19 @@ from workers.training.losses.info_nce import Form, info_nce
 @pytest.fixture
 def reference(golden: Path) -> list[dict[str, Any]]:
     """Latents without variance: F of the pair and of ten, nine and three negatives."""
-    made: list[dict[str, Any]] = json.loads((golden / "cmn_density_numeric.json").read_text())["cmn"][
-        "deterministic_std0"
-    ]
+    made: list[dict[str, Any]] = json.loads((golden / "cmn_density_numeric.json").read_text())[
+        "cmn"
+    ]["deterministic_std0"]
     assert [one["N_negatives"] for one in made] == [10, 9, 3]
     return made
 
 
-@pytest.mark.parametrize(("form", "name"), [("paper", "paper_eq4"), ("released", "repo_InfoNCE_std0")])
-def test_both_forms_are_the_reference_figures(reference: list[dict[str, Any]], form: Form, name: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "name"), [("paper", "paper_eq4"), ("released", "repo_InfoNCE_std0")]
+)
+def test_both_forms_are_the_reference_figures(
+    reference: list[dict[str, Any]], form: Form, name: str
+) -> None:
     for one in reference:
         positive = torch.tensor(one["F"], dtype=torch.float64)
         negatives = torch.tensor(one["F_neg"], dtype=torch.float64)
@@ -32,11 +37,13 @@ def test_both_forms_are_the_reference_figures(reference: list[dict[str, Any]], f
 
 
 def test_by_hand() -> None:
-    # F = ln 6, three negatives with e^F of 1, 2 and 3. paper: ln 6 + ln 2 − ln(6/2) = ln 4. released: ln 6 + ln 10 −
-    # (ln 6)/3. bound: ln 6 + ln 4 − ln(6 + 6) = ln 2.
+    # F = ln 6, three negatives with e^F of 1, 2 and 3. paper: ln 6 + ln 2 − ln(6/2) = ln 4.
+    # released: ln 6 + ln 10 − (ln 6)/3. bound: ln 6 + ln 4 − ln(6 + 6) = ln 2.
     positive, negatives = torch.tensor(math.log(6)), torch.tensor([0.0, math.log(2), math.log(3)])
     assert info_nce(positive, negatives).item() == pytest.approx(math.log(4))
-    assert info_nce(positive, negatives, "released").item() == pytest.approx(math.log(60) - math.log(6) / 3)
+    assert info_nce(positive, negatives, "released").item() == pytest.approx(
+        math.log(60) - math.log(6) / 3
+    )
     assert info_nce(positive, negatives, "bound").item() == pytest.approx(math.log(2))
 
 
@@ -45,7 +52,9 @@ def test_each_draw_has_its_own_negatives() -> None:
     for form in ("paper", "released", "bound"):
         together = info_nce(positive, negatives, form)
         assert together.shape == (4, 3)
-        assert together[2, 1].item() == pytest.approx(info_nce(positive[2, 1], negatives[2, 1], form).item(), rel=1e-5)
+        assert together[2, 1].item() == pytest.approx(
+            info_nce(positive[2, 1], negatives[2, 1], form).item(), rel=1e-5
+        )
 
 
 def test_too_few_negatives_are_refused() -> None:
@@ -79,7 +88,8 @@ CONTRASTED = 4000
 
 
 def gaussians(negatives: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """F(x, y) = ln p(y | x) − ln p(y), the best critic there is, of pairs and of negatives drawn from p(y)."""
+    """F(x, y) = ln p(y | x) − ln p(y), the best critic there is, of pairs and of negatives drawn
+    from p(y)."""
     random = torch.Generator().manual_seed(0)
 
     def normal(*shape: int) -> torch.Tensor:
@@ -96,7 +106,9 @@ def gaussians(negatives: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize(("negatives", "near"), [(3, 0.5), (15, 0.2), (255, 0.03)])
-def test_the_bound_is_below_the_known_information_and_nearer_with_more_negatives(negatives: int, near: float) -> None:
+def test_the_bound_is_below_the_known_information_and_nearer_with_more_negatives(
+    negatives: int, near: float
+) -> None:
     values = info_nce(*gaussians(negatives), "bound")
     error = (values.std() / math.sqrt(CONTRASTED)).item()
     assert error < 0.02
@@ -106,11 +118,15 @@ def test_the_bound_is_below_the_known_information_and_nearer_with_more_negatives
 
 def test_a_critic_that_knows_less_gives_a_lower_bound() -> None:
     positive, negatives = gaussians(15)
-    assert info_nce(0.3 * positive, 0.3 * negatives, "bound").mean() < info_nce(positive, negatives, "bound").mean()
+    assert (
+        info_nce(0.3 * positive, 0.3 * negatives, "bound").mean()
+        < info_nce(positive, negatives, "bound").mean()
+    )
 
 
 def test_equation_4_as_printed_is_no_bound() -> None:
-    """With the best critic its mean is the known information plus about log(N − 1): 2.7 nats too much for 15."""
+    """With the best critic its mean is the known information plus about log(N − 1): 2.7 nats too
+    much for 15."""
     values = info_nce(*gaussians(15), "paper")
     assert values.mean().item() == pytest.approx(KNOWN + math.log(14), abs=0.1)
     # And where F says nothing, so there is no information: log(N − 1) + log((N − 1) / N).

@@ -11,10 +11,13 @@ from workers.training.losses.noise_contrastive import noise_contrastive
 
 
 def test_it_is_the_printed_sum() -> None:
-    # σ(ln 3) = 3/4; σ(−0) = 1/2, σ(−ln 4) = 1/5: −ln(3/4) + (ln 2 + ln 5)/2. Second context: all 0, 2 ln 2.
+    # σ(ln 3) = 3/4; σ(−0) = 1/2, σ(−ln 4) = 1/5: −ln(3/4) + (ln 2 + ln 5)/2. Second context: all 0,
+    # 2 ln 2.
     scores = torch.tensor([[math.log(3), 0.0, math.log(4)], [0.0, 0.0, 0.0]])
     first = -math.log(0.75) + (math.log(2) + math.log(5)) / 2
-    assert noise_contrastive(scores).item() == pytest.approx((first + 2 * math.log(2)) / 2, rel=1e-6)
+    assert noise_contrastive(scores).item() == pytest.approx(
+        (first + 2 * math.log(2)) / 2, rel=1e-6
+    )
 
 
 def test_the_number_of_negatives_does_not_weigh() -> None:

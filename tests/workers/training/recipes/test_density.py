@@ -33,7 +33,13 @@ def steady_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(**changed: Any) -> TrainingSettings:
-    chosen: dict[str, Any] = {"epochs": 2, "learning_rate": 5e-3, "warm_up_steps": 10, "device": "cpu", **changed}
+    chosen: dict[str, Any] = {
+        "epochs": 2,
+        "learning_rate": 5e-3,
+        "warm_up_steps": 10,
+        "device": "cpu",
+        **changed,
+    }
     return TrainingSettings(**chosen)
 
 
@@ -51,7 +57,9 @@ def test_it_learns_to_find_the_answer(steady_encoder: Path, tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("contrastive", ["paper", "released"])
-def test_it_learns_with_contrast_too(contrastive: str, steady_encoder: Path, tmp_path: Path) -> None:
+def test_it_learns_with_contrast_too(
+    contrastive: str, steady_encoder: Path, tmp_path: Path
+) -> None:
     task = density_task(steady_encoder, 400, 60, contexts=8, contrastive=contrastive)
     train(task, settings(), tmp_path)
     found = checkpoint.newest(tmp_path)
@@ -63,7 +71,8 @@ def test_it_learns_with_contrast_too(contrastive: str, steady_encoder: Path, tmp
 
 @pytest.mark.parametrize("step", [3, 6, 8])
 def test_resumed_it_learns_the_same_to_the_bit(step: int, encoder: Path, tmp_path: Path) -> None:
-    """Six steps an epoch: within the first, at its end, within the second; with dropout and both losses."""
+    """Six steps an epoch: within the first, at its end, within the second; with dropout and both
+    losses."""
     train(density_task(encoder), settings(), tmp_path / "whole")
     with pytest.raises(Stop):
         train(density_task(encoder), settings(), tmp_path / "parts", StopAt(step))
@@ -79,7 +88,10 @@ def test_resumed_it_learns_the_same_to_the_bit(step: int, encoder: Path, tmp_pat
 
 def test_every_pair_comes_once_an_epoch_in_another_order(encoder: Path) -> None:
     task = density_task(encoder, 22)
-    orders = [np.concatenate([places for places, _ in task.batches(epoch)]).tolist() for epoch in (0, 1, 0)]
+    orders = [
+        np.concatenate([places for places, _ in task.batches(epoch)]).tolist()
+        for epoch in (0, 1, 0)
+    ]
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(22))
     assert orders[0] != orders[1]
     assert orders[0] == orders[2]
@@ -89,7 +101,12 @@ def test_every_pair_comes_once_an_epoch_in_another_order(encoder: Path) -> None:
 def test_smaller_epochs_go_over_all_pairs_before_one_comes_again(encoder: Path) -> None:
     """Epochs of 8 of 24 pairs: three make a round; the sixth ends the second one."""
     task = density_task(encoder, 24, pairs_an_epoch=8)
-    drawn = [place for epoch in range(6) for places, _ in task.batches(epoch) for place in places.tolist()]
+    drawn = [
+        place
+        for epoch in range(6)
+        for places, _ in task.batches(epoch)
+        for place in places.tolist()
+    ]
     assert sorted(drawn[:24]) == list(range(24))
     assert set(Counter(drawn).values()) == {2}
 
@@ -97,7 +114,12 @@ def test_smaller_epochs_go_over_all_pairs_before_one_comes_again(encoder: Path) 
 def test_a_smaller_epoch_can_lie_across_two_rounds(encoder: Path) -> None:
     task = density_task(encoder, 24, pairs_an_epoch=10)
     sizes = [sum(len(places) for places, _ in task.batches(epoch)) for epoch in range(5)]
-    drawn = [place for epoch in range(12) for places, _ in task.batches(epoch) for place in places.tolist()]
+    drawn = [
+        place
+        for epoch in range(12)
+        for places, _ in task.batches(epoch)
+        for place in places.tolist()
+    ]
     assert sizes == [10] * 5
     assert set(Counter(drawn).values()) == {5}
 
@@ -173,7 +195,14 @@ def test_nothing_to_validate_on_is_said(encoder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"contexts": 0}, {"negatives": 0}, {"temperature": 0.0}, {"freeze": -1}, {"contrastive": "some"}]
+    "wrong",
+    [
+        {"contexts": 0},
+        {"negatives": 0},
+        {"temperature": 0.0},
+        {"freeze": -1},
+        {"contrastive": "some"},
+    ],
 )
 def test_impossible_settings_are_refused(wrong: Any) -> None:
     with pytest.raises(TrainingError, match=next(iter(wrong))):

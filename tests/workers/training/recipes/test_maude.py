@@ -1,4 +1,5 @@
-"""The selection recipe as MAUDE's: perturbed answers among the negatives, the binary loss, and the metric it makes."""
+"""The selection recipe as MAUDE's: perturbed answers among the negatives, the binary loss, and the
+metric it makes."""
 
 from __future__ import annotations
 
@@ -60,23 +61,33 @@ class Fixed(nn.Module):
 
 def test_the_loss_is_maudes_over_all_negatives(encoder: Path) -> None:
     loss = density_task(encoder, **MAUDE).loss(Fixed(), {})
-    assert loss.total.item() == pytest.approx(noise_contrastive(torch.linspace(-1, 1, 14).view(2, 7)).item())
+    assert loss.total.item() == pytest.approx(
+        noise_contrastive(torch.linspace(-1, 1, 14).view(2, 7)).item()
+    )
     assert set(loss.parts) == {"noise contrastive"}
 
 
 @pytest.mark.slow
 def test_it_learns_grammar_from_perturbed_answers(encoder: Path, tmp_path: Path) -> None:
-    """A shuffled answer names the right thing: a model without such negatives has no ground to mind it."""
+    """A shuffled answer names the right thing: a model without such negatives has no ground to mind
+    it."""
     settings = TrainingSettings(epochs=3, learning_rate=5e-3, warm_up_steps=10, device="cpu")
-    outcome = train(density_task(encoder, 400, 20, contexts=8, **{**MAUDE, "perturbed": 1}), settings, tmp_path)
+    outcome = train(
+        density_task(encoder, 400, 20, contexts=8, **{**MAUDE, "perturbed": 1}), settings, tmp_path
+    )
     answers = ("yes bread is all i want", "want all bread i is yes", "yes rain is all i want")
-    scores = load_selection(outcome.best, "cpu").scores([(["do you like bread"], text) for text in answers])
+    scores = load_selection(outcome.best, "cpu").scores(
+        [(["do you like bread"], text) for text in answers]
+    )
     assert scores[0] > 0 > max(scores[1:])
 
 
 def test_what_is_as_before_is_not_told_so_that_earlier_trainings_go_on(encoder: Path) -> None:
     assert not {"objective", "perturbed"} & set(density_task(encoder).settings())
-    assert density_task(encoder, **MAUDE).settings().items() >= {"objective": "binary", "perturbed": 3}.items()
+    assert (
+        density_task(encoder, **MAUDE).settings().items()
+        >= {"objective": "binary", "perturbed": 3}.items()
+    )
 
 
 @pytest.mark.parametrize("wrong", [{"objective": "both"}, {"perturbed": -1}, {"perturbed": 101}])
@@ -85,14 +96,21 @@ def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
         DensitySettings(**wrong)
 
 
-# --- the metric --------------------------------------------------------------------------------------------------
+# --- the metric -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def home(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     dialogues = read_dialogues(talk_file(folder / "talk.txt"))
-    short = {"encoder": str(encoder), "contexts": 4, "negatives": 2, "max_tokens": 32, "epochs": 1, "device": "cpu"}
+    short = {
+        "encoder": str(encoder),
+        "contexts": 4,
+        "negatives": 2,
+        "max_tokens": 32,
+        "epochs": 1,
+        "device": "cpu",
+    }
     for name, more in {"noise": MAUDE, "choice": {}}.items():
         plan = plan_of("density", {**short, "pairs_an_epoch": 8, **more})
         make(plan, dialogues, folder / "work" / name, folder / "trained" / name)
@@ -100,7 +118,9 @@ def home(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_metric_is_the_sigmoid_of_the_models_number(home: Path) -> None:
-    asked = Example("d", 0, (), (), (Utterance("A", "do you like rain"),), (), "yes rain is all i want")
+    asked = Example(
+        "d", 0, (), (), (Utterance("A", "do you like rain"),), (), "yes rain is all i want"
+    )
     with trained_in(home):
         (score,) = parse("maude_style[trained=noise]").scorer().score([asked])
         (number,) = parse("density_classifier[trained=noise]").scorer().score([asked])
@@ -111,7 +131,10 @@ def test_the_metric_is_the_sigmoid_of_the_models_number(home: Path) -> None:
     ("written", "why"),
     [
         ("maude_style", "name a trained model: maude_style[trained=NAME]; there are noise"),
-        ("maude_style[trained=choice]", "choice learned to choose among answers, not to tell one from noise"),
+        (
+            "maude_style[trained=choice]",
+            "choice learned to choose among answers, not to tell one from noise",
+        ),
         ("maude_style[trained=nobody]", "there is no trained model 'nobody'"),
         ("maude_style[trained=noise]", ""),
     ],
@@ -136,6 +159,9 @@ def test_a_training_names_the_metrics_that_its_model_makes() -> None:
 
 
 def test_a_models_settings_say_what_it_learned(home: Path) -> None:
-    told = {name: json.loads((home / "trained" / name / "config.json").read_text()) for name in ("noise", "choice")}
+    told = {
+        name: json.loads((home / "trained" / name / "config.json").read_text())
+        for name in ("noise", "choice")
+    }
     assert told["noise"]["settings"]["objective"] == "binary"
     assert "objective" not in told["choice"]["settings"]
