@@ -34,7 +34,8 @@ graceful_timeout = 60
 keepalive = 5
 # Each process says again and again that it lives, by a file: in memory, since a slow disk would
 # look like a death.
-worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  gunicorn's own advice
+# Gunicorn's own advice.
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
 
 # No max_requests: processes do not grow (docs/performance.md), and each new one loads the site for
 # more than a second.

@@ -44,15 +44,16 @@ log = logging.getLogger(__name__)
 DESCRIPTION = """\
 What the site's pages show and do, for programs.
 
-**Tokens.** Send `Authorization: Bearer dial_…`. A token has scopes and an end; it is made on the page *Tokens* or by
-`POST /api/v1/tokens`. What everybody may see needs none. Browser sessions count for nothing here.
+**Tokens.** Send `Authorization: Bearer dial_…`. A token has scopes and an end; it is made on the
+page *Tokens* or by `POST /api/v1/tokens`. What everybody may see needs none. Browser sessions count
+for nothing here.
 
-**Errors** are `application/problem+json`. **Lists** are `{"items": […], "next": …}`: send `next` as `cursor` for the
-page that follows; rows that come meanwhile shift nothing. **Times** are ISO 8601 in UTC. **Undefined** is null with a
-reason.
+**Errors** are `application/problem+json`. **Lists** are `{"items": […], "next": …}`: send `next` as
+`cursor` for the page that follows; rows that come meanwhile shift nothing. **Times** are ISO 8601
+in UTC. **Undefined** is null with a reason.
 
-**Rates.** Each answer carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; 429 says in `Retry-After`
-when to go on.
+**Rates.** Each answer carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset`; 429
+says in `Retry-After` when to go on.
 """
 
 

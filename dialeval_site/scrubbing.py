@@ -27,7 +27,8 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(/join/|/password/new/[^/\s]+/)(?!set-password)[^/\s\"'?#<>]+"), rf"\1{HIDDEN}"),
     (
         re.compile(
-            rf"((?:\b|_|-)(?:{_NAMES})\\?[\"']?\s*[:=]\s*)(\\?\"[^\"\r\n]*\"|\\?'[^'\r\n]*'|[^\s&;,\"'<>)}}\]]+)",
+            rf"((?:\b|_|-)(?:{_NAMES})\\?[\"']?\s*[:=]\s*)(\\?\"[^\"\r\n]*\"|\\?'[^'\r\n]*'|[^\s&;"
+            r",\"'<>)}\]]+)",
             re.IGNORECASE,
         ),
         rf"\g<1>{HIDDEN}",

@@ -6,7 +6,9 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard import signals  # noqa: F401  connects them
-        from leaderboard.metric_boards import scatter_plots  # noqa: F401  as the following, kinds of stored answers
+
+        # As the following, kinds of stored answers.
+        from leaderboard.metric_boards import scatter_plots  # noqa: F401
         from leaderboard.metric_pairs import plots  # noqa: F401
         from leaderboard.queries import (  # noqa: F401
             campaigns,

@@ -30,8 +30,9 @@ def board_signature(document: dict[str, Any]) -> str:
     design = document.get("design", "crossed").replace(" ", "-")
     systems += f"|design:{design}" if design != "crossed" else ""
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}{systems}"
-        f"|ci:{method}|resamples:{document['resamples']}|seed:{document['seed']}"
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
+        f"aspect:{document['aspect']}{systems}|ci:{method}|resamples:{document['resamples']}|"
+        f"seed:{document['seed']}"
     )
 
 

@@ -149,7 +149,8 @@ def _weights_in(folder: Path, name: str) -> list[Path]:
 
 
 @lru_cache(maxsize=64)
-def _is_whole(path: str, size: int, modified: int) -> bool:  # noqa: ARG001 - a file that has changed is another one
+# A file that has changed is another one.
+def _is_whole(path: str, size: int, modified: int) -> bool:  # noqa: ARG001
     """Whether a safetensors file is as long as its header says: eight bytes of length, JSON, then
     the tensors."""
     with open(path, "rb") as stream:
@@ -177,7 +178,8 @@ def _revision(weights: Sequence[Path]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _digest(path: str, size: int, modified: int) -> str:  # noqa: ARG001 - a file that has changed is another one
+# A file that has changed is another one.
+def _digest(path: str, size: int, modified: int) -> str:  # noqa: ARG001
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -39,7 +39,8 @@ def add_missing(configuration: Configuration, systems: Sequence[System]) -> None
     quote = connection.ops.quote_name
     names = ", ".join(quote(field.column) for field in fields)
     statement = (
-        f"INSERT INTO {quote(MetricRun._meta.db_table)} (system_id, {names}) "  # noqa: S608  our own names
+        # Our own names.
+        f"INSERT INTO {quote(MetricRun._meta.db_table)} (system_id, {names}) "  # noqa: S608
         f"SELECT chosen.pk, {', '.join(['%s'] * len(fields))} FROM ({which}) AS chosen "
         # SQLite reads ON as part of a join without a WHERE
         "WHERE TRUE ORDER BY chosen.position, chosen.pk "

@@ -17,7 +17,8 @@ ALLOWED_SCHEMES = ("http", "https", "mailto")
 def to_html(text: str) -> SafeString:
     """Headings, lists, emphasis, quotes, tables, code and links. HTML is shown as text; images are
     not loaded."""
-    return mark_safe(_PARSER.render(text.replace("\0", "\N{REPLACEMENT CHARACTER}")))  # noqa: S308  html is off
+    # Html is off.
+    return mark_safe(_PARSER.render(text.replace("\0", "\N{REPLACEMENT CHARACTER}")))  # noqa: S308
 
 
 def _is_allowed(address: str) -> bool:

@@ -11,6 +11,7 @@ from annotations.campaigns.actions.desk import give_back_everything
 
 
 @receiver(user_logged_out, dispatch_uid="campaigns-give-back")
-def give_back_on_log_out(sender: Any, user: Any = None, **named: Any) -> None:  # noqa: ARG001  Django's signature
+# Django's signature.
+def give_back_on_log_out(sender: Any, user: Any = None, **named: Any) -> None:  # noqa: ARG001
     if user is not None and user.pk is not None:
         give_back_everything(user)

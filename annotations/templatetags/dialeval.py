@@ -93,7 +93,8 @@ def _file_name(context: template.Context, figure_id: str) -> str:
 @register.simple_tag
 def swatch(number: int | None) -> SafeString:
     """The marker of a system in its colour: ``{% swatch system.number %}``."""
-    return mark_safe("" if number is None else swatch_svg(int(number)))  # noqa: S308  a drawing made from a number
+    # A drawing made from a number.
+    return mark_safe("" if number is None else swatch_svg(int(number)))  # noqa: S308
 
 
 @register.simple_tag

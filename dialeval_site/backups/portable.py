@@ -68,7 +68,8 @@ def selection(model: type[Model]) -> str:
     quote = connection.ops.quote_name
     chosen = ", ".join(_read(field) for field in model._meta.local_concrete_fields)
     key = quote(model._meta.pk.column)
-    return f"SELECT {chosen} FROM {quote(model._meta.db_table)} ORDER BY {key}"  # noqa: S608  names of models
+    # Names of models.
+    return f"SELECT {chosen} FROM {quote(model._meta.db_table)} ORDER BY {key}"  # noqa: S608
 
 
 def _read(field: Field[Any, Any]) -> str:

@@ -80,7 +80,8 @@ class ToDisk(FileUploadHandler):
         )
         self.digest = hashlib.sha256()
 
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:  # noqa: ARG002  Django's signature
+    # Django's signature.
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:  # noqa: ARG002
         try:
             self.file.write(raw_data)
             self.file.flush()

@@ -41,7 +41,10 @@ def metrics_by_correlation(correlations: dict[str, Any]) -> list[tuple[str, str]
 
 
 def powered_signature(document: dict[str, Any]) -> str:
-    return f"{document['signature']}|aspect:{document['aspect']}|ci:ppi++-over-dialogues-t95|seed:{document['seed']}"
+    return (
+        f"{document['signature']}|aspect:{document['aspect']}|ci:ppi++-over-dialogues-t95|"
+        f"seed:{document['seed']}"
+    )
 
 
 def powered_table(document: dict[str, Any], updated: datetime | None) -> Table:

@@ -190,9 +190,10 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
 def signature(document: Mapping[str, Any]) -> str:
     first, second = names_of(document)
     return (
-        f"metrics:{first}+{second}|corpus:{document['corpus']}|corpus_version:{document['corpus_version']}"
-        f"|aspect:{document['aspect']}|systems:{document['systems_chosen']}|resamples:{document['resamples']}"
-        f"|permutations:{document['permutations']}|seed:{document['seed']}"
+        f"metrics:{first}+{second}|corpus:{document['corpus']}|"
+        f"corpus_version:{document['corpus_version']}|aspect:{document['aspect']}|"
+        f"systems:{document['systems_chosen']}|resamples:{document['resamples']}|"
+        f"permutations:{document['permutations']}|seed:{document['seed']}"
     )
 
 

@@ -94,7 +94,8 @@ def mathml(latex: str) -> str | None:
     from latex2mathml.converter import convert  # here, because only the pages of metrics need it
 
     try:
-        root = ElementTree.fromstring(convert(latex, display="block"))  # noqa: S314  what the converter has just written
+        # What the converter has just written.
+        root = ElementTree.fromstring(convert(latex, display="block"))  # noqa: S314
     except (
         Exception
     ):  # the converter raises many kinds for what it cannot read, and IndexError among them

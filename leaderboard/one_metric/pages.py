@@ -165,7 +165,8 @@ def _with_code(paragraph: str) -> list[tuple[str, bool]]:
 
 def _equation(written: str) -> Equation:
     drawn = mathml(written)
-    return Equation(written, None if drawn is None else mark_safe(drawn))  # noqa: S308  known elements, see mathml
+    # Known elements, see mathml.
+    return Equation(written, None if drawn is None else mark_safe(drawn))  # noqa: S308
 
 
 def _facts(configuration: Configuration) -> list[tuple[str, str]]:

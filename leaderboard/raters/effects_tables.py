@@ -19,8 +19,9 @@ ALIKE = 0.005
 
 def effects_signature(document: dict[str, Any]) -> str:
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
-        f"|level:{document['level']}|model:system+dialogue+item+rater|components:reml|ci:jackknife-over-dialogues"
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
+        f"aspect:{document['aspect']}|level:{document['level']}|model:system+dialogue+item+rater|"
+        "components:reml|ci:jackknife-over-dialogues"
     )
 
 

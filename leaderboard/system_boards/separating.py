@@ -80,8 +80,8 @@ def separating_table(document: dict[str, Any], updated: datetime | None) -> Tabl
             f"{document['method']}. Numbers at or below today's: the data are enough. A "
             "difference that is seen is taken as the true one, so small ones make wild guesses.",
         ),
-        signature=f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
-        f"|power:{document['power']}|level:{document['level']}",
+        signature=f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
+        f"aspect:{document['aspect']}|power:{document['power']}|level:{document['level']}",
         updated=updated,
     )
 

@@ -27,8 +27,9 @@ def signature(document: dict[str, Any]) -> str:
     if not is_paired(document):
         how = "cluster-robust-welch-t95-over-dialogues|test:unpaired-welch-t"
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|aspect:{document['aspect']}"
-        f"|level:{document['level']}|n:{human['items']}|dialogues:{human['dialogues']}|ci:{how}|seed:{document['seed']}"
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
+        f"aspect:{document['aspect']}|level:{document['level']}|n:{human['items']}|"
+        f"dialogues:{human['dialogues']}|ci:{how}|seed:{document['seed']}"
     )
 
 

@@ -160,7 +160,10 @@ GOOD = "".join(
         '{"type":"dialogue","id":"d0","persona":[],"partner_persona":[],'
         '"turns":[{"number":0,"context":[{"speaker":"A","text":"hi"}]}]}',
         '{"type":"response","dialogue_id":"d0","turn":0,"system":"echo","text":"hi"}',
-        '{"type":"rating","dialogue_id":"d0","turn":0,"system":"echo","rater":"ann","aspect":"overall","score":4}',
+        (
+            '{"type":"rating","dialogue_id":"d0","turn":0,"system":"echo","rater":"ann",'
+            '"aspect":"overall","score":4}'
+        ),
     )
 )
 

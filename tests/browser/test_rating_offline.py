@@ -146,9 +146,9 @@ def test_a_rating_that_comes_too_late_is_told(visit: Callable[..., Visit], stage
     visitor = visit(role="rater")
     page = visitor.go(f"/rate/{slug}/item/")
     stage.python(
-        "from annotations.campaigns.models import Assignment as A, Campaign as C;"
-        f"A.objects.filter(item__campaign__slug='{slug}').update(state='returned', lease_expires_at=None);"
-        f"C.objects.get(slug='{slug}').slots.update(holder=None);"
+        "from annotations.campaigns.models import Assignment as A, Campaign as "
+        f"C;A.objects.filter(item__campaign__slug='{slug}').update(state='returned', "
+        f"lease_expires_at=None);C.objects.get(slug='{slug}').slots.update(holder=None);"
         f"C.objects.get(slug='{slug}').slots.filter(item__public_id='{item_on(page)}').delete()"
     )
     visitor.expected_status = {409}

@@ -101,8 +101,8 @@ def test_the_system_names_what_wrote_it() -> None:
         submission = taken_in(hand_in(prompt_round(stub), settings={"seed": 4}))
     prompt = digest(read_prompt(stored_path(submission).read_bytes()))
     assert submission.system.description == (
-        "model:stub-model|reported:stub-2026-11|temperature:0.7|top_p:1|max_tokens:120|stop:none|seed:4|calls:1"
-        f"|prompt:{prompt}|seeds:sha256(prompt,dialogue,turn,call)"
+        "model:stub-model|reported:stub-2026-11|temperature:0.7|top_p:1|max_tokens:120|stop:none|"
+        f"seed:4|calls:1|prompt:{prompt}|seeds:sha256(prompt,dialogue,turn,call)"
     )
     assert submission.system.description in told(submission)
 

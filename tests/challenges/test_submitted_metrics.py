@@ -99,8 +99,9 @@ def statistics(row: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("places", [FOUR_RESPONSES, TWO_DIALOGUES])
 def test_a_built_in_metrics_own_scores_give_its_own_correlations_and_intervals(
-    rated: Rated, places
-) -> None:  # noqa: F811
+    rated: Rated,  # noqa: F811
+    places,
+) -> None:
     version = rated(places)
     hand_in(version, lengths(places))
     document = meta_evaluation(version, "overall", resamples=200, seed=7)
@@ -120,8 +121,8 @@ def test_system_means_are_the_built_in_ones(rated: Rated) -> None:  # noqa: F811
 
 
 def test_scores_of_dialogues_that_are_means_over_turns_give_the_correlations_of_the_turns(
-    rated: Rated,
-) -> None:  # noqa: F811
+    rated: Rated,  # noqa: F811
+) -> None:
     # echo: d0 (1 + 3) / 2, d1 2; dull: d0 (4 + 8) / 2, d1 9; wild: d0 (5 + 7) / 2, d1 6.
     version = rated(TWO_DIALOGUES)
     hand_in(version, {"echo": [2, 2], "dull": [6, 9], "wild": [6, 6]}, "dialogue")
@@ -260,8 +261,10 @@ def test_the_board_marks_it_and_a_distance_is_read_downwards(rated: Rated) -> No
     ],
 )
 def test_its_plots_are_drawn_at_the_levels_that_it_has(
-    rated: Rated, level: str, drawn: list[str]
-) -> None:  # noqa: F811
+    rated: Rated,  # noqa: F811
+    level: str,
+    drawn: list[str],
+) -> None:
     version = rated(TWO_DIALOGUES)
     size = {"turn": 3, "dialogue": 2, "system": 1}[level]
     hand_in(
@@ -351,8 +354,8 @@ def test_the_database_refuses_a_withdrawal_without_a_reason(rated: Rated) -> Non
 
 
 def test_a_metric_that_is_built_in_later_keeps_its_name_apart_from_the_submitted_one(
-    rated: Rated,
-) -> None:  # noqa: F811
+    rated: Rated,  # noqa: F811
+) -> None:
     version = rated(FOUR_RESPONSES)
     hand_in(
         version, lengths(FOUR_RESPONSES), name="length"

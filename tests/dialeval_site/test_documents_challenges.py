@@ -202,7 +202,8 @@ OF_CHALLENGES_AND_ACCOUNTS = {
     name: row
     for name, row in ROWS.items()
     if re.match(
-        r"`/(challenges|teams|submissions|metric-scores|audit|accounts|corpora/<slug>/metric-scores)/",
+        r"`/(challenges|teams|submissions|metric-scores|audit|accounts|corpora/<slug>/"
+        r"metric-scores)/",
         row[1],
     )
     and name not in ("login", "logout")

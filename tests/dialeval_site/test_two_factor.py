@@ -109,7 +109,10 @@ def test_the_picture_holds_the_key_that_stands_below_it(client: Client, db: None
     client.force_login(user)
     page = client.get(reverse("two-factor")).content.decode()
     letters = key_on(page).replace(" ", "")
-    address = f"otpauth://totp/dialeval%3Abob?secret={letters}&algorithm=SHA1&digits=6&period=30&issuer=dialeval"
+    address = (
+        "otpauth://totp/"
+        f"dialeval%3Abob?secret={letters}&algorithm=SHA1&digits=6&period=30&issuer=dialeval"
+    )
     drawn = segno.make(address, error="m").svg_data_uri(
         scale=5, border=4, light="#fff", dark="#000"
     )

@@ -96,8 +96,9 @@ def test_a_row_s_signature_says_how_it_was_made(correlate, version: CorpusVersio
     )
     (signature,) = [row["signature"] for row in document["rows"] if row["metric"] == "length"]
     assert signature == (
-        f"metric:length|version:1|corpus:small|corpus_version:{version.label}|aspect:overall|systems:all|design:partly-crossed|"
-        "level:turn|n:4|ci:jackknife-t95-over-dialogues|resamples:7|seed:3"
+        f"metric:length|version:1|corpus:small|corpus_version:{version.label}|aspect:overall|"
+        "systems:all|design:partly-crossed|level:turn|n:4|ci:jackknife-t95-over-dialogues|"
+        "resamples:7|seed:3"
     )
 
 
@@ -145,8 +146,8 @@ def test_latex_marks_the_best_and_what_is_not_significant(correlate) -> None:
     text = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
     # n = 4: r = 0.8 has p = 0.2, hence the dagger.
     assert (
-        r"length & \textbf{0.800}$^\dagger$ & \textbf{0.800}$^\dagger$ & \textbf{0.667}$^\dagger$ \\"
-        in text
+        r"length & \textbf{0.800}$^\dagger$ & \textbf{0.800}$^\dagger$ & \textbf{0.667}$^\dagger$ "
+        r"\\" in text
     )
     assert r"constant & -- & -- & -- \\" in text
     assert text.count("{") == text.count("}")

@@ -158,8 +158,10 @@ def test_every_kind_has_an_answer_that_is_held() -> None:
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_an_answer_changes_only_with_its_version(
-    kind: str, tmp_path: Path, odd_metrics: None
-) -> None:  # noqa: F811
+    kind: str,
+    tmp_path: Path,
+    odd_metrics: None,  # noqa: F811
+) -> None:
     version, parameters = ASKED[kind](tmp_path)
     text = json.dumps(answer_of(version, kind, **parameters))
     answer = json.loads(

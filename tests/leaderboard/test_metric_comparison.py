@@ -221,7 +221,8 @@ def test_the_page_says_which_is_better_and_shows_what_makes_it(
     assert "length is nearer to people" in page
     assert "/corpora/small/dialogues/" in page
     table = client.get(
-        "/corpora/small/metrics/compare/?first=length&second=backwards&download=metric-comparison.csv"
+        "/corpora/small/metrics/compare/"
+        "?first=length&second=backwards&download=metric-comparison.csv"
     )
     rows = list(csv.DictReader(table.content.decode("utf-8-sig").splitlines()))
     assert [row["level"] for row in rows] == ["turn"] * 3 + ["dialogue"] * 3 + ["system"] * 3

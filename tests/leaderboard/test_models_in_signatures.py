@@ -52,7 +52,8 @@ def test_the_signature_of_a_correlation_names_the_model_s_revision(version: Corp
 
 def test_a_metric_without_a_model_has_none_in_its_signature(version: CorpusVersion) -> None:
     assert row_of(version)["signature"].startswith(
-        "metric:word_f1|version:2|normalize:true|tokenize:auto|unicode:fold|references:best|corpus:small|"
+        "metric:word_f1|version:2|normalize:true|tokenize:auto|unicode:fold|references:best|"
+        "corpus:small|"
     )
 
 

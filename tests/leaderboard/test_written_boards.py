@@ -112,8 +112,9 @@ def test_a_withdrawn_system_is_on_no_page_from_that_moment_on(client: Client, ma
 
 
 def test_a_corpus_that_is_hidden_is_hidden_though_its_board_was_written(
-    client: Client, made: Made
-) -> None:  # noqa: F811
+    client: Client,
+    made: Made,  # noqa: F811
+) -> None:
     version = made(STEADY)
     body(client, "/corpora/small/systems/")
     type(version.corpus).objects.update(is_public=False)
@@ -121,8 +122,9 @@ def test_a_corpus_that_is_hidden_is_hidden_though_its_board_was_written(
 
 
 def test_what_a_logged_in_reader_was_shown_is_not_shown_to_the_next(
-    client: Client, made: Made
-) -> None:  # noqa: F811
+    client: Client,
+    made: Made,  # noqa: F811
+) -> None:
     made(STEADY)
     named = Client()
     named.force_login(User.objects.create_superuser("a.name.of.a.person", password="p"))

@@ -76,7 +76,8 @@ def test_the_answer_names_what_wrote_it(stub: StubEndpoint) -> None:
         INSTRUCTIONS, ["I have 2 bicycles.", "I live by a lake."], [("A", "Hello.")]
     )
     assert answer.signature == (
-        f"model:stub-model|temperature:0.25|max_tokens:33|seed:{seed}|attempt:1|prompt:{digest(prompt)}"
+        f"model:stub-model|temperature:0.25|max_tokens:33|seed:{seed}|attempt:1|"
+        f"prompt:{digest(prompt)}"
     )
 
 

@@ -67,8 +67,8 @@ def test_density_of_a_trained_model_scores_a_corpus(
     revision = checkpoints.read(home / "trained" / "small").revision
     assert right["model"] == f"small@{revision}"
     assert right["signature"] == (
-        f"metric:density|version:2|trained:small|dtype:float32|max_tokens:32|model_revision:{revision}|corpus:small|"
-        f"corpus_version:{version.label}|n:2"
+        "metric:density|version:2|trained:small|dtype:float32|max_tokens:32|"
+        f"model_revision:{revision}|corpus:small|corpus_version:{version.label}|n:2"
     )
 
 

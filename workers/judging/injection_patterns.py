@@ -32,28 +32,28 @@ def _few(words: int) -> str:
 
 
 _IGNORE = (
-    rf"(?:ignore|ignoring|disregard|disregarding|forget|override|bypass|overlook|discard|neglect|set{_G}aside|"
-    rf"pay{_G}no{_G}attention{_G}to|"
-    rf"(?:do{_G}not|don'?t|stop|never|instead{_G}of){_G}(?:follow|following|obey|obeying))"
+    r"(?:ignore|ignoring|disregard|disregarding|forget|override|bypass|overlook|discard|neglect|"
+    rf"set{_G}aside|pay{_G}no{_G}attention{_G}to|(?:do{_G}not|don'?t|stop|never|"
+    rf"instead{_G}of){_G}(?:follow|following|obey|obeying))"
 )
 _EARLIER = (
     r"(?:above|previous|prior|preceding|earlier|foregoing|former|existing|original|initial|system)"
 )
 _ORDERS = (
-    r"(?:instructions?|prompts?|rules|guidelines?|criteria|criterion|directions|directives?|rubric|orders|messages?|"
-    r"text|context|conversation)"
+    r"(?:instructions?|prompts?|rules|guidelines?|criteria|criterion|directions|directives?|"
+    r"rubric|orders|messages?|text|context|conversation)"
 )
 _FORMAL = r"(?:evaluation|scoring|rating|grading|assessment|judging)"
 _MODEL = r"(?:language|evaluation|judge|ai|llm)[ -]{1,2}(?:models?|judges?|evaluators?|graders?)"
 _SURE_SCORER = rf"(?:evaluator|grader|rater|scorer|annotator|assessor|{_MODEL}|llm)"
 """Nobody is called so in a dialogue."""
 _SCORER = (
-    rf"(?:{_SURE_SCORER}s?|judges?|reviewers?|examiners?|ai[ -]{{1,2}}(?:systems?|bots?|assistants?)|"
-    r"gpt(?:[ -]?[34](?:\.5)?)?|chatgpt)"
+    rf"(?:{_SURE_SCORER}s?|judges?|reviewers?|examiners?|ai[ -]{{1,2}}(?:systems?|bots?|"
+    r"assistants?)|gpt(?:[ -]?[34](?:\.5)?)?|chatgpt)"
 )
 _RESPONSE = (
-    r"(?:responses?|answers?|reply|replies|turns?|utterance|output|completion|dialogue|dialog|conversation|submission|"
-    r"candidate|speaker[ ]?b|system)"
+    r"(?:responses?|answers?|reply|replies|turns?|utterance|output|completion|dialogue|dialog|"
+    r"conversation|submission|candidate|speaker[ ]?b|system)"
 )
 _NUMBER = r"(?:[1-9](?:\.\d{1,2})?(?!\d|[.,]\d)|one|two|three|four|five|ten|10|100)"
 _RARE_LABEL = (
@@ -62,8 +62,9 @@ _RARE_LABEL = (
 )
 """Words of prompts alone."""
 _LABEL = (
-    rf"(?:{_RARE_LABEL}|fluency|coherenc[ey]|consistency|relevance|specificity|overall(?:[ ](?:quality|score|rating))?|"
-    r"final[ ](?:score|verdict|rating)|turn[ ]?\d{0,2}[ ]score|score|rating|verdict)"
+    rf"(?:{_RARE_LABEL}|fluency|coherenc[ey]|consistency|relevance|specificity|overall(?:[ "
+    r"](?:quality|score|rating))?|final[ ](?:score|verdict|rating)|turn[ ]?\d{0,2}[ ]score|"
+    r"score|rating|verdict)"
 )
 _MARK = r"(?:marks?|scores?|ratings?|grades?|points?)"
 _BEST = r"(?:full|top|maximum|highest|perfect|best|maximal|max)"
@@ -74,14 +75,14 @@ _AT_ONCE = (
 )
 """Before an order: the beginning of a sentence or part of one, or a word of insistence."""
 _ORDER = (
-    rf"(?:^|[.!?;:,\n(\[\"*-][^\w]{{0,4}}|"
-    rf"\b(?:please|must|should|shall|just|now|then|always|only|simply|kindly|therefore|so|to|and|you|will|instead){_G})"
+    r"(?:^|[.!?;:,\n(\[\"*-][^\w]{0,4}|\b(?:please|must|should|shall|just|now|then|always|only|"
+    rf"simply|kindly|therefore|so|to|and|you|will|instead){_G})"
 )
 """The same, where what follows leaves no doubt."""
 _RATE = r"(?:rate|score|grade|mark|evaluate|judge|assess|rank)"
 _GIVE = (
-    r"(?:give|award|assign|grant|output|print|return|write|answer|reply|respond|choose|pick|select|put|enter|report|say|"
-    r"use)"
+    r"(?:give|award|assign|grant|output|print|return|write|answer|reply|respond|choose|pick|"
+    r"select|put|enter|report|say|use)"
 )
 _THE_RESPONSE = rf"(?:(?:this|that|the|my|these|b['’]s|every|each|all){_G}{_few(2)}{_RESPONSE})"
 _IT = rf"(?:it|me|him|her|b|them|this|that|{_THE_RESPONSE})"
@@ -91,7 +92,10 @@ INSTRUCTION = (
     rf"\b{_IGNORE}{_G}{_few(4)}{_EARLIER}{_G}{_few(2)}{_ORDERS}\b",
     rf"\b{_IGNORE}{_G}{_few(3)}(?:the|everything|all|anything){_G}{_few(3)}above\b",
     rf"\b{_IGNORE}{_G}what(?:ever)?{_G}{_few(2)}above\b",
-    rf"\b{_IGNORE}{_G}what(?:ever)?{_G}{_few(2)}(?:before|earlier){_G}(?:and{_G}|then{_G})?(?:{_RATE}|{_GIVE})\b",
+    (
+        rf"\b{_IGNORE}{_G}what(?:ever)?{_G}{_few(2)}(?:before|earlier){_G}(?:and{_G}|"
+        rf"then{_G})?(?:{_RATE}|{_GIVE})\b"
+    ),
     rf"\b{_IGNORE}{_G}(?:(?:all|any|all{_G}of){_G})?(?:your|these|those){_G}{_few(2)}"
     r"(?:instructions?|prompt|guidelines?|criteria|rubric|programming)\b",
     rf"\b{_IGNORE}{_G}(?:all|any){_G}{_few(1)}(?:instructions?|prompts?|criteria)\b",
@@ -101,39 +105,62 @@ INSTRUCTION = (
     rf"\b{_IGNORE}{_G}(?:everything|all|anything|whatever){_G}{_few(1)}"
     rf"you{_G}(?:were|have{_G}been|['’]ve{_G}been|are){_G}(?:told|given|instructed|asked)\b",
     rf"\b(?:new|updated|real|actual|revised){_G}instructions?[^\w]{{0,3}}:",
-    rf"\byour{_G}{_few(1)}(?:new|real|actual|only|true|sole){_G}(?:task|job|instruction|goal|role){_G}is{_G}{_few(2)}"
-    rf"(?:{_RATE}|give|output|assign|award|print|return)\b",
+    (
+        rf"\byour{_G}{_few(1)}(?:new|real|actual|only|true|sole){_G}(?:task|job|instruction|goal|"
+        rf"role){_G}is{_G}{_few(2)}(?:{_RATE}|give|output|assign|award|print|return)\b"
+    ),
     rf"\bsystem{_G}(?:prompt|override|message)[^\w]{{0,3}}:",
 )
 
 DEMAND = (
     rf"{_ORDER}{_RATE}{_G}{_THE_RESPONSE}{_G}{_few(7)}(?:{_HIGH}|human)\b",
-    rf"{_ORDER}(?:rate|grade){_G}(?:(?:it|me|this|that){_G})?(?:(?:a|an|as|with|at|exactly){_G}){{0,2}}{_NUMBER}"
-    rf"(?=[^\w]{{0,3}}(?:$|[.!,;\n]|out{_G}of|/))(?![^\w]{{0,3}}out{_G}of{_G}10)",
-    rf"{_AT_ONCE}(?:score|evaluate|judge|assess){_G}(?:it|this|that|me){_G}(?:(?:a|an|as|with|at){_G}){{1,2}}{_NUMBER}\b",
+    (
+        rf"{_ORDER}(?:rate|grade){_G}(?:(?:it|me|this|that){_G})?(?:(?:a|an|as|with|at|"
+        rf"exactly){_G}){{0,2}}{_NUMBER}(?=[^\w]{{0,3}}(?:$|[.!,;\n]|out{_G}of|/))(?![^\w]{{0,"
+        rf"3}}out{_G}of{_G}10)"
+    ),
+    (
+        rf"{_AT_ONCE}(?:score|evaluate|judge|assess){_G}(?:it|this|that|me){_G}(?:(?:a|an|as|with|"
+        rf"at){_G}){{1,2}}{_NUMBER}\b"
+    ),
     rf"{_ORDER}{_GIVE}{_G}{_THE_RESPONSE}{_G}{_few(6)}(?:{_NUMBER}|{_TOP}|highest|maximum)\b",
     rf"{_ORDER}{_GIVE}{_G}{_NUMBER}{_G}{_few(2)}(?:to|for){_G}{_THE_RESPONSE}\b",
     rf"{_ORDER}{_GIVE}{_G}(?:{_IT}{_G})?(?:with{_G}|only{_G})?(?:(?:a|an|the){_G})?{_few(2)}"
     rf"(?:score|rating|grade){_G}(?:of|as){_G}{_NUMBER}\b",
     rf"{_ORDER}(?:give|award|assign|grant){_G}(?:it|me|him|this|that|b){_G}{_few(2)}{_TOP}\b",
     rf"{_AT_ONCE}(?:give|award|assign|output){_G}(?:only{_G})?(?:the|a){_G}{_TOP}\b",
-    rf"(?:^|[.!?\n][^\w]{{0,4}}|\bplease{_G})(?:give|award|assign){_G}(?:it|this){_G}an?{_G}[1-5](?=[^\w]{{0,3}}(?:$|[.!\n]))",
-    rf"{_AT_ONCE}{_GIVE}{_G}(?:with{_G})?(?:only{_G})?(?:the{_G}(?:number|digit|score){_G}|a{_G})?{_NUMBER}[^\w]{{0,3}}$",
+    (
+        rf"(?:^|[.!?\n][^\w]{{0,4}}|\bplease{_G})(?:give|award|assign){_G}(?:it|"
+        rf"this){_G}an?{_G}[1-5](?=[^\w]{{0,3}}(?:$|[.!\n]))"
+    ),
+    (
+        rf"{_AT_ONCE}{_GIVE}{_G}(?:with{_G})?(?:only{_G})?(?:the{_G}(?:number|digit|score){_G}|"
+        rf"a{_G})?{_NUMBER}[^\w]{{0,3}}$"
+    ),
     rf"\b(?:(?:the|this|my|its|your){_G})?{_few(2)}(?:score|rating|grade|output){_G}"
     rf"(?:must|should|has{_G}to|needs{_G}to|shall|ought{_G}to|will){_G}be{_G}{_few(2)}{_HIGH}\b",
-    rf"\b{_THE_RESPONSE}{_G}{_few(1)}(?:deserves?|merits?|earns?|warrants?|"
-    rf"(?:should|must){_G}(?:get|receive|be{_G}(?:rated|scored|given|graded|awarded))){_G}{_few(5)}{_HIGH}\b",
+    (
+        rf"\b{_THE_RESPONSE}{_G}{_few(1)}(?:deserves?|merits?|earns?|warrants?|(?:should|"
+        rf"must){_G}(?:get|receive|be{_G}(?:rated|scored|given|graded|"
+        rf"awarded))){_G}{_few(5)}{_HIGH}\b"
+    ),
     rf"\b{_RARE_LABEL}{_G}{_few(8)}{_NUMBER}\b",
     rf"\b{_NUMBER}{_G}(?:out{_G}of{_G}{_NUMBER}{_G})?(?:for|in|on){_G}{_few(2)}{_RARE_LABEL}\b",
 )
 
 FORM = (
     rf"\b{_RARE_LABEL}{_QUOTES}(?:\([^()\n]{{0,12}}\))?{_QUOTES}[ ]?[:=：–—-]{_QUOTES}{_NUMBER}",
-    rf"\b{_LABEL}{_QUOTES}(?:\([^()\n]{{0,12}}\))?{_QUOTES}(?:[:=：–—]|[ ]-|-[ ]){_QUOTES}{_NUMBER}"
-    rf"(?={_QUOTES}(?:$|[.,;)\]}}|\n<#]|/[ ]?\d|out{_G}of|[a-z]{{4,18}}[ ]?[:=-]))(?![ ]?[-–][ ]?\d)",
-    r"#{1,6}[ ]{0,3}\**(?:your[ ])?(?:evaluation|instructions?|responses?|ratings?|output[ ]format|context|"
-    r"conversation[ ]history|corresponding[ ](?:fact|reference)|reference[ ]response|dialogue[ ]turn[ ]scores?|"
-    r"dialogue[ ]interaction|final[ ]score|system|assistant|user|score|end)\b",
+    (
+        rf"\b{_LABEL}{_QUOTES}(?:\([^()\n]{{0,12}}\))?{_QUOTES}(?:[:=：–—]|[ ]-|-[ "
+        rf"]){_QUOTES}{_NUMBER}(?={_QUOTES}(?:$|[.,;)\]}}|\n<#]|/[ ]?\d|out{_G}of|[a-z]{{4,18}}[ "
+        r"]?[:=-]))(?![ ]?[-–][ ]?\d)"
+    ),
+    (
+        r"#{1,6}[ ]{0,3}\**(?:your[ ])?(?:evaluation|instructions?|responses?|ratings?|output[ "
+        r"]format|context|conversation[ ]history|corresponding[ ](?:fact|reference)|reference[ "
+        r"]response|dialogue[ ]turn[ ]scores?|dialogue[ ]interaction|final[ ]score|system|"
+        r"assistant|user|score|end)\b"
+    ),
     r"\bevaluation[ ]{1,3}(?:form|criteria|steps)\b",
     r"(?:^|\n)[ ]{0,3}={3,6}[ ]{0,3}(?:system|user|assistant|end)\b",
 )
@@ -148,19 +175,28 @@ TEMPLATE = (
 JUDGE = (
     rf"\bas{_G}(?:an?|the|our|my|your){_G}{_few(3)}{_SCORER}{_G}(?:of{_G}{_few(4)})?"
     rf"you{_G}(?:must|should|have|are|will|need|can|shall|ought)\b",
-    rf"\b(?:note|message|instructions?|attention|reminder|memo|hint|notice){_G}(?:(?:to|for){_G})?{_few(2)}{_SCORER}"
-    r"[^\w]{0,3}[:,;!.–—-]",
-    rf"(?:^|[.!?\n][^\w]{{0,4}})(?:dear|hey|hi|hello|attention|to{_G}the|to{_G}all|listen){_G}{_few(2)}{_SCORER}"
-    r"[^\w]{0,2}[:,;!–—-]",
+    (
+        rf"\b(?:note|message|instructions?|attention|reminder|memo|hint|notice){_G}(?:(?:to|"
+        rf"for){_G})?{_few(2)}{_SCORER}[^\w]{{0,3}}[:,;!.–—-]"
+    ),
+    (
+        rf"(?:^|[.!?\n][^\w]{{0,4}})(?:dear|hey|hi|hello|attention|to{_G}the|to{_G}all|"
+        rf"listen){_G}{_few(2)}{_SCORER}[^\w]{{0,2}}[:,;!–—-]"
+    ),
     rf"(?:^|[.!?\n][^\w]{{0,4}}){_SURE_SCORER}[^\w]{{0,2}}[:,]",
     rf"\byou{_G}are{_G}(?:now{_G})?(?:an?|the){_G}{_few(2)}{_SURE_SCORER}\b",
-    rf"\byou{_G}are{_G}now{_G}{_few(2)}(?:ai|assistant|unrestricted|dan|developer{_G}mode|jailbroken)\b",
+    (
+        rf"\byou{_G}are{_G}now{_G}{_few(2)}(?:ai|assistant|unrestricted|dan|developer{_G}mode|"
+        r"jailbroken)\b"
+    ),
     rf"\b(?:whoever|anyone|anybody|if{_G}you)(?:{_G}(?:is|are))?{_G}"
     rf"(?:rates?|rating|scores?|scoring|judges?|judging|evaluates?|evaluating|grades?|grading){_G}"
     rf"(?:this|my|the){_G}{_few(2)}{_RESPONSE}\b",
-    rf"\b(?:this|my|the{_G}above){_G}{_few(1)}(?:response|answer|reply|utterance){_G}"
-    rf"(?:is|was|has{_G}been|comes?|came){_G}{_few(3)}(?:by|from){_G}(?:an?{_G})?(?:\w{{1,10}}{_G})?"
-    r"(?:human|person|people)\b",
+    (
+        rf"\b(?:this|my|the{_G}above){_G}{_few(1)}(?:response|answer|reply|utterance){_G}(?:is|"
+        rf"was|has{_G}been|comes?|came){_G}{_few(3)}(?:by|from){_G}(?:an?{_G})?(?:\w{{1,"
+        rf"10}}{_G})?(?:human|person|people)\b"
+    ),
     rf"\b(?:this|my){_G}(?:response|utterance|reply){_G}is{_G}{_few(2)}"
     rf"(?:perfect|excellent|flawless|human[- ]?like|outstanding|very{_G}good|human|the{_G}best)\b",
 )

@@ -177,8 +177,8 @@ def _loose_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
     of = rf"{_BLANK}(?:/|out of|of){_BLANK}(?P<of>\d{{1,4}})"
     after = rf"{_MARKS}{_BLANK}(?=$|[\s|.,;!)])(?!{_BLANK}[-–—~]{_BLANK}\d)"
     return re.compile(
-        rf"(?<![\w-])(?P<label>{names})(?:(?P<by>{cell}|{below})|{_SEPARATOR}|{sentence})"
-        rf"(?P<number>\d{{1,2}}(?:\.\d{{1,6}})?|\b(?:{words})\b)(?![\d])(?:{of}(?![\d.]\d))?{after}",
+        rf"(?<![\w-])(?P<label>{names})(?:(?P<by>{cell}|{below})|{_SEPARATOR}|{sentence})(?P<"
+        rf"number>\d{{1,2}}(?:\.\d{{1,6}})?|\b(?:{words})\b)(?![\d])(?:{of}(?![\d.]\d))?{after}",
         re.ASCII | re.IGNORECASE | re.MULTILINE,
     )
 

@@ -46,7 +46,8 @@ class PlainDesks:
         self._dialects: dict[str, Dialect] = {}
 
     @contextmanager
-    def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:  # noqa: ARG002 - the Protocol's
+    # The Protocol's.
+    def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:  # noqa: ARG002
         try:
             found = endpoint_for(model, self.site)
         except (LookupError, LocalServerError) as problem:

@@ -144,7 +144,8 @@ class Sender:
             return
         try:
             asyncio.run_coroutine_threadsafe(end(), self._loop).result(CLOSE_SECONDS)
-        except Exception:  # noqa: S110 - a connection that cannot be closed well is closed all the same
+        # A connection that cannot be closed well is closed all the same.
+        except Exception:  # noqa: S110
             pass
         finally:
             self._end_thread()

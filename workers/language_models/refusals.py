@@ -86,8 +86,8 @@ _STATUS = {
 
 
 _TOO_LONG = re.compile(
-    r"context[ _-]?(length|size|window)|maximum context|(prompt|input|request|messages?) (is|are) too long"
-    r"|too many (input )?tokens|exceeds? the (available )?(context|maximum)",
+    r"context[ _-]?(length|size|window)|maximum context|(prompt|input|request|messages?) (is|are) "
+    r"too long|too many (input )?tokens|exceeds? the (available )?(context|maximum)",
     re.IGNORECASE,
 )
 _FILTERED = re.compile(r"content[ _-]?(filter|policy|management)", re.IGNORECASE)

@@ -99,16 +99,16 @@ p_n = \frac{\sum_{g} \min \left( c_h(g), \max_{r} c_r(g) \right)}{\sum_{g} c_h(g
 B = \min \left( 1, e^{1 - |r| / |h|} \right)
 """
 _DESCRIPTION = """\
-The share of the response's n-grams g that a reference holds. c(g) counts how often one occurs; each counts at
-most as often as in the reference r that has it most often. The factor B makes a response h that is shorter than
-the reference pay for it.
+The share of the response's n-grams g that a reference holds. c(g) counts how often one occurs; each
+counts at most as often as in the reference r that has it most often. The factor B makes a response
+h that is shorter than the reference pay for it.
 
-An order without a match would make the whole product 0, so it counts as 1e-12 matches (method 1 of Chen and
-Cherry, 2014). Single turns are thereby told apart mostly by the longest n-gram that matches, and scores near 0
-differ by powers of ten. A response without any word of a reference is 0.
+An order without a match would make the whole product 0, so it counts as 1e-12 matches (method 1 of
+Chen and Cherry, 2014). Single turns are thereby told apart mostly by the longest n-gram that
+matches, and scores near 0 differ by powers of ten. A response without any word of a reference is 0.
 
-A system's score is the mean over its turns. Corpus BLEU, which sums the counts of all turns first, is another
-number."""
+A system's score is the mean over its turns. Corpus BLEU, which sums the counts of all turns first,
+is another number."""
 
 
 def _declare(max_order: int) -> Metric:

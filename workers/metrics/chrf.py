@@ -66,12 +66,12 @@ def _build(word_order: int, options: Mapping[str, OptionValue]) -> CharacterF:
 
 
 _DESCRIPTION = """\
-P and R are precision and recall averaged over the orders of n-grams: of 1 to 6 characters, white space left out{more}.
-Orders that either text is too short for are left out, as sacrebleu does by default. Recall counts twice as much as
-precision. With several references the best one counts.
+P and R are precision and recall averaged over the orders of n-grams: of 1 to 6 characters, white
+space left out{more}. Orders that either text is too short for are left out, as sacrebleu does by
+default. Recall counts twice as much as precision. With several references the best one counts.
 
-It needs no tokeniser, so it reads every script, and it forgives another ending of a word. It sees one good answer of
-many, as all comparisons with a reference do."""
+It needs no tokeniser, so it reads every script, and it forgives another ending of a word. It sees
+one good answer of many, as all comparisons with a reference do."""
 
 
 def _declare(name: str, word_order: int, citation: str, of_what: str, more: str) -> Metric:

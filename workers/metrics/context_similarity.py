@@ -42,7 +42,8 @@ METRIC = Metric(
     signature_facts=(("pooling", "mean"),),
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
-    equation=r"\mathrm{CS}(c, p, h) = \cos\left(s(h), s(c)\right) + \max_{l \in p} \cos\left(s(h), s(l)\right)",
+    equation=r"\mathrm{CS}(c, p, h) = \cos\left(s(h), s(c)\right) + \max_{l \in p} \cos\left(s(h), "
+    r"s(l)\right)",
     description="""The utterances of the context as one text, each line of the responding speaker's
 persona and the response become one sentence vector each. The score is the cosine of the response
 with the context plus its cosine with the line of the persona that is most similar; where a turn has

@@ -96,10 +96,10 @@ METRIC = Metric(
 \text{BLEU} = B \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad p_n = \frac{\sum_{t} m_n(t)}{\sum_{t} c_n(t)}
 """,
     description="""\
-The n-grams that match (m) and those that there are (c) are counted over all turns t first; then the four precisions
-are multiplied. B makes responses that are together shorter than their references pay for it. An order without a match
-is smoothed as sacrebleu does (exp).
+The n-grams that match (m) and those that there are (c) are counted over all turns t first; then the
+four precisions are multiplied. B makes responses that are together shorter than their references
+pay for it. An order without a match is smoothed as sacrebleu does (exp).
 
-This is the number that papers report as BLEU. The mean of bleu_4 over turns is another one, mostly lower: it punishes
-every single turn in which no four words match.""",
+This is the number that papers report as BLEU. The mean of bleu_4 over turns is another one, mostly
+lower: it punishes every single turn in which no four words match.""",
 )

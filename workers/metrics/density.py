@@ -58,7 +58,8 @@ DENSITY = Metric(
     options=(trained_option("density"),),
     missing=missing_trained("density", "density"),
     systems_at_once=SYSTEMS_AT_ONCE,
-    equation=r"\text{score}(c, r) = -\sqrt{(h - \mu) \, \Sigma^{-1} (h - \mu)^{\top}}, \qquad h = g(c, r)",
+    equation=r"\text{score}(c, r) = -\sqrt{(h - \mu) \, \Sigma^{-1} (h - \mu)^{\top}}, \qquad h = "
+    r"g(c, r)",
     description="""A cross-encoder is trained to find a context's own answer among others. Then its
 features of all training pairs, people's answers all of them, make a Gaussian, and a response scores
 by how near it lies to that. So it is not asked whether it looks more like an answer than a random

@@ -60,11 +60,11 @@ def _declare(order: int) -> Metric:
         options=OPTIONS,
         equation=r"\text{distinct}_n = \frac{|\{g\}|}{\sum_{g} c(g)}",
         description="""\
-c(g) counts how often the system says the n-gram g, over all its responses together; the different n-grams are counted
-once each. Low where a system says the same things again and again.
+c(g) counts how often the system says the n-gram g, over all its responses together; the different
+n-grams are counted once each. Low where a system says the same things again and again.
 
-The more a system says, the lower it gets, since words come back: compare systems that answered the same turns. It says
-nothing of whether an answer fits.""",
+The more a system says, the lower it gets, since words come back: compare systems that answered the
+same turns. It says nothing of whether an answer fits.""",
     )
 
 

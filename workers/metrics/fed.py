@@ -62,8 +62,8 @@ def _declare(aspect: str) -> Metric:
         missing=partial(_missing, aspect),
         # The last turn is that of one system's dialogue: others in the call would have a last turn of their own.
         systems_at_once=1 if of_dialogues else SYSTEMS_AT_ONCE,
-        equation=r"\mathrm{FED}(c, r) = \frac{1}{|P|} \sum_{f \in P} \ell(f) - \frac{1}{|N|} \sum_{f \in N} \ell(f),"
-        r"\quad \ell(f) = \frac{1}{|f|} \log p(f \mid c, r)",
+        equation=r"\mathrm{FED}(c, r) = \frac{1}{|P|} \sum_{f \in P} \ell(f) - \frac{1}{|N|} "
+        r"\sum_{f \in N} \ell(f),\quad \ell(f) = \frac{1}{|f|} \log p(f \mid c, r)",
         description=f"""A language model reads the dialogue with the response in it and is asked how likely the partner
 is to go on with certain sentences: some that people say where the {whole} was {words} (P), some where it was not
 (N). The score is by how much the first are the likelier ones, as means over tokens and over sentences.

@@ -36,7 +36,8 @@ METRIC = Metric(
     signature_facts=(("length", "mean_per_token"), ("logarithm", "natural")),
     missing=missing_model,
     systems_at_once=SYSTEMS_AT_ONCE,
-    equation=r"\mathrm{Coherency}(r \mid c) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p\left(r_t \mid c, r_{<t}\right)",
+    equation=r"\mathrm{Coherency}(r \mid c) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p\left(r_t \mid "
+    r"c, r_{<t}\right)",
     description="""A language model that was trained to continue texts reads the dialogue so far and
 says of each token of the response how likely it was. The score is the mean of the logarithms of
 these probabilities: 0 would be certainty, and the further below 0, the less the model expected the

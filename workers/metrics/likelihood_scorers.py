@@ -90,8 +90,11 @@ class Coherency:
         return asked
 
     def _continuations(
-        self, before: Before, response: str, model: CausalModel
-    ) -> list[Continuation]:  # noqa: ARG002
+        self,
+        before: Before,
+        response: str,
+        model: CausalModel,  # noqa: ARG002
+    ) -> list[Continuation]:
         return [Continuation(before.text, before.lead + response)]
 
     def _score_of(self, likelihoods: Sequence[Likelihood]) -> float:

@@ -152,12 +152,13 @@ P = \frac{m}{|h|} \qquad R = \frac{m}{|r|}
 \frac{P R}{\alpha P + (1 - \alpha) R} \qquad \alpha = 0.9, \; \beta = 3, \; \gamma = 0.5
 """,
     description="""\
-Words of the response h and of the reference r are aligned one to one: equal words first, then words of one stem,
-then synonyms in WordNet. m words are aligned, in c runs that stand together in the same order in both texts; the
-more scattered the matches, the larger the penalty. Recall weighs nine times as much as precision. With several
-references the best counts.
+Words of the response h and of the reference r are aligned one to one: equal words first, then words
+of one stem, then synonyms in WordNet. m words are aligned, in c runs that stand together in the
+same order in both texts; the more scattered the matches, the larger the penalty. Recall weighs nine
+times as much as precision. With several references the best counts.
 
-Of the metrics of words it is the one that forgives another form of a word. It knows English only, and it is
-NLTK's METEOR: the Java program METEOR 1.5 has other parameters and paraphrases, and gives other numbers.""",
+Of the metrics of words it is the one that forgives another form of a word. It knows English only,
+and it is NLTK's METEOR: the Java program METEOR 1.5 has other parameters and paraphrases, and gives
+other numbers.""",
     warm_up=_warm_up,
 )

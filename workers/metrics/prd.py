@@ -31,9 +31,9 @@ SEEDS = Option(
 )
 
 _EQUATION = (
-    r"\mathrm{PRD} = \max_{\lambda} \frac{2\,\alpha(\lambda)\,\beta(\lambda)}{\alpha(\lambda) + \beta(\lambda)}, \quad "
-    r"\alpha(\lambda) = \sum_{v} \min\left(\lambda R(v), G(v)\right), \quad "
-    r"\beta(\lambda) = \sum_{v} \min\left(R(v), \frac{G(v)}{\lambda}\right)"
+    r"\mathrm{PRD} = \max_{\lambda} \frac{2\,\alpha(\lambda)\,\beta(\lambda)}{\alpha(\lambda) + "
+    r"\beta(\lambda)}, \quad \alpha(\lambda) = \sum_{v} \min\left(\lambda R(v), G(v)\right), "
+    r"\quad \beta(\lambda) = \sum_{v} \min\left(R(v), \frac{G(v)}{\lambda}\right)"
 )
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
 state of the first token after the last layer of an encoder. So do people's responses. All points

@@ -46,6 +46,7 @@ METRIC = Metric(
     options=OPTIONS,
     equation=r"L = |h|",
     description="""\
-Tokens after normalisation, as word_f1 counts them. People often prefer longer answers up to a point, so that length
-alone correlates with their ratings: a metric that does no better than this one measures little else.""",
+Tokens after normalisation, as word_f1 counts them. People often prefer longer answers up to a
+point, so that length alone correlates with their ratings: a metric that does no better than this
+one measures little else.""",
 )

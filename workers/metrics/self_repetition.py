@@ -77,11 +77,13 @@ METRIC = Metric(
     higher_is_better=False,
     levels=frozenset({"dialogue", "system"}),
     options=(*OPTIONS, ORDER),
-    equation=r"\text{SR} = \frac{1}{T} \sum_{t} \frac{|\{ g \in h_t : g \in h_1 \cup \dots \cup h_{t-1} \}|}{|h_t|}",
+    equation=r"\text{SR} = \frac{1}{T} \sum_{t} \frac{|\{ g \in h_t : g \in h_1 \cup \dots \cup "
+    r"h_{t-1} \}|}{|h_t|}",
     description="""\
-Of each response h after the first, the share of its n-grams g that the same system already said in one of its earlier
-responses of the dialogue; the mean over these T responses is the dialogue's score.
+Of each response h after the first, the share of its n-grams g that the same system already said in
+one of its earlier responses of the dialogue; the mean over these T responses is the dialogue's
+score.
 
-The other speaker's words do not count, and nor do those of other systems. Some repetition is part of talk: what is
-usual shows the row of the people's answers, where a corpus has one.""",
+The other speaker's words do not count, and nor do those of other systems. Some repetition is part
+of talk: what is usual shows the row of the people's answers, where a corpus has one.""",
 )

@@ -38,8 +38,9 @@ _TABLE: dict[int, str | None] = {
     ord("…"): "...",
 }
 _JOINING_SCRIPTS = (
-    r"\p{Arabic}\p{Syriac}\p{Mongolian}\p{Nko}\p{Mandaic}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}"
-    r"\p{Oriya}\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+    r"\p{Arabic}\p{Syriac}\p{Mongolian}\p{Nko}\p{Mandaic}\p{Devanagari}\p{Bengali}\p{Gurmukhi}"
+    r"\p{Gujarati}\p{Oriya}\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}"
+    r"\p{Myanmar}\p{Tibetan}"
 )
 # A joiner stays inside an emoji, and after a letter of a script in which it changes how the word is
 # written.

@@ -131,7 +131,8 @@ METRIC = Metric(
     signature_facts=(("overall", "mean"),),
     missing=_missing,
     systems_at_once=SYSTEMS_AT_ONCE,
-    equation=r"s = \frac{p(\text{Yes} \mid q, r, c)}{p(\text{Yes} \mid q, r, c) + p(\text{No} \mid q, r, c)}",
+    equation=r"s = \frac{p(\text{Yes} \mid q, r, c)}{p(\text{Yes} \mid q, r, c) + p(\text{No} \mid "
+    r"q, r, c)}",
     description=(
         "An encoder-decoder model such as T5 gets a question q about the response r, with the "
         "context c or the persona where the question needs them. The score is the probability of "

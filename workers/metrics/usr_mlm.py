@@ -119,7 +119,8 @@ METRIC = Metric(
     signature_facts=(("masked", "response"), ("log", "natural")),
     missing=_missing,
     systems_at_once=SYSTEMS_AT_ONCE,
-    equation=r"\text{USR-MLM}(c, r) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p(r_t \mid c, r_{\setminus t})",
+    equation=r"\text{USR-MLM}(c, r) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p(r_t \mid c, "
+    r"r_{\setminus t})",
     description=(
         "Each token of the response r is hidden in turn and a masked language model says how "
         "likely the hidden token is, given the context c and all other tokens. The score is the "

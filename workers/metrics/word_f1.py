@@ -35,9 +35,11 @@ P = \frac{|h \cap r|}{|h|} \qquad R = \frac{|h \cap r|}{|r|}
 F_1 = \frac{2 P R}{P + R}
 """,
     description="""\
-How many words the response h and the reference r share. Words are counted as bags: one that h has three times and
-r twice is shared twice, and their order does not matter. With several references the best one counts.
+How many words the response h and the reference r share. Words are counted as bags: one that h has
+three times and r twice is shared twice, and their order does not matter. With several references
+the best one counts.
 
-It rewards the reference's words and nothing else. A good answer in other words gets little, a response that
-repeats the question may get much, and a dialogue turn has many good answers of which the corpus knows one.""",
+It rewards the reference's words and nothing else. A good answer in other words gets little, a
+response that repeats the question may get much, and a dialogue turn has many good answers of which
+the corpus knows one.""",
 )

@@ -32,8 +32,9 @@ METRIC = Metric(
     signature_facts=(("references", "best"),),
     equation=r"\text{precision} = \frac{|h \cap r|}{|h|}",
     description="""\
-The part of the response h that stands in the reference r, counted in words. With several references the best one
-counts.
+The part of the response h that stands in the reference r, counted in words. With several references
+the best one counts.
 
-Short responses gain: one common word alone can reach 1. Read it beside word_recall, or take word_f1.""",
+Short responses gain: one common word alone can reach 1. Read it beside word_recall, or take
+word_f1.""",
 )

@@ -147,7 +147,8 @@ class WordSimilarity:
         )  # to the last digit, so that they are ties
         return values
 
-    def finish(self, column: int, value: float) -> float:  # noqa: ARG002 (a cosine is a score as it is)
+    # A cosine is a score as it is.
+    def finish(self, column: int, value: float) -> float:  # noqa: ARG002
         return value
 
     def account(self) -> Account:

@@ -168,5 +168,6 @@ def word_vectors_at(path: str) -> WordVectors:
 
 
 @lru_cache(maxsize=2)
-def _word_vectors(path: str, changed: int) -> WordVectors:  # noqa: ARG001 (it tells a changed file apart)
+# It tells a changed file apart.
+def _word_vectors(path: str, changed: int) -> WordVectors:  # noqa: ARG001
     return WordVectors(path)

@@ -263,7 +263,8 @@ def _fetch_from_debian(into: Path) -> None:
 
 
 def _run(command: list[str], folder: str | None = None) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)  # noqa: S603 - fixed words
+    # Fixed words.
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)  # noqa: S603
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise NotWordNetError(said[-1] if said else f"{command[0]} ended with {done.returncode}")

@@ -191,7 +191,8 @@ def _insert(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[obje
     table = quote(model._meta.db_table)
     columns = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
     with connection.cursor() as cursor:
-        insert = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608  our names
+        # Our names.
+        insert = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608
         for batch in _batches(
             rows
         ):  # read before COPY begins: the rows may come from the same connection

@@ -235,7 +235,7 @@ def _copy_of_rater(campaign: Campaign, participation: int, rater: Rater, aspect:
     names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO annotations_rating (response_id, system_id, dialogue_id, score, "
+            "INSERT INTO annotations_rating (response_id, system_id, dialogue_id, score, "  # noqa: S608
             f"{names}) SELECT chosen.*, {', '.join(['%s'] * len(fields))} FROM ({which}) AS chosen",
             [*values, *which_values],
         )

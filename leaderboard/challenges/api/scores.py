@@ -33,7 +33,8 @@ class ScoresIn(Schema):
     link: Text = Field("", max_length=300, description="Where the metric is described.")
 
 
-def _needs_token(request: HttpRequest, slug: str) -> None:  # noqa: ARG001  whose token it is says all
+# Whose token it is says all.
+def _needs_token(request: HttpRequest, slug: str) -> None:  # noqa: ARG001
     Token("submit")(request)
 
 

@@ -152,9 +152,10 @@ def signature_of(prompt: Prompt, model: str, reported: Sequence[str]) -> str:
         else "none"
     )
     return (
-        f"model:{model}|reported:{','.join(reported) or 'nothing'}|temperature:{settings.temperature:g}"
-        f"|top_p:{settings.top_p:g}|max_tokens:{settings.max_tokens}|stop:{stops}|seed:{settings.seed}"
-        f"|calls:{prompt.calls}|prompt:{digest(prompt)}|seeds:sha256(prompt,dialogue,turn,call)"
+        f"model:{model}|reported:{','.join(reported) or 'nothing'}|"
+        f"temperature:{settings.temperature:g}|top_p:{settings.top_p:g}|"
+        f"max_tokens:{settings.max_tokens}|stop:{stops}|seed:{settings.seed}|calls:{prompt.calls}|"
+        f"prompt:{digest(prompt)}|seeds:sha256(prompt,dialogue,turn,call)"
     )
 
 

@@ -233,10 +233,10 @@ def _signature(document: dict[str, Any]) -> str:
     split = document["split"]
     seed = f"|split_seed:{split['seed']}" if split["seed"] is not None else ""
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|board:{document['part']}"
-        f"|dialogues:{document['dialogues']}|turns:{document['turns']}|public_share:{document['public_share']:g}{seed}"
-        f"|ranked_by:{document['ranking_metric']}|entry:{document['entry']}"
-        f"|ci:{document['ci']}"
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
+        f"board:{document['part']}|dialogues:{document['dialogues']}|turns:{document['turns']}|"
+        f"public_share:{document['public_share']:g}{seed}|ranked_by:{document['ranking_metric']}|"
+        f"entry:{document['entry']}|ci:{document['ci']}"
     )
 
 

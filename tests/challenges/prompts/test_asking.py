@@ -72,5 +72,6 @@ def test_seeds_differ_by_prompt_dialogue_turn_and_call_and_are_the_same_for_the_
 
 def test_the_signature_names_all_that_decides_what_is_said() -> None:
     assert signature_of(PROMPT, "m", ["m-2026"]).startswith(
-        "model:m|reported:m-2026|temperature:0.7|top_p:1|max_tokens:120|stop:01ba4719c80b|seed:0|calls:1|prompt:"
+        "model:m|reported:m-2026|temperature:0.7|top_p:1|max_tokens:120|stop:01ba4719c80b|seed:0|"
+        "calls:1|prompt:"
     )

@@ -148,8 +148,8 @@ def test_code_is_checked_like_text() -> None:
 
 def test_the_signature_holds_every_option_the_facts_and_what_it_is_given() -> None:
     assert parse("bleu_4").signature(corpus="usr@2f", n=300, seed=None) == (
-        "metric:bleu_4|version:2|normalize:true|tokenize:auto|unicode:fold|smooth:method1|epsilon:1e-12"
-        "|references:clipped|corpus:usr@2f|n:300"
+        "metric:bleu_4|version:2|normalize:true|tokenize:auto|unicode:fold|smooth:method1|"
+        "epsilon:1e-12|references:clipped|corpus:usr@2f|n:300"
     )
 
 

@@ -33,7 +33,8 @@ def assert_equals_rouge_score(examples: Sequence[Example], normalize: bool, stem
     for name, key in NAMES.items():
         ours = (
             parse(
-                f"{name}[normalize={str(normalize).lower()},stem={str(stem).lower()},tokenize=rouge-score]"
+                f"{name}[normalize={str(normalize).lower()},stem={str(stem).lower()},"
+                "tokenize=rouge-score]"
             )
             .scorer()
             .score(examples)

@@ -208,7 +208,8 @@ class DensityTask:
         parts = {name: selection.detach(), "contrastive": contrastive.detach()}
         return Loss(selection + settings.contrastive_weight * contrastive, parts)
 
-    def validate(self, model: nn.Module) -> Mapping[str, float]:  # noqa: ARG002 - it is the selection's
+    # It is the selection's.
+    def validate(self, model: nn.Module) -> Mapping[str, float]:  # noqa: ARG002
         """R@1 and MRR of the answers among as many other responses as in training, the same ones
         every time."""
         scores = self.selection.scores(self._validation)
