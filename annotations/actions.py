@@ -229,7 +229,7 @@ def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
             # The lock keeps out whoever is about to store a row that refers to one of them.
             versions = list(corpus.versions.select_for_update(of=("self",)).order_by("pk"))
             if keepers := [row for rows in _referring(versions, PROTECT) for row in rows]:
-                raise CorpusHasResults(_why_kept(corpus.slug, keepers))
+                raise CorpusHasResults(_deletion_refusal(corpus.slug, keepers))
             has_runs = corpus.versions.filter(systems__metric_runs__isnull=False).exists()
             if has_runs and not force:
                 raise CorpusHasResults(
@@ -276,7 +276,7 @@ _KEEPERS = {
 }
 
 
-def _why_kept(slug: str, keepers: Iterable[Model]) -> str:
+def _deletion_refusal(slug: str, keepers: Iterable[Model]) -> str:
     by_kind: dict[str, set[str]] = {}
     for keeper in keepers:
         by_kind.setdefault(keeper._meta.model_name or "", set()).add(str(keeper))
@@ -305,7 +305,7 @@ def scores_changed(version_ids: Iterable[int]) -> None:
     CorpusVersion.objects.filter(pk__in=list(version_ids)).update(revision=F("revision") + 1)
 
 
-def keep_counts(version: CorpusVersion, counted: dict[str, int]) -> None:
+def store_counts(version: CorpusVersion, counted: dict[str, int]) -> None:
     """Unless the data have changed since ``version`` was read: then they may be counts of
     before."""
     CorpusVersion.objects.filter(pk=version.pk, revision=version.revision).update(counted=counted)

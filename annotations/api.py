@@ -21,11 +21,11 @@ router = Router(tags=["corpora"])
 Kind = Literal["agent", "human", "gold", "baseline"]
 
 
-class CorpusPlace(Schema):
+class CorpusPath(Schema):
     slug: str = Field(description="The corpus's name in addresses.")
 
 
-class VersionWish(Schema):
+class VersionParams(Schema):
     version: int | None = Field(
         None, ge=1, lt=2**31, description="Number of the version; default: the newest."
     )
@@ -118,7 +118,7 @@ class WholeDialogue(Schema):
     turns: list[TurnOut] = Field(description="In order, each with the systems' responses.")
 
 
-def version_of(request: HttpRequest, slug: str, wish: VersionWish) -> CorpusVersion:
+def version_of(request: HttpRequest, slug: str, wish: VersionParams) -> CorpusVersion:
     """Raises ``Refused`` (404) for a corpus that does not exist for this caller."""
     try:
         return queries.visible_version(request.user, slug, wish.version)
@@ -140,7 +140,7 @@ def aspect_of(version: CorpusVersion, wish: str | None) -> str:
         ) from None
 
 
-class AspectWish(VersionWish):
+class AspectParams(VersionParams):
     aspect: Text | None = Field(
         None, max_length=100, description="Name of a human score; default: the main one."
     )
@@ -173,7 +173,7 @@ def _newest(corpus: Corpus) -> dict[str, Any]:
     summary="A corpus",
 )
 def get_corpus(
-    request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish]
+    request: HttpRequest, place: Path[CorpusPath], wish: Query[VersionParams]
 ) -> dict[str, Any]:
     return _document(version_of(request, place.slug, wish))
 
@@ -202,7 +202,7 @@ def _document(version: CorpusVersion) -> dict[str, Any]:
     summary="Systems of a corpus",
 )
 def list_systems(
-    request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish], paging: Query[Paging]
+    request: HttpRequest, place: Path[CorpusPath], wish: Query[VersionParams], paging: Query[Paging]
 ) -> dict[str, Any]:
     """Systems of a round are not among them before its organisers publish them."""
     version = version_of(request, place.slug, wish)
@@ -221,7 +221,7 @@ def _system(system: System) -> dict[str, Any]:
     summary="Dialogues of a corpus",
 )
 def list_dialogues(
-    request: HttpRequest, place: Path[CorpusPlace], wish: Query[VersionWish], paging: Query[Paging]
+    request: HttpRequest, place: Path[CorpusPath], wish: Query[VersionParams], paging: Query[Paging]
 ) -> dict[str, Any]:
     version = version_of(request, place.slug, wish)
     return page_of(
@@ -233,7 +233,7 @@ def _dialogue_line(one: Dialogue) -> dict[str, Any]:
     return {"position": one.position, "id": one.external_id, "turns": one.turn_count}
 
 
-class DialoguePlace(CorpusPlace):
+class DialoguePath(CorpusPath):
     position: int = Field(ge=0, lt=2**31, description="The dialogue's place in the corpus, from 0.")
 
 
@@ -245,7 +245,7 @@ class DialoguePlace(CorpusPlace):
     summary="A dialogue with the systems' responses",
 )
 def get_dialogue(
-    request: HttpRequest, place: Path[DialoguePlace], wish: Query[VersionWish]
+    request: HttpRequest, place: Path[DialoguePath], wish: Query[VersionParams]
 ) -> dict[str, Any]:
     version = version_of(request, place.slug, wish)
     dialogue = queries.dialogue_at(version, place.position)

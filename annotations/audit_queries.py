@@ -15,7 +15,7 @@ AT_A_TIME = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Params:
     """Which entries; an empty field asks for all. ``action`` is one (``round.changed``) or all of a
     kind (``round``); ``words`` stand in the actor's name or the subject."""
 
@@ -40,7 +40,7 @@ class Stretch:
     newer: int | None
 
 
-def entries(wish: Wish) -> QuerySet[AuditEntry]:
+def entries(wish: Params) -> QuerySet[AuditEntry]:
     found = AuditEntry.objects.order_by("-pk")
     if wish.action:
         found = found.filter(Q(action=wish.action) | Q(action__startswith=f"{wish.action}."))
@@ -53,7 +53,7 @@ def entries(wish: Wish) -> QuerySet[AuditEntry]:
 
 
 def stretch(
-    wish: Wish, before: int | None = None, after: int | None = None, size: int = A_PAGE
+    wish: Params, before: int | None = None, after: int | None = None, size: int = A_PAGE
 ) -> Stretch:
     """The newest entries; or those before an entry, or the nearest after one. New entries move no
     page: a page hangs on its keys, not on a count from the top."""
@@ -69,7 +69,7 @@ def stretch(
     return Stretch(rows, older, newer)
 
 
-def every_entry(wish: Wish) -> Iterator[AuditEntry]:
+def every_entry(wish: Params) -> Iterator[AuditEntry]:
     """Newest first, a thousand at a time: however long the log is, memory holds a thousand, and no
     transaction stays open while a slow reader takes the file."""
     last: int | None = None

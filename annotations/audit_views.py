@@ -13,16 +13,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotations import audit_queries as queries
-from annotations.audit_queries import Wish
-from annotations.audit_words import as_csv, as_json, detail_lines
-from annotations.page import lines_as_file, organisers_page
-from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
+from annotations.audit_queries import Params
+from annotations.audit_words import as_csv, as_json, detail_items
+from annotations.page import organisers_page, stream_as_file
+from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
 
 FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
     "json": ("application/json", as_json),
 }
-LONGEST_WISH = 200
+MAX_PARAM_LENGTH = 200
 
 
 @never_cache
@@ -38,7 +38,7 @@ def audit(request: HttpRequest) -> HttpResponse:
         "section": "audit",
         "wish": wish,
         "choices": queries.choices(),
-        "entries": [(entry, detail_lines(entry.details)) for entry in stretch.entries],
+        "entries": [(entry, detail_items(entry.details)) for entry in stretch.entries],
         "older": urlencode({**asked, "before": stretch.older}) if stretch.older else "",
         "newer": urlencode({**asked, "after": stretch.newer}) if stretch.newer else "",
         "files": [(form, urlencode({**asked, "download": form})) for form in FILES],
@@ -46,27 +46,27 @@ def audit(request: HttpRequest) -> HttpResponse:
     return render(request, "annotations/audit.html", context)
 
 
-def vars_of(wish: Wish) -> dict[str, str]:
+def vars_of(wish: Params) -> dict[str, str]:
     return {name: getattr(wish, name) for name in wish.__slots__}
 
 
-def _wish(request: HttpRequest) -> Wish:
+def _wish(request: HttpRequest) -> Params:
     """What cannot stand in the log finds nothing; a NUL would be an error of the database."""
-    return Wish(
+    return Params(
         **{
-            name: request.GET.get(name, "").replace("\0", "\ufffd")[:LONGEST_WISH]
-            for name in Wish.__slots__
+            name: request.GET.get(name, "").replace("\0", "\ufffd")[:MAX_PARAM_LENGTH]
+            for name in Params.__slots__
         }
     )
 
 
 def _key(request: HttpRequest, name: str) -> int | None:
-    return whole_number(request.GET.get(name, ""), DIGITS_OF_A_KEY)
+    return parse_integer(request.GET.get(name, ""), DIGITS_OF_A_KEY)
 
 
-def _file(wish: Wish, form: str) -> HttpResponse:
+def _file(wish: Params, form: str) -> HttpResponse:
     if form not in FILES:
         raise Http404("the log comes as csv or json")
     content_type, written = FILES[form]
     documents = (queries.document_of(entry) for entry in queries.every_entry(wish))
-    return lines_as_file(written(documents), f"audit-log.{form}", content_type)
+    return stream_as_file(written(documents), f"audit-log.{form}", content_type)

@@ -14,7 +14,7 @@ COLUMNS = ("id", "at", "actor", "actor_id", "action", "subject", "challenge", "c
 NOTHING = "–"
 
 
-def detail_lines(details: Any) -> list[tuple[str, str]]:
+def detail_items(details: Any) -> list[tuple[str, str]]:
     """(what, words) of each detail; of changes, a line for each field with what it was and what it
     became."""
     if not isinstance(details, dict):

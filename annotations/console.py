@@ -166,11 +166,11 @@ def add_ratings_arguments(parser: CommandParser) -> None:
     add_choice_arguments(parser)
     parser.add_argument(
         "--resamples",
-        type=whole_number(0, MAX_DRAWS),
+        type=parse_integer(0, MAX_DRAWS),
         default=1000,
         help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0)
+    parser.add_argument("--seed", type=parse_integer(0), default=0)
 
 
 def add_choice_arguments(parser: CommandParser) -> None:
@@ -264,7 +264,7 @@ def comma_list(text: str) -> list[str]:
     return names
 
 
-def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+def parse_integer(least: int, most: int | None = None) -> Callable[[str], int]:
     """The type of an argument that is a whole number from ``least``, up to ``most`` where there is
     an end."""
 

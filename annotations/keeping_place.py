@@ -15,7 +15,7 @@ like."""
 Kept = TypeVar("Kept")
 
 
-class KeepingPlace(Generic[Kept]):
+class LRUCache(Generic[Kept]):
     """For the threads of one process. Things say how many bytes they hold, by ``weight``; what
     would take more than a quarter of the room is not kept."""
 

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from django.utils.translation import get_language
 
-from annotations.keeping_place import KeepingPlace
+from annotations.keeping_place import LRUCache
 
 Made = TypeVar("Made")
 
-_place: KeepingPlace[Any] = KeepingPlace(48_000_000)
+_place: LRUCache[Any] = LRUCache(48_000_000)
 
 
 def made_once(key: Hashable, make: Callable[[], Made]) -> Made:

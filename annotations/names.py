@@ -54,7 +54,7 @@ def name_fault(name: str) -> str:
         return _("It needs at least one letter or figure.")
     if _STACKED.search(name):
         return _("It stacks more than two marks on one letter.")
-    if any(_is_made_to_look_like_another(word) for word in _WORD.findall(name)):
+    if any(_imitates_another(word) for word in _WORD.findall(name)):
         return _(
             "A word in it mixes alphabets or looks like a Latin word. Write each word in one "
             "alphabet."
@@ -62,7 +62,7 @@ def name_fault(name: str) -> str:
     return ""
 
 
-def _is_made_to_look_like_another(word: str) -> bool:
+def _imitates_another(word: str) -> bool:
     alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in word} & set(
         TAKEN_FOR_EACH_OTHER
     )

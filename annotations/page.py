@@ -20,14 +20,14 @@ from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
 from annotations.tables import Table
 from annotations.tables.download import download
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 
 
 def version_or_404(request: HttpRequest, slug: str) -> CorpusVersion:
     """The corpus's newest version, or the one that ``?version=`` names. What one may not see does
     not exist."""
     wish = request.GET.get("version", "")
-    number = whole_number(wish)
+    number = parse_integer(wish)
     if wish and number is None:
         raise Http404("a version is a number")
     try:
@@ -66,13 +66,13 @@ def _file_name(request: HttpRequest, name: str) -> str:
     return f"{slug}-{name}" if slug and not name.startswith(f"{slug}-") else name
 
 
-def asks_for_headers_alone(request: HttpRequest) -> bool:
+def is_head_request(request: HttpRequest) -> bool:
     """Whether what would be sent is thrown away (HEAD). The API's operations are called as for GET,
     so that ``request.method`` does not tell."""
     return bool(request.META["REQUEST_METHOD"] == "HEAD")
 
 
-def lines_as_file(lines: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
+def stream_as_file(lines: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
     """A file that is written while it is sent, however long it is."""
     response = StreamingHttpResponse(_in_pieces(lines), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -27,7 +27,7 @@ class Given(Expression):
         return "%s", [self]
 
 
-class Prepared(Generic[Row]):
+class CompiledQuery(Generic[Row]):
     """``make`` gives the queryset with ``Given`` in the places of values. Columns that it defers or
     annotates are deferred and annotated here, too; ``select_related`` and ``prefetch_related`` are
     not followed. Values are those of the columns: the key of a row, not the row."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
-from annotations.actions import keep_counts, keep_guessed_language
+from annotations.actions import keep_guessed_language, store_counts
 from annotations.languages import guess_language, language_name
 from annotations.models import (
     Corpus,
@@ -22,7 +22,7 @@ from annotations.models import (
     Turn,
     pseudonym_of,
 )
-from annotations.prepared import Given, Prepared
+from annotations.prepared import CompiledQuery, Given
 from annotations.roles import is_organiser
 
 
@@ -59,7 +59,7 @@ def corpora_with_hidden_references() -> QuerySet[Corpus]:
     return Corpus.objects.filter(versions__rounds__references="hidden").distinct()
 
 
-def corpora_kept_from(user: Any) -> QuerySet[Corpus]:
+def hidden_corpora_for(user: Any) -> QuerySet[Corpus]:
     """Public ones that the user is rating: their pages name the systems, and a rater must not know
     them."""
     if not user.is_authenticated or is_organiser(user):
@@ -86,13 +86,13 @@ def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVe
     return version
 
 
-_OPEN_TO_ORGANISERS = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
-_OPEN_TO_ALL = Prepared(lambda: public_corpora().filter(slug=Given("slug")))
-_OPEN_TO_PERSON = Prepared(lambda: _open_to_person(Given("user")).filter(slug=Given("slug")))
-_NEWEST_VERSION = Prepared(
+_OPEN_TO_ORGANISERS = CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug")))
+_OPEN_TO_ALL = CompiledQuery(lambda: public_corpora().filter(slug=Given("slug")))
+_OPEN_TO_PERSON = CompiledQuery(lambda: _open_to_person(Given("user")).filter(slug=Given("slug")))
+_NEWEST_VERSION = CompiledQuery(
     lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("-number")[:1]
 )
-_NUMBERED_VERSION = Prepared(
+_NUMBERED_VERSION = CompiledQuery(
     lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number"))
 )
 
@@ -171,7 +171,7 @@ def counts_of(version: CorpusVersion) -> Counts:
     home page shows their number."""
     if version.counted is None:
         version.counted = asdict(_counts_of(version))
-        keep_counts(version, version.counted)
+        store_counts(version, version.counted)
     return Counts(**version.counted)
 
 
@@ -270,10 +270,10 @@ def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
     )
 
 
-_ALL_SYSTEMS = Prepared(
+_ALL_SYSTEMS = CompiledQuery(
     lambda: System.objects.filter(version=Given("version")).order_by("position")
 )
-_SHOWN_SYSTEMS = Prepared(
+_SHOWN_SYSTEMS = CompiledQuery(
     lambda: System.objects.filter(version=Given("version"), withheld=False).order_by("position")
 )
 
@@ -323,21 +323,21 @@ def responses_at(turn: Turn) -> QuerySet[Response]:
     )
 
 
-class GivenRating(NamedTuple):
+class RatingInput(NamedTuple):
     score: float
     pseudonym: str
     rater_kind: str
 
 
-def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[GivenRating]]:
+def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[RatingInput]]:
     """What people gave each of these responses (by pk), in the order of raters. Without models:
     twenty-five responses have five hundred ratings."""
     rows = Rating.objects.filter(aspect=aspect, response__in=responses).order_by("rater__position")
-    found: dict[int, list[GivenRating]] = {}
+    found: dict[int, list[RatingInput]] = {}
     for response, score, position, kind in rows.values_list(
         "response_id", "score", "rater__position", "rater__kind"
     ):
-        found.setdefault(response, []).append(GivenRating(score, pseudonym_of(position), kind))
+        found.setdefault(response, []).append(RatingInput(score, pseudonym_of(position), kind))
     return found
 
 

@@ -75,13 +75,13 @@ def put(path: Path, name: str) -> None:
             shutil.copyfile(path, folder / place.name)
             os.replace(folder / place.name, place)
         return
-    with _words_for_faults(), path.open("rb") as file:
+    with _fault_messages(), path.open("rb") as file:
         _storage().save(name, File(file))
 
 
 def opened(name: str) -> IO[bytes]:
     """Whole, before the first byte is given away. Raises ``FileNotFoundError``, ``StorageAway``."""
-    with _words_for_faults():
+    with _fault_messages():
         file = _storage().open(name, "rb")
         fetched: IO[bytes] = (
             file.file
@@ -120,12 +120,12 @@ def copied(name: str, target: IO[bytes]) -> str:
 
 def remove(name: str) -> None:
     """What is not there is removed already. Raises ``StorageAway``."""
-    with _words_for_faults(), suppress(FileNotFoundError):
+    with _fault_messages(), suppress(FileNotFoundError):
         _storage().delete(name)
 
 
 def is_there(name: str) -> bool:
-    with _words_for_faults():
+    with _fault_messages():
         return bool(_storage().exists(name))
 
 
@@ -144,7 +144,7 @@ def move(name: str, to: str) -> None:
     if not is_there(name):
         raise FileNotFoundError(name)
     source = {"Bucket": storage.bucket_name, "Key": _key(name)}
-    with _words_for_faults():
+    with _fault_messages():
         storage.bucket.copy(source, _key(to))
         storage.delete(name)
 
@@ -169,7 +169,7 @@ def create(name: str, content: bytes) -> None:
 
     put = storage.bucket.meta.client.put_object
     where = {"Bucket": storage.bucket_name, "Key": _key(name), "Body": content}
-    with _words_for_faults():
+    with _fault_messages():
         try:
             put(**where, IfNoneMatch="*")
         except ClientError as refusal:
@@ -208,7 +208,7 @@ def listed(folder: str) -> Iterator[StoredFile]:
         return
     storage: Any = _storage()
     prefix = f"{_key(folder)}/"
-    with _words_for_faults():
+    with _fault_messages():
         for found in storage.bucket.objects.filter(Prefix=prefix):
             written: datetime = found.last_modified
             yield StoredFile(found.key.removeprefix(prefix), written.timestamp(), found.size)
@@ -228,7 +228,7 @@ def storage_fault() -> str:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(b"?")
         else:
-            with _words_for_faults():
+            with _fault_messages():
                 _storage().save(name, ContentFile(b"?"))
         remove(name)
     except OSError as fault:
@@ -241,7 +241,7 @@ def _storage() -> Any:
 
 
 @contextmanager
-def _words_for_faults() -> Iterator[None]:
+def _fault_messages() -> Iterator[None]:
     """What is raised by whoever speaks with a storage elsewhere, as one kind. ``FileNotFoundError``
     stays."""
     if lies_on_disk():

@@ -99,8 +99,8 @@ def frame_of(
         "all_rows": all_rows,
         "first_rows": FIRST_ROWS,
         "rows_url": _rows_address(address, rows_name, all_rows),
-        "sort_now": _sort_wish(sort),
-        "orders": _orders(table.columns, _sort_wish(sort)),
+        "sort_now": _sort_param(sort),
+        "orders": _orders(table.columns, _sort_param(sort)),
         "kept_for_columns": address.without(columns_name),
         "kept_for_sort": address.without(sort_name),
         "csv_url": csv_url or address.changed("download", f"{table.id}.csv"),
@@ -139,13 +139,13 @@ def _paper_address(
     page calls them."""
     columns = [column.key for column in table.columns if column.key in shown]
     query = address.asked.copy()
-    query["download"], query["file-sort"] = f"{table.id}.{form}", _sort_wish(sort)
+    query["download"], query["file-sort"] = f"{table.id}.{form}", _sort_param(sort)
     if len(columns) < len(table.columns):
         query["file-columns"] = ",".join(columns)
     return f"{address.path}?{query.urlencode()}"
 
 
-def _sort_wish(sort: Sort) -> str:
+def _sort_param(sort: Sort) -> str:
     return "" if sort is None else f"{'-' if sort[1] else ''}{sort[0]}"
 
 

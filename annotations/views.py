@@ -29,7 +29,7 @@ def corpora_page(request: HttpRequest, next_for: NextFor) -> HttpResponse:
         "what_is_next": functools.partial(next_for, request.user, versions),
         "section": "corpora",
         "versions": versions,
-        "hidden": queries.corpora_kept_from(request.user).count(),
+        "hidden": queries.hidden_corpora_for(request.user).count(),
         "table": table,
     }
     return page(request, "annotations/home.html", context, [table])

@@ -6,7 +6,7 @@ DIGITS_OF_A_NUMBER, DIGITS_OF_A_KEY = 9, 18
 """What fits into a database's integer, and into its big one."""
 
 
-def whole_number(written: str, digits: int = DIGITS_OF_A_NUMBER) -> int | None:
+def parse_integer(written: str, digits: int = DIGITS_OF_A_NUMBER) -> int | None:
     """The number from 0 on that stands there in at most so many digits, else None. ``int`` would
     also take signs, blanks, underscores and digits of other scripts; a database refuses what is
     longer, and Python thousands of digits.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable
 
-from annotations.keeping_place import KeepingPlace
+from annotations.keeping_place import LRUCache
 
 
 class Part:
@@ -30,7 +30,7 @@ class Part:
         return len(self.written)
 
 
-_place: KeepingPlace[Part] = KeepingPlace(24_000_000)
+_place: LRUCache[Part] = LRUCache(24_000_000)
 
 
 def part(key: Hashable, write: Callable[[], str]) -> Part:

@@ -34,7 +34,7 @@ from bench.svg_lines import Line, line_chart, save
 
 PARTS = ("real", "many", "error", "claims")
 WAYS = {"evenly": False, "adaptively": True}
-Wish = tuple[Target, float | None]
+Params = tuple[Target, float | None]
 
 
 # --- what is replayed -----------------------------------------------------------------------------
@@ -94,13 +94,13 @@ def many_pools() -> list[Pool]:
 # --- replays --------------------------------------------------------------------------------------
 
 
-def courses(pool: Pool, adaptive: bool, wish: Wish, replays: int, workers: int) -> list[Course]:
+def courses(pool: Pool, adaptive: bool, wish: Params, replays: int, workers: int) -> list[Course]:
     once = partial(_one, pool, adaptive, wish)
     with ProcessPoolExecutor(workers) as executor:
         return list(executor.map(once, range(replays), chunksize=max(replays // (4 * workers), 1)))
 
 
-def _one(pool: Pool, adaptive: bool, wish: Wish, seed: int) -> Course:
+def _one(pool: Pool, adaptive: bool, wish: Params, seed: int) -> Course:
     return replay(pool, adaptive, seed, target=wish[0], value=wish[1])
 
 
@@ -123,7 +123,7 @@ def _written(numbers: Numbers) -> str:
     return f"{numbers.mean():>8,.0f} ± {1.96 * error:<5,.0f} ({low:,.0f} to {high:,.0f})"
 
 
-def compare(pool: Pool, wishes: list[Wish], limit: int, options: argparse.Namespace) -> None:
+def compare(pool: Pool, wishes: list[Params], limit: int, options: argparse.Namespace) -> None:
     pairs = len(pool.systems) * (len(pool.systems) - 1) // 2
     apart = int(pool.standing().separated().sum()) // 2
     print(

@@ -56,9 +56,9 @@ def claims() -> None:
 
 
 def _pairs(rater: Any) -> list[float]:
-    from annotations.campaigns.actions.desk import Judgement, fill_desk, rate_and_refill
+    from annotations.campaigns.actions.desk import Judgement, fill_queue, rate_and_refill
 
-    held = fill_desk(rater).assignments
+    held = fill_queue(rater).assignments
     spent = []
     for _ in range(PAIRS):
         judgement = Judgement(key=secrets.token_hex(8), score=random.randint(1, 5))

@@ -30,7 +30,7 @@ from annotations.correlation.settled import settled
 from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
 
 SYSTEMS, DIALOGUES, TURNS, METRICS, RESAMPLES, SEED = 99, 15, 7, 40, 1000, 0
 RUNS = 5
@@ -92,7 +92,7 @@ def system_level(human: PlacedScores, metrics: PlacedScores) -> tuple[FloatArray
     side = fixed_side(human_means)
     seconds = np.zeros(2)
     for row in part_metrics:
-        found = correlate_rows(side, prepared_rows(resampled(metrics, row)))
+        found = correlate_rows(side, compiled_rows(resampled(metrics, row)))
         written_down = [literal_means(human, 0, weights[k]) for k in range(part_resamples)]
         written_metric = [literal_means(metrics, row, weights[k]) for k in range(part_resamples)]
         assert_equal(

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from annotations.correlation import Redraws, cluster_resamples
-from annotations.correlation.pearson import pearson_between, pearson_side
-from annotations.correlation.spearman import spearman_between, spearman_side
+from annotations.correlation.pearson import pearson_between, pearson_scores
+from annotations.correlation.spearman import spearman_between, spearman_scores
 from annotations.estimates import Estimate
 from leaderboard.statistics.heavy_tails import MOST_KURTOSIS, excess_kurtosis
 
@@ -85,8 +85,8 @@ def intervals(
     def by_jackknife(found: FloatArray) -> tuple[float, float] | None:
         return redraws.with_interval(Estimate(float(found[0])), found[1:], used).ci
 
-    r = pearson_between(*(pearson_side(one, cluster, left_out) for one in (human, metric)))
-    rho = spearman_between(*(spearman_side(one, cluster, left_out) for one in (human, metric)))
+    r = pearson_between(*(pearson_scores(one, cluster, left_out) for one in (human, metric)))
+    rho = spearman_between(*(spearman_scores(one, cluster, left_out) for one in (human, metric)))
     drawn = cluster_resamples(dialogues, DRAWS, seed).astype(np.float64)
     sums = _sums(human, metric, cluster, dialogues)
     replicates, errors = _r_and_error(sums, drawn)

@@ -28,11 +28,11 @@ from dataclasses import dataclass, field
 
 from bench.made_corpus import home_of_its_own
 from tests.judges.loopback_server import Loopback, loopback_server
-from workers.judging.book import Book
+from workers.judging.book import ResponseCache
 from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.engine import Engine
+from workers.judging.engine import Dispatcher
 from workers.judging.limits import Limits
-from workers.judging.memory_book import MemoryBook
+from workers.judging.memory_book import MemoryResponseCache
 from workers.judging.rates import Unlimited
 from workers.language_models.client import Message
 
@@ -43,7 +43,7 @@ LENGTH = 3_300
 PARTS = ("memory", "database", "store", "peer")
 
 
-class Forgetful(MemoryBook):
+class Forgetful(MemoryResponseCache):
     """Keeps nothing."""
 
     def put(self, answers: Sequence[tuple[Call, Answer]]) -> None:
@@ -89,8 +89,8 @@ def memory() -> int:
         return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
-def with_engine(server: Loopback, book: Book, count: int, first: int) -> Measured:
-    engine = Engine(server.endpoint(), book, Limits(AT_ONCE, 30.0, 6), Unlimited())
+def with_engine(server: Loopback, book: ResponseCache, count: int, first: int) -> Measured:
+    engine = Dispatcher(server.endpoint(), book, Limits(AT_ONCE, 30.0, 6), Unlimited())
     engine.ask(calls(WARM_UP, first - WARM_UP), lambda _call, _answer: ())
     seen: list[int] = []
 
@@ -137,16 +137,16 @@ async def _with_openai(server: Loopback, count: int, first: int) -> Measured:
     return measured
 
 
-def database_book() -> Book:
+def database_book() -> ResponseCache:
     from django.core.management import call_command
 
-    from workers.judges.book import DatabaseBook
+    from workers.judges.book import DatabaseResponseCache
     from workers.judges.models import Purse
-    from workers.judges.purses import Paying
+    from workers.judges.purses import ChargedCall
 
     call_command("migrate", verbosity=0)
     purse = Purse.objects.create(tokens_limit=10**12)
-    return DatabaseBook([Paying(purse.pk, "the bench")], endpoint="loopback")
+    return DatabaseResponseCache([ChargedCall(purse.pk, "the bench")], endpoint="loopback")
 
 
 def main() -> None:
@@ -162,8 +162,11 @@ def main() -> None:
             f"{asked.calls} calls, {AT_ONCE} at once, {1000 * SECONDS:.0f} ms each; load "
             f"{os.getloadavg()[0]:.1f}"
         )
-        books: dict[str, Callable[[], Book]] = {"memory": Forgetful, "database": database_book}
-        kept: Book | None = None
+        books: dict[str, Callable[[], ResponseCache]] = {
+            "memory": Forgetful,
+            "database": database_book,
+        }
+        kept: ResponseCache | None = None
         for place, part in enumerate(parts):
             if part == "peer":
                 print(

@@ -25,10 +25,10 @@ from pathlib import Path
 from annotations.importers.registry import importers
 from annotations.records import DialogueRecord, ResponseRecord
 from workers.judging.calls import Call
-from workers.judging.engine import Engine
+from workers.judging.engine import Dispatcher
 from workers.judging.limits import Limits
-from workers.judging.memory_book import MemoryBook
-from workers.judging.rates import InProcessPace
+from workers.judging.memory_book import MemoryResponseCache
+from workers.judging.rates import InProcessRateLimit
 from workers.language_models import server
 from workers.language_models.client import Endpoint
 from workers.metrics.base import Example
@@ -91,8 +91,10 @@ def processor_seconds(process: int) -> float:
 def ask(calls: Sequence[Call], slots: int) -> tuple[float, float, int]:
     """Seconds of the server's processor, of the clock, and how many calls were answered."""
     with served(slots) as (endpoint, process):
-        book = MemoryBook()
-        engine = Engine(endpoint, book, Limits(at_once=slots, seconds=300), InProcessPace(0, 0))
+        book = MemoryResponseCache()
+        engine = Dispatcher(
+            endpoint, book, Limits(at_once=slots, seconds=300), InProcessRateLimit(0, 0)
+        )
         answered = 0
 
         def count(_call: Call, _answer: object) -> list[Call]:

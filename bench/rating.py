@@ -162,7 +162,7 @@ def slots(options: argparse.Namespace) -> bool:
         "HTTP",
         flush=True,
     )
-    print(f"{'':<62}{'fill_desk':>18}{'rate':>18}{'pair':>18}", flush=True)
+    print(f"{'':<62}{'fill_queue':>18}{'rate':>18}{'pair':>18}", flush=True)
     print(f"{'':<62}{'p50':>9}{'p95':>9}{'p50':>9}{'p95':>9}{'p50':>9}{'p95':>9}", flush=True)
     for database in options.databases:  # Django reads its settings once a process
         for count in options.slots:
@@ -203,11 +203,11 @@ def slots_on(database: str, count: int, options: argparse.Namespace) -> None:
 
 
 def _print_times(words: str, address: str, rater: Callable[[], Any]) -> None:
-    from annotations.campaigns.actions.desk import Judgement, fill_desk, rate
+    from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
 
     participation = rater()
     filling, rating = [], []
-    desk = fill_desk(participation)
+    desk = fill_queue(participation)
     for _ in range(PAIRS_TIMED):
         if not desk.assignments:
             break
@@ -218,7 +218,7 @@ def _print_times(words: str, address: str, rater: Callable[[], Any]) -> None:
             )
         )
         filled: list[Any] = []
-        filling.append(_seconds(lambda kept=filled: kept.append(fill_desk(participation))))
+        filling.append(_seconds(lambda kept=filled: kept.append(fill_queue(participation))))
         desk = filled[0]
     asked = rater()
     (pair,) = rater_pairs(address, [asked])

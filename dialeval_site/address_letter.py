@@ -13,7 +13,7 @@ from annotations import rates
 from workers.hints import send_once
 
 AN_HOUR = 3600
-LETTERS_AN_HOUR = 3
+EMAILS_PER_HOUR = 3
 """Of one account, whatever the addresses: nobody fills a mailbox by calling it their own again and
 again. The first change within an hour is told always."""
 TASK = "dialeval_site.tasks.tell_former_address"
@@ -24,7 +24,7 @@ def ask_for(user: Any, former: str) -> None:
     broker none is sent."""
     if (
         not settings.SENDS_EMAIL
-        or rates.counted("address-letter", str(user.pk), AN_HOUR) > LETTERS_AN_HOUR
+        or rates.counted("address-letter", str(user.pk), AN_HOUR) > EMAILS_PER_HOUR
     ):
         return
     send_once(TASK, user.get_username(), former)

@@ -34,7 +34,7 @@ WORDS = {
 }
 
 
-class ApiDoor:
+class ApiGate:
     """Middleware. Pages of the site pass untouched."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

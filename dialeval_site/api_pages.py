@@ -20,7 +20,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @dataclass(frozen=True, slots=True)
-class FieldLine:
+class FieldRow:
     name: str
     where: str
     type: str
@@ -29,7 +29,7 @@ class FieldLine:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerLine:
+class AnswerRow:
     status: str
     description: SafeString
     media_type: str
@@ -46,9 +46,9 @@ class OperationPage:
     summary: str
     description: str
     scope: str
-    fields: tuple[FieldLine, ...]
+    fields: tuple[FieldRow, ...]
     media_type: str
-    answers: tuple[AnswerLine, ...]
+    answers: tuple[AnswerRow, ...]
     example: str
 
 
@@ -57,7 +57,7 @@ class SchemaPage:
     name: str
     label: str
     description: str
-    fields: tuple[FieldLine, ...]
+    fields: tuple[FieldRow, ...]
     example: str
 
 
@@ -104,7 +104,7 @@ def _operation(
     media_type = next(iter(body), "")
     schema = _resolved(whole, body[media_type]["schema"]) if media_type else {}
     fields = [
-        FieldLine(
+        FieldRow(
             one["name"],
             one["in"],
             _type(one["schema"]),
@@ -130,12 +130,12 @@ def _operation(
     )
 
 
-def _answer(status: str, details: dict[str, Any]) -> AnswerLine:
+def _answer(status: str, details: dict[str, Any]) -> AnswerRow:
     media_type = ", ".join(details.get("content", {}))
     schema = next(iter(details.get("content", {}).values()), {}).get("schema", {})
     name = _reference(schema)
     words = _inline(details["description"])
-    return AnswerLine(status, words, media_type, name, _label(name), "problem+json" in media_type)
+    return AnswerRow(status, words, media_type, name, _label(name), "problem+json" in media_type)
 
 
 def _inline(text: str) -> SafeString:
@@ -169,10 +169,10 @@ def _schema(whole: dict[str, Any], name: str) -> SchemaPage:
     )
 
 
-def _fields(schema: dict[str, Any], where: str) -> list[FieldLine]:
+def _fields(schema: dict[str, Any], where: str) -> list[FieldRow]:
     required = schema.get("required", [])
     return [
-        FieldLine(name, where, _type(one), name in required, _inline(one.get("description", "")))
+        FieldRow(name, where, _type(one), name in required, _inline(one.get("description", "")))
         for name, one in schema.get("properties", {}).items()
     ]
 

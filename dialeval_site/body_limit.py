@@ -28,7 +28,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.access import wants_json
 from annotations.file_bodies import Admission, admission_of
 from annotations.rest.problems import problem_response
-from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
+from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
 from dialeval_site import tokens
 from dialeval_site.api import api, operations
 from leaderboard.challenges.upload_handler import ToDisk
@@ -129,7 +129,7 @@ def _is_of_api(request: HttpRequest) -> bool:
 
 def _length(request: HttpRequest) -> int:
     """A length that is no number, or one that nothing has, is over every limit."""
-    length = whole_number(request.META.get("CONTENT_LENGTH") or "0", DIGITS_OF_A_KEY)
+    length = parse_integer(request.META.get("CONTENT_LENGTH") or "0", DIGITS_OF_A_KEY)
     return sys.maxsize if length is None else length
 
 

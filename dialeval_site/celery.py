@@ -15,7 +15,7 @@ from dialeval_site.folder_broker import SCHEME
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
 
-HINTS_A_PROCESS = 4
+MESSAGES_PER_PROCESS = 4
 """Held by a worker of the folder broker for each of its processes. The folder is looked at again
 only after DIALEVAL_POLL_SECONDS, so with one hint a process two processes do 20 runs a second
 however short they are; with four the folder is no longer the limit: 225 (``python -m
@@ -29,7 +29,7 @@ app.conf.update(
     task_track_started=False,
     task_serializer="json",
     accept_content=["json"],
-    worker_prefetch_multiplier=HINTS_A_PROCESS
+    worker_prefetch_multiplier=MESSAGES_PER_PROCESS
     if app.conf.broker_url.startswith(f"{SCHEME}:")
     else 1,
     worker_hijack_root_logger=False,
@@ -40,7 +40,7 @@ app.conf.update(
     timezone="UTC",
 )
 app.autodiscover_tasks()
-app.steps["worker"].add("dialeval_site.sweeping:SweepTimer")
+app.steps["worker"].add("dialeval_site.sweeping:MaintenanceTimer")
 
 
 @worker_init.connect

@@ -19,7 +19,7 @@ from annotations.written_parts import Part
 LARGE = 50_000
 LEVEL = 1
 """A third of the time; tables, which repeat themselves, become a quarter larger than at level 6."""
-WORTH_KEEPING = 5_000
+MIN_CACHED_SIZE = 5_000
 """Bytes of a part, beneath which it is compressed with what stands around it."""
 PACKED = ("application/zip", "application/gzip", "image/png")
 """Beginnings of content types that are compressed already: an archive becomes no smaller, and takes
@@ -71,7 +71,7 @@ def _deflated(content: bytes, parts: Iterable[Part]) -> Iterator[bytes]:
     the other."""
     begin = 0
     for part in parts:
-        place = content.find(part.written, begin) if len(part.written) >= WORTH_KEEPING else -1
+        place = content.find(part.written, begin) if len(part.written) >= MIN_CACHED_SIZE else -1
         if place < 0:
             continue
         part.deflated = part.deflated or _deflate(part.written, zlib.Z_SYNC_FLUSH)

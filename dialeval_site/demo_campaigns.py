@@ -15,14 +15,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.actions import setup
-from annotations.campaigns.actions.chat_systems import keep_chat_system
+from annotations.campaigns.actions.chat_systems import save_chat_system
 from annotations.campaigns.actions.checks import add_checks
-from annotations.campaigns.actions.desk import Judgement, fill_desk, join, rate
+from annotations.campaigns.actions.desk import Judgement, fill_queue, join, rate
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.campaigns.scale import DEFAULT_THRESHOLD
 from annotations.campaigns.starting_text import guidelines_to_start_from
-from annotations.demo.simulated_raters import PANEL, SimulatedRater, score_given
+from annotations.demo.simulated_raters import PANEL, SimulatedRater, score_prefix
 from annotations.models import CorpusVersion, Rating
 from annotations.roles import ORGANISER, RATER
 
@@ -104,7 +104,7 @@ def _chat(version: CorpusVersion, slug: str) -> setup.Asked:
 
 def _chat_system(name: str, temperature: float) -> ChatSystem:
     known = ChatSystem.objects.filter(name=name).first()
-    return known or keep_chat_system(
+    return known or save_chat_system(
         ChatSystem(name=name, instructions=INSTRUCTIONS, temperature=temperature, max_tokens=60)
     )
 
@@ -187,7 +187,7 @@ def _rate(campaign: Campaign) -> Campaign:
     at_work = list(desks)
     while at_work:
         for participation, rater in list(at_work):
-            desk = fill_desk(participation, want=1)
+            desk = fill_queue(participation, want=1)
             if not desk.assignments:
                 at_work.remove((participation, rater))
                 continue
@@ -227,7 +227,7 @@ def _judge(
     chance: random.Random,
 ) -> None:
     item: Item = assignment.item
-    score = score_given(rater, quality[item.response_id], f"{SEED} {item.response_id}")
+    score = score_prefix(rater, quality[item.response_id], f"{SEED} {item.response_id}")
     asked = score < (participation.campaign.axes_below or 0)
     low = (
         [axis["key"] for axis in participation.campaign.axes if chance.random() < 0.3]

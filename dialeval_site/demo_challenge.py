@@ -14,7 +14,7 @@ from annotations.models import CorpusVersion, DemoAccount
 from leaderboard.challenges.actions import judging, setup, teams
 from leaderboard.challenges.actions.plan import metrics_to_start_from, rules_to_start_from
 from leaderboard.challenges.actions.receiving import receive
-from leaderboard.challenges.actions.rounds import RoundAsked, create_round
+from leaderboard.challenges.actions.rounds import RoundParams, create_round
 from leaderboard.challenges.models import Challenge, Round, Track
 from leaderboard.challenges.queries.downloads import dialogue_records
 from leaderboard.challenges.uploads import upload_from_bytes
@@ -38,13 +38,13 @@ def load_demo_challenge(version: CorpusVersion) -> None:
         round = create_round(challenge, _practice_round(version))
         setup.step(challenge, "open")
         challenge.refresh_from_db()
-        _hand_in_baselines(challenge, round, version)
+        _submit_baselines(challenge, round, version)
         if participant := _account("participant"):
             teams.found(challenge, participant, "Demo team")
 
 
 def _challenge() -> Challenge:
-    asked = setup.ChallengeAsked(
+    asked = setup.ChallengeParams(
         name="Try it: answer as B",
         slug=SLUG,
         summary="Eight short dialogues. Your system answers for one of the two speakers.",
@@ -52,9 +52,9 @@ def _challenge() -> Challenge:
     return setup.create(asked, _account("organiser"), rules=rules_to_start_from())
 
 
-def _practice_round(version: CorpusVersion) -> RoundAsked:
+def _practice_round(version: CorpusVersion) -> RoundParams:
     metrics = metrics_to_start_from(version)
-    return RoundAsked(
+    return RoundParams(
         name="Practice round",
         slug="practice",
         version=version,
@@ -66,7 +66,7 @@ def _practice_round(version: CorpusVersion) -> RoundAsked:
     )
 
 
-def _hand_in_baselines(challenge: Challenge, round: Round, version: CorpusVersion) -> None:
+def _submit_baselines(challenge: Challenge, round: Round, version: CorpusVersion) -> None:
     """Through the same door as everybody's."""
     owner, is_new = get_user_model().objects.get_or_create(username=BASELINES_ACCOUNT)
     if is_new:

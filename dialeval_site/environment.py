@@ -457,10 +457,10 @@ def secret_key(environ: Mapping[str, str] = os.environ) -> str:
         raise ImproperlyConfigured(
             "SECRET_KEY is not set. In production mode the site does not start without one."
         )
-    return _kept_development_key(home(environ) / "development-secret-key")
+    return _stored_development_key(home(environ) / "development-secret-key")
 
 
-def _kept_development_key(path: Path) -> str:
+def _stored_development_key(path: Path) -> str:
     """One key for all processes of a home, also where several are the first at once.
 
     A file that is there may still be empty: its process is between making and writing it, or was

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from annotations.page import asks_for_headers_alone
+from annotations.page import is_head_request
 
 
-class HeadersAlone:
+class HeadMiddleware:
     """Middleware. What would be made while it is sent, such as a file of ratings, is not begun. A
-    view that makes a file before it is sent asks itself (``asks_for_headers_alone``)."""
+    view that makes a file before it is sent asks itself (``is_head_request``)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if asks_for_headers_alone(request) and isinstance(response, StreamingHttpResponse):
+        if is_head_request(request) and isinstance(response, StreamingHttpResponse):
             response.streaming_content = ()
         return response

@@ -20,14 +20,14 @@ from annotations.accounts import is_demo_account, may_act
 from workers.hints import send_once
 
 AN_HOUR = 3600
-LETTERS_AN_HOUR = 3
+EMAILS_PER_HOUR = 3
 """To one address: nobody's mailbox is filled by somebody else."""
 TASK = "dialeval_site.tasks.send_password_reset"
 
 
 def ask_for(email: str) -> None:
     """Have a worker send the link. Where the broker is away nothing is sent; one can ask again."""
-    if rates.counted("password-reset", email.casefold(), AN_HOUR) > LETTERS_AN_HOUR:
+    if rates.counted("password-reset", email.casefold(), AN_HOUR) > EMAILS_PER_HOUR:
         return
     send_once(TASK, email)
 

@@ -27,7 +27,7 @@ READ_OR_SENT = require_http_methods(["GET", "HEAD", "POST"])
 """Django's own views take a PUT for a POST, and ask who is not logged in to log in before they look
 at the method."""
 AN_HOUR = 3600
-ASKED_AN_HOUR = 20
+RESETS_PER_HOUR = 20
 """Links that one address asks for."""
 
 
@@ -59,14 +59,14 @@ class PasswordChangeView(views.PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The password is changed. Other browsers are logged out."))
-        _tell_of_tokens(self.request, self.request.user)
+        _log_token_use(self.request, self.request.user)
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
-def _tell_of_tokens(request: HttpRequest, user: Any) -> None:
+def _log_token_use(request: HttpRequest, user: Any) -> None:
     """Who changes a password because somebody else knew it thinks that it ends all that was opened
     with the old one."""
     if tokens.living(user).exists():
@@ -94,7 +94,7 @@ def forgotten_password(request: HttpRequest) -> HttpResponse:
     form = PasswordResetForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return render(request, template, {"form": form}, status=422 if form.is_bound else 200)
-    if rates.counted("password-resets", rates.address_of(request), AN_HOUR) > ASKED_AN_HOUR:
+    if rates.counted("password-resets", rates.address_of(request), AN_HOUR) > RESETS_PER_HOUR:
         response = render(request, template, {"form": form, "too_often": True}, status=429)
         response["Retry-After"] = str(AN_HOUR)
         return response
@@ -122,7 +122,7 @@ class NewPasswordView(views.PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The new password is stored. Log in with it."))
-        _tell_of_tokens(self.request, self.user)
+        _log_token_use(self.request, self.user)
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:

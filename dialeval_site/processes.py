@@ -77,7 +77,7 @@ class Child:
         if self.process.stdin:
             self.process.stdin.close()
 
-    def last_lines(self, count: int = 15) -> str:
+    def last_utterances(self, count: int = 15) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])
 
 

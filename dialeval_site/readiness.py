@@ -38,7 +38,7 @@ class NotReady(Exception):
 
 
 @dataclass
-class _Look:
+class _Check:
     """One check under way, in a thread of its own: a database that does not answer holds up nobody
     who asks."""
 
@@ -63,7 +63,7 @@ class _Look:
             self.done.set()
 
 
-_under_way: dict[str, _Look] = {}
+_under_way: dict[str, _Check] = {}
 _lock = threading.Lock()
 
 
@@ -83,18 +83,18 @@ def checked() -> dict[str, Any]:
     }
 
 
-def _begun(name: str, check: Callable[[], Any]) -> _Look:
+def _begun(name: str, check: Callable[[], Any]) -> _Check:
     """A look that still waits is waited for, not begun beside it: a dead database gets one thread,
     not one a second."""
     with _lock:
         look = _under_way.get(name)
         if look is None or look.done.is_set():
-            look = _under_way[name] = _Look(check)
+            look = _under_way[name] = _Check(check)
             threading.Thread(target=look.run, name=f"ready: {name}", daemon=True).start()
         return look
 
 
-def _told(look: _Look) -> dict[str, Any]:
+def _told(look: _Check) -> dict[str, Any]:
     if look.done.is_set():
         # A check that is well may have something to say, too.
         return {
@@ -206,13 +206,13 @@ def _workers() -> dict[str, Any]:
     return {
         queue: {
             "seen_seconds_ago": None if seen is None else round((now - seen).total_seconds()),
-            "reason": _said_of_worker(seen, now),
+            "reason": _worker_text(seen, now),
         }
         for queue, seen in presence.last_seen().items()
     }
 
 
-def _said_of_worker(seen: Any, now: Any) -> str:
+def _worker_text(seen: Any, now: Any) -> str:
     if seen is None:
         return "no worker was ever seen"
     silent = (now - seen).total_seconds()

@@ -13,7 +13,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
+from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
 from dialeval_site import log_context
 
 HEADER = "X-Request-ID"
@@ -29,7 +29,7 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        request_id = _given_by_the_proxy(request) or log_context.new_id()
+        request_id = _proxy_request_id(request) or log_context.new_id()
         before = log_context.begin_request(request_id, request)
         try:
             response = self.get_response(request)
@@ -39,14 +39,14 @@ class RequestIds:
         return response
 
 
-def _given_by_the_proxy(request: HttpRequest) -> str:
+def _proxy_request_id(request: HttpRequest) -> str:
     """Where no proxy is declared, the header is a visitor's, who could write anything into our
     log."""
     given = request.headers.get(HEADER, "")
     return given if settings.PROXIES and log_context.WELL_FORMED.fullmatch(given) else ""
 
 
-class AccessLines:
+class AccessLog:
     """Middleware: where the log is for programs, a line for each request. People read the
     proxy's."""
 
@@ -86,4 +86,4 @@ def _length(response: HttpResponseBase) -> int | None:
     """None where it is not known before it is sent."""
     if isinstance(response, HttpResponse):
         return len(response.content)
-    return whole_number(response.get("Content-Length", ""), DIGITS_OF_A_KEY)
+    return parse_integer(response.get("Content-Length", ""), DIGITS_OF_A_KEY)

@@ -48,7 +48,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "dialeval_site.request_ids.RequestIds",
-    "dialeval_site.request_ids.AccessLines",
+    "dialeval_site.request_ids.AccessLog",
     "dialeval_site.monitoring.requests.CountRequests",
     "dialeval_site.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
@@ -56,8 +56,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dialeval_site.compression.QuickGZip",
-    "dialeval_site.headers_alone.HeadersAlone",
-    "dialeval_site.api_door.ApiDoor",
+    "dialeval_site.headers_alone.HeadMiddleware",
+    "dialeval_site.api_door.ApiGate",
     "dialeval_site.body_limit.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -221,7 +221,7 @@ elif CELERY_BROKER_URL.startswith("redis"):
         "max_retries": 0,
     }
 LEASE_SECONDS = environment.seconds("DIALEVAL_LEASE_SECONDS")
-SWEEP_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")
+MAINTENANCE_SECONDS = environment.seconds("DIALEVAL_SWEEP_SECONDS")
 MAX_ATTEMPTS = environment.whole("DIALEVAL_MAX_ATTEMPTS")
 TASK_SECONDS = environment.seconds("DIALEVAL_TASK_SECONDS")
 

@@ -21,12 +21,12 @@ from kombu.exceptions import ChannelError, KombuError
 log = logging.getLogger(__name__)
 
 SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep", "leaderboard.tasks.sweep")
-UPKEEP = "dialeval_site.tasks.sweep"
+REFRESH = "dialeval_site.tasks.sweep"
 UPKEEP_SECONDS = 3600
 """Nobody waits for it: a worker that is busy now may take it up until the next one is asked for."""
 
 
-class SweepTimer(bootsteps.StartStopStep):
+class MaintenanceTimer(bootsteps.StartStopStep):
     """A thread of its own, not the worker's timer: that one sleeps on to its next entry when the
     worker stops."""
 
@@ -49,14 +49,14 @@ class SweepTimer(bootsteps.StartStopStep):
     def _ask_until_stopped(self, app: Any) -> None:
         upkeep_is_due = time.monotonic()
         while not self.stopping.is_set():
-            asked = _ask_for(app, SWEEPS, settings.SWEEP_SECONDS)
+            asked = _ask_for(app, SWEEPS, settings.MAINTENANCE_SECONDS)
             if (
                 asked
                 and time.monotonic() >= upkeep_is_due
-                and _ask_for(app, (UPKEEP,), UPKEEP_SECONDS)
+                and _ask_for(app, (REFRESH,), UPKEEP_SECONDS)
             ):
                 upkeep_is_due = time.monotonic() + UPKEEP_SECONDS
-            self.stopping.wait(settings.SWEEP_SECONDS)
+            self.stopping.wait(settings.MAINTENANCE_SECONDS)
 
 
 def _ask_for(app: Any, tasks: Iterable[str], within_seconds: float) -> bool:

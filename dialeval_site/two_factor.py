@@ -70,7 +70,7 @@ def new_key() -> str:
     return random_hex(20)
 
 
-def in_letters(key: str) -> str:
+def as_letters(key: str) -> str:
     """As it is typed into an app where there is no camera: base 32, in groups of four."""
     return " ".join(re.findall("....", b32encode(unhexlify(key)).decode("ascii")))
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from dialeval_site import two_factor
 
 LONGEST_CODE, LONGEST_PASSWORD = 40, 1000
-CODE_WORDS = (
+CODE_LABELS = (
     gettext_lazy("Code"),
     gettext_lazy("The six figures of your app, or a recovery code."),
 )
@@ -43,16 +43,16 @@ def password_field() -> forms.CharField:
 
 
 class CodeForm(forms.Form):
-    code = code_field(*CODE_WORDS)
+    code = code_field(*CODE_LABELS)
     code.widget.attrs["autofocus"] = True
 
 
-class SureForm(forms.Form):
+class ReauthenticationForm(forms.Form):
     """Who changes something must know the password and hold the phone: a browser left open is not
     enough."""
 
     password = password_field()
-    code = code_field(*CODE_WORDS)
+    code = code_field(*CODE_LABELS)
 
 
 class AsksWhoIsThere(forms.Form):
@@ -63,13 +63,13 @@ class AsksWhoIsThere(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["password"] = password_field()
         if two_factor.is_on(user):
-            self.fields["code"] = code_field(*CODE_WORDS)
+            self.fields["code"] = code_field(*CODE_LABELS)
 
     @property
     def who_is_there(self) -> list[forms.BoundField]:
         return [self[name] for name in ("password", "code") if name in self.fields]
 
 
-class SetUpForm(SureForm):
+class SetUpForm(ReauthenticationForm):
     code = code_field(gettext_lazy("Code"), gettext_lazy("The six figures that the app shows now."))
     code.widget.attrs["inputmode"] = "numeric"

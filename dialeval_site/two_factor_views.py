@@ -24,7 +24,7 @@ from annotations.accounts import is_demo_account
 from annotations.page import own_form
 from dialeval_site import second_step, two_factor
 from dialeval_site.sure import is_sure, page_with, password_fits
-from dialeval_site.two_factor_forms import CodeForm, SetUpForm, SureForm
+from dialeval_site.two_factor_forms import CodeForm, ReauthenticationForm, SetUpForm
 from dialeval_site.two_factor_rule import needs_two_factor
 
 KEY = "two_factor_key"
@@ -131,7 +131,7 @@ def own_two_factor(request: HttpRequest) -> HttpResponse:
 @own_form("two-factor")
 @_not_of_the_demo
 def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
-    form = SureForm(request.POST, prefix="codes")
+    form = ReauthenticationForm(request.POST, prefix="codes")
     if not is_sure(request, form):
         return _page(request, codes_form=form)
     return _page(request, codes=two_factor.renew_codes(request.user))
@@ -142,7 +142,7 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
 @own_form("two-factor")
 @_not_of_the_demo
 def turn_two_factor_off(request: HttpRequest) -> HttpResponse:
-    form = SureForm(request.POST, prefix="off")
+    form = ReauthenticationForm(request.POST, prefix="off")
     if not is_sure(request, form):
         return _page(request, off_form=form)
     two_factor.turn_off(request.user)
@@ -165,7 +165,7 @@ def _set_up_page(request: HttpRequest, form: SetUpForm) -> HttpResponse:
         request,
         form,
         form=form,
-        key=two_factor.in_letters(key),
+        key=two_factor.as_letters(key),
         qr_code=two_factor.as_qr_code(key, request.user),
         is_needed=needs_two_factor(request.user),
     )
@@ -173,8 +173,8 @@ def _set_up_page(request: HttpRequest, form: SetUpForm) -> HttpResponse:
 
 def _page(
     request: HttpRequest,
-    codes_form: SureForm | None = None,
-    off_form: SureForm | None = None,
+    codes_form: ReauthenticationForm | None = None,
+    off_form: ReauthenticationForm | None = None,
     **more: Any,
 ) -> HttpResponse:
     return _answer(
@@ -182,13 +182,15 @@ def _page(
         codes_form or off_form,
         is_on=two_factor.is_on(request.user),
         left=two_factor.codes_left(request.user),
-        codes_form=codes_form or SureForm(prefix="codes"),
-        off_form=off_form or SureForm(prefix="off"),
+        codes_form=codes_form or ReauthenticationForm(prefix="codes"),
+        off_form=off_form or ReauthenticationForm(prefix="off"),
         **more,
     )
 
 
-def _answer(request: HttpRequest, wrong: SureForm | None, **context: Any) -> HttpResponse:
+def _answer(
+    request: HttpRequest, wrong: ReauthenticationForm | None, **context: Any
+) -> HttpResponse:
     context = {
         "section": "account",
         "address": request.build_absolute_uri(reverse("home")),

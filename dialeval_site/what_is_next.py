@@ -48,15 +48,15 @@ def what_is_next(user: Any, versions: Sequence[CorpusVersion]) -> list[Next]:
     now = timezone.now()
     found: list[Next] = []
     if user.is_authenticated:
-        found += [*_to_rate(user, now), *_to_hand_in(user, now)]
+        found += [*_to_rate(user, now), *_to_submit(user, now)]
     if is_organiser(user):
         found += [*_to_organise(now), *_in_trouble()]
     elif not found:
-        found += _to_look_at(user, versions)
+        found += _to_check(user, versions)
     return sorted(found, key=lambda one: not one.is_trouble)
 
 
-def _to_look_at(user: Any, versions: Sequence[CorpusVersion]) -> Iterator[Next]:
+def _to_check(user: Any, versions: Sequence[CorpusVersion]) -> Iterator[Next]:
     rated = next((one for one in versions if one.counts.ratings), None)
     if rated is not None:
         yield Next(
@@ -115,7 +115,7 @@ def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
 # --- teams ----------------------------------------------------------------------------------------
 
 
-def _to_hand_in(user: Any, now: datetime) -> Iterator[Next]:
+def _to_submit(user: Any, now: datetime) -> Iterator[Next]:
     for own in own_open_rounds(user, now, MOST):
         yield Next(
             _("Hand in to “%(round)s”")

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from annotations.api import AspectWish, CorpusPlace, VersionWish, aspect_of, version_of
+from annotations.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
 from annotations.models import CorpusVersion
-from annotations.page import asks_for_headers_alone
+from annotations.page import is_head_request
 from annotations.queries import NotFound
 from annotations.rest.access import Token
 from annotations.rest.problems import Refused
@@ -99,7 +99,7 @@ class Correlations(Computed):
     rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
 
 
-class CorrelationWish(AspectWish):
+class CorrelationParams(AspectParams):
     level: Literal["turn", "dialogue", "system", "all"] = Field(
         "all", description="Of the rows that come back."
     )
@@ -122,8 +122,8 @@ class CorrelationWish(AspectWish):
 def get_correlations(
     request: HttpRequest,
     response: HttpResponse,
-    place: Path[CorpusPlace],
-    wish: Query[CorrelationWish],
+    place: Path[CorpusPath],
+    wish: Query[CorrelationParams],
 ) -> Any:
     """What the metric leaderboard shows. It is computed when the data change and kept. Where
     nothing is stored yet the answer is 202: ask again."""
@@ -182,7 +182,7 @@ class Agreement(Computed):
     )
 
 
-class AgreementWish(AspectWish):
+class AgreementParams(AspectParams):
     level: Literal["turn", "dialogue"] | None = Field(
         None, description="Default: that at which people rated."
     )
@@ -198,8 +198,8 @@ class AgreementWish(AspectWish):
 def get_agreement(
     request: HttpRequest,
     response: HttpResponse,
-    place: Path[CorpusPlace],
-    wish: Query[AgreementWish],
+    place: Path[CorpusPath],
+    wish: Query[AgreementParams],
 ) -> Any:
     """Raters are named as pages name them: rater 1, rater 2, … Where nothing is stored yet the
     answer is 202."""
@@ -239,7 +239,7 @@ def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str
     return {**answer, "cohen_kappa": kappas, "leave_one_out": left_out}
 
 
-class ExportWish(VersionWish):
+class ExportParams(VersionParams):
     format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field(
         "jsonl", description="See the page on formats."
     )
@@ -260,7 +260,7 @@ class ExportWish(VersionWish):
     },
 )
 def export_corpus(
-    request: HttpRequest, place: Path[CorpusPlace], wish: Query[ExportWish]
+    request: HttpRequest, place: Path[CorpusPath], wish: Query[ExportParams]
 ) -> StreamingHttpResponse:
     """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs
     and those that were handed in, as `manage.py export_corpus` writes them. Systems of a round are
@@ -268,7 +268,7 @@ def export_corpus(
     name them (rater 1, rater 2, …), without their comments."""
     version = version_of(request, place.slug, wish)
     archive: Iterator[bytes] = iter(())
-    if not asks_for_headers_alone(request):
+    if not is_head_request(request):
         archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
     response = StreamingHttpResponse(archive, content_type="application/zip")
     name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"

@@ -41,7 +41,7 @@ LEFT_OUT = (
 )
 
 
-def share_in_words(share: float) -> str:
+def format_share(share: float) -> str:
     """``83 %``; what is not all never reads as all."""
     words = f"{share:.0%}".replace("%", " %")
     return "over 99 %" if words == "100 %" and share < 1 else words
@@ -52,17 +52,17 @@ def is_partial(row: Mapping[str, Any]) -> bool:
     return row["coverage"] is not None and row["coverage"] < 1
 
 
-def coverage_words(row: Mapping[str, Any]) -> str:
+def coverage_text(row: Mapping[str, Any]) -> str:
     """ "" where everything that people rated has a score."""
     return (
-        f"{share_in_words(row['coverage'])} of what people rated has a score"
+        f"{format_share(row['coverage'])} of what people rated has a score"
         if is_partial(row)
         else ""
     )
 
 
 def coverage_note(row: dict[str, Any]) -> str:
-    return "; ".join(part for part in (row.get("note", ""), coverage_words(row)) if part)
+    return "; ".join(part for part in (row.get("note", ""), coverage_text(row)) if part)
 
 
 def coverage_column(level: str) -> Column:
@@ -85,7 +85,7 @@ def coverage_cell(row: dict[str, Any]) -> Cell:
 def coverage_badges(rows: Iterable[dict[str, Any]]) -> tuple[str, ...]:
     """Beside the metric's name, where it left something out: ``83 % scored``."""
     partial = [row["coverage"] for row in rows if is_partial(row)]
-    return (f"{share_in_words(min(partial))} scored",) if partial else ()
+    return (f"{format_share(min(partial))} scored",) if partial else ()
 
 
 def of_all_levels(signature: str) -> str:

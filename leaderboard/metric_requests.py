@@ -8,11 +8,11 @@ from typing import Any
 from leaderboard.analyses import all_kinds
 
 
-def correlations_asked(aspect: str, systems: str | None = None) -> dict[str, Any]:
+def correlation_params(aspect: str, systems: str | None = None) -> dict[str, Any]:
     return {"aspect": aspect} | ({"systems": systems} if systems else {})
 
 
-def comparisons_asked(aspect: str, level: str, systems: str | None = None) -> dict[str, Any] | None:
+def comparison_params(aspect: str, level: str, systems: str | None = None) -> dict[str, Any] | None:
     """None where this site does not compare metrics."""
     if "comparisons" not in all_kinds():
         return None

@@ -10,7 +10,7 @@ from typing import Any
 from annotations.tables import Cell, Column, Row, Table
 from leaderboard.figures import Figure
 
-DRAWN_DIGITS, ALL_DIGITS = 9, 17
+FIGURE_DIGITS, ALL_DIGITS = 9, 17
 """Of a number; seventeen name every double."""
 
 
@@ -40,7 +40,7 @@ def table_for_file(answer: Mapping[str, Any], table_id: str) -> Table | None:
     return next((_table_of(table) for table in tables if table["id"] == table_id), None)
 
 
-def packed(points: Table, digits: int = DRAWN_DIGITS) -> dict[str, Any]:
+def packed(points: Table, digits: int = FIGURE_DIGITS) -> dict[str, Any]:
     """JSON form of a table of plain values, with intervals, without notes and links, whose rows are
     named by their first cell and number: for the thousands of points of a drawing. Words are stored
     once each."""

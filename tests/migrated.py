@@ -26,7 +26,7 @@ from typing import Any
 from tests.own_home import HOME
 
 PROJECT = Path(__file__).resolve().parent.parent
-KEPT = PROJECT / ".pytest_cache" / "migrated"
+PRESERVED_PARAMS = PROJECT / ".pytest_cache" / "migrated"
 FILE, NAME = "dialeval.sqlite3", "migrated"
 
 
@@ -35,11 +35,11 @@ def migrated_file() -> Path:
     """Of SQLite: this process's own copy, for another run may replace the one that is kept."""
     own = HOME / "migrated.sqlite3"
     with _alone():
-        kept = KEPT / f"{_what_the_site_holds()}.sqlite3"
+        kept = PRESERVED_PARAMS / f"{_what_the_site_holds()}.sqlite3"
         if not kept.exists():
-            for older in KEPT.glob("*.sqlite3"):
+            for older in PRESERVED_PARAMS.glob("*.sqlite3"):
                 older.unlink()
-            with TemporaryDirectory(dir=KEPT) as folder:
+            with TemporaryDirectory(dir=PRESERVED_PARAMS) as folder:
                 made = Path(folder) / FILE
                 _migrate(made.parent, "")
                 with closing(sqlite3.connect(made)) as connection:
@@ -89,8 +89,8 @@ def _migrate(folder: Path, url: str) -> None:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Processes of a run ask at once; one makes it."""
-    KEPT.mkdir(parents=True, exist_ok=True)
-    with (KEPT / "lock").open("w") as lock:
+    PRESERVED_PARAMS.mkdir(parents=True, exist_ok=True)
+    with (PRESERVED_PARAMS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

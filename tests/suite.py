@@ -108,7 +108,7 @@ LEFT_OUT = (
 
 SECONDS_FOR_THE_REST = 5
 """What a stage said last is read after its end."""
-LONGEST_LINE = 500
+MAX_LINE_LENGTH = 500
 
 
 @dataclass
@@ -197,7 +197,7 @@ class Suite:
 def report(outcomes: Sequence[Outcome]) -> str:
     width = max(len(one.stage.name) for one in outcomes)
     lines = [
-        f"{one.stage.name:<{width}}  {line[:LONGEST_LINE]}"
+        f"{one.stage.name:<{width}}  {line[:MAX_LINE_LENGTH]}"
         for one in outcomes
         for line in one.wrong
     ]

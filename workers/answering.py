@@ -20,7 +20,7 @@ from annotations.importers.texts import storable
 from workers import charges, replies
 from workers.judging.retries import may_be_charged, may_pass, pause_before
 from workers.language_models.chat_prompt import (
-    SaidNothing,
+    EmptyAnswer,
     chat_messages,
     digest,
     seed_of,
@@ -29,7 +29,7 @@ from workers.language_models.chat_prompt import (
 from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
 from workers.language_models.client import Message as Prompted
 from workers.language_models.usage import counted, most_of
-from workers.leases import lease_kept
+from workers.leases import renewing_lease
 
 log = logging.getLogger(__name__)
 
@@ -63,10 +63,10 @@ def answer(message_id: int) -> bool:
         replies.fail(claim, "the rater's account is disabled on this site")
         return False
     try:
-        with lease_kept(lambda: replies.keep(claim), f"answer {message_id}"):
+        with renewing_lease(lambda: replies.keep(claim), f"answer {message_id}"):
             text, signature = _ask(message, claim.attempt)
-    except (NoAnswerError, SaidNothing) as problem:
-        replies.try_again(claim, _in_words(problem))
+    except (NoAnswerError, EmptyAnswer) as problem:
+        replies.try_again(claim, _as_text(problem))
         return False
     except SoftTimeLimitExceeded:
         replies.fail(
@@ -75,8 +75,8 @@ def answer(message_id: int) -> bool:
         return False
     # whatever an endpoint does wrong belongs in the row, where the organiser reads it
     except Exception as problem:
-        log.warning("answer %s failed: %s", message_id, _in_words(problem))
-        replies.fail(claim, _in_words(problem))
+        log.warning("answer %s failed: %s", message_id, _as_text(problem))
+        replies.fail(claim, _as_text(problem))
         return False
     except KeyboardInterrupt:
         replies.give_back(claim)
@@ -173,7 +173,7 @@ def _model(endpoint: Endpoint, temperature: float) -> LanguageModel:
     )
 
 
-def _in_words(problem: Exception) -> str:
+def _as_text(problem: Exception) -> str:
     """Some libraries keep the cause (a name that does not resolve) one step behind what they
     raise."""
     cause = (

@@ -15,12 +15,12 @@ from annotations.campaigns.actions.chat import spoken_text
 from annotations.campaigns.models import ChatSystem
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.importers.texts import text_fault
-from workers.language_models.chat_prompt import DEFAULT_INSTRUCTIONS, PERSONA_MARK
+from workers.language_models.chat_prompt import DEFAULT_INSTRUCTIONS, PERSONA_PLACEHOLDER
 
 KEY = re.compile(r"\A[A-Za-z0-9_-]{1,64}\Z")
 KEY_VARIABLE = re.compile(rf"\A{KEY_VARIABLE_PREFIX}[A-Z0-9_]+\Z")
 HIGHEST_NUMBER = 1_000_000
-_with_mark = lazy(lambda text: text % {"mark": PERSONA_MARK}, str)
+_with_mark = lazy(lambda text: text % {"mark": PERSONA_PLACEHOLDER}, str)
 _with_prefix = lazy(lambda text: text % {"prefix": KEY_VARIABLE_PREFIX}, str)
 
 

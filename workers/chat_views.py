@@ -20,8 +20,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotations.campaigns.access import organisers_page, raters_page
 from annotations.campaigns.actions import chat as actions
 from annotations.campaigns.actions import desk
-from annotations.campaigns.actions.chat import ChatOver, ChatRefused, NotInHand
-from annotations.campaigns.actions.chat_systems import SystemInUse, keep_chat_system
+from annotations.campaigns.actions.chat import ChatOver, ChatRefused, NotAssigned
+from annotations.campaigns.actions.chat_systems import SystemInUse, save_chat_system
 from annotations.campaigns.models import (
     Assignment,
     ChatSystem,
@@ -30,12 +30,12 @@ from annotations.campaigns.models import (
     Participation,
 )
 from annotations.campaigns.queries import chat as queries
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from workers import replies
 from workers.chat_forms import HIGHEST_NUMBER, ChatSystemForm, SayForm, TrialForm
 
 HEARTBEATS_A_LEASE = 4
-RATING_STARTS = (ChatOver, NotInHand)
+RATING_STARTS = (ChatOver, NotAssigned)
 """After these there is nothing more to do on the chat's page."""
 
 
@@ -101,7 +101,7 @@ def ask_again(
 
 @require_safe
 @chat_page
-def what_was_said(
+def item_text(
     request: HttpRequest, participation: Participation, conversation: Conversation
 ) -> HttpResponse:
     """What the page does not show yet. 204 while the system writes: nothing is to be changed."""
@@ -121,7 +121,7 @@ def end(
 ) -> HttpResponse:
     try:
         actions.end(conversation)
-    except NotInHand as refusal:
+    except NotAssigned as refusal:
         messages.warning(request, str(refusal))
     except ChatRefused as refusal:
         return _refused(request, participation, conversation, SayForm(), refusal, 409)
@@ -200,7 +200,7 @@ def _context(
 
 def _number(text: str | None) -> int:
     """The utterance after which the page wants news; nonsense means from the beginning."""
-    number = whole_number(text or "")
+    number = parse_integer(text or "")
     return -1 if number is None or number > HIGHEST_NUMBER else number
 
 
@@ -256,7 +256,7 @@ def _kept(form: ChatSystemForm) -> ChatSystem | None:
         return None
     try:
         with transaction.atomic():
-            return keep_chat_system(form.instance)
+            return save_chat_system(form.instance)
     except IntegrityError:  # the same name, registered by somebody else in this moment
         form.add_error("name", _("There is a chat system of this name already."))
     except SystemInUse as refusal:

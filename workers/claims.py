@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from annotations import clock
-from workers.hints import HINTS_A_SWEEP, due
+from workers.hints import NOTIFICATIONS_PER_SWEEP, due
 from workers.leases import has_ended, lease_end
 
 NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
@@ -120,12 +120,12 @@ def sweep(
     tried_out = silent.filter(attempts__gte=settings.MAX_ATTEMPTS)
     given_up = tried_out.update(state=failed, finished_at=now, **NO_OWNER, error=error)
     given_back = silent.update(state=pending, **WAITS_ANEW, **anew)
-    waiting = to_hint(rows.filter(state=pending), now, "pk")
+    waiting = to_enqueue(rows.filter(state=pending), now, "pk")
     return Swept(given_back, given_up, send_hints([pk for (pk,) in waiting]))
 
 
-def to_hint(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:
+def to_enqueue(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:
     """These columns of the waiting rows whose last hint may be lost, first those that were never
     hinted at."""
     rows = waiting.filter(due(now)).order_by(F("hinted_at").asc(nulls_first=True), "pk")
-    return list(rows.values_list(*columns)[:HINTS_A_SWEEP])
+    return list(rows.values_list(*columns)[:NOTIFICATIONS_PER_SWEEP])

@@ -25,8 +25,8 @@ from workers.judges import wording
 from workers.judges.book import calls_paid_here
 from workers.judges.wording import OtherWording
 from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
-from workers.judging.desk import Payer
-from workers.leases import lease_kept
+from workers.judging.desk import BillingContext
+from workers.leases import renewing_lease
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -48,7 +48,7 @@ def compute(run_id: int) -> bool:
     paid_before = calls_paid_here()
     try:
         claims += _taken_along(first)
-        with lease_kept(lambda: runs.keep(claims), f"run {run_id} and {len(claims) - 1} more"):
+        with renewing_lease(lambda: runs.keep(claims), f"run {run_id} and {len(claims) - 1} more"):
             return _computed(claims)
     except LeaseLost:
         log.warning("metric run %s was taken over by another worker", run_id)
@@ -107,7 +107,7 @@ def _computed(claims: Sequence[Claim]) -> bool:
     ) as problem:  # as it would end for each of them alone, too
         log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
         for claim in claims:
-            runs.fail(claim, _said_of_judge(problem))
+            runs.fail(claim, _judge_text(problem))
         return False
     except (
         Exception
@@ -145,7 +145,7 @@ def _compute_together(claims: Sequence[Claim]) -> bool:
     reporter.begin([len(task.given) for task in tasks])
     if configuration.metric.resumable:
         systems = tuple(task.run.system_id for task in tasks)
-        payer = Payer(tasks[0].run.system.version_id, configuration.text, systems)
+        payer = BillingContext(tasks[0].run.system.version_id, configuration.text, systems)
         scorer = scoring.scorer_of(configuration.text)
         wording.check(configuration, scorer)
         scorer.paid_by(payer)
@@ -184,7 +184,7 @@ def _paused(claims: Sequence[Claim], paid_before: int, error: str) -> None:
         runs.split_up(claims, error)
 
 
-def _said_of_judge(problem: Exception) -> str:
+def _judge_text(problem: Exception) -> str:
     """Of a failure that people mend, and after which a judge goes on where it was."""
     words = storable(str(problem))[:1800].rstrip(". ")
     if isinstance(problem, EndpointFailed):
@@ -226,7 +226,7 @@ class _Reporter:
         if self.provenance_known:
             return {}
         try:
-            account = scoring.account_of(scoring.scorer_of(self.configuration.text))
+            account = scoring.run_info_of(scoring.scorer_of(self.configuration.text))
         except Exception:  # it may have nothing to say before its first call has ended
             return {}
         self.provenance_known = bool(account.device)

@@ -89,7 +89,9 @@ class ScoreForm(forms.Form):
             self.add_error("more", str(problem))
             return cleaned
         if side := cleaned.get("human"):
-            wanted = [human_sides.with_side(configuration, side) for configuration in wanted]
+            wanted = [
+                human_sides.with_human_reference(configuration, side) for configuration in wanted
+            ]
         for configuration in wanted:
             if is_judge(configuration):
                 self.add_error(

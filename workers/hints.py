@@ -16,8 +16,8 @@ from annotations.circuit_breaker import CircuitBreaker
 
 log = logging.getLogger(__name__)
 
-HINTS_A_SWEEP = 500
-LONGEST_HINT_PAUSE = timedelta(minutes=10)
+NOTIFICATIONS_PER_SWEEP = 500
+MAX_NOTIFY_PAUSE = timedelta(minutes=10)
 MOST_DOUBLINGS = 16
 
 
@@ -29,7 +29,9 @@ came."""
 _breaker = CircuitBreaker(seconds=10)
 
 
-def tell_workers(task: str, rows: Iterable[tuple[int, str]], priority: int = AT_ONCE) -> list[int]:
+def notify_workers(
+    task: str, rows: Iterable[tuple[int, str]], priority: int = AT_ONCE
+) -> list[int]:
     """Send a hint for each row (pk, queue) and return those told of. A broker that cannot be
     reached is no error, and for some seconds it is not asked again: the sweeper tells the workers
     later."""
@@ -70,12 +72,12 @@ def send_once(task: str, *args: str) -> bool:
 def due(now: datetime) -> Q:
     """Rows whose last hint may be lost. The pause doubles with each hint, so a long queue is not
     flooded. One of the future was noted before a clock was set back."""
-    found, hints = Q(hinted_at=None) | Q(hinted_at__gt=now + LONGEST_HINT_PAUSE), 0
-    while hints < MOST_DOUBLINGS and _pause_after(hints) < LONGEST_HINT_PAUSE:
+    found, hints = Q(hinted_at=None) | Q(hinted_at__gt=now + MAX_NOTIFY_PAUSE), 0
+    while hints < MOST_DOUBLINGS and _pause_after(hints) < MAX_NOTIFY_PAUSE:
         found |= Q(hints=hints, hinted_at__lte=now - _pause_after(hints))
         hints += 1
     return found | Q(hints__gte=hints, hinted_at__lte=now - _pause_after(hints))
 
 
 def _pause_after(hints: int) -> timedelta:
-    return min(timedelta(seconds=settings.SWEEP_SECONDS * 2**hints), LONGEST_HINT_PAUSE)
+    return min(timedelta(seconds=settings.MAINTENANCE_SECONDS * 2**hints), MAX_NOTIFY_PAUSE)

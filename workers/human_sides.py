@@ -28,7 +28,7 @@ def pinned(configuration: Configuration, version: CorpusVersion) -> Configuratio
     return Configuration.of(configuration.metric, **{**configuration.options, HUMAN.name: written})
 
 
-def with_side(configuration: Configuration, side: str) -> Configuration:
+def with_human_reference(configuration: Configuration, side: str) -> Configuration:
     """The configuration against this human side, where its metric takes one."""
     if not takes_one(configuration):
         return configuration

@@ -34,7 +34,7 @@ def has_ended(now: datetime) -> Q:
 
 
 @contextmanager
-def lease_kept(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
+def renewing_lease(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
     """Renew the lease from a thread, so that work that is silent for long (a model loading) keeps
     its row.
 

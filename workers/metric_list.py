@@ -66,7 +66,7 @@ _CONTEXTS = Kind(
     "Without references",
     "A response is judged by itself, by the context or by the persona.",
 )
-_NEXT_WORDS = Kind(
+_NEXT_LABELS = Kind(
     "next-words",
     "By a partner’s next words (FED)",
     "A language model says whether praise or complaint is likelier to follow: one metric for each "
@@ -85,7 +85,7 @@ _JUDGES = Kind(
     "first, and every run has a budget.",
 )
 _GONE = Kind("gone", "Not installed here", "The package that brought them was taken out.")
-_KINDS = (_REFERENCES, _CONTEXTS, _NEXT_WORDS, _SYSTEMS, _JUDGES, _GONE)
+_KINDS = (_REFERENCES, _CONTEXTS, _NEXT_LABELS, _SYSTEMS, _JUDGES, _GONE)
 
 
 def metrics_table() -> Table:
@@ -165,7 +165,7 @@ def kind_of(configuration: str) -> Kind:
         return _SYSTEMS
     if "reference" in metric.needs:
         return _REFERENCES
-    return _NEXT_WORDS if metric.name.startswith("fed_") else _CONTEXTS
+    return _NEXT_LABELS if metric.name.startswith("fed_") else _CONTEXTS
 
 
 def _row(metric: Metric) -> Row:

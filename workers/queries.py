@@ -88,7 +88,7 @@ def examples_with(version_id: int, responses: Iterable[Response]) -> list[Exampl
     return [replace(places[one.turn_id], response=one.text) for one in responses]
 
 
-def human_side_of(configuration: Configuration, version: CorpusVersion) -> list[Example]:
+def human_reference_of(configuration: Configuration, version: CorpusVersion) -> list[Example]:
     """What people said, to hold systems of ``version`` against: every reference of the
     configuration's human side as the response at its turn, in order. Raises ``ConfigurationError``
     where that corpus is gone."""
@@ -131,11 +131,11 @@ def why_not_offered(configuration: Configuration, version: CorpusVersion) -> str
     if "context" in needs and not held.contexts:
         return "the corpus has no contexts"
     if human_sides.takes_one(configuration):
-        return _why_no_human_side(configuration, version)
+        return _why_no_human_reference(configuration, version)
     return "" if "human_corpus" not in needs or held.references else "the corpus has no references"
 
 
-def _why_no_human_side(configuration: Configuration, version: CorpusVersion) -> str:
+def _why_no_human_reference(configuration: Configuration, version: CorpusVersion) -> str:
     try:
         side = human_sides.corpus_of(configuration, version)
     except ConfigurationError as problem:
@@ -224,8 +224,8 @@ def turn_scores_at(
     without = finished.filter(
         pk__in=[pk for pk, _, _, score in rows if score is None], dialogue_scores=[]
     )
-    reasons = _said_at(place, without, "undefined")
-    remarks = _said_at(place, finished.exclude(remarks={}), "remarks")
+    reasons = _values_at(place, without, "undefined")
+    remarks = _values_at(place, finished.exclude(remarks={}), "remarks")
     scores: dict[int, list[TurnScore]] = {}
     for pk, system_id, configuration, score in rows:
         if score is not None or pk in reasons:  # a metric that has no turn scores has neither
@@ -269,7 +269,7 @@ def _turn_pks_of(version: CorpusVersion) -> QuerySet[Turn, int]:
     return turns.values_list("pk", flat=True)
 
 
-def _said_at(place: int, runs: QuerySet[MetricRun], field: str) -> dict[int, str]:
+def _values_at(place: int, runs: QuerySet[MetricRun], field: str) -> dict[int, str]:
     """By the run's key, what its ``undefined`` or ``remarks`` say of one turn."""
     return {
         pk: texts[str(place)] for pk, texts in runs.values_list("pk", field) if str(place) in texts

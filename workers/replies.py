@@ -18,7 +18,7 @@ from annotations.campaigns.actions.chat import Said
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import tell_workers
+from workers.hints import notify_workers
 
 REPLY_TASK = "workers.tasks.reply"
 QUEUE = "llm"
@@ -33,7 +33,7 @@ def say(conversation: Conversation, text: str, key: str) -> Said:
     with transaction.atomic():
         said = chat.say(conversation, text, key)
         if said.is_new and said.answer is not None:
-            _tell_on_commit(said.answer)
+            _notify_on_commit(said.answer)
     return said
 
 
@@ -42,7 +42,7 @@ def ask_again(conversation: Conversation) -> bool:
     with transaction.atomic():
         answer = chat.ask_again(conversation)
         if answer is not None:
-            _tell_on_commit(answer)
+            _notify_on_commit(answer)
     return answer is not None
 
 
@@ -50,18 +50,18 @@ def try_system(chat_system: ChatSystem, question: str) -> Message:
     """``chat.begin_trial``: the answer comes the way raters' answers come."""
     with transaction.atomic():
         answer = chat.begin_trial(chat_system, question)
-        _tell_on_commit(answer)
+        _notify_on_commit(answer)
     return answer
 
 
-def _tell_on_commit(answer: Message) -> None:
+def _notify_on_commit(answer: Message) -> None:
     transaction.on_commit(lambda: send_hints([answer.pk]))
 
 
 def send_hints(message_ids: Iterable[int]) -> int:
     """Tell workers of answers that are waited for. Where the broker cannot be reached they wait for
     the sweeper."""
-    sent = tell_workers(REPLY_TASK, ((pk, QUEUE) for pk in message_ids))
+    sent = notify_workers(REPLY_TASK, ((pk, QUEUE) for pk in message_ids))
     Message.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 
 
-class ModelsElsewhere(Protocol):
+class RemoteModels(Protocol):
     """Trained models that other machines made and that can be fetched from where all look."""
 
     def models(self) -> list[TrainedModel]: ...
@@ -46,7 +46,7 @@ class Resources:
     """Most space they may take there."""
     trained_folder: Path | None = None
     """Where trained models are, each in a folder of its name; None: nowhere."""
-    models_elsewhere: ModelsElsewhere | None = None
+    models_elsewhere: RemoteModels | None = None
     """Those of other machines; None: there are none to be had."""
 
     @property

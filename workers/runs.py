@@ -23,7 +23,7 @@ from annotations.actions import scores_changed
 from annotations.models import CorpusVersion, System
 from workers import claims, new_runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import tell_workers
+from workers.hints import notify_workers
 from workers.judges.models import JudgeRun
 from workers.leases import has_ended
 from workers.metrics.configuration import Configuration
@@ -31,7 +31,7 @@ from workers.models import MetricRun
 from workers.signals import run_ended
 
 COMPUTE_TASK = "workers.tasks.compute"
-HINTS_AT_ONCE = 20
+NOTIFICATIONS_PER_BATCH = 20
 """Of each queue, by who asks for runs: it takes a millisecond a hint, and somebody waits for the
 answer. Workers take more with the first, and their sweep, seconds later, tells them of the rest."""
 State = MetricRun.State
@@ -157,7 +157,7 @@ def _first_of_each_queue(waiting: Iterable[tuple[int, str]]) -> list[tuple[int, 
     first = []
     for pk, queue in waiting:
         met[queue] += 1
-        if met[queue] <= HINTS_AT_ONCE:
+        if met[queue] <= NOTIFICATIONS_PER_BATCH:
             first.append((pk, queue))
     return first
 
@@ -165,7 +165,7 @@ def _first_of_each_queue(waiting: Iterable[tuple[int, str]]) -> list[tuple[int, 
 def send_hints(runs: Iterable[tuple[int, str]]) -> int:
     """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the
     sweeper."""
-    sent = tell_workers(COMPUTE_TASK, runs)
+    sent = notify_workers(COMPUTE_TASK, runs)
     MetricRun.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
@@ -347,4 +347,4 @@ def sweep() -> Swept:
         _say_on_commit(hopeless)
     given_back = silent.update(state=State.PENDING, **WAITS_ANEW, examples_done=0)
     waiting = MetricRun.objects.filter(state=State.PENDING)
-    return Swept(given_back, given_up, send_hints(claims.to_hint(waiting, now, "pk", "queue")))
+    return Swept(given_back, given_up, send_hints(claims.to_enqueue(waiting, now, "pk", "queue")))

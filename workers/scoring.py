@@ -24,7 +24,7 @@ from workers.runs import RunResult
 LONGEST_REASON = 300
 LONGEST_DEVICE = 120
 LONGEST_MODEL = 300
-PREPARED = 0.9
+COMPILED_QUERIES = 0.9
 """The share of the work that preparing several systems counts as: encoding them, where comparing
 them is quick."""
 
@@ -78,7 +78,7 @@ def forget() -> None:
     _configuration.cache_clear()
 
 
-def account_of(scorer: Any) -> Account:
+def run_info_of(scorer: Any) -> Account:
     """What the scorer says of its last call, or nothing."""
     return scorer.account() if hasattr(scorer, "account") else Account()
 
@@ -157,7 +157,7 @@ def _scored_together(
     if len(scores) != len(given):
         kind = "responses" if "turn" in configuration.levels else "dialogues"
         raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(given)} {kind}")
-    account = account_of(scorer)
+    account = run_info_of(scorer)
     found: list[Outcome] = []
     begin = 0
     for task, of_task in zip(tasks, places, strict=True):
@@ -198,7 +198,11 @@ def _of_systems(
 
         def tell(done: int, begun: int = begun, most: int = len(task.given)) -> None:
             so_far = begun + min(done, most)
-            progress(int(whole * PREPARED + so_far * (1 - PREPARED)) if prepared else so_far)
+            progress(
+                int(whole * COMPILED_QUERIES + so_far * (1 - COMPILED_QUERIES))
+                if prepared
+                else so_far
+            )
 
         yield _or_problem(_system_result, configuration, scorer, task, tell)
         before += len(task.given)
@@ -209,10 +213,10 @@ def _prepare(
 ) -> None:
     """``tasks`` are of one corpus version, and so have one human side."""
     examples = [example for task in tasks for example in task.given]
-    human = queries.human_side_of(configuration, tasks[0].run.system.version)
+    human = queries.human_reference_of(configuration, tasks[0].run.system.version)
 
     def tell(done: int) -> None:
-        progress(int(len(examples) * PREPARED * done / (len(examples) + len(human))))
+        progress(int(len(examples) * COMPILED_QUERIES * done / (len(examples) + len(human))))
 
     scorer.prepare([*examples, *human], tell)
 
@@ -296,9 +300,9 @@ def _system_result(
     configuration: Configuration, scorer: Any, task: Task, progress: Progress
 ) -> RunResult:
     version = task.run.system.version
-    human = queries.human_side_of(configuration, version)
+    human = queries.human_reference_of(configuration, version)
     score = _checked(configuration, scorer.score_system(task.given, human, progress))
-    account = _with_what_was_read(account_of(scorer))
+    account = _with_what_was_read(run_info_of(scorer))
     return RunResult(
         signature=_signature(
             configuration, task.run, account, n=len(task.given), n_human=len(human)
@@ -330,13 +334,13 @@ def _signature(
 ) -> str:
     """Metric, version, options and fixed facts; then what only loading could tell; then the corpus
     and the counts."""
-    version, facts = run.system.version, loaded_facts(configuration, account)
+    version, facts = run.system.version, loaded_model_fields(configuration, account)
     return configuration.signature(
         **facts, corpus=version.corpus.slug, corpus_version=version.label, **counts
     )
 
 
-def loaded_facts(configuration: Configuration, account: Account) -> dict[str, object]:
+def loaded_model_fields(configuration: Configuration, account: Account) -> dict[str, object]:
     """Of a signature: what only loading could tell, the model's revision among it."""
     options = configuration.options
     facts: dict[str, object] = {}

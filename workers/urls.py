@@ -20,7 +20,7 @@ urlpatterns = [
     path("rate/<slug:slug>/chat/<slug:public_id>/say/", chat_views.say, name="chat-say"),
     path(
         "rate/<slug:slug>/chat/<slug:public_id>/messages/",
-        chat_views.what_was_said,
+        chat_views.item_text,
         name="chat-messages",
     ),
     path("rate/<slug:slug>/chat/<slug:public_id>/again/", chat_views.ask_again, name="chat-again"),

@@ -26,26 +26,26 @@ from annotations.correlation.jackknife import (
     with_jackknife_interval,
 )
 from annotations.correlation.kendall import (
-    KendallSide,
+    KendallScores,
     kendall_between,
     kendall_estimate,
-    kendall_side,
+    kendall_scores,
 )
 from annotations.correlation.pearson import (
-    PearsonSide,
+    PearsonScores,
     of_unit_size,
     pearson_between,
     pearson_estimate,
-    pearson_side,
+    pearson_scores,
 )
 from annotations.correlation.redraws import Redraws
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
 from annotations.correlation.settled import settled
 from annotations.correlation.spearman import (
-    SpearmanSide,
+    SpearmanScores,
     spearman_between,
     spearman_estimate,
-    spearman_side,
+    spearman_scores,
 )
 from annotations.estimates import Estimate
 
@@ -100,7 +100,7 @@ def correlation_estimates_of_many(
     clusters = np.asarray(cluster, dtype=np.int64)
     draws = _redraws(weights)
     rows = [np.asarray(metric, dtype=np.float64) for metric in metrics]
-    side: _Sides | None = None
+    side: _ScorePair | None = None
     used = np.empty(0, dtype=bool)
     if (
         draws is not None
@@ -166,21 +166,21 @@ def _why_undefined(human: FloatArray, metric: FloatArray) -> str:
 
 
 @dataclass(frozen=True)
-class _Sides:
-    pearson: PearsonSide
-    spearman: SpearmanSide
-    kendall: KendallSide
+class _ScorePair:
+    pearson: PearsonScores
+    spearman: SpearmanScores
+    kendall: KendallScores
 
 
-def _sides(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> _Sides:
-    return _Sides(
-        pearson_side(scores, cluster, weights),
-        spearman_side(_tied(scores), cluster, weights),
-        kendall_side(_tied(scores), cluster, weights),
+def _sides(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> _ScorePair:
+    return _ScorePair(
+        pearson_scores(scores, cluster, weights),
+        spearman_scores(_tied(scores), cluster, weights),
+        kendall_scores(_tied(scores), cluster, weights),
     )
 
 
-def _replicates(human: _Sides, metric: _Sides) -> dict[str, FloatArray]:
+def _replicates(human: _ScorePair, metric: _ScorePair) -> dict[str, FloatArray]:
     return {
         "pearson": pearson_between(human.pearson, metric.pearson),
         "spearman": spearman_between(human.spearman, metric.spearman),

@@ -13,18 +13,20 @@ import numpy as np
 
 from annotations.correlation.scores import FloatArray
 
-LEAST_ALIKE = 10
+MIN_IDENTICAL = 10
 """From so many dialogues on, those that agree to the digit have an interval, without width."""
-ALIKE_BY_CHANCE = f"the dialogues agree to the digit, as fewer than {LEAST_ALIKE} may do by chance"
-ALIKE_IN_EVERY_DRAW = (
-    f"the value is the same in every draw, of fewer than {LEAST_ALIKE} to draw from"
+IDENTICAL_DIALOGUES = (
+    f"the dialogues agree to the digit, as fewer than {MIN_IDENTICAL} may do by chance"
+)
+CONSTANT_IN_EVERY_RESAMPLE = (
+    f"the value is the same in every draw, of fewer than {MIN_IDENTICAL} to draw from"
 )
 ROUNDING = 1e-12
 
 
-def alike_by_chance(values: FloatArray, dialogues: int) -> bool:
+def identical_dialogues(values: FloatArray, dialogues: int) -> bool:
     """``values``: (n,) one of each dialogue, or of each leaving out or drawing; whether all are the
-    same, up to the last digits, and the ``dialogues`` behind them fewer than ``LEAST_ALIKE``."""
-    if dialogues >= LEAST_ALIKE or not len(values):
+    same, up to the last digits, and the ``dialogues`` behind them fewer than ``MIN_IDENTICAL``."""
+    if dialogues >= MIN_IDENTICAL or not len(values):
         return False
     return bool(np.ptp(values) <= ROUNDING * np.abs(values).max())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.alike import ALIKE_IN_EVERY_DRAW, alike_by_chance
+from annotations.correlation.alike import CONSTANT_IN_EVERY_RESAMPLE, identical_dialogues
 from annotations.estimates import Estimate, Undefined
 
 MAX_UNDEFINED_SHARE = 0.10
@@ -108,6 +108,6 @@ def with_interval(
     interval = percentile_interval(replicates)
     if isinstance(interval, Undefined):
         return Estimate(value=point.value, p=point.p, reason=interval.reason)
-    if alike_by_chance(replicates[~np.isnan(replicates)], clusters_used):
-        return Estimate(value=point.value, p=point.p, reason=ALIKE_IN_EVERY_DRAW)
+    if identical_dialogues(replicates[~np.isnan(replicates)], clusters_used):
+        return Estimate(value=point.value, p=point.p, reason=CONSTANT_IN_EVERY_RESAMPLE)
     return Estimate(point.value, interval, None if point.p is None else percentile_p(replicates))

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
 from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
 
@@ -33,7 +33,7 @@ stays bounded."""
 ONE_CLUSTER = "an interval over dialogues needs at least 2 dialogues"
 UNDEFINED_WITHOUT_ONE = "the coefficient is undefined where one of the dialogues is left out"
 AT_THE_END = "the coefficient is 1 or −1, at the end of its scale, where dialogues are left out"
-ALIKE_WITHOUT_ANY = "the coefficient is the same whichever dialogue is left out"
+CONSTANT_WITHOUT_ONE = "the coefficient is the same whichever dialogue is left out"
 _END, ROUNDING = 1.0 - 1e-12, 1e-12
 
 
@@ -107,9 +107,9 @@ def _student(
             return Undefined(AT_THE_END)
         point, left_out = float(np.arctanh(point)), np.arctanh(left_out)
     if scale != "plain" and left_out.max() - left_out.min() < ROUNDING:
-        return Undefined(ALIKE_WITHOUT_ANY)
-    if alike_by_chance(left_out, groups):
-        return Undefined(ALIKE_BY_CHANCE)
+        return Undefined(CONSTANT_WITHOUT_ONE)
+    if identical_dialogues(left_out, groups):
+        return Undefined(IDENTICAL_DIALOGUES)
     spread = float(np.sqrt((groups - 1) / groups * np.square(left_out - left_out.mean()).sum()))
     centre = groups * point - (groups - 1) * float(left_out.mean()) if corrected else point
     return _Student(centre, spread, max(groups - 1 if degrees is None else degrees, 1))
@@ -136,7 +136,7 @@ def jackknife_intervals(
         None,
         Undefined(ONE_CLUSTER),
         Undefined(UNDEFINED_WITHOUT_ONE),
-        Undefined(ALIKE_WITHOUT_ANY),
+        Undefined(CONSTANT_WITHOUT_ONE),
     )
     which = np.select(
         [np.broadcast_to(clusters < 2, width.shape), np.isnan(width), width < ROUNDING], [1, 2, 3]

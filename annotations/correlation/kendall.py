@@ -37,7 +37,7 @@ def kendall_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
 
 
 @dataclass(frozen=True)
-class KendallSide:
+class KendallScores:
     """One list of scores, ready to be correlated with others over the same items and resamples."""
 
     cluster: IntArray
@@ -52,7 +52,7 @@ class KendallSide:
     """(resamples,) twice the pairs that differ on this side; NaN where none does."""
 
 
-def kendall_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> KendallSide:
+def kendall_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> KendallScores:
     """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities."""
     clusters = weights.shape[1]
     groups = value_groups(scores)
@@ -67,7 +67,7 @@ def kendall_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
     key = 2 * (groups.start // BLOCK_SIZE) + (groups.size >= BLOCK_SIZE)
     block_of_group = np.cumsum(np.concatenate(([0], np.diff(key) != 0)))
     block = block_of_group[groups.of_item]
-    return KendallSide(
+    return KendallScores(
         cluster,
         weights,
         groups.of_item,
@@ -77,7 +77,7 @@ def kendall_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
     )
 
 
-def kendall_between(human: KendallSide, metric: KendallSide) -> FloatArray:
+def kendall_between(human: KendallScores, metric: KendallScores) -> FloatArray:
     """τ-b of every resample, (resamples,); NaN where one side is constant."""
     if human.weights.shape[1] <= MAX_CLUSTERS_FOR_BLOCKS:
         concordance = _concordance_by_blocks(human, metric)
@@ -92,7 +92,7 @@ def replicates(
 ) -> FloatArray:
     """τ-b of every resample, (resamples,); NaN where one side is constant."""
     return kendall_between(
-        kendall_side(human, cluster, weights), kendall_side(metric, cluster, weights)
+        kendall_scores(human, cluster, weights), kendall_scores(metric, cluster, weights)
     )
 
 
@@ -121,7 +121,7 @@ def _members(order: IntArray, block: IntArray, block_of_group: IntArray) -> IntA
     return members
 
 
-def _concordance_by_blocks(human: KendallSide, metric: KendallSide) -> FloatArray:
+def _concordance_by_blocks(human: KendallScores, metric: KendallScores) -> FloatArray:
     """C (clusters, clusters), each unordered pair counted from both ends."""
     far = _pairs_in_different_blocks(human, metric)
     near_metric = _pairs_within(metric.members, human.rank, metric.rank, human)
@@ -130,7 +130,7 @@ def _concordance_by_blocks(human: KendallSide, metric: KendallSide) -> FloatArra
     return far + near_metric + near_human
 
 
-def _pairs_in_different_blocks(human: KendallSide, metric: KendallSide) -> FloatArray:
+def _pairs_in_different_blocks(human: KendallScores, metric: KendallScores) -> FloatArray:
     clusters = human.weights.shape[1]
     human_blocks, metric_blocks = int(human.block.max()) + 1, int(metric.block.max()) + 1
     cell = (human.cluster * metric_blocks + metric.block) * human_blocks + human.block
@@ -147,7 +147,7 @@ def _pairs_in_different_blocks(human: KendallSide, metric: KendallSide) -> Float
 
 
 def _pairs_within(
-    members: IntArray, human_rank: IntArray, metric_rank: IntArray, side: KendallSide
+    members: IntArray, human_rank: IntArray, metric_rank: IntArray, side: KendallScores
 ) -> FloatArray:
     """Compares all pairs of items that share a row of ``members``."""
     clusters = side.weights.shape[1]
@@ -174,7 +174,7 @@ def _signs(rank: IntArray) -> NDArray[np.int8]:
     return higher.view(np.int8) - higher.transpose(0, 2, 1).view(np.int8)
 
 
-def _concordance_by_pairs(human: KendallSide, metric: KendallSide) -> FloatArray:
+def _concordance_by_pairs(human: KendallScores, metric: KendallScores) -> FloatArray:
     """C (clusters, clusters) by comparing all pairs, some rows at a time to bound memory."""
     clusters = human.weights.shape[1]
     by_cluster = np.argsort(human.cluster, kind="stable")

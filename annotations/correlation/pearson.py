@@ -32,7 +32,7 @@ def of_unit_size(scores: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class PearsonSide:
+class PearsonScores:
     """One list of scores, ready to be correlated with others over the same items and resamples."""
 
     cluster: IntArray
@@ -48,7 +48,7 @@ class PearsonSide:
     equal."""
 
 
-def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> PearsonSide:
+def pearson_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> PearsonScores:
     """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities.
 
     Sums of squares are split into those within clusters and those between cluster means (Chan,
@@ -65,10 +65,10 @@ def pearson_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> 
     deviation = cluster_mean - resample_mean[:, None]
     squares = weights @ within + np.einsum("rc,rc,rc->r", drawn_items, deviation, deviation)
     squares[constant_resamples(scores, cluster, weights)] = np.nan
-    return PearsonSide(cluster, weights, drawn_items, residual, deviation, squares)
+    return PearsonScores(cluster, weights, drawn_items, residual, deviation, squares)
 
 
-def pearson_between(human: PearsonSide, metric: PearsonSide) -> FloatArray:
+def pearson_between(human: PearsonScores, metric: PearsonScores) -> FloatArray:
     """r of every resample, (resamples,); NaN where one side is constant."""
     clusters = human.weights.shape[1]
     within = np.bincount(
@@ -87,5 +87,5 @@ def replicates(
 ) -> FloatArray:
     """r of every resample, (resamples,); NaN where one side is constant."""
     return pearson_between(
-        pearson_side(human, cluster, weights), pearson_side(metric, cluster, weights)
+        pearson_scores(human, cluster, weights), pearson_scores(metric, cluster, weights)
     )

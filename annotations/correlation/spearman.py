@@ -33,7 +33,7 @@ def spearman_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
 
 
 @dataclass(frozen=True)
-class SpearmanSide:
+class SpearmanScores:
     """One list of scores, ready to be correlated with others over the same items and resamples."""
 
     cluster: IntArray
@@ -46,7 +46,7 @@ class SpearmanSide:
     equal."""
 
 
-def spearman_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> SpearmanSide:
+def spearman_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> SpearmanScores:
     """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities."""
     if weights.shape[1] <= MAX_CLUSTERS_FOR_MOMENTS:
         by_cluster = np.argsort(cluster, kind="stable")
@@ -56,10 +56,10 @@ def spearman_side(scores: FloatArray, cluster: IntArray, weights: FloatArray) ->
         ranks = _resampled_ranks(scores, cluster, weights)
     squares = _rank_products(ranks, ranks, cluster, weights)
     squares[squares == 0] = np.nan
-    return SpearmanSide(cluster, weights, ranks, squares)
+    return SpearmanScores(cluster, weights, ranks, squares)
 
 
-def spearman_between(human: SpearmanSide, metric: SpearmanSide) -> FloatArray:
+def spearman_between(human: SpearmanScores, metric: SpearmanScores) -> FloatArray:
     """ρ of every resample, (resamples,); NaN where one side is constant."""
     products = _rank_products(human.ranks, metric.ranks, human.cluster, human.weights)
     return np.clip(products / np.sqrt(human.squares) / np.sqrt(metric.squares), -1.0, 1.0)
@@ -70,7 +70,7 @@ def replicates(
 ) -> FloatArray:
     """ρ of every resample, (resamples,); NaN where one side is constant."""
     return spearman_between(
-        spearman_side(human, cluster, weights), spearman_side(metric, cluster, weights)
+        spearman_scores(human, cluster, weights), spearman_scores(metric, cluster, weights)
     )
 
 

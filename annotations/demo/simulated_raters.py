@@ -97,7 +97,7 @@ def quality_of_dialogue(qualities: Sequence[float], repeated: float, seed: str) 
     return 0.8 * fmean(qualities) + 0.2 * min(qualities) - 0.5 * repeated + unseen
 
 
-def score_given(rater: SimulatedRater, quality: float, seed: str) -> int:
+def score_prefix(rater: SimulatedRater, quality: float, seed: str) -> int:
     """The whole number on the scale that ``rater`` gives to an item. The same seed, the same
     score."""
     seen = quality + random.Random(f"{rater.name} {seed}").gauss(0.0, rater.noise)

@@ -73,7 +73,7 @@ class RatedItem:
         return self.revisions[-1]
 
 
-_PLACE = (
+_KEY_FIELDS = (
     "campaign",
     "corpus",
     "corpus_version",
@@ -84,7 +84,7 @@ _PLACE = (
     "system",
     "rater",
 )
-_STANDING = ("rater_state", "counts", "position", "propensity", "system_propensity")
+_RANKING = ("rater_state", "counts", "position", "propensity", "system_propensity")
 _SAID = (
     "flagged",
     "comment",
@@ -102,7 +102,7 @@ def csv_of_ratings(
 ) -> Iterator[str]:
     """A heading line, then a line a rating as it stands now. ``revision`` says how often it was
     given."""
-    head = [*_place_columns(accounts), *_STANDING]
+    head = [*_position_columns(accounts), *_RANKING]
     yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
@@ -113,7 +113,7 @@ def csv_of_revisions(
     ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
 ) -> Iterator[str]:
     """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
-    head = [*_place_columns(accounts), *_STANDING]
+    head = [*_position_columns(accounts), *_RANKING]
     yield csv_heading([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
@@ -129,9 +129,9 @@ def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator
 
 def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
     document: dict[str, Any] = dict(
-        zip(_place_columns(accounts), _place(rating, accounts), strict=True)
+        zip(_position_columns(accounts), _place(rating, accounts), strict=True)
     )
-    document |= {name: getattr(rating, name) for name in _STANDING}
+    document |= {name: getattr(rating, name) for name in _RANKING}
     document["score"] = rating.current.score
     document["low_axes"] = _listed(rating.current.low_axes)
     document["revisions"] = [
@@ -154,12 +154,12 @@ def _listed(axes: tuple[str, ...] | None) -> list[str] | None:
     return None if axes is None else list(axes)
 
 
-def _place_columns(accounts: bool) -> list[str]:
-    return [*_PLACE, "account"] if accounts else list(_PLACE)
+def _position_columns(accounts: bool) -> list[str]:
+    return [*_KEY_FIELDS, "account"] if accounts else list(_KEY_FIELDS)
 
 
 def _place(rating: RatedItem, accounts: bool) -> list[Cell]:
-    place = [getattr(rating, name) for name in _PLACE]
+    place = [getattr(rating, name) for name in _KEY_FIELDS]
     return [*place, rating.account] if accounts else place
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from annotations.importers.base import Importer, Placed
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.human_dialogues import count_fault, human_dialogue
-from annotations.importers.json_source import decoded_line, file_lines, json_lines
+from annotations.importers.json_source import decode_line, file_lines, json_lines
 from annotations.importers.problems import Problems
 from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, text_fault
 from annotations.records import CorpusRecord
@@ -82,7 +82,7 @@ def _text_conversations(
 ) -> Iterator[tuple[int, tuple[str, ...] | None]]:
     """As ``_json_conversations``, for the original text files."""
     for number, line in file_lines(path, problems):
-        text, fault = decoded_line(line)
+        text, fault = decode_line(line)
         *utterances, rest = text.split(END)
         if not fault and rest.strip():
             fault = f"does not end in {END}: the line is cut off, or the file is not DailyDialog's"

@@ -93,7 +93,7 @@ class JsonObject:
             ]
         )
 
-    def whole_number(self, key: str) -> int | None:
+    def parse_integer(self, key: str) -> int | None:
         """A whole number, 0 or more."""
         if self._is_missing(key):
             return None

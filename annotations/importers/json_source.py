@@ -216,14 +216,12 @@ class _ArrayText:
         self.bytes_read += len(data)
 
     def _stop_at(self, where: str, error: json.JSONDecodeError) -> NoReturn:
-        message = f"{_plain(error)} {self._place_of(error.pos)}"
+        message = f"{_plain(error)} {self._position_of(error.pos)}"
         if self.at_end and _met_the_end(error, self.text):
-            message += (
-                f"; the file ends {self._place_of(len(self.text))}, in the middle of this element"
-            )
+            message += f"; the file ends {self._position_of(len(self.text))}, in the middle of this element"
         self.problems.stop(where, "", message)
 
-    def _place_of(self, position: int) -> str:
+    def _position_of(self, position: int) -> str:
         passed = self.text[self.position : position]
         lines = passed.count("\n")
         column = len(passed) - passed.rfind("\n") if lines else self.column + len(passed)
@@ -278,7 +276,7 @@ def file_lines(path: Path, problems: Problems) -> Iterator[tuple[int, bytes]]:
                 )
 
 
-def decoded_line(line: bytes) -> tuple[str, str]:
+def decode_line(line: bytes) -> tuple[str, str]:
     """The text of one line and "", or "" and what is wrong with its bytes."""
     if b"\0" in line:
         return "", f"holds a NUL byte (byte {line.index(0) + 1:,} of the line)"
@@ -304,7 +302,7 @@ def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
 
 def _parsed(line: bytes) -> tuple[Any, str]:
     """The value of one line, or None and what is wrong with the line."""
-    text, fault = decoded_line(line)
+    text, fault = decode_line(line)
     if fault:
         return None, fault
     try:

@@ -164,7 +164,7 @@ def _dialogue(line: JsonObject) -> DialogueRecord | None:
 
 def _turn(turn: JsonObject) -> TurnRecord | None:
     turn.refuse_unknown(("number", "context", "references"))
-    number = turn.whole_number("number")
+    number = turn.parse_integer("number")
     objects = turn.children("context")
     context = (
         None if objects is None else all_or_none([_utterance(utterance) for utterance in objects])
@@ -185,7 +185,7 @@ def _utterance(utterance: JsonObject) -> Utterance | None:
 def _response(line: JsonObject) -> ResponseRecord | None:
     line.refuse_unknown(("type", "dialogue_id", "turn", "system", "text"))
     dialogue_id = line.text("dialogue_id", MAX_NAME)
-    turn = line.whole_number("turn")
+    turn = line.parse_integer("turn")
     system = line.text("system", MAX_NAME)
     text = line.text("text", MAX_RESPONSE, may_be_empty=True)
     if dialogue_id is None or turn is None or system is None or text is None:
@@ -199,7 +199,7 @@ def _rating(line: JsonObject) -> RatingRecord | None:
     )
     dialogue_id = line.text("dialogue_id", MAX_NAME)
     of_dialogue = line.has("turn") and line.value["turn"] is None
-    turn = None if of_dialogue else line.whole_number("turn")
+    turn = None if of_dialogue else line.parse_integer("turn")
     system = line.text("system", MAX_NAME)
     rater = line.text("rater", MAX_NAME)
     aspect = line.text("aspect", MAX_ASPECT)

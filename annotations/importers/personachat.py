@@ -16,7 +16,7 @@ from pathlib import Path
 
 from annotations.importers.base import Importer, Placed
 from annotations.importers.human_dialogues import MAX_UTTERANCES, count_fault, human_dialogue
-from annotations.importers.json_source import decoded_line, file_lines
+from annotations.importers.json_source import decode_line, file_lines
 from annotations.importers.problems import Problems
 from annotations.importers.texts import MAX_RESPONSE, text_fault
 from annotations.records import CorpusRecord, DialogueRecord
@@ -56,7 +56,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 def _episodes(path: Path, problems: Problems) -> Iterator[_Episode]:
     episode: _Episode | None = None
     for place, line in file_lines(path, problems):
-        text, fault = decoded_line(line)
+        text, fault = decode_line(line)
         match = _NUMBERED.fullmatch(text.rstrip("\r\n"))
         if match is None:
             problems.add(place, "", fault or "does not begin with a number and a space")

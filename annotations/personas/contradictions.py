@@ -24,8 +24,8 @@ _ONES = (
 )
 _ONES += "eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORDS = {word: number for number, word in enumerate(_ONES.split(), 1)}
-_WORDS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
+_LABELS = {word: number for number, word in enumerate(_ONES.split(), 1)}
+_LABELS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
 _NUMBER = (
     r"(\d{1,3}|(?:"
     + "|".join(_TENS.split())
@@ -56,7 +56,7 @@ def fault_with_age(sentence: Sentence, age: int) -> str:
     return ""
 
 
-def fault_with_facts(sentence: Sentence, facts: Mapping[str, str]) -> str:
+def contradiction_with_facts(sentence: Sentence, facts: Mapping[str, str]) -> str:
     """Which fact it contradicts; "" where none."""
     for key, value in sentence.tags:
         if facts.get(key, value) != value:
@@ -71,4 +71,4 @@ def _numbers(pattern: re.Pattern[str], text: str) -> list[int]:
 def _number(word: str) -> int:
     if word.isdigit():
         return int(word)
-    return sum(_WORDS[part] for part in re.split(r"[- ]", word.lower()))
+    return sum(_LABELS[part] for part in re.split(r"[- ]", word.lower()))

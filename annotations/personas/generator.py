@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from annotations.personas.contradictions import fault_with_age, fault_with_facts
+from annotations.personas.contradictions import contradiction_with_facts, fault_with_age
 from annotations.personas.knowledge import ASPECTS, Head, Knowledge, Name, Sentence
 
 YEAR = 2026
@@ -44,7 +44,7 @@ class _Profile:
     facts: dict[str, str] = field(default_factory=dict)
 
     def takes(self, sentence: Sentence) -> bool:
-        if fault_with_age(sentence, self.age) or fault_with_facts(sentence, self.facts):
+        if fault_with_age(sentence, self.age) or contradiction_with_facts(sentence, self.facts):
             return False
         if any(sentence.text == part.text for part in self.parts):
             return False

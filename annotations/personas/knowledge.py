@@ -169,7 +169,7 @@ def _names(path: Path) -> tuple[Name, ...]:
     names: list[Name] = []
     for row in _rows(path, problems):
         row.refuse_unknown(("decade", *GENDERS))
-        decade = row.whole_number("decade")
+        decade = row.parse_integer("decade")
         for gender in GENDERS:
             for text in row.texts(gender, LONGEST_WORD) or ():
                 names.append(Name(text, gender, decade or 0))
@@ -200,7 +200,7 @@ def _sentence(row: JsonObject, key: str) -> Sentence | None:
 def _age(row: JsonObject, key: str, default: int) -> int:
     if not row.has(key):
         return default
-    age = row.whole_number(key)
+    age = row.parse_integer(key)
     if age is None:
         return default
     if not YOUNGEST <= age <= OLDEST:

@@ -28,7 +28,7 @@ MOST_WRITTEN = 200
 them to be written."""
 
 
-class _Drawn(dict[int, str]):
+class _RenderedCell(dict[int, str]):
     """One column as it is drawn: the cells by the places of their rows, each written when it first
     shows."""
 
@@ -85,7 +85,7 @@ class TableWriter:
         write, the cells of all others."""
         self.table = table
         self._without = without
-        self._drawn: dict[str, _Drawn] = {}
+        self._drawn: dict[str, _RenderedCell] = {}
 
     @property
     def weight(self) -> int:
@@ -162,12 +162,12 @@ class TableWriter:
         parts += _tips(table, columns, drawn, places)
         return "".join(parts)
 
-    def _column(self, column: Column) -> _Drawn:
+    def _column(self, column: Column) -> _RenderedCell:
         if self._without is not None and self._without.table.column(column.key) is column:
             return self._without._column(column)
         found = self._drawn.get(column.key)
         if found is None:
-            found = self._drawn[column.key] = _Drawn(self.table, column)
+            found = self._drawn[column.key] = _RenderedCell(self.table, column)
         return found
 
 
@@ -179,7 +179,7 @@ def table_to_html(
 
 
 def _tips(
-    table: Table, columns: Sequence[Column], drawn: Iterable[_Drawn], places: Sequence[int]
+    table: Table, columns: Sequence[Column], drawn: Iterable[_RenderedCell], places: Sequence[int]
 ) -> list[str]:
     tips = {tip_id(table, column.help): column.help for column in columns if column.help}
     for one in drawn:
@@ -257,7 +257,7 @@ def _order(column: Column, sort: tuple[str, bool] | None) -> str:
     return f' aria-sort="{"descending" if sort[1] else "ascending"}"'
 
 
-def _name_cell(row: Row, drawn: _Drawn) -> str:
+def _name_cell(row: Row, drawn: _RenderedCell) -> str:
     swatch = "" if row.swatch is None else swatch_svg(row.swatch)
     badges = "".join(
         f' <span class="badge {_class_name(badge)}">{escape(badge)}</span>' for badge in row.badges
@@ -292,9 +292,9 @@ def _sort_value(cell: Cell) -> str:
     return escape(value) if isinstance(value, str) else str(value)
 
 
-def _content(cell: Cell, drawn: _Drawn) -> str:
+def _content(cell: Cell, drawn: _RenderedCell) -> str:
     if cell.value is None:
-        return _undefined(cell, drawn) + _room_for_whisker(drawn)
+        return _undefined(cell, drawn) + _whisker_width(drawn)
     words = _value(drawn.column, cell.value)
     if cell.bars:
         words = f'<span class="sr">{words}</span>{bars_svg(cell.bars)}'
@@ -323,7 +323,7 @@ def _explanation(cell: Cell) -> str:
     return cell.note if cell.value is not None else cell.reason or "not available"
 
 
-def _undefined(cell: Cell, drawn: _Drawn) -> str:
+def _undefined(cell: Cell, drawn: _RenderedCell) -> str:
     name = escape(f"undefined: {_explanation(cell)}")
     target = escape(tip_id(drawn.table, _explanation(cell)))
     return (
@@ -332,7 +332,7 @@ def _undefined(cell: Cell, drawn: _Drawn) -> str:
     )
 
 
-def _remark(cell: Cell, drawn: _Drawn) -> str:
+def _remark(cell: Cell, drawn: _RenderedCell) -> str:
     if not cell.note:
         return ""
     target = escape(tip_id(drawn.table, cell.note))
@@ -342,12 +342,12 @@ def _remark(cell: Cell, drawn: _Drawn) -> str:
     )
 
 
-def _interval(cell: Cell, drawn: _Drawn) -> str:
+def _interval(cell: Cell, drawn: _RenderedCell) -> str:
     """The interval in words (for screen readers, cards and the tip) and, beside a number, as dot
     and whisker."""
     p = f"; {escape(written_p(cell.p))}" if cell.p is not None else ""
     if cell.ci is None:
-        return (f'<span class="interval">{p[2:]}</span>' if p else "") + _room_for_whisker(drawn)
+        return (f'<span class="interval">{p[2:]}</span>' if p else "") + _whisker_width(drawn)
     if drawn.column.kind == "rank":
         return (
             f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
@@ -359,7 +359,7 @@ def _interval(cell: Cell, drawn: _Drawn) -> str:
     return words + (whisker_svg(cell, drawn.scale) if drawn.scale is not None else "")
 
 
-def _room_for_whisker(drawn: _Drawn) -> str:
+def _whisker_width(drawn: _RenderedCell) -> str:
     """Keeps a number (or dash) without an interval in line with those that have one."""
     if drawn.column.kind == "rank" or drawn.scale is None:
         return ""

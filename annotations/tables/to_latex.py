@@ -26,7 +26,7 @@ def table_to_latex(table: Table) -> str:
         comment(table.caption),
         rf"\begin{{tabular}}{{{''.join('r' if column.is_figure else 'l' for column in table.columns)}}}",
         r"\toprule",
-        *_group_lines(table.columns),
+        *_group_rows(table.columns),
         row_of([escaped(column.label) for column in table.columns]),
         r"\midrule",
     ]
@@ -51,7 +51,7 @@ def table_to_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _group_lines(columns: tuple[Column, ...]) -> list[str]:
+def _group_rows(columns: tuple[Column, ...]) -> list[str]:
     """Names of groups over their columns, each with a rule beneath."""
     if not any(column.group for column in columns):
         return []

@@ -203,10 +203,10 @@ def kept(parser: template.base.Parser, token: template.base.Token) -> template.N
     nodes = parser.parse(("endkept",))
     parser.delete_first_token()
     parser.parts_kept = getattr(parser, "parts_kept", 0) + 1
-    return _Kept(parser.compile_filter(marks), nodes, f"{parser.origin}:{parser.parts_kept}")
+    return _Cached(parser.compile_filter(marks), nodes, f"{parser.origin}:{parser.parts_kept}")
 
 
-class _Kept(template.Node):
+class _Cached(template.Node):
     def __init__(
         self, marks: template.base.FilterExpression, nodelist: template.NodeList, place: str
     ) -> None:

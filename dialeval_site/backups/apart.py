@@ -67,7 +67,7 @@ def _lock_tables(tables: Iterable[str], mode: str, say: Say, words: str) -> None
     if connection.vendor != "postgresql":
         return
     names = ", ".join(map(connection.ops.quote_name, tables))
-    with connection.cursor() as cursor, _told_in_a_moment(say, words):
+    with connection.cursor() as cursor, _timeout_message(say, words):
         cursor.execute(f"LOCK TABLE {names} IN {mode} MODE")
 
 
@@ -77,7 +77,7 @@ def _locked(how: int, say: Say, words: str) -> Iterator[None]:
     more."""
     lock = os.open(settings.HOME / "backup.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     try:
-        with _told_in_a_moment(say, words):
+        with _timeout_message(say, words):
             fcntl.flock(lock, how)
         yield
     finally:
@@ -85,7 +85,7 @@ def _locked(how: int, say: Say, words: str) -> Iterator[None]:
 
 
 @contextmanager
-def _told_in_a_moment(say: Say, words: str) -> Iterator[None]:
+def _timeout_message(say: Say, words: str) -> Iterator[None]:
     """The words are said where what is done inside lasts longer than that."""
     timer = Timer(PATIENCE_SECONDS, say, [words])
     timer.daemon = True

@@ -34,7 +34,7 @@ KIND = "dialeval backup"
 ABOUT, MANIFEST = "about.json", "manifest.json"
 LARGEST_DOCUMENT = 200_000_000
 """Bytes of ``about.json`` and ``manifest.json``; the second names every file."""
-LARGEST_LINE = 1_000_000_000
+MAX_LINE_BYTES = 1_000_000_000
 _BUFFER = 1 << 20
 _LEVEL = 3
 """Of gzip: a third of level 9's time for a tenth more bytes."""
@@ -156,7 +156,7 @@ def members(file: IO[bytes], manifest: dict[str, Any]) -> Iterator[Member]:
 
 def _members(file: IO[bytes]) -> Iterator[Member]:
     with (
-        _damage_told(),
+        _damage_reported(),
         gzip.GzipFile(fileobj=file, mode="rb") as packed,
         tarfile.open(fileobj=packed, mode="r|", bufsize=_BUFFER) as tar,
     ):
@@ -175,7 +175,7 @@ def _members(file: IO[bytes]) -> Iterator[Member]:
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
+def _damage_reported() -> Iterator[None]:
     try:
         yield
     except _DAMAGE as damage:
@@ -226,13 +226,13 @@ class _Hashed:
         self._source, self._digest = source, hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
-        with _damage_told():
+        with _damage_reported():
             data = self._source.read(size)
         self._digest.update(data)
         return data
 
     def readline(self, limit: int = -1) -> bytes:
-        with _damage_told():
+        with _damage_reported():
             data = self._source.readline(limit)
         self._digest.update(data)
         return data

@@ -32,7 +32,7 @@ NOT_IN_IT = (
     "features, word lists, logs, and what waits in the broker"
 )
 
-Told = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Hears a table's or a folder's name, how many rows or files were written of all, and how many
 there are."""
 
@@ -52,7 +52,7 @@ class Made:
 def make(
     to: Path,
     with_models: bool = False,
-    told: Told = lambda *_: None,
+    told: ProgressCallback = lambda *_: None,
     waits: apart.Say = lambda _: None,
 ) -> Made:
     """Writes the backup ``to`` and says what it holds; ``waits`` hears whom it waits for. Raises
@@ -102,7 +102,7 @@ def _uploads() -> list[str]:
     return list(Submission.objects.order_by("pk").values_list("stored_as", flat=True))
 
 
-def _rows(file: archive.Writer, made: Made, told: Told) -> dict[str, Any]:
+def _rows(file: archive.Writer, made: Made, told: ProgressCallback) -> dict[str, Any]:
     models = portable.tables()
     counts = {model._meta.db_table: _count(model) for model in models}
     total = sum(counts.values())
@@ -174,7 +174,9 @@ def _blocks(model: type[Model]) -> Iterator[tuple[bytes, int]]:
             most = max(1, min(MOST_ROWS, LINE_BYTES * len(rows) // len(line)))
 
 
-def _add_uploads(file: archive.Writer, names: list[str], made: Made, told: Told) -> None:
+def _add_uploads(
+    file: archive.Writer, names: list[str], made: Made, told: ProgressCallback
+) -> None:
     for name in names:
         try:
             with stored_files.opened(stored_name(name)) as source:
@@ -186,7 +188,7 @@ def _add_uploads(file: archive.Writer, names: list[str], made: Made, told: Told)
         told("uploads", made.files, len(names))
 
 
-def _add_models(file: archive.Writer, made: Made, told: Told) -> None:
+def _add_models(file: archive.Writer, made: Made, told: ProgressCallback) -> None:
     for model in by_name.models_here():
         try:
             folder = by_name.files_of(model).folder  # fetched, where another machine made it
@@ -197,7 +199,9 @@ def _add_models(file: archive.Writer, made: Made, told: Told) -> None:
     _add_folder(file, "training", Path(settings.HOME) / "training", made, told)
 
 
-def _add_folder(file: archive.Writer, place: str, folder: Path, made: Made, told: Told) -> None:
+def _add_folder(
+    file: archive.Writer, place: str, folder: Path, made: Made, told: ProgressCallback
+) -> None:
     """``config.json`` comes last of each folder: whoever reads half of one sees no model."""
     for path in sorted(
         folder.rglob("*"), key=lambda path: (path.parent, path.name == CONFIG, path.name)

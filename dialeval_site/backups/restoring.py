@@ -41,7 +41,7 @@ RESTORED = "site.restored"
 _BEFORE = ".before-restore-"
 """Begins the name of a model's folder for the moment in which that of the backup takes its
 place."""
-Told = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Hears a table's or a folder's name, how many rows were loaded, and how many there are. While the
 file is checked: "", and bytes."""
 
@@ -70,7 +70,7 @@ class Restored:
 def restore(
     path: Path,
     replace: bool = False,
-    told: Told = lambda *_: None,
+    told: ProgressCallback = lambda *_: None,
     waits: apart.Say = lambda _: None,
 ) -> Restored:
     """``waits`` hears whom it waits for. Raises ``Refused``, ``ArchiveError`` and ``OSError``, and
@@ -92,7 +92,7 @@ def _restored(
     manifest: dict[str, Any],
     state: _State,
     replace: bool,
-    told: Told,
+    told: ProgressCallback,
     waits: apart.Say,
 ) -> Restored:
     done = Restored(
@@ -126,7 +126,7 @@ def _restored(
         except DatabaseError as fault:
             why = str(fault).strip().splitlines()[0]
             raise Refused(f"the database does not take these rows: {why}") from fault
-        _place_models(aside, replace, done)
+        _install_models(aside, replace, done)
     with suppress(OSError):  # what is wrong is said where the site starts
         site_identity.check()
     if manifest["with_models"]:
@@ -247,7 +247,7 @@ def _load(
     state: _State,
     aside: Path,
     done: Restored,
-    told: Told,
+    told: ProgressCallback,
     identity: str,
 ) -> None:
     models = {model._meta.db_table: model for model in portable.tables(state.registry)}
@@ -291,7 +291,7 @@ class _Rows:
         self._order = None if theirs == ours else [theirs.index(name) for name in ours]
 
     def __iter__(self) -> Iterator[list[Any]]:
-        while line := self._member.content.readline(archive.LARGEST_LINE):
+        while line := self._member.content.readline(archive.MAX_LINE_BYTES):
             try:
                 rows = json.loads(line)
             except ValueError:
@@ -329,7 +329,7 @@ def _models_aside() -> Iterator[Path]:
         yield aside
 
 
-def _place_models(aside: Path, replace: bool, done: Restored) -> None:
+def _install_models(aside: Path, replace: bool, done: Restored) -> None:
     """Each that can be: the rows are there to stay, whatever fails here."""
     for folder in sorted(aside.glob("*/*")):
         name = f"{folder.parent.name}/{folder.name}"
@@ -339,13 +339,13 @@ def _place_models(aside: Path, replace: bool, done: Restored) -> None:
                 done.kept.append(name)
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
-            _take_the_place(place, folder)
+            _replace_folder(place, folder)
             done.models += 1
         except OSError as fault:
             done.undone.append(f"the model {name} is not in its place: {fault}")
 
 
-def _take_the_place(place: Path, folder: Path) -> None:
+def _replace_folder(place: Path, folder: Path) -> None:
     """What is at ``place`` is removed when ``folder`` is there, and comes back where that fails."""
     before = place.with_name(f"{_BEFORE}{place.name}")
     if place.exists() or place.is_symlink():

@@ -21,7 +21,7 @@ from leaderboard.analyses import rows
 from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
-from workers.leases import lease_kept
+from workers.leases import renewing_lease
 from workers.raters_waiting import LOOK_SECONDS
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def compute(row_id: int) -> bool:
     if claim is None:
         return False
     try:
-        with lease_kept(lambda: rows.keep(claim), f"analysis {row_id}"):
+        with renewing_lease(lambda: rows.keep(claim), f"analysis {row_id}"):
             return _computed(claim)
     except SoftTimeLimitExceeded:
         rows.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
@@ -75,17 +75,17 @@ def _computed(claim: rows.Claim) -> bool:
         log.warning(
             "analysis %s (%s of %s) was cut short (%s)", row.pk, row.kind, row.version, problem
         )
-        rows.try_later(claim, _in_words(problem))
+        rows.try_later(claim, _as_text(problem))
         return False
     except (
         Exception
     ) as problem:  # whatever a statistic does wrong belongs in its row, where people read it
         log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
-        rows.fail(claim, _in_words(problem))
+        rows.fail(claim, _as_text(problem))
         return False
 
 
-def _in_words(problem: Exception) -> str:
+def _as_text(problem: Exception) -> str:
     return storable(f"{type(problem).__name__}: {problem}")[:2000]
 
 
@@ -123,7 +123,7 @@ def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analy
     ).first()
 
 
-REST_OF_OLDER_ANSWERS = 10
+BACKOFF_OF_OLDER_ANSWERS = 10
 """Between runs one of older data is made anew when none was made for ten times as long as it took:
 where nothing but runs is at hand for an hour, boards follow, and take a tenth of a process, however
 many they are."""
@@ -146,7 +146,7 @@ def compute_longest_waiting() -> bool:
 
 def _has_rested(now: datetime, seconds: float) -> bool:
     last = Analysis.objects.aggregate(last=Max("computed_at"))["last"]
-    return last is None or now - last > timedelta(seconds=REST_OF_OLDER_ANSWERS * seconds)
+    return last is None or now - last > timedelta(seconds=BACKOFF_OF_OLDER_ANSWERS * seconds)
 
 
 def compute_waiting(versions: Iterable[CorpusVersion] | None = None) -> list[Analysis]:

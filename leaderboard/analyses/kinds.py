@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from annotations.models import CorpusVersion
 
-KEPT_UP = timedelta(days=30)
+REFRESHED_FOR = timedelta(days=30)
 """What nobody has looked at for longer is made anew when somebody does."""
 
-PAIRS_KEPT_UP = timedelta(hours=1)
+PAIRS_REFRESHED_FOR = timedelta(hours=1)
 
 Compute = Callable[..., dict[str, Any]]
 C = TypeVar("C", bound=Compute)
@@ -53,7 +53,7 @@ class Kind:
     version: int
     compute: Compute
     stamp: Callable[..., str] = of_the_version
-    kept_up: timedelta = KEPT_UP
+    kept_up: timedelta = REFRESHED_FOR
     for_files: str = ""
     of_pairs: bool = False
     resolved: Callable[[CorpusVersion, dict[str, Any]], dict[str, Any]] = as_asked

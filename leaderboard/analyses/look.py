@@ -14,13 +14,13 @@ from django.urls import reverse
 
 from annotations import clock
 from annotations.models import CorpusVersion
-from annotations.prepared import Given, Prepared
+from annotations.prepared import CompiledQuery, Given
 from annotations.read_only import was_refused_lately
 from leaderboard.analyses import kept, rows
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted
 from leaderboard.models import Analysis
-from workers.hints import LONGEST_HINT_PAUSE
+from workers.hints import MAX_NOTIFY_PAUSE
 
 LONGEST_QUESTION = 300
 SWEEPS_WAITED = 3
@@ -100,7 +100,7 @@ def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
     if row is None or not is_of(row, wanted):
         row = _asked(version, kind, question, parameters, row, wanted)
     else:
-        rows.note_look(row)
+        rows.record_view(row)
     return _seen(kind, parameters, row, wanted)
 
 
@@ -122,7 +122,7 @@ def _asked(
 ) -> Analysis | None:
     """The row after a worker was asked."""
     if row is not None and rows.must_wait(row, wanted):
-        rows.note_look(row)
+        rows.record_view(row)
         return row
     rows.ask(version, kind, question, parameters, row, wanted)
     return _stored(version, kind, question)
@@ -161,9 +161,9 @@ def _state_of(row: Analysis, answer: dict[str, Any] | None, wanted: Wanted) -> S
 
 
 def _is_forgotten(row: Analysis) -> bool:
-    sweep = timedelta(seconds=settings.SWEEP_SECONDS)
+    sweep = timedelta(seconds=settings.MAINTENANCE_SECONDS)
     told = row.hinted_at or row.waits_since
-    pause = min(sweep * 2 ** min(row.hints, 16), LONGEST_HINT_PAUSE)
+    pause = min(sweep * 2 ** min(row.hints, 16), MAX_NOTIFY_PAUSE)
     return clock.now() - told > pause + SWEEPS_WAITED * sweep
 
 
@@ -172,7 +172,7 @@ def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None
     return _STORED.first(version=version.pk, kind=kind, question=question)
 
 
-_STORED = Prepared(
+_STORED = CompiledQuery(
     lambda: Analysis.objects.defer("answer").filter(
         version=Given("version"), kind=Given("kind"), question=Given("question")
     )

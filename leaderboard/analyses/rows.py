@@ -21,16 +21,16 @@ from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import WHEN_NOTHING_ELSE_WAITS, tell_workers
+from workers.hints import WHEN_NOTHING_ELSE_WAITS, notify_workers
 
 log = logging.getLogger(__name__)
 
 TASK = "leaderboard.tasks.analyse"
 QUEUE = "cpu"
-ASKED_AGAIN = timedelta(minutes=1)
+RETRIED = timedelta(minutes=1)
 """Looks are noted no more often: a page that is read a thousand times an hour is not written as
 often."""
-REST, LEAST_REST = 5, timedelta(seconds=2)
+BACKOFF, MIN_BACKOFF = 5, timedelta(seconds=2)
 """An answer that took a second is left to stand for five while its data go on changing: a hundred
 metric runs that end one after the other make it anew a few times, not a hundred."""
 LOCK_MILLISECONDS = 200
@@ -40,7 +40,7 @@ PAIRS_AT_A_TIME = 20
 """Whoever follows every link to two systems asks for thousands of comparisons. So many wait at a
 time; what is asked for beside them is not noted, and whoever looks again asks again. So nobody else
 waits long for a worker."""
-PAIRS_KEPT = 500
+PAIRS_CACHED = 500
 """Of each corpus version; what has not been looked at for longest goes."""
 
 State = Analysis.State
@@ -74,7 +74,7 @@ def ask(
     again."""
     with _no_long_wait(), optional_write(f"asking for the {kind} of {version}"):
         if row is not None and must_wait(row, wanted):
-            _note_look(row)
+            _record_view(row)
         elif _is_one_too_many(kind):
             log.info(
                 "%s comparisons wait: the %s of %s is not noted yet", PAIRS_AT_A_TIME, kind, version
@@ -106,30 +106,30 @@ def must_wait(row: Analysis, wanted: Wanted) -> bool:
 def is_rested(row: Analysis, now: datetime) -> bool:
     if row.finished_at is None:
         return True
-    rest = max(LEAST_REST, timedelta(seconds=REST * (row.seconds or 0)))
+    rest = max(MIN_BACKOFF, timedelta(seconds=BACKOFF * (row.seconds or 0)))
     return abs(now - row.finished_at) >= rest  # of the future where a clock was set back
 
 
-def note_look(row: Analysis) -> None:
+def record_view(row: Analysis) -> None:
     """Once a minute at most."""
-    if not _is_worth_a_note(row):
+    if not _deserves_a_note(row):
         return
     with _no_long_wait(), optional_write("noting that an analysis was looked at"):
-        _note_look(row)
+        _record_view(row)
 
 
-def _note_look(row: Analysis) -> None:
+def _record_view(row: Analysis) -> None:
     """A row that a worker is just writing is passed over: three megabytes of answer are written for
     a third of a second, and no page waits for that to leave a note."""
-    if not _is_worth_a_note(row):
+    if not _deserves_a_note(row):
         return
     free = Analysis.objects.select_for_update(skip_locked=True).filter(pk=row.pk)
     keys = list(free.values_list("pk", flat=True))
     Analysis.objects.filter(pk__in=keys).update(asked_at=clock.now())
 
 
-def _is_worth_a_note(row: Analysis) -> bool:
-    return clock.now() - row.asked_at > ASKED_AGAIN
+def _deserves_a_note(row: Analysis) -> bool:
+    return clock.now() - row.asked_at > RETRIED
 
 
 def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[str, Any]) -> None:
@@ -143,7 +143,7 @@ def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[
         same = Analysis.objects.filter(
             version=version, kind=kind, question=question, hinted_at__isnull=True
         )
-        _tell_on_commit(same.filter(state=State.PENDING).values_list("pk", flat=True))
+        _notify_on_commit(same.filter(state=State.PENDING).values_list("pk", flat=True))
 
 
 def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
@@ -157,7 +157,7 @@ def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
         count = still.update(
             state=State.PENDING, attempts=0, waits_since=clock.now(), **WAITS_ANEW, **changes
         )
-        _tell_on_commit(keys)
+        _notify_on_commit(keys)
     return count
 
 
@@ -169,7 +169,7 @@ def try_again(row_id: int) -> int:
     )
 
 
-def _tell_on_commit(row_ids: Iterable[int]) -> None:
+def _notify_on_commit(row_ids: Iterable[int]) -> None:
     keys = list(row_ids)
     if keys:
         transaction.on_commit(lambda: send_hints(keys))
@@ -182,7 +182,7 @@ def send_hints(row_ids: Iterable[int]) -> int:
     Submissions and their runs go first: a statistic of a million ratings takes minutes, most are
     only to be brought up to date, and what somebody waits for is computed between two runs
     (``leaderboard.signals``)."""
-    sent = tell_workers(TASK, ((pk, QUEUE) for pk in row_ids), WHEN_NOTHING_ELSE_WAITS)
+    sent = notify_workers(TASK, ((pk, QUEUE) for pk in row_ids), WHEN_NOTHING_ELSE_WAITS)
     with optional_write("noting that workers were told"):
         Analysis.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
@@ -322,14 +322,16 @@ def forget(row_ids: Iterable[int]) -> None:
 
 
 def forget_pairs() -> int:
-    """Those beyond ``PAIRS_KEPT`` of each corpus version, whatever their state: who wants them asks
-    again. Returns how many went."""
+    """Those beyond ``PAIRS_CACHED`` of each corpus version, whatever their state: who wants them
+    asks again. Returns how many went."""
     pairs = Analysis.objects.filter(kind__in=kinds_of_pairs())
-    of_version = pairs.values("version").annotate(stored=Count("pk")).filter(stored__gt=PAIRS_KEPT)
+    of_version = (
+        pairs.values("version").annotate(stored=Count("pk")).filter(stored__gt=PAIRS_CACHED)
+    )
     gone = 0
     for version in of_version.values_list("version", flat=True):
         in_order = (
             pairs.filter(version=version).order_by("-asked_at", "-pk").values_list("pk", flat=True)
         )
-        gone += Analysis.objects.filter(pk__in=list(in_order[PAIRS_KEPT:])).delete()[0]
+        gone += Analysis.objects.filter(pk__in=list(in_order[PAIRS_CACHED:])).delete()[0]
     return gone

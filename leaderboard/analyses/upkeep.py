@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from annotations import clock
 from leaderboard.analyses import rows
-from leaderboard.analyses.kinds import KEPT_UP, all_kinds
+from leaderboard.analyses.kinds import REFRESHED_FOR, all_kinds
 from leaderboard.analyses.look import is_of, wanted_of
 from leaderboard.models import Analysis
 from workers.models import MetricRun
@@ -20,20 +20,20 @@ WATCHED = timedelta(minutes=10)
 rest waits for their end."""
 TAKEN_SOON = timedelta(hours=1)
 """A run that has waited for longer may wait for ever."""
-RENEWED_A_SWEEP = 20
-LOOKED_AT_A_SWEEP = 2_000
+RENEWED_PER_SWEEP = 20
+CHECKED_PER_SWEEP = 2_000
 
 
 def renew() -> int:
     """Ask workers for what is out of date; returns how many that are."""
     now = clock.now()
     at_rest = Analysis.objects.filter(
-        state__in=[Analysis.State.DONE, Analysis.State.FAILED], asked_at__gt=now - KEPT_UP
+        state__in=[Analysis.State.DONE, Analysis.State.FAILED], asked_at__gt=now - REFRESHED_FOR
     )
     known = (
         at_rest.defer("answer", "error")
         .select_related("version")
-        .order_by("-asked_at")[:LOOKED_AT_A_SWEEP]
+        .order_by("-asked_at")[:CHECKED_PER_SWEEP]
     )
     due, gone = [], []
     busy = _versions_with_runs()
@@ -47,7 +47,7 @@ def renew() -> int:
             continue
         if is_due:
             due.append(row.pk)
-        if len(due) == RENEWED_A_SWEEP:
+        if len(due) == RENEWED_PER_SWEEP:
             break
     rows.forget(gone)
     return rows.wait_for_worker(due) if due else 0

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from annotations.tables import Cell, Column, Row, Table
 from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Challenge, Round, Submission
-from leaderboard.challenges.queries.organising import TeamLine
+from leaderboard.challenges.queries.organising import TeamRow
 
 
-def teams_table(challenge: Challenge, lines: Iterable[TeamLine], rounds: Sequence[Round]) -> Table:
+def teams_table(challenge: Challenge, lines: Iterable[TeamRow], rounds: Sequence[Round]) -> Table:
     columns = (
         Column("team", _("Team"), "link"),
         Column("state", _("State")),
@@ -55,7 +55,7 @@ def teams_table(challenge: Challenge, lines: Iterable[TeamLine], rounds: Sequenc
     return Table("teams", _("Teams of %(name)s") % {"name": challenge.name}, columns, rows)
 
 
-def _team_row(line: TeamLine, rounds: Sequence[Round], href: str) -> Row:
+def _team_row(line: TeamRow, rounds: Sequence[Round], href: str) -> Row:
     team = line.team
     is_out = team.disqualified_at is not None
     return Row(
@@ -149,7 +149,7 @@ def _submission_row(one: Submission, score: tuple[float | None, str] | None, hre
             else Cell(reason=_("the account is deleted")),
             "file": Cell(one.file_name),
             "size": Cell(one.size),
-            "twin": Cell(twin_words(one))
+            "twin": Cell(twin_text(one))
             if one.twin is not None
             else Cell(reason=_("no other team sent these bytes")),
             "calls": Cell(one.calls) if is_prompt else Cell(reason=no_tokens),
@@ -163,7 +163,7 @@ def _submission_row(one: Submission, score: tuple[float | None, str] | None, hre
     )
 
 
-def twin_words(one: Submission) -> str:
+def twin_text(one: Submission) -> str:
     twin = one.twin
     if twin is None or twin.team is None:
         return ""
@@ -179,7 +179,7 @@ def _remark(one: Submission) -> Cell:
     elif one.team is not None and one.team.disqualified_at is not None:
         said.append(_("its team is disqualified"))
     if one.twin is not None:
-        said.append(_("same bytes as %(other)s") % {"other": twin_words(one)})
+        said.append(_("same bytes as %(other)s") % {"other": twin_text(one)})
     if one.error:
         said.append(one.error.splitlines()[0][:120])
     if one.problems:

@@ -14,7 +14,7 @@ from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.actions.settling import UnknownMetric
 from leaderboard.challenges.models import Submission
-from workers.leases import lease_kept
+from workers.leases import renewing_lease
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def process(submission_id: int) -> bool:
         work.fail(claim, "the account that sent it is disabled on this site")
         return False
     try:
-        with lease_kept(lambda: work.keep(claim), f"submission {submission.public_id}"):
+        with renewing_lease(lambda: work.keep(claim), f"submission {submission.public_id}"):
             _do(submission, claim)
     except validation.NoLongerOurs:
         log.warning(

@@ -35,7 +35,7 @@ from leaderboard.challenges.prompts.asking import (
     Said,
     signature_of,
 )
-from leaderboard.challenges.prompts.budget import cost_in_words
+from leaderboard.challenges.prompts.budget import format_cost
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
@@ -43,7 +43,7 @@ from leaderboard.challenges.queries.prompting import WaitingTurn
 from leaderboard.challenges.uploads import opened
 from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
-from workers.judging.retries import may_be_charged, may_pass, pause_before, wish_of
+from workers.judging.retries import may_be_charged, may_pass, parse_params, pause_before
 from workers.language_models.client import Completion, Endpoint, LanguageModel
 from workers.language_models.refusals import key_fault
 from workers.language_models.usage import Usage, counted
@@ -151,7 +151,7 @@ class _Run:
     def ask_all(self) -> bool:
         """Ask for every turn that has no answer. False where time is up before. Raises
         ``AskFailed``."""
-        self.said = self.said_at_first = prompting.turns_said(self.submission)
+        self.said = self.said_at_first = prompting.turn_texts(self.submission)
         self.total = prompting.turns_in(self.submission.version_id)
         self._report()
         self._log_beginning()
@@ -209,7 +209,9 @@ class _Run:
                 ):
                     dialogue.failures += 1
                     send(
-                        dialogue, question, pause_before(dialogue.failures, wish_of(_headers(came)))
+                        dialogue,
+                        question,
+                        pause_before(dialogue.failures, parse_params(_headers(came))),
                     )
                     continue
                 dialogue.failures = 0
@@ -265,7 +267,7 @@ class _Run:
                 f"Dialogue {dialogue.name} ended at turn {turn.number}: {said.ended}. "
                 f"{_left_empty(len(rest))}"
             )
-        if not generating.keep_said(
+        if not generating.store_response(
             self.claim, Kept(turn.pk, self.endpoint.model, rest), said, line
         ):
             raise NoLongerOurs
@@ -316,7 +318,7 @@ class _Run:
         signature = signature_of(
             self.prompt, self.endpoint.model, prompting.reported_models(self.submission)
         )
-        if not generating.accept(self.claim, signature, f"{self._used_in_words()} {signature}"):
+        if not generating.accept(self.claim, signature, f"{self._used_in_text()} {signature}"):
             raise NoLongerOurs
 
     def pause(self) -> None:
@@ -364,9 +366,9 @@ class _Run:
             f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.",
         )
 
-    def _used_in_words(self) -> str:
+    def _used_in_text(self) -> str:
         used = Submission.objects.get(pk=self.submission.pk)
-        cost = "" if used.cost is None else f", {cost_in_words(used.cost)}"
+        cost = "" if used.cost is None else f", {format_cost(used.cost)}"
         return (
             f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} "
             f"input and {used.output_tokens:,} output tokens{cost}."

@@ -24,7 +24,7 @@ from leaderboard.challenges.actions.notices import Claim
 from leaderboard.challenges.models import Member, Notice, Submission
 from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions
-from workers.leases import lease_kept
+from workers.leases import renewing_lease
 
 log = logging.getLogger(__name__)
 GONE = 410
@@ -48,7 +48,7 @@ def deliver(notice_id: int) -> bool:
     if notice is None:
         return False
     try:
-        with lease_kept(lambda: notices.keep(claim), f"notice {notice_id}"):
+        with renewing_lease(lambda: notices.keep(claim), f"notice {notice_id}"):
             return _deliver(claim, notice)
     except (SoftTimeLimitExceeded, SystemExit, KeyboardInterrupt):
         notices.give_back(claim)
@@ -230,7 +230,7 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     where = (
         f"{submission.round.challenge.name}, {submission.round.name}" if submission.round else ""
     )
-    lines = [_first_line(notice, name), where, ""]
+    lines = [_subject_line(notice, name), where, ""]
     if notice.event == Submission.State.SCORED:
         lines += [
             f"{score['metric']} ({score['part']}): "
@@ -252,7 +252,7 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     return subject, "\n".join(line for line in lines if line is not None) + "\n"
 
 
-def _first_line(notice: Notice, name: str) -> str:
+def _subject_line(notice: Notice, name: str) -> str:
     words = {
         "scored": _("%(name)s was scored."),
         "failed": _("%(name)s failed. It is not counted as an attempt."),

@@ -70,13 +70,13 @@ def post(
     except (OSError, http.client.HTTPException, ValueError) as problem:
         if late.is_set():
             raise NotReached(f"no answer within {seconds:g} s") from None
-        raise NotReached(f"no connection: {_in_words(problem)}") from None
+        raise NotReached(f"no connection: {_as_text(problem)}") from None
     finally:
         clock.cancel()
         connection.close()
 
 
-def _in_words(problem: Exception) -> str:
+def _as_text(problem: Exception) -> str:
     return getattr(problem, "strerror", None) or type(problem).__name__
 
 

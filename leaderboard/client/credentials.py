@@ -54,7 +54,7 @@ def current(environ: Mapping[str, str] = os.environ) -> Credentials:
 
     Raises ClientError where there is no server or its address is not to be trusted with a token.
     """
-    kept = kept_at_login(environ)
+    kept = credentials_from_login(environ)
     server = (
         checked_server(environ[SERVER]) if environ.get(SERVER) else (kept.server if kept else "")
     )
@@ -65,7 +65,7 @@ def current(environ: Mapping[str, str] = os.environ) -> Credentials:
     return Credentials(server, kept.token if kept and kept.server == server else "")
 
 
-def kept_at_login(environ: Mapping[str, str] = os.environ) -> Credentials | None:
+def credentials_from_login(environ: Mapping[str, str] = os.environ) -> Credentials | None:
     """As ``login`` kept them; None where it did not. Raises ClientError where the file cannot be
     read."""
     path = path_of(environ)
@@ -81,7 +81,7 @@ def kept_at_login(environ: Mapping[str, str] = os.environ) -> Credentials | None
     return Credentials(checked_server(document["server"]), str(document.get("token", "")), was_made)
 
 
-def token_is_given(environ: Mapping[str, str] = os.environ) -> bool:
+def has_token(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether the environment holds one, which then goes before what ``login`` kept."""
     return bool(environ.get(TOKEN))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from annotations.temporary import temporary_folder
 from annotations.version import VERSION
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from leaderboard.client.credentials import Credentials
 from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.texts import one_line
@@ -272,7 +272,7 @@ def refusal(response: httpx2.Response) -> Refused:
         said = f"{said.rstrip('.') or 'not logged in'}: run dialeval login"
     elif not said:
         said = f"the server answered {response.status_code} without saying why"
-    wait = whole_number(response.headers.get("Retry-After", ""))
+    wait = parse_integer(response.headers.get("Retry-After", ""))
     if response.status_code in BUSY and wait is not None:
         said += f" (again in {wait} seconds)"
     return Refused(said, response.status_code, problem)
@@ -317,7 +317,7 @@ def _parsed(response: httpx2.Response) -> dict[str, Any]:
 
 
 def _retry_after(header: str | None, attempt: int) -> float:
-    seconds = whole_number(header or "")
+    seconds = parse_integer(header or "")
     return float(2**attempt) if seconds is None else max(1.0, float(seconds))
 
 

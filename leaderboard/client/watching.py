@@ -14,7 +14,7 @@ from leaderboard.client.texts import one_line
 ENDED = ("scored", "invalid", "failed", "cancelled")
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds between two questions; each is half as long again as the one before."""
-LONGEST_SETTLING = 120.0
+MAX_FINALISING = 120.0
 """Seconds after its end in which the board may still be computed; then the submission is shown
 without a rank."""
 MOST_COUNTED = 10**12
@@ -35,7 +35,7 @@ def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
                 bar.bar_format = "{desc}"
                 bar.write(now, file=sys.stderr)
             if now in ENDED:
-                if submission.get("is_settling") is not True or settling >= LONGEST_SETTLING:
+                if submission.get("is_settling") is not True or settling >= MAX_FINALISING:
                     return submission
                 settling += pause
             _show_progress(bar, now, submission.get("progress"))

@@ -12,14 +12,14 @@ from django.core.paginator import Page, Paginator
 
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.queries import (
-    GivenRating,
+    RatingInput,
     dialogue_ratings_in,
     ratings_of,
     responses_at,
     shown_systems,
 )
 from annotations.records import TARGET_SPEAKER
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from leaderboard.judges.links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
@@ -109,7 +109,7 @@ def dialogue_context(
 
 def _page_of_systems(version: CorpusVersion, page: str, system: str) -> Page[System]:
     systems = shown_systems(version).order_by("position")
-    position = whole_number(system)
+    position = parse_integer(system)
     if not page and position is not None:
         page = str(systems.filter(position__lt=position).count() // SYSTEMS_A_PAGE + 1)
     return Paginator(systems, SYSTEMS_A_PAGE).get_page(page)
@@ -160,7 +160,7 @@ def _conversation_to(turn: Turn) -> list[list[str]]:
 
 
 def _card(
-    response: Response, scores: list[TurnScore], ratings: list[GivenRating], aspect: str
+    response: Response, scores: list[TurnScore], ratings: list[RatingInput], aspect: str
 ) -> Card:
     system = response.system
     return Card(
@@ -172,11 +172,11 @@ def _card(
         ratings=[
             (_known_rater(rating), f"{rating.score:g}") for rating in ratings if len(ratings) > 1
         ],
-        rating_words=_rating_words(ratings, aspect),
+        rating_words=_rating_text(ratings, aspect),
     )
 
 
-def _rating_words(ratings: list[GivenRating], aspect: str) -> str:
+def _rating_text(ratings: list[RatingInput], aspect: str) -> str:
     if not ratings:
         return f"No human rating of {aspect}"
     if ratings[0].rater_kind == "aggregate":
@@ -185,7 +185,7 @@ def _rating_words(ratings: list[GivenRating], aspect: str) -> str:
     return f"Human {aspect}: mean {fmean(rating.score for rating in ratings):.2f} from {raters}"
 
 
-def _known_rater(rating: GivenRating) -> str:
+def _known_rater(rating: RatingInput) -> str:
     """An anonymous rater's number is a place in a list, not a person: it is not shown as if it
     named one."""
     return rating.pseudonym if rating.rater_kind == "identified" else ""

@@ -14,6 +14,7 @@ from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.fewer_ratings.tables import (
+    caveat_lines,
     curve_points,
     has_unrated,
     in_one_sentence,
@@ -24,11 +25,10 @@ from leaderboard.fewer_ratings.tables import (
     two_means,
     usual_point,
     what_if_table,
-    worth_lines,
 )
 from leaderboard.figures import Figure
-from leaderboard.figures.fewer_ratings import two_intervals, width_curve, worth_curve
-from leaderboard.metric_requests import correlations_asked
+from leaderboard.figures.fewer_ratings import benefit_curve, two_intervals, width_curve
+from leaderboard.metric_requests import correlation_params
 from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES
 
 PAGE_NAME = "Fewer ratings"
@@ -39,7 +39,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "systems", aspect)
-    correlations = look(version, "correlations", **correlations_asked(aspect))
+    correlations = look(version, "correlations", **correlation_params(aspect))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PAGE_NAME, below_tab=True)
     metrics = metrics_by_correlation(correlations.answer)
@@ -99,8 +99,8 @@ def _drawings(
         width_curve(
             curve_points(points), figure_id="width-curve", metric=metric, signature=signature
         ),
-        worth_curve(
-            worth_lines(document | {"what_if": points}),
+        benefit_curve(
+            caveat_lines(document | {"what_if": points}),
             figure_id="worth-curve",
             metric=metric,
             signature=signature,

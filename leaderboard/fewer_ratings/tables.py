@@ -213,7 +213,7 @@ def curve_points(points: list[dict[str, Any]]) -> list[WidthAt]:
     ]
 
 
-def worth_lines(document: dict[str, Any]) -> list[tuple[str, int, list[tuple[int, float]]]]:
+def caveat_lines(document: dict[str, Any]) -> list[tuple[str, int, list[tuple[int, float]]]]:
     """(system, position, (dialogues, worth) pairs) of every system."""
     found: dict[int, list[tuple[int, float]]] = {}
     for one in document["what_if"]:

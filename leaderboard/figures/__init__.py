@@ -14,14 +14,14 @@ from leaderboard.figures.rank_intervals import RankRow, rank_intervals
 from leaderboard.figures.response_map import MapPoint, response_map
 from leaderboard.figures.scatter import metric_vs_human_scatter
 from leaderboard.figures.scatter_names import SYSTEMS_NAMED
-from leaderboard.figures.scatter_points import POINTS_DRAWN
+from leaderboard.figures.scatter_points import MAX_POINTS
 from leaderboard.figures.scatter_tables import ROWS_BENEATH
 from leaderboard.figures.score_spread import score_histogram, system_scores
 from leaderboard.figures.scores_by_human import scores_by_human
 from leaderboard.figures.system_means import system_means
 
 __all__ = [
-    "POINTS_DRAWN",
+    "MAX_POINTS",
     "ROWS_BENEATH",
     "SYSTEMS_NAMED",
     "CorrelationName",

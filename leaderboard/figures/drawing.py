@@ -32,8 +32,8 @@ def chart_layout(across: str, up: str) -> dict[str, Any]:
         "margin": {"l": 56, "r": 16, "t": 28, "b": 48},
         "hovermode": "closest",
         "showlegend": False,
-        "xaxis": {**axis, "title": {"text": escaped_words(across), "standoff": 12}},
-        "yaxis": {**axis, "title": {"text": escaped_words(up)}},
+        "xaxis": {**axis, "title": {"text": escape_latex(across), "standoff": 12}},
+        "yaxis": {**axis, "title": {"text": escape_latex(up)}},
     }
 
 
@@ -51,7 +51,7 @@ def rows_layout(across: str, names: Sequence[str], row_height: int = 24) -> dict
     layout["yaxis"] |= {
         "tickmode": "array",
         "tickvals": list(range(len(names))),
-        "ticktext": [escaped_words(shortened(name)) for name in names],
+        "ticktext": [escape_latex(shortened(name)) for name in names],
         "ticklabelstandoff": 6,
     }
     return _with_rows(layout, len(names), row_height)
@@ -102,17 +102,17 @@ def ends(rising: Sequence[Row]) -> Sequence[Row]:
     return rising if len(rising) <= ROWS_DRAWN else [*rising[:half], *rising[-half:]]
 
 
-def drawn_words(count: int, which: str = f"{ROWS_DRAWN} highest") -> str:
+def sample_text(count: int, which: str = f"{ROWS_DRAWN} highest") -> str:
     """ "" where all of so many rows are drawn; else a sentence for the caption."""
     return f"Drawn: the {which}; the data have all." if count > ROWS_DRAWN else ""
 
 
-def ends_words(count: int, low: str, high: str) -> str:
+def format_interval(count: int, low: str, high: str) -> str:
     half = ROWS_DRAWN // 2
-    return drawn_words(count, f"{half} {high} and the {half} {low}")
+    return sample_text(count, f"{half} {high} and the {half} {low}")
 
 
-LINE_OF_LABELS = 15
+LABEL_LINE = 15
 """Pixels."""
 
 
@@ -129,15 +129,15 @@ def uprights(lines: Sequence[tuple[str, float]], middle: float, lowered: int = 0
                 "y": 1,
                 "xref": "x",
                 "yref": "paper",
-                "yshift": LINE_OF_LABELS * place - lowered,
-                "text": escaped_words(f"{label} {written(value, 2)}"),
+                "yshift": LABEL_LINE * place - lowered,
+                "text": escape_latex(f"{label} {written(value, 2)}"),
                 "showarrow": False,
                 "xanchor": "right" if value > middle else "left",
                 "yanchor": "bottom",
             }
             for place, (label, value) in enumerate(ordered)
         ],
-        "top": 28 + LINE_OF_LABELS * max(len(ordered) - 1, 0),
+        "top": 28 + LABEL_LINE * max(len(ordered) - 1, 0),
     }
 
 
@@ -196,13 +196,13 @@ def whiskers(axis: str, ends: list[tuple[float, tuple[float, float] | None]]) ->
     }
 
 
-def escaped_words(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Plotly reads a little HTML in every text; quotes stay as they are, it does not know their
     entities."""
     return escape(text, quote=False)
 
 
-def interval_words(estimates: Iterable[Estimate], interval: str = "95 % interval") -> str:
+def interval_text(estimates: Iterable[Estimate], interval: str = "95 % interval") -> str:
     """What a caption says of the whiskers. An estimate of a single dialogue, for one, has none."""
     have = {one.ci is not None for one in estimates}
     if have == {False}:
@@ -210,7 +210,7 @@ def interval_words(estimates: Iterable[Estimate], interval: str = "95 % interval
     return f"with {interval}" if have == {True} else f"with {interval} where there is one"
 
 
-def estimate_words(name: str, estimate: Estimate) -> str:
+def format_estimate(name: str, estimate: Estimate) -> str:
     if estimate.value is None:
         return f"{name} is undefined: {estimate.reason}"
     interval = f" (95 % interval {written_interval(estimate.ci, 2)})" if estimate.ci else ""

@@ -14,10 +14,10 @@ from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
     GREY,
     chart_layout,
-    drawn_words,
-    escaped_words,
+    escape_latex,
     highest,
     rows_layout,
+    sample_text,
     shortened,
     whiskers,
 )
@@ -100,11 +100,11 @@ def two_intervals(
         caption=(
             f"Mean human score ({aspect}) with 95 % interval, n = {len(defined)} "
             "systems. Upper, hollow: the ratings alone; lower, filled: the ratings and "
-            f"{metric} on every response. {drawn_words(len(defined))}"
+            f"{metric} on every response. {sample_text(len(defined))}"
         ).rstrip(),
         alternative=(
             f"Two intervals for each of {len(defined)} systems. "
-            f"{_narrowest([row for row, _ in defined])} {drawn_words(len(defined))}"
+            f"{_narrowest([row for row, _ in defined])} {sample_text(len(defined))}"
         ).rstrip(),
         points=table,
         data=[trace for trace in traces if trace],
@@ -141,14 +141,14 @@ def _dot(
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": escaped_words(f"{row.system}, {words}"),
+        "name": escape_latex(f"{row.system}, {words}"),
         "x": [estimate.value],
         "y": [place],
         "marker": marker,
         "meta": {"role": "alone"} if role else {"series": colour_number(row.swatch)},
         "hovertext": [
             "<br>".join(
-                map(escaped_words, (row.system, words, f"{written(estimate.value, 3)}{interval}"))
+                map(escape_latex, (row.system, words, f"{written(estimate.value, 3)}{interval}"))
             )
         ],
         "hoverinfo": "text",
@@ -237,14 +237,14 @@ def _curve(
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": escaped_words(words),
+        "name": escape_latex(words),
         "x": [point.dialogues for point in points],
         "y": list(widths),
         "line": {"color": shade, "width": 2, "dash": "dash" if role else "solid"},
         "marker": {"color": shade, "size": 6, "symbol": "circle-open" if role else "circle"},
         "meta": {"role": "alone"} if role else {"series": colour_number(0)},
         "hovertext": [
-            f"{escaped_words(words)}<br>{point.dialogues} rated dialogues: {written(width, 3)} wide"
+            f"{escape_latex(words)}<br>{point.dialogues} rated dialogues: {written(width, 3)} wide"
             for point, width in zip(points, widths, strict=True)
         ],
         "hoverinfo": "text",
@@ -256,7 +256,7 @@ def _label(point: WidthAt, words: str, *, above: bool) -> dict[str, Any]:
     return {
         "x": point.dialogues,
         "y": point.alone if above else point.powered,
-        "text": escaped_words(shortened(words, 24)),
+        "text": escape_latex(shortened(words, 24)),
         "showarrow": False,
         "xanchor": "left" if above else "right",
         "yanchor": "bottom" if above else "top",
@@ -264,7 +264,7 @@ def _label(point: WidthAt, words: str, *, above: bool) -> dict[str, Any]:
     }
 
 
-def worth_curve(
+def benefit_curve(
     systems: Sequence[tuple[str, int, Sequence[tuple[int, float]]]],
     *,
     figure_id: str,
@@ -331,18 +331,18 @@ def worth_curve(
         f"dialogues {metric} is worth most for {best}: {written(first[best][1], 2)} times the "
         "ratings.",
         points=table,
-        data=[_worth_line(name, swatch, points) for name, swatch, points in drawn],
+        data=[_caveat_line(name, swatch, points) for name, swatch, points in drawn],
         layout=layout,
         signature=signature,
         legend=tuple((name, swatch) for name, swatch, _ in drawn),
     )
 
 
-def _worth_line(name: str, swatch: int, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
+def _caveat_line(name: str, swatch: int, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": escaped_words(name),
+        "name": escape_latex(name),
         "x": [count for count, _ in points],
         "y": [worth for _, worth in points],
         "line": {"color": colour(swatch), "width": 1.5},
@@ -350,7 +350,7 @@ def _worth_line(name: str, swatch: int, points: Sequence[tuple[int, float]]) -> 
         "meta": {"series": colour_number(swatch)},
         "hovertext": [
             (
-                f"{escaped_words(name)}<br>{count} rated dialogues: worth {written(worth, 2)} "
+                f"{escape_latex(name)}<br>{count} rated dialogues: worth {written(worth, 2)} "
                 "times the ratings"
             )
             for count, worth in points

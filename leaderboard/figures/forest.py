@@ -11,16 +11,16 @@ from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
-    LINE_OF_LABELS,
+    LABEL_LINE,
     ROWS_DRAWN,
-    drawn_words,
     ends,
-    ends_words,
-    escaped_words,
+    escape_latex,
+    format_interval,
     highest,
-    interval_words,
+    interval_text,
     letter_marks,
     rows_layout,
+    sample_text,
     uprights,
     whiskers,
 )
@@ -90,8 +90,8 @@ def forest(
     if marks:
         layout["margin"]["r"] = 16 + 8 * max(2, *(len(row.letters) for row in shown))
     low, high = min(defined, key=lambda pair: pair[1]), max(defined, key=lambda pair: pair[1])
-    intervals = interval_words((row.estimate for row, _ in defined), interval)
-    cut = _drawn_words(len(defined), both_ends, ordered)
+    intervals = interval_text((row.estimate for row, _ in defined), interval)
+    cut = _sample_text(len(defined), both_ends, ordered)
     said = " ".join(f"{_sentence(label)}: {written(value, 2)}." for label, value in ceilings)
     return Figure(
         id=figure_id,
@@ -103,7 +103,7 @@ def forest(
                 said,
                 remark,
                 letters if marks else "",
-                _undefined_words(missing),
+                _undefined_text(missing),
             )
             if part
         ),
@@ -129,13 +129,13 @@ def _lines(
         layout["margin"]["t"] = lines["top"]
         return lines
     layout["yaxis"]["range"][1] += 0.8 * len(ceilings)
-    return uprights(ceilings, middle, lowered=LINE_OF_LABELS * len(ceilings) + 4)
+    return uprights(ceilings, middle, lowered=LABEL_LINE * len(ceilings) + 4)
 
 
-def _drawn_words(count: int, both_ends: tuple[str, str] | None, ordered: bool) -> str:
+def _sample_text(count: int, both_ends: tuple[str, str] | None, ordered: bool) -> str:
     if both_ends is not None:
-        return ends_words(count, *both_ends)
-    return drawn_words(count) if ordered else drawn_words(count, f"first {ROWS_DRAWN}")
+        return format_interval(count, *both_ends)
+    return sample_text(count) if ordered else sample_text(count, f"first {ROWS_DRAWN}")
 
 
 def _trace(row: ForestRow, value: float, place: int) -> dict[str, Any]:
@@ -145,12 +145,12 @@ def _trace(row: ForestRow, value: float, place: int) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": escaped_words(row.name),
+        "name": escape_latex(row.name),
         "x": [value],
         "y": [place],
         "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9},
         "meta": {"series": colour_number(swatch)},
-        "hovertext": ["<br>".join(map(escaped_words, lines))],
+        "hovertext": ["<br>".join(map(escape_latex, lines))],
         "hoverinfo": "text",
     } | whiskers("error_x", [(value, row.estimate.ci)])
 
@@ -168,7 +168,7 @@ def _sentence(label: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def _undefined_words(missing: Sequence[ForestRow]) -> str:
+def _undefined_text(missing: Sequence[ForestRow]) -> str:
     if not missing:
         return ""
     names = ", ".join(row.name for row in missing[:NAMED_AS_UNDEFINED])

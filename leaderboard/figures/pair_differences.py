@@ -13,10 +13,10 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import GREY, chart_layout, escaped_words
+from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
-DRAWN = 1000
+SAMPLED = 1000
 """Of more items evenly spaced ones are drawn: the line they make is the same."""
 
 
@@ -50,7 +50,7 @@ def pair_differences(
     losses = sum(one.difference < 0 for one in ordered)
     ties = len(ordered) - wins - losses
     places = np.unique(
-        np.linspace(0, len(ordered) - 1, min(DRAWN, len(ordered))).round().astype(int)
+        np.linspace(0, len(ordered) - 1, min(SAMPLED, len(ordered))).round().astype(int)
     ).tolist()
     sides = [
         (
@@ -84,7 +84,7 @@ def pair_differences(
         + (", with its 95 % interval." if mean.ci else ".")
         + drawn,
         alternative=f"{words} Greatest differences: {written(ordered[0].difference, 2)} and "
-        f"{written(ordered[-1].difference, 2)}; mean {_mean_words(mean)}.",
+        f"{written(ordered[-1].difference, 2)}; mean {_mean_text(mean)}.",
         points=table,
         data=[_trace(name, swatch, shown, ordered) for name, swatch, shown in sides if shown],
         layout=layout,
@@ -98,7 +98,7 @@ def _trace(
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": escaped_words(name),
+        "name": escape_latex(name),
         "x": [place + 1 for place in places],
         "y": [ordered[place].difference for place in places],
         "marker": {
@@ -110,8 +110,8 @@ def _trace(
         },
         **({} if swatch is None else {"meta": {"series": colour_number(swatch)}}),
         "hovertext": [
-            f"{escaped_words(ordered[place].item)}<br>{written(ordered[place].difference, 2)}"
-            + (f"<br>{escaped_words(ordered[place].hover)}" if ordered[place].hover else "")
+            f"{escape_latex(ordered[place].item)}<br>{written(ordered[place].difference, 2)}"
+            + (f"<br>{escape_latex(ordered[place].hover)}" if ordered[place].hover else "")
             for place in places
         ],
         "hoverinfo": "text",
@@ -137,7 +137,7 @@ def _mean_shapes(mean: Estimate) -> list[dict[str, Any]]:
     ]
 
 
-def _mean_words(mean: Estimate) -> str:
+def _mean_text(mean: Estimate) -> str:
     if mean.value is None:
         return "undefined"
     return written(mean.value, 2) + (f" ({written_interval(mean.ci, 2)})" if mean.ci else "")

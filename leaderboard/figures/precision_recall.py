@@ -10,10 +10,10 @@ from typing import Any
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, escaped_words
+from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
-CURVES_DRAWN = 8
+MAX_CURVES = 8
 """More lines cannot be told apart, by colour or by dashes."""
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
@@ -66,7 +66,7 @@ def precision_recall_figure(
     if not ranked:
         reason = f"No system has a curve of {metric} on {corpus}."
         return Figure(figure_id, reason, reason, points, signature=signature, empty_reason=reason)
-    drawn = ranked[:CURVES_DRAWN]
+    drawn = ranked[:MAX_CURVES]
     layout = chart_layout("recall: how much of people's answers the system covers", "precision")
     layout["xaxis"] |= {"range": [0, 1.02]}
     layout["yaxis"] |= {"range": [0, 1.02]}
@@ -78,7 +78,7 @@ def precision_recall_figure(
         caption=f"Precision against recall of {metric} on {corpus}, {len(ranked)} "
         f"systems.{left_out}",
         alternative=f"Curves of {len(drawn)} systems. The best, {drawn[0].system}, has the score "
-        f"{_score_words(drawn[0])}; the last drawn, {drawn[-1].system}, {_score_words(drawn[-1])}.",
+        f"{_score_text(drawn[0])}; the last drawn, {drawn[-1].system}, {_score_text(drawn[-1])}.",
         points=points,
         data=[_line(curve) for curve in drawn],
         layout=layout,
@@ -88,7 +88,7 @@ def precision_recall_figure(
     )
 
 
-def _score_words(curve: Curve) -> str:
+def _score_text(curve: Curve) -> str:
     return "none" if curve.score is None else written(curve.score, 3)
 
 
@@ -96,7 +96,7 @@ def _line(curve: Curve) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": escaped_words(curve.system),
+        "name": escape_latex(curve.system),
         "x": list(curve.recall),
         "y": list(curve.precision),
         "line": {
@@ -105,7 +105,7 @@ def _line(curve: Curve) -> dict[str, Any]:
             "dash": _DASHES[curve.swatch % len(_DASHES)],
         },
         "meta": {"series": colour_number(curve.swatch)},
-        "hovertext": f"{escaped_words(curve.system)}<br>{_score_words(curve)}",
+        "hovertext": f"{escape_latex(curve.system)}<br>{_score_text(curve)}",
         "hoverinfo": "text",
     }
 

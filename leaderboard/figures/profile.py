@@ -10,7 +10,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import GREY, chart_layout, escaped_words
+from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 15
@@ -83,7 +83,7 @@ def system_profile(
             "aspects, with 95 % intervals, each aspect on its own scale."
         )
         + (f" Without a scale, in the data only: {', '.join(left_out)}." if left_out else ""),
-        alternative=" ".join(_best_words(systems, aspect, drawn) for aspect in scaled),
+        alternative=" ".join(_best_text(systems, aspect, drawn) for aspect in scaled),
         points=table,
         data=[trace for trace in traces if trace["x"]],
         layout=layout,
@@ -120,13 +120,13 @@ def _trace(
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": escaped_words(name),
+        "name": escape_latex(name),
         "x": shares,
         "y": [y for *_, y in defined],
         "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 8},
         "meta": {"series": colour_number(swatch)},
         "hovertext": [
-            f"{escaped_words(name)}<br>{escaped_words(_words(aspect, one))}"
+            f"{escape_latex(name)}<br>{escape_latex(_words(aspect, one))}"
             for aspect, _, one, _, _ in defined
         ],
         "hoverinfo": "text",
@@ -144,10 +144,10 @@ def _trace(
 def _words(aspect: ProfileAspect, estimate: Estimate) -> str:
     assert estimate.value is not None
     interval = f" [{written_interval(estimate.ci, 2)}]" if estimate.ci else ""
-    return f"{aspect.name}: {written(estimate.value, 2)}{interval}{_scale_words(aspect)}"
+    return f"{aspect.name}: {written(estimate.value, 2)}{interval}{_scale_text(aspect)}"
 
 
-def _scale_words(aspect: ProfileAspect) -> str:
+def _scale_text(aspect: ProfileAspect) -> str:
     return f", scale {aspect.scale[0]:g} to {aspect.scale[1]:g}" if aspect.scale else ""
 
 
@@ -158,12 +158,12 @@ def _label(aspect: ProfileAspect, y: float) -> dict[str, Any]:
         "xanchor": "left",
         "y": y,
         "yref": "y",
-        "text": escaped_words(f"{aspect.name}{_scale_words(aspect)}"),
+        "text": escape_latex(f"{aspect.name}{_scale_text(aspect)}"),
         "showarrow": False,
     }
 
 
-def _best_words(
+def _best_text(
     systems: Sequence[tuple[str, int]], aspect: ProfileAspect, drawn: Sequence[int]
 ) -> str:
     known = [
@@ -194,7 +194,7 @@ def _table(
                     "estimate",
                     decimals=2,
                     higher_is_better=True,
-                    help=f"Scale{_scale_words(aspect)[7:] or ' unknown'}.",
+                    help=f"Scale{_scale_text(aspect)[7:] or ' unknown'}.",
                 )
                 for key, aspect in zip(keys, aspects, strict=True)
             ),

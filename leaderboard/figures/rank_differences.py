@@ -8,7 +8,7 @@ from typing import Any
 
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import escaped_words, rows_layout, step_of_ranks
+from leaderboard.figures.drawing import escape_latex, rows_layout, step_of_ranks
 from leaderboard.figures.figure import Figure
 
 ROW_HEIGHT = 34
@@ -114,14 +114,14 @@ def _range(places: Places) -> str:
 def _trace(row: RankDifference, number: int, metric: str) -> dict[str, Any]:
     ends = (row.human, row.metric)
     hover = [
-        f"{escaped_words(row.name)}<br>{escaped_words(who)}: place {_range(places)}"
+        f"{escape_latex(row.name)}<br>{escape_latex(who)}: place {_range(places)}"
         + (f"<br>ranked {row.words}" if row.words else "")
         for who, places in zip(("people", metric), ends, strict=True)
     ]
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": escaped_words(row.name),
+        "name": escape_latex(row.name),
         "x": [row.human[0], row.metric[0]],
         "y": [number + PEOPLE_AT, number + METRIC_AT],
         "marker": {"color": colour(row.swatch), "symbol": [shape(row.swatch), "x"], "size": 9},

@@ -12,11 +12,11 @@ from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import letter, written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
-    drawn_words,
-    escaped_words,
+    escape_latex,
     highest,
     letter_marks,
     rows_layout,
+    sample_text,
     step_of_ranks,
 )
 from leaderboard.figures.figure import Figure
@@ -80,7 +80,7 @@ def rank_intervals(
             for part in (
                 f"Ranks of {len(ranked)} systems by mean human score ({aspect}). Marker: place by "
                 "mean; bar: the places that its 95 % interval leaves open.",
-                drawn_words(len(ranked)),
+                sample_text(len(ranked)),
                 letters,
                 remark,
                 f"Not ranked: {', '.join(not_ranked)}." if not_ranked else "",
@@ -90,7 +90,7 @@ def rank_intervals(
         alternative=(
             f"Ranks of {len(ranked)} systems, {sure} of them with one possible place. On "
             f"top: {best.name}, place {_places(best)}; lowest: {worst.name}, place "
-            f"{_places(worst)}. {drawn_words(len(ranked))}"
+            f"{_places(worst)}. {sample_text(len(ranked))}"
         ).rstrip(),
         points=table,
         data=[
@@ -125,12 +125,12 @@ def _trace(row: RankRow, row_number: int, place: int) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": escaped_words(row.name),
+        "name": escape_latex(row.name),
         "x": [place],
         "y": [row_number],
         "marker": {"color": colour(row.swatch), "symbol": shape(row.swatch), "size": 9},
         "meta": {"series": colour_number(row.swatch)},
-        "hovertext": ["<br>".join(map(escaped_words, lines))],
+        "hovertext": ["<br>".join(map(escape_latex, lines))],
         "hoverinfo": "text",
         "error_x": {
             "type": "data",

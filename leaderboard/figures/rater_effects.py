@@ -14,12 +14,12 @@ from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import (
     ROWS_DRAWN,
-    drawn_words,
     ends,
-    ends_words,
-    escaped_words,
+    escape_latex,
+    format_interval,
     highest,
     rows_layout,
+    sample_text,
 )
 from leaderboard.figures.figure import Figure
 from leaderboard.figures.forest import ForestRow, forest
@@ -136,13 +136,13 @@ def _drawn(rows: Sequence[RaterRow]) -> tuple[Sequence[RaterRow], str, str]:
     by_severity = [row for row, _ in known]
     others = [row for row in reversed(rows) if row.severity.value is None]
     if not known:
-        return highest(others), "", drawn_words(len(rows), f"{ROWS_DRAWN} with most ratings")
+        return highest(others), "", sample_text(len(rows), f"{ROWS_DRAWN} with most ratings")
     order = ", in the order of severity"
     if len(rows) <= ROWS_DRAWN:
         return [*others, *by_severity], order, ""
     if len(known) <= ROWS_DRAWN:
-        return by_severity, order, drawn_words(len(rows), f"{len(known)} whose severity is known")
-    return ends(by_severity), order, ends_words(len(known), *ENDS)
+        return by_severity, order, sample_text(len(rows), f"{len(known)} whose severity is known")
+    return ends(by_severity), order, format_interval(len(known), *ENDS)
 
 
 def _dots(
@@ -163,7 +163,7 @@ def _dots(
         "meta": {"series": colour_number(0)},
         "hovertext": [
             (
-                f"{escaped_words(shown[place][0].name)}<br>{written(100 * shares[place], 0)} % "
+                f"{escape_latex(shown[place][0].name)}<br>{written(100 * shares[place], 0)} % "
                 f"give {step:g}"
             )
             for place in given

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import GREY, chart_layout, escaped_words
+from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
 Method = Literal["pca", "tsne"]
@@ -155,7 +155,7 @@ def _trace(members: Sequence[MapPoint], name: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": escaped_words(name),
+        "name": escape_latex(name),
         "x": [point.across for point in members],
         "y": [point.up for point in members],
         "hovertext": [_hover(point) for point in members],
@@ -165,9 +165,7 @@ def _trace(members: Sequence[MapPoint], name: str) -> dict[str, Any]:
 
 def _hover(point: MapPoint) -> str:
     lines = textwrap.wrap(point.text, HOVER_WIDTH, max_lines=8, placeholder=" …")
-    return "<br>".join(
-        map(escaped_words, [f"{point.system or 'reference'}, {point.place}", *lines])
-    )
+    return "<br>".join(map(escape_latex, [f"{point.system or 'reference'}, {point.place}", *lines]))
 
 
 def _table(points: Sequence[MapPoint], figure_id: str, name: str, signature: str) -> Table:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from annotations.estimates import Estimate
 from annotations.tables.numerals import written
-from leaderboard.figures.drawing import chart_layout, estimate_words
+from leaderboard.figures.drawing import chart_layout, format_estimate
 from leaderboard.figures.figure import CorrelationName, Figure, Level, Point
 from leaderboard.figures.scatter_lines import (
     Line,
-    band_trace_and_words,
-    ceiling_slope_and_words,
+    band_trace_and_caption,
+    ceiling_slope_and_caption,
     fit_slope,
     line_label,
     line_trace,
@@ -67,18 +67,18 @@ def metric_vs_human_scatter(
     labelled = level == "system" and systems <= SYSTEMS_NAMED and names_fit(points)
     traces = system_traces(drawn, offsets, level, labelled=labelled)
     fit = fit_slope(points)
-    ceiling_slope, ceiling_words = ceiling_slope_and_words(
+    ceiling_slope, ceiling_words = ceiling_slope_and_caption(
         points, ceiling, correlation_name, higher_is_better
     )
     lines = [
         Line("fit", "solid", fit) if fit is not None else None,
         Line("ceiling", "dash", ceiling_slope) if ceiling_slope is not None else None,
     ]
-    band, band_words = band_trace_and_words(points, seed) if fit is not None else (None, "")
+    band, band_words = band_trace_and_caption(points, seed) if fit is not None else (None, "")
     traces += [band] if band is not None else []
     drawn_lines = sorted((line for line in lines if line is not None), key=lambda line: line.slope)
     traces.extend(line_trace(points, line) for line in drawn_lines)
-    agreement = estimate_words(correlation_name, correlation)
+    agreement = format_estimate(correlation_name, correlation)
     caption = " ".join(
         part
         for part in (

@@ -35,7 +35,7 @@ def fit_slope(points: Sequence[Point]) -> float | None:
     )
 
 
-def ceiling_slope_and_words(
+def ceiling_slope_and_caption(
     points: Sequence[Point], ceiling: Estimate | None, name: CorrelationName, higher_is_better: bool
 ) -> tuple[float | None, str]:
     """(slope of the ceiling line or None, what the caption says of the ceiling)."""
@@ -78,7 +78,7 @@ def line_trace(points: Sequence[Point], line: Line) -> dict[str, Any]:
     }
 
 
-def band_trace_and_words(points: Sequence[Point], seed: int) -> tuple[dict[str, Any] | None, str]:
+def band_trace_and_caption(points: Sequence[Point], seed: int) -> tuple[dict[str, Any] | None, str]:
     """(the 95 % band around the fit or None, what the caption says of it)."""
     human = np.array([point.human for point in points])
     metric = np.array([point.metric for point in points])

@@ -26,7 +26,7 @@ def names_fit(points: Sequence[Point]) -> bool:
         right = (point.human - middle) / across * NAMING_WIDTH if across else 0.0
         top = point.metric / up * NAMING_HEIGHT if up else 0.0
         width = len(point.system) * LETTER_WIDTH
-        left = right if name_side(point.human, middle) == "top right" else right - width
+        left = right if name_of_reference(point.human, middle) == "top right" else right - width
         boxes.append((left, left + width, top))
     return not any(
         abs(one[2] - other[2]) < LINE_HEIGHT and one[0] < other[1] and other[0] < one[1]
@@ -34,7 +34,7 @@ def names_fit(points: Sequence[Point]) -> bool:
     )
 
 
-def name_side(human: float, middle: float) -> str:
+def name_of_reference(human: float, middle: float) -> str:
     """Names lean towards the middle of the chart, so that none is cut off at an edge."""
     return "top right" if human < middle else "top left"
 

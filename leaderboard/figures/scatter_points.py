@@ -12,12 +12,12 @@ from typing import Any
 
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written
-from leaderboard.figures.drawing import escaped_words, places, whiskers
+from leaderboard.figures.drawing import escape_latex, places, whiskers
 from leaderboard.figures.figure import Level, Point
-from leaderboard.figures.scatter_names import middle_score, name_side
+from leaderboard.figures.scatter_names import middle_score, name_of_reference
 from leaderboard.figures.series import Series, series_of
 
-POINTS_DRAWN = 2000
+MAX_POINTS = 2000
 """More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the
 drawing, only."""
 LEAST_JITTER = 0.005
@@ -33,9 +33,9 @@ HOVER_WIDTH = 60
 
 
 def points_to_draw(points: Sequence[Point], seed: int) -> Sequence[Point]:
-    if len(points) <= POINTS_DRAWN:
+    if len(points) <= MAX_POINTS:
         return points
-    chosen = sorted(random.Random(seed).sample(range(len(points)), POINTS_DRAWN))
+    chosen = sorted(random.Random(seed).sample(range(len(points)), MAX_POINTS))
     return [points[number] for number in chosen]
 
 
@@ -88,7 +88,7 @@ def _trace(
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers+text" if labelled else "markers",
-        "name": escaped_words(series.name),
+        "name": escape_latex(series.name),
         "x": places(placed.point.human + placed.offset for placed in series.markers),
         "y": places(point.metric for point in points),
         "marker": {
@@ -102,8 +102,8 @@ def _trace(
         "hoverinfo": "text",
     }
     if labelled:
-        trace |= {"text": [escaped_words(point.system) for point in points], "cliponaxis": False}
-        trace |= {"textposition": [name_side(point.human, middle) for point in points]}
+        trace |= {"text": [escape_latex(point.system) for point in points], "cliponaxis": False}
+        trace |= {"textposition": [name_of_reference(point.human, middle) for point in points]}
     if large:
         trace |= whiskers("error_x", [(point.human, point.human_ci) for point in points])
         trace |= whiskers("error_y", [(point.metric, point.metric_ci) for point in points])
@@ -114,7 +114,7 @@ def _hover(point: Point) -> str:
     """Plotly reads a little HTML in these texts, so what a system said is escaped and wrapped here.
     Bold and the like are left out: plotly makes style attributes of them, which the content
     security policy refuses."""
-    head = escaped_words(point.system) + (f", {escaped_words(point.item)}" if point.item else "")
+    head = escape_latex(point.system) + (f", {escape_latex(point.item)}" if point.item else "")
     scores = f"human {written(point.human, 2)}, metric {written(point.metric, 3)}"
     lines = textwrap.wrap(point.hover, HOVER_WIDTH, max_lines=12, placeholder=" …")
-    return "<br>".join([head, scores, *(escaped_words(line) for line in lines)])
+    return "<br>".join([head, scores, *(escape_latex(line) for line in lines)])

@@ -14,10 +14,10 @@ from leaderboard.figures.drawing import (
     ROWS_DRAWN,
     chart_layout,
     dot_and_whisker,
-    drawn_words,
-    escaped_words,
+    escape_latex,
     highest,
     list_layout,
+    sample_text,
     upright,
 )
 from leaderboard.figures.figure import Figure
@@ -159,10 +159,10 @@ def system_scores(
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     defined.sort(key=lambda one: one[2] if higher_is_better else -one[2])
     drawn = highest(defined)
-    names = [escaped_words(name) for name, _, _ in drawn]
+    names = [escape_latex(name) for name, _, _ in drawn]
     best, worst = defined[-1], defined[0]
     direction = "higher" if higher_is_better else "lower"
-    cut = drawn_words(len(defined), f"{ROWS_DRAWN} best")
+    cut = sample_text(len(defined), f"{ROWS_DRAWN} best")
     return Figure(
         id=figure_id,
         caption=(

@@ -9,7 +9,7 @@ from typing import Any
 from annotations.tables.markers import colour, colour_number
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, escaped_words
+from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure, Level
 from leaderboard.statistics.scores_by_human import ScoresAt
 
@@ -132,7 +132,7 @@ def _means(groups: Sequence[ScoresAt]) -> dict[str, Any]:
         "marker": {"color": colour(1), "symbol": "diamond", "size": 8},
         "meta": {"series": colour_number(1)},
         "hovertext": [
-            escaped_words(
+            escape_latex(
                 f"human {one.human:g}: median {written(one.median, 3)}, mean "
                 f"{written(one.mean, 3)}, n = {written(one.n, 0)}"
             )

@@ -8,11 +8,11 @@ from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
     dot_and_whisker,
-    drawn_words,
-    escaped_words,
+    escape_latex,
     highest,
-    interval_words,
+    interval_text,
     list_layout,
+    sample_text,
 )
 from leaderboard.figures.figure import Figure, SystemMean
 
@@ -68,9 +68,9 @@ def system_means(
         caption=" ".join(
             part
             for part in (
-                f"Mean human score ({aspect}) {interval_words(one.mean for one, _ in defined)}, "
+                f"Mean human score ({aspect}) {interval_text(one.mean for one, _ in defined)}, "
                 f"n = {len(defined)} systems.",
-                drawn_words(len(defined)),
+                sample_text(len(defined)),
                 left_out,
             )
             if part
@@ -78,7 +78,7 @@ def system_means(
         alternative=(
             f"Dot plot of {len(defined)} systems. Highest: {best[0].system}, "
             f"{written(best[1], 2)}; lowest: {worst[0].system}, {written(worst[1], 2)}. "
-            f"{drawn_words(len(defined))}"
+            f"{sample_text(len(defined))}"
         ).rstrip(),
         points=table,
         data=traces,
@@ -89,4 +89,4 @@ def system_means(
 
 def _name(one: SystemMean) -> str:
     words = ", ".join(one.badges)
-    return escaped_words(f"{one.system} ({words})" if words else one.system)
+    return escape_latex(f"{one.system} ({words})" if words else one.system)

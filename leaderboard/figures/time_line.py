@@ -10,7 +10,7 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written, written_interval
 from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
-from leaderboard.figures.drawing import GREY, chart_layout, escaped_words, whiskers
+from leaderboard.figures.drawing import GREY, chart_layout, escape_latex, whiskers
 from leaderboard.figures.figure import Figure
 
 LEAST = 2
@@ -72,13 +72,13 @@ def time_line(
                 {
                     "type": "scatter",
                     "mode": "markers",
-                    "name": escaped_words(one.name),
+                    "name": escape_latex(one.name),
                     "x": [_written_time(one.at)],
                     "y": [value],
                     "marker": {"color": colour(one.swatch), "symbol": shape(one.swatch), "size": 9},
                     "meta": {"series": colour_number(one.swatch)},
                     "hovertext": [
-                        f"{escaped_words(one.name)}<br>{_day(one.at)}<br>{_mean_words(one.mean)}"
+                        f"{escape_latex(one.name)}<br>{_day(one.at)}<br>{_mean_text(one.mean)}"
                     ],
                     "hoverinfo": "text",
                 }
@@ -108,7 +108,7 @@ def _written_time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
-def _mean_words(mean: Estimate) -> str:
+def _mean_text(mean: Estimate) -> str:
     assert mean.value is not None
     return written(mean.value, 2) + (f" [{written_interval(mean.ci, 2)}]" if mean.ci else "")
 

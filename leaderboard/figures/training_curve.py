@@ -8,7 +8,7 @@ from typing import Any
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, escaped_words
+from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
 LEAST = 2
@@ -62,14 +62,14 @@ def _line(points: Sequence[Mapping[str, Any]], name: str, place: int) -> dict[st
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": escaped_words(name),
+        "name": escape_latex(name),
         "x": [point["step"] for point in there],
         "y": [point[name] for point in there],
         "line": {"color": colour(place), "width": 1.5},
         "marker": {"color": colour(place), "symbol": shape(place), "size": 5},
         "meta": {"series": colour_number(place)},
         "hovertext": [
-            f"{escaped_words(name)}<br>step {point['step']}: {written(point[name], 4)}"
+            f"{escape_latex(name)}<br>step {point['step']}: {written(point[name], 4)}"
             for point in there
         ],
         "hoverinfo": "text",

@@ -9,9 +9,9 @@ from annotations.estimates import Estimate
 from annotations.tables.markers import colour, colour_number, shape
 from annotations.tables.numerals import written
 from annotations.tables.table import Cell, Column, Row, Table
-from leaderboard.figures.drawing import chart_layout, escaped_words, estimate_words, places
+from leaderboard.figures.drawing import chart_layout, escape_latex, format_estimate, places
 from leaderboard.figures.figure import Figure, Level
-from leaderboard.figures.scatter_points import POINTS_DRAWN
+from leaderboard.figures.scatter_points import MAX_POINTS
 from leaderboard.figures.series import series_of
 
 SYSTEMS_IN_LEGEND = 16
@@ -41,7 +41,7 @@ def two_metrics_scatter(
     """The first metric across, the second up, one marker a point, coloured by system. ``between``:
     their Pearson r.
 
-    Of more than ``POINTS_DRAWN`` points an even sample is drawn: every k-th, in the order given.
+    Of more than ``MAX_POINTS`` points an even sample is drawn: every k-th, in the order given.
     """
     first, second = metrics
     table = _table(points, figure_id, level, metrics, signature)
@@ -50,7 +50,7 @@ def two_metrics_scatter(
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     drawn = _evenly(points)
     systems = sorted({(point.swatch, point.system) for point in drawn})
-    agreement = estimate_words("Pearson r between them", between)
+    agreement = format_estimate("Pearson r between them", between)
     sampled = f" {len(drawn):,} of the points are drawn." if len(drawn) < len(points) else ""
     large = level == "system"
     return Figure(
@@ -65,7 +65,7 @@ def two_metrics_scatter(
             {
                 "type": "scatter",
                 "mode": "markers",
-                "name": escaped_words(series.name),
+                "name": escape_latex(series.name),
                 "x": places(point.first for point in series.markers),
                 "y": places(point.second for point in series.markers),
                 "marker": {
@@ -90,11 +90,10 @@ def two_metrics_scatter(
 
 
 def _evenly(points: Sequence[TwoScores]) -> Sequence[TwoScores]:
-    if len(points) <= POINTS_DRAWN:
+    if len(points) <= MAX_POINTS:
         return points
     return [
-        points[round(place * (len(points) - 1) / (POINTS_DRAWN - 1))]
-        for place in range(POINTS_DRAWN)
+        points[round(place * (len(points) - 1) / (MAX_POINTS - 1))] for place in range(MAX_POINTS)
     ]
 
 
@@ -109,7 +108,7 @@ def _hover(point: TwoScores, first: str, second: str) -> str:
         f"{second} {written(point.second, 3)}",
         f"people {written(point.human, 2)}",
     ]
-    return "<br>".join(map(escaped_words, lines))
+    return "<br>".join(map(escape_latex, lines))
 
 
 def _table(

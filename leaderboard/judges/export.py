@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from annotations.tables.csv_text import csv_heading, csv_line, json_cell
-from leaderboard.queries.judge_answers import SaidAnswer
+from leaderboard.queries.judge_answers import JudgeAnswerText
 from leaderboard.queries.judge_rows import AnsweredRow
 
 FOR_ORGANISERS = ("input_tokens", "output_tokens", "cost", "endpoint")
@@ -63,7 +63,7 @@ def as_documents(
         yield document
 
 
-def _answer(answer: SaidAnswer, with_costs: bool) -> dict[str, Any]:
+def _answer(answer: JudgeAnswerText, with_costs: bool) -> dict[str, Any]:
     document = {
         name: value
         for name, value in asdict(answer).items()

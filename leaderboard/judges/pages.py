@@ -14,16 +14,16 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, lines_as_file, page, version_or_404
+from annotations.page import aspect_or_404, page, stream_as_file, version_or_404
 from annotations.queries import select_systems
 from annotations.roles import is_organiser
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.judges.export import FILES, as_documents
-from leaderboard.judges.tables import hygiene_sentences, hygiene_tables
+from leaderboard.judges.tables import bias_sentences, bias_tables
 from leaderboard.queries.judge_answers import OneJudged, SentRequest, one_judged, sent_request
-from leaderboard.queries.judge_choice import ONLY, SIDES, SORTS, JudgedRows, Wish
+from leaderboard.queries.judge_choice import ONLY, SIDES, SORTS, JudgedRows, Params
 from leaderboard.queries.judge_items import is_judge, judges_on
 from leaderboard.queries.judge_rows import answered_rows, judged_rows
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
@@ -31,13 +31,13 @@ from workers.metrics.configuration import Configuration, ConfigurationError, par
 ROWS_A_PAGE = 25
 INJECTIONS_SHOWN = 200
 MOST_BY = 1000.0
-SIDE_WORDS = {
+SPEAKER_LABELS = {
     "": "any",
     "above": "judge above people",
     "below": "judge below people",
     "apart": "either way",
 }
-ONLY_WORDS = {
+FILTER_LABELS = {
     "": "all responses",
     "disagree": "samples disagree",
     "undefined": "without a score",
@@ -45,7 +45,7 @@ ONLY_WORDS = {
     "injections": "speaks to the judge",
     "remarks": "with a remark",
 }
-SORT_WORDS = {
+SORT_LABELS = {
     "": "place in the corpus",
     "-difference": "farthest above people",
     "difference": "farthest below people",
@@ -87,9 +87,9 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
         "kept": {"metric": text, "aspect": aspect, "version": request.GET.get("version", "")},
         "systems": found.answer["systems"],
         "turns": sorted({turn for turn in found.answer["rows"]["turn"] if turn >= 0}),
-        "sides": [(key, SIDE_WORDS[key]) for key in SIDES],
-        "only": [(key, ONLY_WORDS[key]) for key in ONLY],
-        "sorts": [(key, SORT_WORDS[key]) for key in SORT_WORDS],
+        "sides": [(key, SPEAKER_LABELS[key]) for key in SIDES],
+        "only": [(key, FILTER_LABELS[key]) for key in ONLY],
+        "sorts": [(key, SORT_LABELS[key]) for key in SORT_LABELS],
     }
     return render(request, "leaderboard/judge_inspector.html", context)
 
@@ -128,7 +128,7 @@ def hygiene(request: HttpRequest, slug: str) -> HttpResponse:
     found = look(version, "judge-hygiene", aspect=aspect, text=text)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge hygiene", below_tab=True)
-    tables = hygiene_tables(found.answer, text, version.corpus.name)
+    tables = bias_tables(found.answer, text, version.corpus.name)
     named = {table.id: table for table in tables}
     context |= {
         "analysis": found,
@@ -136,7 +136,7 @@ def hygiene(request: HttpRequest, slug: str) -> HttpResponse:
         "length_table": named["judge-length"],
         "turns_table": named.get("judge-turns"),
         "family_table": named["judge-family"],
-        "sentences": hygiene_sentences(found.answer),
+        "sentences": bias_sentences(found.answer),
         "injected": _injected(version, aspect, configuration, found.answer),
     }
     return page(request, "leaderboard/judge_hygiene.html", context, tables)
@@ -207,10 +207,10 @@ def _address(
 # --- the list -------------------------------------------------------------------------------------
 
 
-def _wish(request: HttpRequest) -> Wish:
+def _wish(request: HttpRequest) -> Params:
     """What the address does not say, or says wrongly, is not wished for."""
     asked = request.GET
-    return Wish(
+    return Params(
         side=_one_of(SIDES, asked.get("side", "")),
         by=_amount(asked.get("by", "")),
         only=_one_of(ONLY, asked.get("only", "")),
@@ -229,12 +229,12 @@ def _amount(written: str) -> float:
     try:
         amount = float(written)
     except ValueError:
-        return Wish().by
-    return min(max(amount, 0.0), MOST_BY) if math.isfinite(amount) else Wish().by
+        return Params().by
+    return min(max(amount, 0.0), MOST_BY) if math.isfinite(amount) else Params().by
 
 
 def _number(request: HttpRequest, name: str) -> int | None:
-    return whole_number(request.GET.get(name, ""))
+    return parse_integer(request.GET.get(name, ""))
 
 
 def _counts(rows: JudgedRows) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _file(
     content_type, written = FILES[wish]
     found = answered_rows(version, configuration, rows, chosen)
     documents = as_documents(configuration.text, found, with_costs=is_organiser(request.user))
-    return lines_as_file(written(documents), wish, content_type)
+    return stream_as_file(written(documents), wish, content_type)
 
 
 # --- one row --------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Said:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def hygiene_tables(document: Document, metric: str, corpus: str) -> list[Table]:
+def bias_tables(document: Document, metric: str, corpus: str) -> list[Table]:
     signature = document["signature"]
     tables = [_ranks_table(document, metric, corpus, signature)]
     if document["position"]["turns"]:
@@ -217,7 +217,7 @@ def _change(one: Document) -> float | None:
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def hygiene_sentences(document: Document) -> dict[str, Said]:
+def bias_sentences(document: Document) -> dict[str, Said]:
     return {
         "verbosity": _about_length(document["verbosity"]),
         "position": _about_turns(document["position"]),

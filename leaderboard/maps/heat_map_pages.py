@@ -16,8 +16,8 @@ from annotations.table_frame import page_writer
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
-from leaderboard.maps.heat_tables import COEFFICIENT_WORDS, Comparisons, Correlations
-from leaderboard.maps.words import ahead_words, alike_words
+from leaderboard.maps.heat_tables import COEFFICIENT_LABELS, Comparisons, Correlations
+from leaderboard.maps.words import ahead_text, tied_text
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.system_sets import system_note, systems_or_404
 
@@ -37,7 +37,7 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _chosen(request, "show", SHOWN)
     order = _chosen(request, "order", ORDERS)
     level = _chosen(request, "level", LEVELS, "")
-    coefficient = _chosen(request, "coefficient", COEFFICIENT_WORDS)
+    coefficient = _chosen(request, "coefficient", COEFFICIENT_LABELS)
     systems = systems_or_404(request, version)
     plots = {"version": version.number, "aspect": aspect, "systems": systems}
     context: dict[str, Any] = {
@@ -88,7 +88,7 @@ def _chosen(request: HttpRequest, name: str, choices: Any, default: str | None =
 
 def _correlations(document: dict[str, Any], level: str, context: dict[str, Any]) -> dict[str, Any]:
     levels = list(document["levels"])
-    here = {"level_choices": levels, "coefficient_choices": COEFFICIENT_WORDS.items()}
+    here = {"level_choices": levels, "coefficient_choices": COEFFICIENT_LABELS.items()}
     if not levels:
         return {**here, "nothing": "It takes two metrics that are computed on the same responses."}
     level = level or levels[0]
@@ -104,7 +104,7 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
     return {
         **here,
         "level": level,
-        "finding": cache(lambda: alike_words(found())),
+        "finding": cache(lambda: tied_text(found())),
         "heat": cache(lambda: found().heat(context["order"])),
         "table": cache(
             lambda: made_once(("nearest metrics", *marks), lambda: page_writer(found().nearest()))
@@ -116,7 +116,9 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
 
 def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any]) -> dict[str, Any]:
     tested = {
-        name: words for name, words in COEFFICIENT_WORDS.items() if name in document["coefficients"]
+        name: words
+        for name, words in COEFFICIENT_LABELS.items()
+        if name in document["coefficients"]
     }
     coefficient = context["coefficient"] if context["coefficient"] in tested else "pearson"
     here = {"coefficient_choices": tested.items(), "coefficient": coefficient}
@@ -125,7 +127,7 @@ def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any])
     found = cache(lambda: Comparisons(document, context["level"], coefficient))
     return {
         **here,
-        "finding": cache(lambda: ahead_words(found())),
+        "finding": cache(lambda: ahead_text(found())),
         "heat": cache(lambda: found().heat(context["order"])),
         "table": cache(lambda: found().standings()),
         "files": lambda: [found().standings(), found().all_pairs()],

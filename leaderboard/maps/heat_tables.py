@@ -14,7 +14,7 @@ from annotations.tables.numerals import written
 from leaderboard.figures.heat_table import HeatTable, correlation_heat, significance_heat
 from leaderboard.plots import estimate_of
 
-COEFFICIENT_WORDS = {
+COEFFICIENT_LABELS = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
     "kendall": "Kendall's τ-b",
@@ -61,7 +61,7 @@ class Correlations:
         return self.pairs.get((one, other)) or self.pairs[(other, one)]
 
     def heat(self, order: Order) -> HeatTable:
-        words = COEFFICIENT_WORDS[self.coefficient]
+        words = COEFFICIENT_LABELS[self.coefficient]
         by_name = sorted(self.names, key=lambda number: self.names[number].casefold())
         counts = [n for _, n in self.pairs.values()]
         return correlation_heat(
@@ -83,7 +83,7 @@ class Correlations:
                 Column(f"near_{place}", "metric", "link", group=group, detail=place > 1),
                 Column(
                     f"r_{place}",
-                    COEFFICIENT_WORDS[self.coefficient],
+                    COEFFICIENT_LABELS[self.coefficient],
                     "estimate",
                     2,
                     group=group,
@@ -93,13 +93,13 @@ class Correlations:
         columns += [
             Column("far", "metric", "link", group="least like it"),
             Column(
-                "r_far", COEFFICIENT_WORDS[self.coefficient], "estimate", 2, group="least like it"
+                "r_far", COEFFICIENT_LABELS[self.coefficient], "estimate", 2, group="least like it"
             ),
         ]
         rows = tuple(self._nearest_row(number) for number in self.similar)
         return Table(
             "nearest-metrics",
-            f"Which metrics say the same: {COEFFICIENT_WORDS[self.coefficient]}, {self.level} "
+            f"Which metrics say the same: {COEFFICIENT_LABELS[self.coefficient]}, {self.level} "
             "level",
             tuple(columns),
             rows,
@@ -137,11 +137,11 @@ class Correlations:
     def all_pairs(self) -> Table:
         return Table(
             "metric-pairs",
-            f"{COEFFICIENT_WORDS[self.coefficient]} between metrics, {self.level} level",
+            f"{COEFFICIENT_LABELS[self.coefficient]} between metrics, {self.level} level",
             (
                 Column("first", "metric"),
                 Column("second", "metric"),
-                Column("value", COEFFICIENT_WORDS[self.coefficient], "estimate"),
+                Column("value", COEFFICIENT_LABELS[self.coefficient], "estimate"),
                 Column("n", "n", "number", decimals=0),
             ),
             tuple(
@@ -209,7 +209,7 @@ class Comparisons:
         )
 
     def heat(self, order: Order) -> HeatTable:
-        words = COEFFICIENT_WORDS[self.coefficient]
+        words = COEFFICIENT_LABELS[self.coefficient]
         return significance_heat(
             self.names,
             self.order(order),
@@ -246,7 +246,7 @@ class Comparisons:
             rows.append(Row(name, cells))
         return Table(
             "metric-standings",
-            f"Metrics that are better than others, {COEFFICIENT_WORDS[self.coefficient]}, "
+            f"Metrics that are better than others, {COEFFICIENT_LABELS[self.coefficient]}, "
             f"{self.level} level",
             (
                 Column("metric", "metric"),
@@ -285,7 +285,7 @@ class Comparisons:
     def all_pairs(self) -> Table:
         return Table(
             "metric-pairs",
-            f"Differences in {COEFFICIENT_WORDS[self.coefficient]} between metrics, {self.level} "
+            f"Differences in {COEFFICIENT_LABELS[self.coefficient]} between metrics, {self.level} "
             "level",
             (
                 Column("first", "metric"),

@@ -15,7 +15,7 @@ from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure, MapPoint, response_map
-from leaderboard.maps.words import nearness_words
+from leaderboard.maps.words import similarity_text
 
 COLOURED = 6
 """More colours than this are hard to follow in a cloud; the reader chooses others."""
@@ -46,7 +46,7 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
         context |= {
             "figures": _figures(document, chosen),
             "table": table,
-            "finding": nearness_words(document),
+            "finding": similarity_text(document),
         }
         files = [table, *(figure.points for figure in context["figures"])]
     return page(request, "leaderboard/response_map.html", context, files)

@@ -17,7 +17,7 @@ Finding = tuple[str, str]
 """What stands out, and the rest."""
 
 
-def alike_words(found: Correlations) -> Finding:
+def tied_text(found: Correlations) -> Finding:
     """The two that are most alike, how many pairs are, and the one that is least like the
     others."""
     values = {
@@ -51,7 +51,7 @@ def alike_words(found: Correlations) -> Finding:
     )
 
 
-def ahead_words(found: Comparisons) -> Finding:
+def ahead_text(found: Comparisons) -> Finding:
     """How many pairs differ beyond chance, and the metric that is better than most others."""
     tests = len(found.pairs)
     if not tests:
@@ -76,7 +76,7 @@ def ahead_words(found: Comparisons) -> Finding:
     return f"{found.names[best]} follows people better than {behind} others.", rest
 
 
-def nearness_words(document: Mapping[str, Any]) -> Finding:
+def similarity_text(document: Mapping[str, Any]) -> Finding:
     """Whose responses lie nearest to the references and whose farthest, and how much of it all a
     plane shows."""
     names = {

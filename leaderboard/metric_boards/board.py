@@ -23,7 +23,7 @@ from leaderboard.estimate_cells import (
     coverage_note,
     of_all_levels,
 )
-from leaderboard.metric_boards.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardWish
+from leaderboard.metric_boards.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardParams
 from leaderboard.metric_boards.letters import Letters
 from leaderboard.plots import levels_of, people_estimate
 from workers.metric_list import kind_of, page_of
@@ -36,7 +36,7 @@ CEILING, RELIABILITY, LEAVE_ONE_OUT = (
 COMPARE_FORM = "compare"
 TIED = "tied with the best"
 HARD_TO_READ = "cannot read all of the text"
-PLAIN = BoardWish()
+PLAIN = BoardParams()
 ACCURACIES = {
     "turn": (
         (
@@ -93,7 +93,7 @@ COSTS = (
 def metric_board(
     document: dict[str, Any],
     updated: datetime | None,
-    wish: BoardWish = PLAIN,
+    wish: BoardParams = PLAIN,
     letters: Letters | None = None,
     no_letters: str = "",
     tied: Collection[str] = (),
@@ -127,7 +127,7 @@ def metric_board(
     )
 
 
-def shown_columns(table: Table, wish: BoardWish, document: Mapping[str, Any]) -> str:
+def shown_columns(table: Table, wish: BoardParams, document: Mapping[str, Any]) -> str:
     """The columns that show until the reader chooses: the chosen coefficient at each level that has
     any value, and all that is said of the chosen level; what it takes."""
     has_values = {
@@ -148,7 +148,7 @@ def shown_columns(table: Table, wish: BoardWish, document: Mapping[str, Any]) ->
 # --- columns --------------------------------------------------------------------------------------
 
 
-def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardWish) -> list[Column]:
+def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardParams) -> list[Column]:
     columns = [
         Column("metric", "Metric", "link"),
         Column(
@@ -187,7 +187,7 @@ def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardWish
     return columns
 
 
-def _level_columns(document: Mapping[str, Any], level: str, wish: BoardWish) -> list[Column]:
+def _level_columns(document: Mapping[str, Any], level: str, wish: BoardParams) -> list[Column]:
     group = f"{level} level"
     interval = document.get("interval", {}).get(level, "95 % intervals are over dialogues")
     variant = VARIANT_HELP[wish.variant_at(level)]
@@ -238,7 +238,7 @@ def _metric_row(
     document: dict[str, Any],
     metric: str,
     by_level: dict[str, dict[str, Any]],
-    wish: BoardWish,
+    wish: BoardParams,
     letters: Letters | None,
     tied: Collection[str],
 ) -> Row:
@@ -285,12 +285,12 @@ def _note(row: dict[str, Any], variant: str, coefficient: str) -> str:
     """What was left out; of an average, of how many groups it is."""
     return "; ".join(
         part
-        for part in (coverage_note(row), _groups_words(row.get(variant, {}), coefficient))
+        for part in (coverage_note(row), _groups_text(row.get(variant, {}), coefficient))
         if part
     )
 
 
-def _groups_words(average: Mapping[str, Any], coefficient: str) -> str:
+def _groups_text(average: Mapping[str, Any], coefficient: str) -> str:
     groups, defined = average.get("groups"), average.get("defined", {}).get(coefficient)
     if groups is None or defined is None or defined >= groups:
         return ""
@@ -334,7 +334,7 @@ PEOPLE = (
 )
 
 
-def _people_rows(document: dict[str, Any], wish: BoardWish) -> list[Row]:
+def _people_rows(document: dict[str, Any], wish: BoardParams) -> list[Row]:
     """What bounds every metric, and how far people agree: rows that do not compete."""
     return [
         _people_row(document, wish, key, name, note, document[key])
@@ -345,7 +345,7 @@ def _people_rows(document: dict[str, Any], wish: BoardWish) -> list[Row]:
 
 def _people_row(
     document: dict[str, Any],
-    wish: BoardWish,
+    wish: BoardParams,
     key: str,
     name: str,
     note: str,
@@ -423,7 +423,7 @@ def _strongest_marked(
 
 def _metric_notes(
     document: dict[str, Any],
-    wish: BoardWish,
+    wish: BoardParams,
     letters: Letters | None,
     no_letters: str,
     some_are_tied: bool,

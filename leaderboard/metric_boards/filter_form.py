@@ -14,7 +14,7 @@ from leaderboard.metric_boards.filters import (
     NEEDS,
     ORIGINS,
     VARIANTS,
-    BoardWish,
+    BoardParams,
     methods_present,
     needs_present,
     origins_present,
@@ -33,7 +33,7 @@ class Select:
 
 def filter_form(
     document: Mapping[str, Any],
-    wish: BoardWish,
+    wish: BoardParams,
     aspect: str,
     aspects: Sequence[str],
     systems: Sequence[SystemChoice],

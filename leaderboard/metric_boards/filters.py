@@ -76,13 +76,13 @@ def needs_of(configuration: str) -> frozenset[str] | None:
         return None
 
 
-class UnknownWish(ValueError):
+class UnknownParam(ValueError):
     """The address asks for something that this board does not have; the message says what there
     is."""
 
 
 @dataclass(frozen=True, slots=True)
-class BoardWish:
+class BoardParams:
     """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` what they are
     computed of; the rest leaves metrics out."""
 
@@ -129,13 +129,13 @@ class BoardWish:
         return needs is not None and NEEDS[self.needs][1](needs)
 
 
-def wish_of(
+def parse_params(
     asked: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None
-) -> BoardWish:
+) -> BoardParams:
     """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it
-    is the first of the document at which a metric has a value. Raises ``UnknownWish``."""
+    is the first of the document at which a metric has a value. Raises ``UnknownParam``."""
     coefficient = _one_of(asked, "coefficient", "pearson", COEFFICIENT_NAMES)
-    return BoardWish(
+    return BoardParams(
         level=_one_of(
             asked, "level", first_level(document, coefficient), ("turn", "dialogue", "system")
         ),
@@ -158,11 +158,11 @@ def first_level(document: Mapping[str, Any] | None, coefficient: str = "pearson"
 def _one_of(asked: Mapping[str, str], name: str, default: str, known: Any) -> str:
     wish = asked.get(name) or default
     if wish not in known:
-        raise UnknownWish(f"{name} is none of {', '.join(known)}")
+        raise UnknownParam(f"{name} is none of {', '.join(known)}")
     return wish
 
 
-def kept(document: Mapping[str, Any], wish: BoardWish) -> dict[str, Any]:
+def kept(document: Mapping[str, Any], wish: BoardParams) -> dict[str, Any]:
     """The stored answer with the rows that the filters leave."""
     return {**document, "rows": [row for row in document["rows"] if wish.keeps(row)]}
 

@@ -8,20 +8,20 @@ from typing import Any
 from annotations.tables.numerals import written
 from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.metric_boards.board import chosen_estimate
-from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardParams
 from leaderboard.metric_boards.letters import Letters
 from leaderboard.plots import ceiling_of, people_estimate
 
 SYMBOLS = dict(COEFFICIENTS)
 
 
-def strength(row: Mapping[str, Any], wish: BoardWish) -> float | None:
+def strength(row: Mapping[str, Any], wish: BoardParams) -> float | None:
     """The chosen coefficient in the metric's own direction: of a distance, turned round."""
     value = chosen_estimate(row, wish.coefficient, wish.shown_variant)["value"]
     return None if value is None else float(value) * (1 if row["higher_is_better"] else -1)
 
 
-def best_row(document: Mapping[str, Any], wish: BoardWish) -> Mapping[str, Any] | None:
+def best_row(document: Mapping[str, Any], wish: BoardParams) -> Mapping[str, Any] | None:
     """Of the metric that follows people best at the chosen level; None where none is defined."""
     defined = [
         row
@@ -32,7 +32,7 @@ def best_row(document: Mapping[str, Any], wish: BoardWish) -> Mapping[str, Any] 
 
 
 def tied_with_best(
-    document: Mapping[str, Any], wish: BoardWish, letters: Letters | None
+    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None
 ) -> list[str]:
     """The metrics that are not significantly different from the best of those shown."""
     best = best_row(document, wish)
@@ -41,14 +41,14 @@ def tied_with_best(
     return letters.tied_with(best["metric"], _others(document, wish, best)) or []
 
 
-def _others(document: Mapping[str, Any], wish: BoardWish, best: Mapping[str, Any]) -> list[str]:
+def _others(document: Mapping[str, Any], wish: BoardParams, best: Mapping[str, Any]) -> list[str]:
     return [
         row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best
     ]
 
 
 def headline(
-    document: Mapping[str, Any], wish: BoardWish, letters: Letters | None
+    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None
 ) -> tuple[str, str]:
     """(who is first and how sure that is, what else there is to say); the first is "" where nothing
     can be said."""
@@ -82,7 +82,7 @@ def _interval(value: Mapping[str, Any]) -> str:
 
 
 def _apart(
-    document: Mapping[str, Any], wish: BoardWish, letters: Letters | None, best: Mapping[str, Any]
+    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None, best: Mapping[str, Any]
 ) -> str:
     others = _others(document, wish, best)
     if not others:
@@ -120,7 +120,7 @@ def _named(metrics: Sequence[str]) -> str:
     return f"{len(metrics)} other metrics" if len(metrics) > 1 else metrics[0]
 
 
-def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
+def _people(document: Mapping[str, Any], wish: BoardParams) -> str:
     if wish.shown_variant != GLOBAL:
         return ""
     ceiling = ceiling_of(document, wish.level, wish.coefficient)
@@ -142,7 +142,7 @@ def _people(document: Mapping[str, Any], wish: BoardWish) -> str:
     return said
 
 
-def _why_nothing(document: Mapping[str, Any], wish: BoardWish) -> str:
+def _why_nothing(document: Mapping[str, Any], wish: BoardParams) -> str:
     rows = [row for row in document["rows"] if row["level"] == wish.level]
     if not rows:
         return f"No metric has scores beside human ones at {wish.level} level."

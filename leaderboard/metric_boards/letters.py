@@ -47,7 +47,9 @@ class Letters:
         return [other for other in among if (other, metric) in self.ahead]
 
 
-def letters_of(comparisons: Mapping[str, Any] | None, coefficient: str) -> Letters | None:
+def normalised_characters(
+    comparisons: Mapping[str, Any] | None, coefficient: str
+) -> Letters | None:
     """None where nothing is stored yet, or no pair was tested of this coefficient."""
     found = (comparisons or {}).get("coefficients", {}).get(coefficient)
     if comparisons is None or not found:

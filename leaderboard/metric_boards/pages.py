@@ -21,12 +21,12 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
 from leaderboard.metric_boards.board import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.metric_boards.filter_form import filter_form
-from leaderboard.metric_boards.filters import GLOBAL, BoardWish, UnknownWish, kept, wish_of
+from leaderboard.metric_boards.filters import GLOBAL, BoardParams, UnknownParam, kept, parse_params
 from leaderboard.metric_boards.headline import best_row, headline, tied_with_best
-from leaderboard.metric_boards.letters import Letters, letters_of, why_no_letters
+from leaderboard.metric_boards.letters import Letters, normalised_characters, why_no_letters
 from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_boards.plots import forest_figure
-from leaderboard.metric_requests import comparisons_asked, correlations_asked
+from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, table_for_file
 from leaderboard.system_sets import system_note, systems_or_404
@@ -42,7 +42,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     systems = systems_or_404(request, version)
     _wish(request, systems)  # what it does not have is refused before anything is computed
-    found = look(version, "correlations", **correlations_asked(aspect, systems))
+    found = look(version, "correlations", **correlation_params(aspect, systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
@@ -99,27 +99,29 @@ def _registered() -> str:
     return " ".join(f"{metric.name} {metric.version}" for metric in all_metrics().values())
 
 
-def _wish(request: HttpRequest, systems: str, document: dict[str, Any] | None = None) -> BoardWish:
+def _wish(
+    request: HttpRequest, systems: str, document: dict[str, Any] | None = None
+) -> BoardParams:
     try:
-        return wish_of(request.GET, systems, document)
-    except UnknownWish as unknown:
+        return parse_params(request.GET, systems, document)
+    except UnknownParam as unknown:
         raise Http404(str(unknown)) from None
 
 
 def _letters(
-    version: CorpusVersion, aspect: str, wish: BoardWish, document: dict[str, Any]
+    version: CorpusVersion, aspect: str, wish: BoardParams, document: dict[str, Any]
 ) -> tuple[Any, Letters | None]:
     """The look at the comparisons of all pairs, where there is anything to compare, and the letters
     in it."""
     if wish.shown_variant != GLOBAL or _count(document) < 2:
         return None, None
-    asked = comparisons_asked(aspect, wish.level, wish.systems)
+    asked = comparison_params(aspect, wish.level, wish.systems)
     if asked is None:
         return None, None
     found = look(version, "comparisons", **asked)
     return found, made_once(
         ("letters", found.stored, wish.coefficient),
-        lambda: letters_of(found.answer, wish.coefficient),
+        lambda: normalised_characters(found.answer, wish.coefficient),
     )
 
 
@@ -152,7 +154,7 @@ def _will_be_there(request: HttpRequest, found: Look) -> bool:
     )
 
 
-def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardWish) -> str:
+def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardParams) -> str:
     """The metric whose scatter plots are shown: the one asked for, else the one that the headline
     names."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
@@ -175,7 +177,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)
     systems = systems_or_404(request, version)
-    correlations = look(version, "correlations", **correlations_asked(aspect, systems))
+    correlations = look(version, "correlations", **correlation_params(aspect, systems))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
@@ -183,7 +185,9 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
         return waiting_page(
             request, context, seen, page_name=PLOTS, below_tab=True, shows=AWAITS_NEWER
         )
-    metric = _chosen_metric(request, correlations.answer, wish_of({}, systems, correlations.answer))
+    metric = _chosen_metric(
+        request, correlations.answer, parse_params({}, systems, correlations.answer)
+    )
     if not metric:
         raise Http404("no metric is computed on this corpus")
     drawn = look(version, "scatter", aspect=aspect, metric=metric, systems=systems)

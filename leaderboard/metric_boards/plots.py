@@ -11,12 +11,14 @@ from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_boards.board import chosen_estimate
-from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardWish
+from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardParams
 from leaderboard.metric_boards.letters import SHARED_LETTER, Letters
 from leaderboard.plots import ceiling_of, estimate_of, people_estimate
 
 
-def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> Figure:
+def forest_figure(
+    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None
+) -> Figure:
     """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement
     as lines. A distance is turned round, and says so: the farther to the right, the better a metric
     follows people."""
@@ -48,7 +50,7 @@ def forest_figure(document: Mapping[str, Any], wish: BoardWish, letters: Letters
     )
 
 
-def _heavy_tails(rows: Sequence[Mapping[str, Any]], wish: BoardWish) -> str:
+def _heavy_tails(rows: Sequence[Mapping[str, Any]], wish: BoardParams) -> str:
     marked = [
         row
         for row in rows
@@ -68,7 +70,7 @@ NAMED = 6
 """More names than this stand in the table, not in the caption."""
 
 
-def _forest_row(row: Mapping[str, Any], wish: BoardWish, letters: Letters | None) -> ForestRow:
+def _forest_row(row: Mapping[str, Any], wish: BoardParams, letters: Letters | None) -> ForestRow:
     estimate = estimate_of(chosen_estimate(row, wish.coefficient, wish.shown_variant))
     return ForestRow(
         label_of(row),
@@ -85,7 +87,7 @@ def _turned(estimate: Estimate) -> Estimate:
     return Estimate(-estimate.value, ci, estimate.p, estimate.reason)
 
 
-def _lines(document: Mapping[str, Any], wish: BoardWish) -> tuple[list[tuple[str, float]], str]:
+def _lines(document: Mapping[str, Any], wish: BoardParams) -> tuple[list[tuple[str, float]], str]:
     """Upright lines with their labels, and what the caption says of them, or why there are none."""
     if wish.shown_variant != GLOBAL:
         return [], ""

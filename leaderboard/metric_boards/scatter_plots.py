@@ -11,7 +11,7 @@ from annotations.models import CorpusVersion, Response
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered
-from leaderboard.estimate_cells import coverage_words
+from leaderboard.estimate_cells import coverage_text
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter, scores_by_human
 from leaderboard.plots import ceiling_of, estimate_of
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
@@ -100,7 +100,7 @@ def _remark(row: dict[str, Any]) -> str:
     parts = (
         f"The interval speaks of {scope}" if scope and row["pearson"].get("ci") else "",
         _sentence(row["pearson"].get("ci_remark", "")),
-        coverage_words(row),
+        coverage_text(row),
         row.get("worth", ""),
     )
     return " ".join(f"{part}." for part in parts if part)

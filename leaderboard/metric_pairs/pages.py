@@ -21,7 +21,7 @@ from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
-from leaderboard.metric_boards.filters import UnknownWish, wish_of
+from leaderboard.metric_boards.filters import UnknownParam, parse_params
 from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_pairs.comparison import (
     comparison_table,
@@ -30,7 +30,7 @@ from leaderboard.metric_pairs.comparison import (
     names_of,
     verdicts,
 )
-from leaderboard.metric_requests import correlations_asked
+from leaderboard.metric_requests import correlation_params
 from leaderboard.queries.driving_texts import drivers_with_texts
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, unpacked
@@ -50,10 +50,10 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         return _picked(request, slug)
     systems = systems_or_404(request, version)
     try:
-        wish = wish_of(request.GET, systems)
-    except UnknownWish as unknown:
+        wish = parse_params(request.GET, systems)
+    except UnknownParam as unknown:
         raise Http404(str(unknown)) from None
-    board = look(version, "correlations", **correlations_asked(aspect, wish.systems))
+    board = look(version, "correlations", **correlation_params(aspect, wish.systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if board.answer is None:
         return waiting_page(request, context, board, page_name=PAGE_NAME, below_tab=True)

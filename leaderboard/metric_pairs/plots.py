@@ -8,7 +8,7 @@ from typing import Any, cast
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from annotations.rating_queries import turn_order
-from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
+from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.figures.two_metrics import TwoScores, two_metrics_scatter
@@ -21,7 +21,7 @@ from leaderboard.stored_figures import document_of, packed
 @registered(
     "metric-pair-scatter",
     version=2,
-    kept_up=PAIRS_KEPT_UP,
+    kept_up=PAIRS_REFRESHED_FOR,
     for_files="points",
     of_pairs=True,
     resolved=with_choice,

@@ -176,7 +176,7 @@ def _facts(configuration: Configuration) -> list[tuple[str, str]]:
         ("Scores", _listed([f"{level}s" for level in LEVELS if level in declared.levels])),
         ("Looks at", _listed(["the response", *needs])),
         ("Better is", "higher" if declared.higher_is_better else "lower"),
-        ("Range", _range_words(declared.value_range)),
+        ("Range", _range_text(declared.value_range)),
         ("Runs on", QUEUES[declared.queue]),
         ("Version", declared.version),
     ]
@@ -186,7 +186,7 @@ def _listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _range_words(ends: tuple[float | None, float | None]) -> str:
+def _range_text(ends: tuple[float | None, float | None]) -> str:
     low, high = (None if end is None else f"{end:g}".replace("-", "−") for end in ends)
     if low is None:
         return "any number" if high is None else f"{high} and below"
@@ -254,7 +254,7 @@ def _on_corpus(
     figure = (
         None
         if spread.answer is None
-        else _spread_figure(configuration, name, spread.answer, signature)
+        else _distribution_figure(configuration, name, spread.answer, signature)
     )
     sides = {side: _judged(version, gaps, side) for side in ("over", "under")}
     details = queries.details_of(configuration, version)
@@ -296,7 +296,7 @@ def _on_corpus(
     }
 
 
-def _spread_figure(
+def _distribution_figure(
     configuration: Configuration, corpus: str, spread: dict[str, Any], signature: str
 ) -> Figure:
     if spread["level"] == "system":

@@ -61,7 +61,7 @@ def to_latex(document: dict[str, Any]) -> str:
             comment(
                 "share of answers that score above what was made of them, 95 % interval over "
                 f"dialogues; {document['pairs']} pairs of {document['dialogues']} dialogues, seed "
-                f"{document['seed']}; {data_words(document)}"
+                f"{document['seed']}; {data_text(document)}"
             ),
             comment(document["published"]),
             *dict.fromkeys(comment(row["signature"]) for row in document["rows"]),
@@ -69,7 +69,7 @@ def to_latex(document: dict[str, Any]) -> str:
     )
 
 
-def data_words(document: dict[str, Any]) -> str:
+def data_text(document: dict[str, Any]) -> str:
     data: dict[str, str] = document["data"]
     if "corpus" in data:
         return f"{data['corpus']} {data['version']}"

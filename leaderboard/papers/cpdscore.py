@@ -9,7 +9,7 @@ from typing import Any
 from annotations.tables.csv_text import csv_table
 from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
-from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
+from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import LATEX_SYMBOLS
 from leaderboard.published.comperdial import NOT_SIGNIFICANT
@@ -104,7 +104,7 @@ def _pairs(cell: dict[str, Any]) -> str:
     if "n" not in cell:
         return ""
     return (
-        f"{cell['n']} ({share_in_words(cell['coverage'])} scored)"
+        f"{cell['n']} ({format_share(cell['coverage'])} scored)"
         if is_partial(cell)
         else str(cell["n"])
     )
@@ -198,7 +198,7 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [
         comment(
-            f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_words(cell)}, n = "
+            f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_text(cell)}, n = "
             f"{cell['n']}"
         )
         for line in _lines(table)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.tables.latex_text import comment, escaped, row_of
-from leaderboard.estimate_cells import coverage_words, is_partial
+from leaderboard.estimate_cells import coverage_text, is_partial
 
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", escaped("ρ")), ("kendall", escaped("τ")))
 LATEX_SYMBOLS = dict(COEFFICIENTS)
@@ -73,7 +73,7 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
             comment("double dagger: not all that people rated has a score; the rest is left out")
         )
     lines += [
-        comment(f"{row['metric']}, {row['level']} level: {coverage_words(row)}, n = {row['n']}")
+        comment(f"{row['metric']}, {row['level']} level: {coverage_text(row)}, n = {row['n']}")
         for row in document["rows"]
         if is_partial(row)
     ]

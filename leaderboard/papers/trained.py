@@ -15,7 +15,7 @@ from typing import Any
 from annotations.tables.csv_text import csv_table
 from annotations.tables.dash import Dash
 from annotations.tables.latex_text import comment, escaped, row_of
-from leaderboard.estimate_cells import coverage_words, is_partial, share_in_words
+from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import LATEX_SYMBOLS
 from leaderboard.published import cmn, density
@@ -77,7 +77,7 @@ def lines_of(table: Mapping[str, Any]) -> Iterator[Line]:
 
 def _of_group(row: Mapping[str, Any], group: Mapping[str, Any]) -> Iterator[Line]:
     scored = group["scored"]
-    what = group_words(group)
+    what = group_label(group)
     if len(scored) > 1:
         words = f"{len(scored)} seeds: {what}" if what else f"{len(scored)} seeds"
         yield Line("", row["group"], [], words, group, group)
@@ -85,7 +85,7 @@ def _of_group(row: Mapping[str, Any], group: Mapping[str, Any]) -> Iterator[Line
         yield Line("", row["group"], [], _source(one, "" if len(scored) > 1 else what), one, group)
 
 
-def group_words(group: Mapping[str, Any]) -> str:
+def group_label(group: Mapping[str, Any]) -> str:
     """What tells a group from the others of its row; of the information's estimate the form
     alone."""
     options = group["options"].replace("form=", "")
@@ -137,7 +137,7 @@ def _text_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> TextTa
     symbols = " ".join(SYMBOLS[name] for name in names)
     header = [
         "",
-        *(f"{_set_words(table, words)} {symbols}" for words in table["published_sets"]),
+        *(f"{_set_label(table, words)} {symbols}" for words in table["published_sets"]),
         "here",
     ]
     header += [SYMBOLS[name] for name in names]
@@ -153,14 +153,14 @@ def _text_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> TextTa
                     _theirs(one, names)
                     for one in line.published or [{}] * len(table["published_sets"])
                 ),
-                line.source + _scored_words(line.ours),
+                line.source + _scored_text(line.ours),
                 *(_ours(line.ours.get(name), alpha) for name in names),
             ]
         )
     return "\n".join(wrap(title_of(document, table), WIDTH)), header, rows
 
 
-def _set_words(table: Mapping[str, Any], words: str) -> str:
+def _set_label(table: Mapping[str, Any], words: str) -> str:
     return "paper" if len(table["published_sets"]) == 1 else words
 
 
@@ -231,9 +231,9 @@ def _end(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
-def _scored_words(ours: Mapping[str, Any]) -> str:
+def _scored_text(ours: Mapping[str, Any]) -> str:
     return (
-        f", {share_in_words(ours['coverage'])} scored"
+        f", {format_share(ours['coverage'])} scored"
         if "coverage" in ours and is_partial(ours)
         else ""
     )
@@ -397,7 +397,7 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
     lines += [r"\bottomrule", r"\end{tabular}"]
     scored = [one for row in table["rows"] for group in row["ours"] for one in group["scored"]]
     lines += [
-        comment(f"{one['configuration']}, {table['corpus']}: {coverage_words(one)}, n = {one['n']}")
+        comment(f"{one['configuration']}, {table['corpus']}: {coverage_text(one)}, n = {one['n']}")
         for one in scored
         if is_partial(one)
     ]

@@ -68,7 +68,7 @@ def _rows(group: str, lines: str) -> tuple[PublishedRow, ...]:
     return tuple(found)
 
 
-_WORDS, _EMBEDDINGS, _LEARNT, _OURS = "Word overlap", "Embeddings", "Learnt", "CMN"
+_LABELS, _EMBEDDINGS, _LEARNT, _OURS = "Word overlap", "Embeddings", "Learnt", "CMN"
 _SETS = (DAILYDIALOG, PERSONACHAT)
 
 TABLE_1 = PublishedTable(
@@ -77,7 +77,7 @@ TABLE_1 = PublishedTable(
     _SETS,
     BOTH,
     _rows(
-        _WORDS,
+        _LABELS,
         """
         BLEU-1     |  0.0465 (0.6782)   0.0049 (0.9652)  -0.0314 (0.8183)  -0.0372 (0.7856)
         BLEU-2     |  0.0497 (0.6577)   0.0116 (0.9175)  -0.0601 (0.6597)  -0.0621 (0.6495)
@@ -123,7 +123,7 @@ TABLE_2 = PublishedTable(
     _SETS,
     BOTH,
     _rows(
-        _WORDS,
+        _LABELS,
         """
         BLEU-1     |  0.2953 (<0.0001)  0.2635 (<0.0001) -0.1533 (0.0361)  -0.1702 (0.0199)
         BLEU-2     |  0.2733 (<0.0001)  0.2638 (<0.0001) -0.1657 (0.0235)  -0.1810 (0.0132)

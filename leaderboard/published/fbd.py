@@ -52,12 +52,12 @@ class PublishedMetric:
     ``CORPORA``."""
 
 
-_WORDS, _EMBEDDINGS, _DISTRIBUTIONS = "Word overlap", "Embeddings", "Distributions"
+_LABELS, _EMBEDDINGS, _DISTRIBUTIONS = "Word overlap", "Embeddings", "Distributions"
 
 CORRELATIONS = (
     PublishedMetric(
         "BLEU",
-        _WORDS,
+        _LABELS,
         {
             "": (
                 (0.400, 0.672),
@@ -71,7 +71,7 @@ CORRELATIONS = (
     ),
     PublishedMetric(
         "METEOR",
-        _WORDS,
+        _LABELS,
         {
             "": (
                 (0.800, 0.860),
@@ -85,7 +85,7 @@ CORRELATIONS = (
     ),
     PublishedMetric(
         "ROUGE-L",
-        _WORDS,
+        _LABELS,
         {
             "": (
                 (0.600, 0.289),

@@ -14,7 +14,7 @@ from annotations.estimates import Undefined
 from leaderboard.statistics.share_over_dialogues import share_over_dialogues
 from workers.metrics.base import Account, Example, Score
 from workers.metrics.configuration import Configuration, MetricUnavailableError
-from workers.scoring import loaded_facts
+from workers.scoring import loaded_model_fields
 from workers.training.adversarial import KINDS, Spoilt, spoilt
 from workers.training.dialogues import SPEAKERS, TrainingDialogue
 from workers.training.pairs import Pair, pairs_of
@@ -37,7 +37,7 @@ ITS_OWN_REFERENCE = (
     "looks at a reference, too: the true answer stands for it, which makes the question easy"
 )
 
-Told = Callable[[Configuration, int, int], None]
+ProgressCallback = Callable[[Configuration, int, int], None]
 """Hears of which metric how many texts of how many are scored."""
 
 
@@ -58,7 +58,7 @@ def adversarial_check(
     dialogues: Sequence[TrainingDialogue],
     seed: int = 0,
     most: int = 0,
-    told: Told | None = None,
+    told: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """``most``: pairs that are drawn by the seed; 0: all. Of each metric a row a kind: "accuracy"
     is an estimate as JSON, the share of pairs whose true answer scores higher, with an interval
@@ -100,7 +100,7 @@ def _rows(
     pairs: Sequence[Pair],
     kept: Sequence[int],
     made: Sequence[Spoilt],
-    told: Told | None,
+    told: ProgressCallback | None,
 ) -> list[dict[str, Any]]:
     scorer = configuration.scorer()
     true = [_example(dialogues, pairs[place]) for place in kept]
@@ -114,7 +114,7 @@ def _rows(
     account = scorer.account() if hasattr(scorer, "account") else Account()
     about = {
         "metric": configuration.text,
-        "signature": configuration.signature(**loaded_facts(configuration, account)),
+        "signature": configuration.signature(**loaded_model_fields(configuration, account)),
         "model": account.model,
         "device": account.device,
     }

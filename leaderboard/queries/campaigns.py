@@ -19,7 +19,7 @@ from annotations.campaigns.queries.ratings import (
     CampaignItems,
     campaign_agreement,
     campaign_matrix,
-    ratings_stamp,
+    ratings_data_version,
 )
 from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
 from annotations.models import CorpusVersion
@@ -45,14 +45,16 @@ def campaign_agreement_answer(
     }
 
 
-def agreement_stamp(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
+def agreement_data_version(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
     """A campaign's ratings change while its corpus version does not. Raises
     ``Campaign.DoesNotExist``."""
     found = Campaign.objects.get(pk=campaign)
-    return f"{ratings_stamp(found)}.{found.changes}"
+    return f"{ratings_data_version(found)}.{found.changes}"
 
 
-@registered("campaign-agreement", version=1, stamp=agreement_stamp, kept_up=timedelta(hours=1))
+@registered(
+    "campaign-agreement", version=1, stamp=agreement_data_version, kept_up=timedelta(hours=1)
+)
 def stored_agreement(
     _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool
 ) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from leaderboard.queries.trained_claims import (
 )
 from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
 from leaderboard.queries.trained_lines import Belongs, Evaluation
-from leaderboard.queries.trained_models import ModelFacts, model_facts, setup_words
+from leaderboard.queries.trained_models import ModelInfo, model_facts, setup_text
 from workers.metrics.configuration import Configuration
 
 RECIPE = "cmn"
@@ -70,7 +70,7 @@ def cmn_table(
     sets = [one for of_source in paper.BESIDE.values() for one in of_source]
     places = places_of(sets, slugs or {}, OURS.values())
     scored = [(place, one) for place in places.values() for one in place.found if trained_name(one)]
-    known: dict[str, dict[tuple[str, str], ModelFacts]] = {}
+    known: dict[str, dict[tuple[str, str], ModelInfo]] = {}
     for recipe, of_recipe in ((RECIPE, True), ("density", False)):
         named = {
             (trained_name(one), place.revisions.get(one.text, ""))
@@ -101,7 +101,7 @@ def cmn_table(
         "missing": [
             line for place in places.values() for line in what_is_missing(place, _wanted(models))
         ],
-        "notes": [setup_words(paper.SETUP, models), *NOTES],
+        "notes": [setup_text(paper.SETUP, models), *NOTES],
     }
 
 
@@ -115,13 +115,13 @@ def _table(how: Evaluation, source: str, place: Place) -> dict[str, Any]:
 
 
 def _belongs_to(row: PublishedRow) -> Belongs:
-    def belongs(configuration: Configuration, _: ModelFacts | None) -> bool:
+    def belongs(configuration: Configuration, _: ModelInfo | None) -> bool:
         return configuration.metric.name == OURS.get(row.metric)
 
     return belongs
 
 
-def _wanted(models: Iterable[ModelFacts]) -> list[str]:
+def _wanted(models: Iterable[ModelInfo]) -> list[str]:
     """The default of each metric; of CMN every model that is here, in both forms."""
     here = sorted(model.name for model in models if model.state == "here")
     names = [name for name in OURS.values() if not (here and name.startswith(RECIPE))]

@@ -36,18 +36,18 @@ class ComparedMetric(Protocol):
     def signature(self, **facts: object) -> str: ...
 
 
-Facts = tuple[tuple[str, str], ...]
+SignatureFields = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Computed(Configuration):
     """A configuration whose runs a model made: its signature says which model it was."""
 
-    made_with: tuple[Facts, ...] = ()
+    made_with: tuple[SignatureFields, ...] = ()
     """Each kind of run once: its facts (model revision, precision)."""
 
     @classmethod
-    def by(cls, configuration: Configuration, made_with: tuple[Facts, ...]) -> Computed:
+    def by(cls, configuration: Configuration, made_with: tuple[SignatureFields, ...]) -> Computed:
         return cls(configuration.metric, configuration.values, made_with)
 
     def signature(self, **facts: object) -> str:

@@ -113,8 +113,8 @@ def compared_pairs(
         "coefficients": {name: _document(texts, found) for name, found in tests.items()},
         "not_compared": without,
         "test": used,
-        "method": method_words(used, level),
-        "population": population_words(used, rated_systems(human, level)),
+        "method": method_text(used, level),
+        "population": population_text(used, rated_systems(human, level)),
         "permutations": draws if used in PERMUTED else 0,
         "seed": seed,
     }
@@ -137,7 +137,7 @@ def permutations_for(pairs: int) -> int:
     return int(np.clip(-(-A_PAIR * pairs // 1000) * 1000, LEAST_PERMUTATIONS, MOST_PERMUTATIONS))
 
 
-def method_words(test: Test, level: CeilingLevel) -> str:
+def method_text(test: Test, level: CeilingLevel) -> str:
     if test in POPULATIONS:
         over = (
             "dialogues"
@@ -163,7 +163,7 @@ def method_words(test: Test, level: CeilingLevel) -> str:
     return words
 
 
-def population_words(test: Test, systems: int) -> str:
+def population_text(test: Test, systems: int) -> str:
     """What a difference is said of."""
     if test in ("jackknife-dialogues", "perm-input"):
         return f"other dialogues with these {systems} systems"

@@ -33,7 +33,7 @@ from leaderboard.statistics.levels import MetricCorrelation, correlate_items, co
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.redraws import Method, Recipe, Unit
 from leaderboard.statistics.system_ranking import rank_systems
-from workers.judging.worth import worth_of
+from workers.judging.worth import caveat_of
 from workers.language_fit import reading_warnings
 from workers.metrics.configuration import Configuration
 
@@ -277,7 +277,7 @@ def _row_document(
     notes = [correlation.note, configuration.note if isinstance(configuration, Computed) else ""]
     if any(notes):
         document["note"] = ". ".join(note for note in notes if note)
-    if worth := worth_of(configuration):
+    if worth := caveat_of(configuration):
         document["worth"] = worth
     if isinstance(configuration, HandedIn):
         document["submitted"] = configuration.as_json()

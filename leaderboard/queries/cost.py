@@ -16,7 +16,7 @@ from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 NO_JUDGE = "it asks no language model"
-ELSEWHERE = "its scores were computed elsewhere"
+REMOTE = "its scores were computed elsewhere"
 
 
 @dataclass
@@ -69,7 +69,7 @@ def _work(systems: Sequence[System]) -> dict[str, _Work]:
 def _document(metric: str, work: _Work | None, purse: Purse | None) -> dict[str, Any]:
     known = all_metrics().get(metric.partition("[")[0])
     if work is None:
-        nothing = Estimate.undefined(ELSEWHERE).as_json()
+        nothing = Estimate.undefined(REMOTE).as_json()
         return {
             "seconds_per_1000": nothing,
             "tokens_per_1000": nothing,

@@ -19,7 +19,7 @@ from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
 from leaderboard.queries.system_choice import ALL, NAMED
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from workers import queries as run_queries
-from workers.judging.worth import judge_of, worth_of
+from workers.judging.worth import caveat_of, judge_of
 from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
@@ -425,7 +425,7 @@ def _worth(corpora: Iterable[_Corpus]) -> list[dict[str, Any]]:
     """What is known of the judges in the tables, each once."""
     by_words: dict[str, list[str]] = {}
     for configuration in (one for corpus in corpora for one in corpus.found):
-        if (words := worth_of(configuration)) and configuration.text not in by_words.setdefault(
+        if (words := caveat_of(configuration)) and configuration.text not in by_words.setdefault(
             words, []
         ):
             by_words[words].append(configuration.text)

@@ -22,11 +22,11 @@ from leaderboard.queries.trained_corpora import Place, places_of, trained_name, 
 from leaderboard.queries.trained_lines import Belongs, Evaluation, gathered
 from leaderboard.queries.trained_models import (
     HERE,
-    OF_THE_PLACE,
-    ModelFacts,
-    family_words,
+    TURN_PLACEHOLDERS,
+    ModelInfo,
+    family_label,
     model_facts,
-    setup_words,
+    setup_text,
 )
 from workers.metrics.configuration import Configuration
 from workers.metrics.fed import METRICS as FED_METRICS
@@ -105,7 +105,7 @@ def density_table(
             for place in places.values()
             for line in what_is_missing(place, _wanted(place, models))
         ],
-        "notes": [setup_words(paper.SETUP, models), *NOTES],
+        "notes": [setup_text(paper.SETUP, models), *NOTES],
     }
 
 
@@ -128,7 +128,7 @@ def _belongs_to(table: PublishedTable) -> Any:
     def of_row(row: PublishedRow) -> Belongs:
         names = OURS.get(row.metric, ())
 
-        def belongs(configuration: Configuration, model: ModelFacts | None) -> bool:
+        def belongs(configuration: Configuration, model: ModelInfo | None) -> bool:
             name = configuration.metric.name
             if name not in names or table.level not in configuration.levels:
                 return False
@@ -144,19 +144,19 @@ def _belongs_to(table: PublishedTable) -> Any:
     return of_row
 
 
-def _selects(model: ModelFacts | None) -> bool:
+def _selects(model: ModelInfo | None) -> bool:
     """Trained by L_RS, as all of the paper's are, and not by MAUDE's loss."""
     return model is None or model.settings.get("objective", "selection") == "selection"
 
 
-def has_contrastive(model: ModelFacts | None) -> bool | None:
+def has_contrastive(model: ModelInfo | None) -> bool | None:
     """None where nothing is known of the model."""
     if model is None or not model.settings:
         return None
     return bool(model.settings.get("contrastive", "paper") != "none")
 
 
-def _wanted(place: Place, models: Iterable[ModelFacts]) -> list[str]:
+def _wanted(place: Place, models: Iterable[ModelInfo]) -> list[str]:
     """The default of each metric; of trained ones, every model that is here and that the table has
     a row for."""
     level = paper.TABLE_4.level if place.of is paper.FED_DIALOGUES else paper.TABLE_1.level
@@ -179,11 +179,11 @@ def _wanted(place: Place, models: Iterable[ModelFacts]) -> list[str]:
 # --- the selection models (Table 5) ---------------------------------------------------------------
 
 
-def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
-    words = family_words(models)
+def _selection(models: Iterable[ModelInfo]) -> list[dict[str, Any]]:
+    words = family_label(models)
     found = []
     for row in paper.TABLE_5:
-        families: dict[str, list[ModelFacts]] = {}
+        families: dict[str, list[ModelInfo]] = {}
         for model in models:
             if (
                 model.figures
@@ -221,7 +221,7 @@ def _selection(models: Iterable[ModelFacts]) -> list[dict[str, Any]]:
 # --- is ours like theirs --------------------------------------------------------------------------
 
 
-def _findings(tables: list[dict[str, Any]], models: list[ModelFacts]) -> list[dict[str, Any]]:
+def _findings(tables: list[dict[str, Any]], models: list[ModelInfo]) -> list[dict[str, Any]]:
     by_name = {(model.name, model.revision): model for model in models}
     found: list[dict[str, Any]] = []
     for table in tables:
@@ -233,7 +233,7 @@ def _findings(tables: list[dict[str, Any]], models: list[ModelFacts]) -> list[di
 
 
 def _claims(
-    table: dict[str, Any], ours: Ours, by_name: Mapping[tuple[str, str], ModelFacts]
+    table: dict[str, Any], ours: Ours, by_name: Mapping[tuple[str, str], ModelInfo]
 ) -> list[Claim]:
     def values(metric: str, group: str) -> dict[str, dict[str, float]]:
         return published_values(row_of(table, metric, group))
@@ -276,13 +276,13 @@ def _claims(
     ]
 
 
-def _without_contrastive(ours: Ours, by_name: Mapping[tuple[str, str], ModelFacts]) -> str:
+def _without_contrastive(ours: Ours, by_name: Mapping[tuple[str, str], ModelInfo]) -> str:
     """The family but for its contrastive loss; of models that nothing is known of, nothing that
     others share."""
     first = ours["scored"][0]
     model = by_name.get((first["trained"], first["revision"] or ""))
     if model is None or not model.settings:
         return str(first["configuration"])
-    left_out = ("contrastive", "contrastive_weight", "temperature", *OF_THE_PLACE)
+    left_out = ("contrastive", "contrastive_weight", "temperature", *TURN_PLACEHOLDERS)
     kept = {name: value for name, value in model.settings.items() if name not in left_out}
     return json.dumps([kept, model.data], sort_keys=True)

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from annotations.models import System
-from leaderboard.queries.compared import Computed, Facts, MetricScores
+from leaderboard.queries.compared import Computed, MetricScores, SignatureFields
 from workers.metrics.configuration import Configuration, still_there, unescaped
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
@@ -38,7 +38,7 @@ def metric_scores(
         for text, metric_version in {row[:2] for row in rows}
         if (configuration := still_there(text, metric_version))
     }
-    facts = _facts_of_runs(finished, known)
+    facts = _signature_fields_of_runs(finished, known)
     order = {name: place for place, name in enumerate(all_metrics())}
     texts = sorted(known, key=lambda text: (order[known[text].metric.name], text))
     place = {text: row for row, text in enumerate(texts)}
@@ -66,9 +66,9 @@ def metric_scores(
     return MetricScores(computed, tuple(systems), turn, system_scores, runs_done, dialogue)
 
 
-def _facts_of_runs(
+def _signature_fields_of_runs(
     finished: QuerySet[MetricRun], known: Mapping[str, Configuration]
-) -> dict[str, tuple[Facts, ...]]:
+) -> dict[str, tuple[SignatureFields, ...]]:
     """For configurations that a model had a part in: what their runs' signatures say beyond the
     configuration, each once. More than one: systems were scored by different models, or in
     different precision."""
@@ -77,14 +77,14 @@ def _facts_of_runs(
         .order_by("configuration", "signature")
         .values_list("configuration", "metric_version", "signature")
     )
-    found: dict[str, dict[Facts, None]] = {}
+    found: dict[str, dict[SignatureFields, None]] = {}
     for text, metric_version, signature in signatures:
         if text in known and known[text].metric.version == metric_version:
-            found.setdefault(text, {})[_said_beyond(known[text], signature)] = None
+            found.setdefault(text, {})[_text_beyond(known[text], signature)] = None
     return {text: tuple(facts) for text, facts in found.items()}
 
 
-def _said_beyond(configuration: Configuration, signature: str) -> Facts:
+def _text_beyond(configuration: Configuration, signature: str) -> SignatureFields:
     """The facts between the configuration's own and the corpus: model revision, precision, …"""
     own = configuration.signature()
     made = signature.partition("|corpus:")[0].removeprefix(own).strip("|")

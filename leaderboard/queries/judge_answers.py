@@ -18,7 +18,7 @@ from workers.models import MetricRun
 
 
 @dataclass(frozen=True)
-class SaidAnswer:
+class JudgeAnswerText:
     """One call's answer as it is stored."""
 
     sample: int
@@ -49,7 +49,7 @@ class SentRequest:
     messages: tuple[tuple[str, str], ...]
     """(role, text)"""
     parameters: tuple[tuple[str, Any], ...]
-    answers: tuple[SaidAnswer, ...]
+    answers: tuple[JudgeAnswerText, ...]
 
     @property
     def tokens(self) -> int:
@@ -127,12 +127,12 @@ def _one_turn(
     response = chosen.order_by("turn__number").first()
     if response is None:
         return None
-    place = _place_of_turn(version, dialogue, response.turn.number)
+    place = _turn_index(version, dialogue, response.turn.number)
     ratings = Rating.objects.filter(response=response, aspect=aspect)
     return _one(run, run.turn_scores, place, dialogue, response.turn, response.text, ratings)
 
 
-def _place_of_turn(version: CorpusVersion, dialogue: Dialogue, number: int) -> int:
+def _turn_index(version: CorpusVersion, dialogue: Dialogue, number: int) -> int:
     turns = Turn.objects.filter(dialogue__version=version)
     before = turns.filter(dialogue__position__lt=dialogue.position).count()
     return before + turns.filter(dialogue=dialogue, number__lt=number).count()
@@ -225,29 +225,29 @@ def sent_request(key: str, samples: Sequence[float | None]) -> SentRequest | Non
 
 def answers_of(
     keys: Iterable[str], samples: Mapping[str, Sequence[float | None]]
-) -> dict[str, tuple[SaidAnswer, ...]]:
+) -> dict[str, tuple[JudgeAnswerText, ...]]:
     """By the request's key, the answers to its first ``len(samples[key])`` samples, with the score
     that each gave."""
     rows = (
         StoredAnswer.objects.filter(request__key__in=list(keys))
-        .exclude(state=StoredAnswer.State.ASKED)
+        .exclude(state=StoredAnswer.State.REQUESTED)
         .order_by("sample", "ask")
         .values_list("request__key", *_COLUMNS)
     )
-    by_key: dict[str, list[SaidAnswer]] = {}
+    by_key: dict[str, list[JudgeAnswerText]] = {}
     for key, *columns in rows:
         if columns[0] < len(samples[key]):
-            by_key.setdefault(key, []).append(SaidAnswer(*columns))
+            by_key.setdefault(key, []).append(JudgeAnswerText(*columns))
     return {key: tuple(_with_scores(answers, samples[key])) for key, answers in by_key.items()}
 
 
 def _with_scores(
-    answers: Sequence[SaidAnswer], samples: Sequence[float | None]
-) -> list[SaidAnswer]:
+    answers: Sequence[JudgeAnswerText], samples: Sequence[float | None]
+) -> list[JudgeAnswerText]:
     """A sample's score is that of the last time that it was asked."""
     last = {one.sample: one.ask for one in answers}
     return [
-        SaidAnswer(*(getattr(one, name) for name in _COLUMNS), score=samples[one.sample])
+        JudgeAnswerText(*(getattr(one, name) for name in _COLUMNS), score=samples[one.sample])
         if one.ask == last[one.sample]
         else one
         for one in answers

@@ -31,7 +31,7 @@ STEP = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Params:
     side: str = ""
     by: float = 1.0
     only: str = ""
@@ -43,7 +43,7 @@ class Wish:
 
     @property
     def is_empty(self) -> bool:
-        return self == Wish(by=self.by, sort=self.sort)
+        return self == Params(by=self.by, sort=self.sort)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class JudgedRows:
         found[[int(row) for row in self.document[name]]] = True
         return found
 
-    def chosen(self, wish: Wish) -> IntArray:
+    def chosen(self, wish: Params) -> IntArray:
         """The rows that the wish wants, in its order."""
         kept = np.ones(self.n, dtype=bool)
         for name, value in (
@@ -92,7 +92,7 @@ class JudgedRows:
                 kept &= getattr(self, name) == value
         kept &= self._of_kind(wish.only)
         if wish.side:
-            kept &= self._on_side(wish.side, wish.by)
+            kept &= self._by_speaker(wish.side, wish.by)
         rows = np.flatnonzero(kept)
         key = self._sort_key(wish.sort)
         if key is None:
@@ -100,7 +100,7 @@ class JudgedRows:
         order = np.argsort(np.where(np.isnan(key[rows]), np.inf, key[rows]), kind="stable")
         return np.asarray(rows[order])
 
-    def _on_side(self, side: str, by: float) -> np.ndarray:
+    def _by_speaker(self, side: str, by: float) -> np.ndarray:
         """A difference that is not there lies on no side: comparisons with NaN are false."""
         if side == "above":
             return np.asarray(self.difference > by)

@@ -11,7 +11,7 @@ import numpy as np
 
 from annotations.models import CorpusVersion, Response
 from annotations.queries import select_systems
-from leaderboard.queries.judge_answers import SaidAnswer, answers_of
+from leaderboard.queries.judge_answers import JudgeAnswerText, answers_of
 from leaderboard.queries.judge_choice import JudgedRows
 from leaderboard.queries.judge_items import sample_sd
 from leaderboard.queries.metric_runs import finished_runs_of
@@ -131,8 +131,8 @@ class AnsweredRow:
     row: JudgedRow
     signature: str
     trace: JudgeTrace
-    answers: tuple[SaidAnswer, ...]
-    other_answers: tuple[SaidAnswer, ...]
+    answers: tuple[JudgeAnswerText, ...]
+    other_answers: tuple[JudgeAnswerText, ...]
 
 
 def answered_rows(

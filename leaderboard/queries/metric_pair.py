@@ -11,7 +11,7 @@ import numpy as np
 
 from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
-from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
+from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.metric_pair_items import Common, common_at, means_of, pair_sides
 from leaderboard.queries.metric_pair_tests import (
@@ -35,7 +35,9 @@ TOP = 8
 """Items shown on either side."""
 
 
-@registered("metric-pair", version=3, kept_up=PAIRS_KEPT_UP, of_pairs=True, resolved=with_choice)
+@registered(
+    "metric-pair", version=3, kept_up=PAIRS_REFRESHED_FOR, of_pairs=True, resolved=with_choice
+)
 def metric_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
 ) -> dict[str, Any]:

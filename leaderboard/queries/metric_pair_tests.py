@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from annotations.estimates import Estimate
-from leaderboard.queries.comparisons import default_test, method_words, population_words
+from leaderboard.queries.comparisons import default_test, method_text, population_text
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.metric_pair_items import Common, means_of
 from leaderboard.queries.pair_tests import NO_P, TEST_NAMES
@@ -43,8 +43,8 @@ def advised(found: Common, level: CeilingLevel) -> dict[str, str]:
     test = default_test(level, systems)
     return {
         "advised": test,
-        "method": method_words(test, level),
-        "population": population_words(test, systems),
+        "method": method_text(test, level),
+        "population": population_text(test, systems),
     }
 
 

@@ -76,7 +76,7 @@ def _rows(
 
 def _examples(configuration: Configuration, version: CorpusVersion, side: str) -> list[Example]:
     if side == PEOPLE:
-        return queries.human_side_of(configuration, version)
+        return queries.human_reference_of(configuration, version)
     (system,) = select_systems(version, [side])
     return [example for example in queries.examples_of(system) if example is not None]
 

@@ -14,8 +14,8 @@ from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.comparisons import (
     aligned,
     default_test,
-    method_words,
-    population_words,
+    method_text,
+    population_text,
     rated_systems,
     upright,
 )
@@ -126,8 +126,8 @@ def _rows(
         document["level"], document["coefficient"] = level, name
         if name == "pearson" or advised == "perm-sys":
             document["advised"] = advised
-            document["method"] = method_words(advised, level)
-            document["population"] = population_words(advised, rated_systems(human, level))
+            document["method"] = method_text(advised, level)
+            document["population"] = population_text(advised, rated_systems(human, level))
         documents.append(document)
     return documents
 

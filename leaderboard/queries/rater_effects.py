@@ -28,7 +28,7 @@ METHOD = (
     "REML; intervals of systems: jackknife over dialogues, Student's t; of severities: best "
     "linear unbiased prediction"
 )
-MOST_STEPS = 11
+MAX_STEPS = 11
 """Scores of more different values than this are not shown one by one."""
 
 
@@ -121,7 +121,7 @@ def _steps(matrix: RatingMatrix) -> list[float] | None:
     stand one by one."""
     given = np.unique(matrix.scores[np.isfinite(matrix.scores)])
     steps = [float(one) for one in (matrix.levels or given)]
-    return steps if 0 < len(steps) <= MOST_STEPS and set(given.tolist()) <= set(steps) else None
+    return steps if 0 < len(steps) <= MAX_STEPS and set(given.tolist()) <= set(steps) else None
 
 
 def _raters(

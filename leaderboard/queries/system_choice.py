@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.models import CorpusVersion, System
-from annotations.prepared import Given, Prepared
+from annotations.prepared import CompiledQuery, Given
 from annotations.queries import NotFound, select_systems
 from leaderboard.queries.gold import gold_systems
 
@@ -46,7 +46,7 @@ def register(source: Source) -> None:
         _sources.append(source)
 
 
-_SHOWN_KINDS = Prepared(
+_SHOWN_KINDS = CompiledQuery(
     lambda: (
         System.objects.filter(version=Given("version"), withheld=False)
         .order_by("position")

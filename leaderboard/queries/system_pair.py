@@ -13,7 +13,7 @@ import numpy as np
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
-from leaderboard.analyses.kinds import PAIRS_KEPT_UP, registered
+from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself, gold_among
@@ -37,7 +37,7 @@ DIGITS = 6
 digits."""
 
 
-@registered("system-pair", version=2, kept_up=PAIRS_KEPT_UP, of_pairs=True)
+@registered("system-pair", version=2, kept_up=PAIRS_REFRESHED_FOR, of_pairs=True)
 def system_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, level: str = ""
 ) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from annotations.models import CorpusVersion, Response, System, Turn
 
-ASKED_FOR_BY_NAME = 400
+REQUESTED_BY_NAME = 400
 """More items than these are read with all others of the version: a query takes only so many
 parameters."""
 
 
 @dataclass(frozen=True, slots=True)
-class SaidTurn:
+class TurnText:
     """``first``, ``second``: the systems' responses; None where one gave none. ``context``:
     (speaker, text)."""
 
@@ -34,7 +34,7 @@ class SaidTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidItem:
+class ItemText:
     """A turn, or the turns of a dialogue."""
 
     row: int
@@ -42,28 +42,28 @@ class SaidItem:
     """Its position."""
     dialogue_id: str
     turn: int | None
-    turns: tuple[SaidTurn, ...]
+    turns: tuple[TurnText, ...]
 
 
-def said_items(
+def item_texts(
     version: CorpusVersion,
     document: Mapping[str, Any],
     systems: tuple[System, System],
     chosen: Sequence[int],
-) -> list[SaidItem]:
+) -> list[ItemText]:
     """The items of these rows of a ``system_pair``, in this order; those whose dialogue is gone are
     left out. ``systems``: the first and the second, which the reader may see."""
     rows = document["rows"]
     turns = Turn.objects.filter(dialogue__version=version)
-    if len(chosen) <= ASKED_FOR_BY_NAME:
+    if len(chosen) <= REQUESTED_BY_NAME:
         turns = turns.filter(dialogue__position__in={rows["dialogue"][row] for row in chosen})
     said = _responses(turns, systems)
-    places: dict[int, list[SaidTurn]] = {}
+    places: dict[int, list[TurnText]] = {}
     names: dict[int, str] = {}
     for turn in turns.select_related("dialogue").order_by("dialogue__position", "number"):
         names[turn.dialogue.position] = turn.dialogue.external_id
         places.setdefault(turn.dialogue.position, []).append(
-            SaidTurn(
+            TurnText(
                 turn.number,
                 tuple((speaker, text) for speaker, text in turn.context),
                 *(said.get((system.pk, turn.pk)) for system in systems),
@@ -75,7 +75,7 @@ def said_items(
         own = [turn for turn in places.get(position, ()) if number < 0 or turn.number == number]
         if own:
             found.append(
-                SaidItem(row, position, names[position], None if number < 0 else number, tuple(own))
+                ItemText(row, position, names[position], None if number < 0 else number, tuple(own))
             )
     return found
 

@@ -10,22 +10,22 @@ from typing import Any
 
 from leaderboard.published.correlations import PublishedRow, PublishedTable
 from leaderboard.queries.trained_corpora import Place, monte_carlo, other_options, trained_name
-from leaderboard.queries.trained_models import ModelFacts, family_words
+from leaderboard.queries.trained_models import ModelInfo, family_label
 from workers.metrics.configuration import Configuration
 
-Belongs = Callable[[Configuration, ModelFacts | None], bool]
-Facts = Mapping[tuple[str, str], ModelFacts]
+Belongs = Callable[[Configuration, ModelInfo | None], bool]
+SignatureFields = Mapping[tuple[str, str], ModelInfo]
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """How every table's correlations are made, and what is known of the models."""
 
-    facts: Facts
+    facts: SignatureFields
     resamples: int
     seed: int
 
-    def model_of(self, place: Place, configuration: Configuration) -> ModelFacts | None:
+    def model_of(self, place: Place, configuration: Configuration) -> ModelInfo | None:
         name = trained_name(configuration)
         return self.facts.get((name, place.revisions.get(configuration.text, ""))) if name else None
 
@@ -34,7 +34,7 @@ class Evaluation:
         by seed only."""
         rows = place.rows_at(table.level, self.resamples, self.seed)
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-        words = family_words(self.facts.values())
+        words = family_label(self.facts.values())
         for configuration in place.found:
             model = self.model_of(place, configuration)
             if configuration.text not in rows or not belongs(configuration, model):
@@ -104,7 +104,7 @@ def _scored(
     place: Place,
     table: PublishedTable,
     configuration: Configuration,
-    model: ModelFacts | None,
+    model: ModelInfo | None,
     row: Mapping[str, Any],
 ) -> dict[str, Any]:
     told: dict[str, Any] = {

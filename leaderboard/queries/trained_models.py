@@ -24,12 +24,12 @@ _SHOWN = {"density": ("contrastive",)}
 """By recipe: what a family is called by, whether or not the families differ in it."""
 _DEFAULTS = {"density": {"contrastive": "paper"}}
 """Of what is shown, for models of which only the row's chosen settings are known."""
-OF_THE_PLACE = ("device", "save_every", "keep", "curve_every", "precision")
+TURN_PLACEHOLDERS = ("device", "save_every", "keep", "curve_every", "precision")
 """Where it ran, what was written down: no part of what a family is."""
 
 
 @dataclass(frozen=True)
-class ModelFacts:
+class ModelInfo:
     name: str
     recipe: str
     state: str
@@ -56,7 +56,9 @@ class ModelFacts:
         """The same for models that differ by nothing but their seeds."""
         if not self.settings:
             return self.name
-        kept = {name: value for name, value in self.settings.items() if name not in OF_THE_PLACE}
+        kept = {
+            name: value for name, value in self.settings.items() if name not in TURN_PLACEHOLDERS
+        }
         return json.dumps([self.recipe, self.state == HERE, kept, self.data], sort_keys=True)
 
     @property
@@ -86,9 +88,7 @@ class ModelFacts:
         return {**told, "reason": self.reason} if self.reason else told
 
 
-def model_facts(
-    recipe: str, scored: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], ModelFacts]:
+def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ModelInfo]:
     """By name and revision: the models of this recipe that are here, and those that ``scored``
     names (a name and the revision that its scores were made with, "" where that is unknown)."""
     here = {model.name: model for model in by_name.models_here(recipe)}
@@ -104,19 +104,19 @@ def model_facts(
     return found
 
 
-def _of_model(model: TrainedModel) -> ModelFacts:
+def _of_model(model: TrainedModel) -> ModelInfo:
     config = model.config
     told: Mapping[str, Any] = config.get("model", {})
     own: Mapping[str, Any] = config.get("settings", {})
     chosen = {**_readable(own), **config.get("training", {})}
-    return ModelFacts(
+    return ModelInfo(
         model.name,
         model.recipe,
         HERE,
         model.revision,
         chosen.pop("seed", None),
         chosen,
-        _data_words(told.get("about", {}).get("data", {})) or str(config.get("data", ""))[:12],
+        _data_text(told.get("about", {}).get("data", {})) or str(config.get("data", ""))[:12],
         told.get("dialogues"),
         told.get("pairs"),
         config.get("best", {}).get("step"),
@@ -128,18 +128,18 @@ def _of_model(model: TrainedModel) -> ModelFacts:
     )
 
 
-def _of_row(recipe: str, name: str, revision: str, state: str) -> ModelFacts:
+def _of_row(recipe: str, name: str, revision: str, state: str) -> ModelInfo:
     row = Training.objects.filter(name=name, recipe=recipe).first()
     if row is None or (revision and row.revision != revision):
-        return ModelFacts(name, recipe, state, revision)
-    return ModelFacts(
+        return ModelInfo(name, recipe, state, revision)
+    return ModelInfo(
         name,
         recipe,
         state,
         row.revision,
         row.seed,
         {**_DEFAULTS.get(recipe, {}), **_readable(row.chosen)},
-        queries.data_words(row),
+        queries.data_text(row),
         steps=row.best.get("step"),
         figures=row.best.get("figures", {}),
         learnt=_learnt(row.overlap_rule, row.overlap.get("corpora", [])),
@@ -157,13 +157,13 @@ def _readable(own: Mapping[str, Any]) -> dict[str, Any]:
     return {name: Path(value).name if name == "encoder" else value for name, value in own.items()}
 
 
-def _data_words(data: Mapping[str, Any]) -> str:
+def _data_text(data: Mapping[str, Any]) -> str:
     if "corpus" in data:
         return f"{data['corpus']} {data['version']}"
     return f"{Path(data['file']).name} ({data['sha256'][:12]})" if "file" in data else ""
 
 
-def family_words(models: Iterable[ModelFacts]) -> dict[str, str]:
+def family_label(models: Iterable[ModelInfo]) -> dict[str, str]:
     """By family, what tells it from the others: ``L_CL paper, epochs 2``."""
     by_family = {model.family: model for model in models}
     differing = {
@@ -173,15 +173,15 @@ def family_words(models: Iterable[ModelFacts]) -> dict[str, str]:
     return {family: _words(model, differing[model.recipe]) for family, model in by_family.items()}
 
 
-def _differing(models: Iterable[ModelFacts], recipe: str) -> list[str]:
+def _differing(models: Iterable[ModelInfo], recipe: str) -> list[str]:
     known = [model for model in models if model.state == HERE and model.recipe == recipe]
     names = dict.fromkeys(
-        name for model in known for name in model.settings if name not in OF_THE_PLACE
+        name for model in known for name in model.settings if name not in TURN_PLACEHOLDERS
     )
     return [name for name in names if len({repr(model.settings.get(name)) for model in known}) > 1]
 
 
-def _words(model: ModelFacts, differing: Iterable[str]) -> str:
+def _words(model: ModelInfo, differing: Iterable[str]) -> str:
     shown = [*_SHOWN.get(model.recipe, ())]
     names = [*shown, *(name for name in differing if name not in shown)]
     return ", ".join(_said(name, model.settings[name]) for name in names if name in model.settings)
@@ -195,7 +195,7 @@ def _said(name: str, value: Any) -> str:
     return f"{name.replace('_', ' ')} {value}"
 
 
-def setup_words(paper: str, models: Iterable[ModelFacts]) -> str:
+def setup_text(paper: str, models: Iterable[ModelInfo]) -> str:
     """How the paper's models were made and how ours: why figures need not be alike."""
     known = list(models)
     ours = dict.fromkeys(_setup(model) for model in known if model.state == HERE)
@@ -208,7 +208,7 @@ def setup_words(paper: str, models: Iterable[ModelFacts]) -> str:
     return f"The paper's models: {paper}. Ours: {told}.{''.join(learnt)}"
 
 
-def _setup(model: ModelFacts) -> str:
+def _setup(model: ModelInfo) -> str:
     dialogues = "" if model.dialogues is None else f", {model.dialogues:,} dialogues"
     names = (
         "negatives",

@@ -21,11 +21,11 @@ from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels
 from leaderboard.figures import Figure
 from leaderboard.metric_boards.board import metric_board, shown_columns
-from leaderboard.metric_boards.filters import BoardWish
+from leaderboard.metric_boards.filters import BoardParams
 from leaderboard.metric_boards.headline import best_row, headline
-from leaderboard.metric_boards.letters import letters_of
+from leaderboard.metric_boards.letters import normalised_characters
 from leaderboard.metric_boards.plots import forest_figure
-from leaderboard.metric_requests import comparisons_asked, correlations_asked
+from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.raters.agreement_tables import agreement_tables
 from leaderboard.raters.effects_tables import corrected_table, in_one_sentence
 from leaderboard.report.method import Method, method_of
@@ -79,12 +79,12 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     """Everything is read where it is stored for the present data, else computed now. ``say`` hears
     what is at hand."""
     say("correlations")
-    correlations = answer_of(version, "correlations", **correlations_asked(aspect))
+    correlations = answer_of(version, "correlations", **correlation_params(aspect))
     levels = _levels_shown(version, correlations)
     comparisons = {}
     for level in levels:
         say(f"tests of all pairs of metrics, {level} level")
-        asked = comparisons_asked(aspect, level)
+        asked = comparison_params(aspect, level)
         if asked is not None:
             comparisons[level] = answer_of(version, "comparisons", **asked)
     say("systems and raters")
@@ -141,7 +141,7 @@ def _facts(version: CorpusVersion, aspect: str) -> list[tuple[str, str]]:
         ("Corpus", f"{version.corpus.name} ({version.corpus.slug})"),
         ("Version", f"{version.label}, read from {version.format}, {version.created_at:%Y-%m-%d}"),
         ("Holds", ", ".join(f"{written(count, 0)} {name}" for name, count in _counted(counts))),
-        ("Human score", _scale_words(version, aspect)),
+        ("Human score", _scale_text(version, aspect)),
         *([("Described as", version.description)] if version.description else []),
     ]
 
@@ -153,7 +153,7 @@ def _counted(counts: Any) -> list[tuple[str, int]]:
     ]
 
 
-def _scale_words(version: CorpusVersion, aspect: str) -> str:
+def _scale_text(version: CorpusVersion, aspect: str) -> str:
     ends = version.scales.get(aspect) or [None, None]
     scale = f", from {ends[0]:g} to {ends[1]:g}" if None not in ends else ""
     others = [name for name in version.aspects if name != aspect]
@@ -169,9 +169,9 @@ def _findings(
 ) -> list[str]:
     found = []
     for level in levels:
-        wish = BoardWish(level=level)
+        wish = BoardParams(level=level)
         first, rest = headline(
-            correlations, wish, letters_of(comparisons.get(level), wish.coefficient)
+            correlations, wish, normalised_characters(comparisons.get(level), wish.coefficient)
         )
         found.append(" ".join(part for part in (first, rest) if part))
     best, beside = system_headline(standing["systems"])
@@ -213,8 +213,8 @@ def _is_one_turn_each(version: CorpusVersion) -> bool:
 def _metric_section(
     version: CorpusVersion, document: dict[str, Any], level: str, compared: dict[str, Any] | None
 ) -> Section:
-    wish = BoardWish(level=level)
-    letters = letters_of(compared, wish.coefficient)
+    wish = BoardParams(level=level)
+    letters = normalised_characters(compared, wish.coefficient)
     figure = forest_figure(document, wish, letters)
     table = metric_board(document, None, wish, letters)
     columns = [
@@ -257,7 +257,7 @@ def _scatter(
     """Of the metric that follows people best at the finest level that has one; none where no metric
     does."""
     for level in levels:
-        best = best_row(correlations, BoardWish(level=level))
+        best = best_row(correlations, BoardParams(level=level))
         if best is not None:
             drawn = answer_of(version, "scatter", aspect=aspect, metric=best["metric"])
             wanted = [f"scatter-{one}" for one in levels]

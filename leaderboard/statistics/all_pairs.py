@@ -107,7 +107,7 @@ def all_pairs_of_items(
         pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)
     ]
     tally = _Tally(len(scores))
-    for first, second, both in pairs_alike(scored, alone):
+    for first, second, both in tied_pairs(scored, alone):
         numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
         used = np.union1d(first, second)
         on_common = [standardised(scores[row][both]) for row in used]
@@ -184,14 +184,14 @@ def all_pairs_of_systems(
             _test(found, values, (first, second), at, _differences(swaps.of, wanted), coins)
 
     defined = [estimates[coefficients[0]] for estimates in alone]
-    for first, second, both in pairs_alike(scored, defined[: len(metrics.scores)]):
+    for first, second, both in tied_pairs(scored, defined[: len(metrics.scores)]):
         used = np.union1d(first, second)
         swaps = _swapped_means(metrics.scores[used], both, metrics.system, dialogue, people)
         if swaps is not None:
             compare(first, second, swaps, swapped)
     if swapped != "dialogues" and len(fixed):
         there = np.isfinite(means)
-        for first, second, both in pairs_alike(there, defined):
+        for first, second, both in tied_pairs(there, defined):
             with_fixed = (first >= len(metrics.scores)) | (second >= len(metrics.scores))
             used = np.union1d(first[with_fixed], second[with_fixed])
             if len(used) and both.sum() > 2:
@@ -262,7 +262,7 @@ def _differences(of: SwappedSystems, wanted: Sequence[Coefficient]) -> Differenc
     return ranked
 
 
-def pairs_alike(
+def tied_pairs(
     scored: NDArray[np.bool_], alone: Sequence[Estimate]
 ) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
     """Pairs (first < second) of metrics with a coefficient, grouped by what both scored: (first,

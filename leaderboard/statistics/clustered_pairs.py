@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from annotations.correlation.pearson import pearson_estimate
 from annotations.estimates import Estimate
-from leaderboard.statistics.all_pairs import PairTests, correlation_of_means, means_of, pairs_alike
+from leaderboard.statistics.all_pairs import PairTests, correlation_of_means, means_of, tied_pairs
 from leaderboard.statistics.clustered_differences import (
     DeleteOne,
     Population,
@@ -113,7 +113,7 @@ def _tested(
     population: Population,
 ) -> PairTests:
     difference, p = np.full((2, len(alone), len(alone)), np.nan)
-    for first, second, both in pairs_alike(scored, alone):
+    for first, second, both in tied_pairs(scored, alone):
         used = np.union1d(first, second)
         found = without_each(used, both)
         at = np.searchsorted(used, first), np.searchsorted(used, second)

@@ -17,7 +17,7 @@ from annotations.correlation.jackknife import left_out_weights, with_jackknife_i
 from annotations.estimates import Estimate
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
 
 OF_COEFFICIENTS = bounds_of_difference((-1.0, 1.0))
 SEPARATELY = "a coefficient of one of the two is undefined"
@@ -75,7 +75,7 @@ def difference_over_systems(
     left_out = []
     for one, given in zip(sums, fixed, strict=True):
         remade = one.resampled_means(weights) if given is None else given[None, :]
-        left_out.append(correlate_rows(people, prepared_rows(remade))["pearson"])
+        left_out.append(correlate_rows(people, compiled_rows(remade))["pearson"])
     ranks = {
         name: Estimate(points[name].value, reason=STEPS)
         for name in COEFFICIENTS

@@ -22,7 +22,7 @@ from annotations.correlation.scores import MIN_PAIRS
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.redraws import numbered
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
 
 MOST_LEFT_OUT = 60
 """Of coefficients within systems, all are made anew for each dialogue that is left out: with more
@@ -160,7 +160,7 @@ def _coefficients(
     for members in np.unique(size[size >= MIN_PAIRS]):
         alike = np.flatnonzero(size == members)
         items = order[first[alike][:, None] + np.arange(members)]
-        rows = correlate_rows(fixed_side(human[items]), prepared_rows(metric[items]))
+        rows = correlate_rows(fixed_side(human[items]), compiled_rows(metric[items]))
         for name in COEFFICIENTS:
             found[name][alike] = rows[name]
     return found

@@ -10,7 +10,7 @@ from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
 from annotations.estimates import Estimate
 from leaderboard.statistics.permutation import ROUNDING, Swapped, standardised, toss
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import FixedScores, compiled_rows, correlate_rows, fixed_side
 
 SWAPS_AT_ONCE = 200_000
 """Scores in memory: so many rows of items are ranked at a time."""
@@ -51,10 +51,10 @@ def swap_tests(
 
 
 def _differences(
-    people: FixedSide, one: FloatArray, other: FloatArray, is_swapped: np.ndarray
+    people: FixedScores, one: FloatArray, other: FloatArray, is_swapped: np.ndarray
 ) -> dict[str, FloatArray]:
-    first = correlate_rows(people, prepared_rows(np.where(is_swapped, other, one)))
-    second = correlate_rows(people, prepared_rows(np.where(is_swapped, one, other)))
+    first = correlate_rows(people, compiled_rows(np.where(is_swapped, other, one)))
+    second = correlate_rows(people, compiled_rows(np.where(is_swapped, one, other)))
     return {name: first[name] - second[name] for name in COEFFICIENTS}
 
 

@@ -25,10 +25,10 @@ from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
 from leaderboard.statistics.rowwise import (
+    compiled_rows,
     correlate_rows,
     fixed_side,
     mean_of_defined,
-    prepared_rows,
 )
 
 
@@ -208,9 +208,9 @@ def _system_correlation(
     judged = rater_sums.count.sum(axis=1) > 0
     if reason := why_undefined(other_sums.means()[judged], rater_sums.means()[judged]):
         return _undefined(reason)
-    drawn = rater_sums.drawn_counts(weights)  # both judged the same items
+    drawn = rater_sums.resampled_counts(weights)  # both judged the same items
     redrawn_others = fixed_side(other_sums.resampled_means(weights, drawn)[:, judged])
-    redrawn_rater = prepared_rows(rater_sums.resampled_means(weights, drawn)[:, judged])
+    redrawn_rater = compiled_rows(rater_sums.resampled_means(weights, drawn)[:, judged])
     return _point_and_replicates(correlate_rows(redrawn_others, redrawn_rater))
 
 

@@ -14,7 +14,7 @@ from leaderboard.statistics.design import Design
 from leaderboard.statistics.heavy_tails import heavy_tail_remark
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 from leaderboard.statistics.redraws import Method, Recipe, Unit, item_redraws
-from leaderboard.statistics.system_side import SystemSide
+from leaderboard.statistics.system_side import SystemMeans
 
 MANY_SYSTEMS = 256
 """Below, arrays are so small that two threads wait for the interpreter longer than they save."""
@@ -72,7 +72,7 @@ def correlate_items(
     cluster, redraws = item_redraws(recipe, of_system, np.asarray(dialogue, dtype=np.int64)[rated])
     scored = np.isfinite(metric_scores)
     estimates: dict[int, dict[str, Estimate]] = {}
-    for metrics_alike in _rows_alike(scored):
+    for metrics_alike in _identical_rows(scored):
         both = scored[metrics_alike[0]]
         found = correlation_estimates_of_many(
             human_scores[both],
@@ -134,12 +134,12 @@ def correlate_systems(
     rated = np.isfinite(human_means)
     compared = np.isfinite(means) & rated
     results: dict[int, MetricCorrelation] = {}
-    for rows_alike in _rows_alike(compared):
+    for rows_alike in _identical_rows(compared):
         both = compared[rows_alike[0]]
-        side = SystemSide(human_sums.only(both), recipe, Design(there[both]).strata)
+        side = SystemMeans(human_sums.only(both), recipe, Design(there[both]).strata)
 
         def correlated(
-            row: int, both: NDArray[np.bool_] = both, side: SystemSide = side
+            row: int, both: NDArray[np.bool_] = both, side: SystemMeans = side
         ) -> tuple[int, MetricCorrelation]:
             of_metric = sums[row].only(both) if row < len(sums) else None
             found = side.correlated(means[row][both], of_metric)
@@ -172,7 +172,7 @@ def _finite(scores: ArrayLike) -> FloatArray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _rows_alike(present: NDArray[np.bool_]) -> list[list[int]]:
+def _identical_rows(present: NDArray[np.bool_]) -> list[list[int]]:
     """Row numbers grouped by which places are present: those metrics can share the human side."""
     groups: dict[bytes, list[int]] = {}
     for number, row in enumerate(present):

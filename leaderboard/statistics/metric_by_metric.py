@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.correlation.kendall import kendall_estimate
 from annotations.correlation.pearson import (
-    PearsonSide,
+    PearsonScores,
     pearson_between,
     pearson_estimate,
-    pearson_side,
+    pearson_scores,
 )
 from annotations.correlation.spearman import spearman_estimate
 from annotations.estimates import Estimate
@@ -58,13 +58,13 @@ def correlate_metrics(
         if clusters and resamples
         else None
     )
-    sides: dict[tuple[int, bytes], PearsonSide] = {}
+    sides: dict[tuple[int, bytes], PearsonScores] = {}
 
-    def side(metric: int, both: BoolArray) -> PearsonSide:
+    def side(metric: int, both: BoolArray) -> PearsonScores:
         assert weights is not None
         key = (metric, both.tobytes())
         if key not in sides:
-            sides[key] = pearson_side(values[metric][both], cluster[both], weights)
+            sides[key] = pearson_scores(values[metric][both], cluster[both], weights)
         return sides[key]
 
     def pair(first: int, second: int) -> MetricPair:

@@ -10,10 +10,10 @@ import numpy as np
 from annotations.correlation import cluster_resamples, with_interval
 from annotations.correlation.scores import why_undefined
 from annotations.correlation.spearman import (
-    SpearmanSide,
+    SpearmanScores,
     spearman_between,
     spearman_estimate,
-    spearman_side,
+    spearman_scores,
 )
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -45,7 +45,7 @@ def partial_spearman(
         return point
     dialogues, place = np.unique(dialogue, return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
-    sides = [spearman_side(scores, place, weights) for scores in (x, y, given)]
+    sides = [spearman_scores(scores, place, weights) for scores in (x, y, given)]
     return with_interval(point, _replicates(*sides), len(dialogues))
 
 
@@ -73,7 +73,7 @@ def _point(x: FloatArray, y: FloatArray, given: FloatArray) -> Estimate:
     return Estimate(value=value)
 
 
-def _replicates(x: SpearmanSide, y: SpearmanSide, given: SpearmanSide) -> FloatArray:
+def _replicates(x: SpearmanScores, y: SpearmanScores, given: SpearmanScores) -> FloatArray:
     xy, xz, yz = spearman_between(x, y), spearman_between(x, given), spearman_between(y, given)
     left = (1.0 - xz * xz) * (1.0 - yz * yz)
     has_any = np.maximum(np.abs(xz), np.abs(yz)) <= NEARLY_ONE  # False for NaN, too

@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
-from annotations.correlation.kendall import kendall_between, kendall_estimate, kendall_side
-from annotations.correlation.pearson import pearson_between, pearson_estimate, pearson_side
-from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_side
+from annotations.correlation.kendall import kendall_between, kendall_estimate, kendall_scores
+from annotations.correlation.pearson import pearson_between, pearson_estimate, pearson_scores
+from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_scores
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 Alternative = Literal["two-sided", "greater"]
@@ -44,7 +44,7 @@ smaller."""
 DECIMALS = 11
 """Of swapped system means, whose standard deviation is 1: equal means must tie when they are
 ranked."""
-LEAST_SPREAD = 1e-14
+MIN_SPREAD = 1e-14
 """Of scores of 1 at most: a smaller standard deviation is rounding."""
 
 
@@ -160,7 +160,7 @@ def standardised(scores: FloatArray, system: IntArray | None = None) -> FloatArr
     compared = scores if system is None else _system_means(scores, system)
     centred: FloatArray = scores - compared.mean()
     spread = compared.std()
-    return np.asarray(centred / spread) if spread > LEAST_SPREAD else np.zeros_like(scores)
+    return np.asarray(centred / spread) if spread > MIN_SPREAD else np.zeros_like(scores)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def _system_differences(
     size = np.bincount(system)
     human_side = fixed_side(_system_means(human, system)[None, :])
     first, second = (
-        correlate_rows(human_side, prepared_rows(np.round(total / size, DECIMALS)))[coefficient]
+        correlate_rows(human_side, compiled_rows(np.round(total / size, DECIMALS)))[coefficient]
         for total in (own + swapped_gain, both - own - swapped_gain)
     )
     return first - second
@@ -238,16 +238,16 @@ def _fast_correlation(human: FloatArray, coefficient: Coefficient) -> Callable[[
     itself."""
     cluster, once = np.zeros(len(human), dtype=np.int64), np.ones((1, 1))
     if coefficient == "pearson":
-        pearson_human = pearson_side(human, cluster, once)
+        pearson_human = pearson_scores(human, cluster, once)
         return lambda metric: float(
-            pearson_between(pearson_human, pearson_side(metric, cluster, once))[0]
+            pearson_between(pearson_human, pearson_scores(metric, cluster, once))[0]
         )
     if coefficient == "spearman":
-        spearman_human = spearman_side(human, cluster, once)
+        spearman_human = spearman_scores(human, cluster, once)
         return lambda metric: float(
-            spearman_between(spearman_human, spearman_side(metric, cluster, once))[0]
+            spearman_between(spearman_human, spearman_scores(metric, cluster, once))[0]
         )
-    kendall_human = kendall_side(human, cluster, once)
+    kendall_human = kendall_scores(human, cluster, once)
     return lambda metric: float(
-        kendall_between(kendall_human, kendall_side(metric, cluster, once))[0]
+        kendall_between(kendall_human, kendall_scores(metric, cluster, once))[0]
     )

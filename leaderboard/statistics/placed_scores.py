@@ -64,10 +64,12 @@ class SystemSums:
         places.
         """
         return settled(
-            _ratio(weights @ self.total.T, self.drawn_counts(weights) if drawn is None else drawn)
+            _ratio(
+                weights @ self.total.T, self.resampled_counts(weights) if drawn is None else drawn
+            )
         )
 
-    def drawn_counts(self, weights: FloatArray) -> FloatArray:
+    def resampled_counts(self, weights: FloatArray) -> FloatArray:
         """(resamples, systems) how many scored responses of each system a resample holds."""
         return np.asarray(weights @ self.count.T)
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray
 
@@ -90,8 +90,8 @@ def needed_to_separate(
     mean, variance = float(difference.mean()), float(difference.var(ddof=1))
     if abs(mean) < 1e-12:
         return Needed(mean, count, ratings, None, None, "the two systems have the same mean")
-    if alike_by_chance(difference, count):
-        return Needed(mean, count, ratings, None, None, ALIKE_BY_CHANCE)
+    if identical_dialogues(difference, count):
+        return Needed(mean, count, ratings, None, None, IDENTICAL_DIALOGUES)
     return _needed(mean, variance, count, rater_variance, ratings, power, level)
 
 
@@ -112,8 +112,8 @@ def _unpaired(
         return Needed(
             mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False
         )
-    if any(alike_by_chance(side, len(side)) for side in sides):
-        return Needed(mean, fewest, ratings, None, None, ALIKE_BY_CHANCE, is_paired=False)
+    if any(identical_dialogues(side, len(side)) for side in sides):
+        return Needed(mean, fewest, ratings, None, None, IDENTICAL_DIALOGUES, is_paired=False)
     variances = [float(side.var(ddof=1)) for side in sides]
     total = sum(variances)
     if not total:

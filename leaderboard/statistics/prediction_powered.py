@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, LEAST_ALIKE, ROUNDING
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, MIN_IDENTICAL, ROUNDING
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
@@ -149,7 +149,7 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
         degrees = _welch(
             (of_rated**2).sum(axis=-1), freedom, (of_unrated**2).sum(axis=-1), others - 1
         )
-        by_chance = (clusters < LEAST_ALIKE) & (np.sqrt(variance) <= ROUNDING * np.abs(alone))
+        by_chance = (clusters < MIN_IDENTICAL) & (np.sqrt(variance) <= ROUNDING * np.abs(alone))
         width_alone = np.where(
             (clusters > 1) & ~by_chance, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan
         )
@@ -230,7 +230,7 @@ def why_no_gain(part: RatedPart) -> str:
 
 def why_no_interval(part: RatedPart) -> str:
     """Of the ratings alone of one system, whose width is undefined."""
-    return ONE_DIALOGUE if int((part.rated > 0).sum()) < 2 else ALIKE_BY_CHANCE
+    return ONE_DIALOGUE if int((part.rated > 0).sum()) < 2 else IDENTICAL_DIALOGUES
 
 
 def interval_around(mean: float, width: float, reason: str = "") -> Estimate:

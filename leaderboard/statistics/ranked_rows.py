@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.rowwise import prepared_rows
+from leaderboard.statistics.rowwise import compiled_rows
 
 RESOLUTION = 2.0**36
 """Values closer than 1.5e-11 are equal. Rows hold means of standardised scores, of the size of
@@ -40,7 +40,7 @@ def human_order(means: FloatArray) -> HumanOrder:
     """``means``: (systems,), finite."""
     order = np.argsort(means, kind="stable")
     ascending = means[order]
-    rows = prepared_rows(ascending[None, :])
+    rows = compiled_rows(ascending[None, :])
     return HumanOrder(
         order,
         np.searchsorted(ascending, ascending, side="right"),

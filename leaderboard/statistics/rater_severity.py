@@ -21,7 +21,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
 from leaderboard.statistics.placed_scores import FloatArray
@@ -199,8 +199,8 @@ def _with_interval(
     squares = (again - again.mean()) ** 2
     of_own, of_others = float(squares[own].sum()), float(np.delete(squares, own).sum())
     variance = _jackknifed(of_own, len(own)) + _jackknifed(of_others, len(again)) + leftover
-    if alike_by_chance(again[own], len(own)):
-        return Estimate(value=value, reason=ALIKE_BY_CHANCE)
+    if identical_dialogues(again[own], len(own)):
+        return Estimate(value=value, reason=IDENTICAL_DIALOGUES)
     half = float(stdtrit(len(own) - 1, 0.975)) * float(np.sqrt(variance))
     return Estimate(value=value, ci=(value - half, value + half))
 

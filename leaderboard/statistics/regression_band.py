@@ -52,7 +52,7 @@ def regression_band(
     places = np.linspace(human.min(), human.max(), PLACES)
     clusters = 0 if dialogue is None else len(np.unique(dialogue))
     if dialogue is not None and clusters >= LEAST_CLUSTERS:
-        lines = _redrawn_lines(human, metric, dialogue, places, resamples, seed)
+        lines = _resampled_lines(human, metric, dialogue, places, resamples, seed)
         if len(lines):
             low, high = np.percentile(lines, [2.5, 97.5], axis=0)
             return RegressionBand(places, low, high, "bootstrap", clusters)
@@ -70,7 +70,7 @@ def regression_band(
     return RegressionBand(places, line - half, line + half, "t", clusters)
 
 
-def _redrawn_lines(
+def _resampled_lines(
     human: FloatArray,
     metric: FloatArray,
     dialogue: IntArray,

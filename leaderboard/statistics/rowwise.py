@@ -53,7 +53,7 @@ class Rows:
         return _undefined_where(self.undefined, np.einsum("rs,rs->r", self.ranks, self.ranks))
 
 
-def prepared_rows(values: FloatArray) -> Rows:
+def compiled_rows(values: FloatArray) -> Rows:
     """``values``: (rows, systems), at most 65,536 systems. Rows with a NaN give NaN
     coefficients."""
     missing = np.asarray(np.isnan(values).any(axis=1))
@@ -122,7 +122,7 @@ def _group_ends(
 
 
 @dataclass(frozen=True)
-class FixedSide:
+class FixedScores:
     """The side that is shared by many correlations (the human one), with the signs of all its pairs
     kept."""
 
@@ -149,12 +149,12 @@ class FixedSide:
         return np.asarray(np.sum(sums, axis=0, dtype=np.int64))
 
 
-def fixed_side(values: FloatArray) -> FixedSide:
-    return FixedSide(prepared_rows(values))
+def fixed_side(values: FloatArray) -> FixedScores:
+    return FixedScores(compiled_rows(values))
 
 
 def correlate_rows(
-    fixed: FixedSide, other: Rows, names: Collection[str] = ("pearson", "spearman", "kendall")
+    fixed: FixedScores, other: Rows, names: Collection[str] = ("pearson", "spearman", "kendall")
 ) -> dict[str, FloatArray]:
     """{"pearson", "spearman", "kendall"}: (rows,) each; NaN where a row of either side is constant
     or incomplete."""
@@ -179,7 +179,7 @@ def _products(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("rs,rs->r", *np.broadcast_arrays(one, other)))
 
 
-def _concordant_minus_discordant(fixed: FixedSide, other: Rows) -> FloatArray:
+def _concordant_minus_discordant(fixed: FixedScores, other: Rows) -> FloatArray:
     systems = len(other.place)
     rows = max(fixed.rows.place.shape[1], other.place.shape[1])
     # A sum of at most 127 signs fits eight bits, the fastest reduction there is.

@@ -27,18 +27,18 @@ from annotations.agreement.cross_table import correlations_of_replicates, has_fe
 from annotations.agreement.matrix import RatingMatrix
 from annotations.correlation import COEFFICIENTS, THREADS, Redraws, left_out_weights
 from annotations.correlation.jackknife import group_of_cluster
-from annotations.correlation.pearson import pearson_between, pearson_side
+from annotations.correlation.pearson import pearson_between, pearson_scores
 from annotations.correlation.scores import why_undefined
 from annotations.correlation.settled import DIGITS_OF_PARTS, settled
-from annotations.correlation.spearman import spearman_between, spearman_side
+from annotations.correlation.spearman import spearman_between, spearman_scores
 from annotations.estimates import Estimate
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import (
+    compiled_rows,
     correlate_rows,
     fixed_side,
     mean_of_defined,
-    prepared_rows,
 )
 
 SPLITS = 40
@@ -178,7 +178,7 @@ def _correlated(
     if reason := why_undefined(one, other):
         return dict.fromkeys(("pearson", "spearman"), reason)
     redrawn = [half.resampled_means(weights) for half in sums]
-    found = correlate_rows(fixed_side(redrawn[0]), prepared_rows(redrawn[1]))
+    found = correlate_rows(fixed_side(redrawn[0]), compiled_rows(redrawn[1]))
     return {"pearson": found["pearson"], "spearman": found["spearman"]}
 
 
@@ -191,8 +191,10 @@ def _of_items(
         return {**correlations_of_replicates(one, other, dialogue, weights)}
     places = dialogue, weights
     return {
-        "pearson": pearson_between(pearson_side(one, *places), pearson_side(other, *places)),
-        "spearman": spearman_between(spearman_side(one, *places), spearman_side(other, *places)),
+        "pearson": pearson_between(pearson_scores(one, *places), pearson_scores(other, *places)),
+        "spearman": spearman_between(
+            spearman_scores(one, *places), spearman_scores(other, *places)
+        ),
     }
 
 

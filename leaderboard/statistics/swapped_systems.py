@@ -38,7 +38,7 @@ class SwappedSystems:
     def pearson(self, coins: Coins, first: IntArray, second: IntArray) -> FloatArray:
         """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a
         constant."""
-        kept, moved = self._kept_and_moved(coins)
+        kept, moved = self._retained_and_moved(coins)
         kept -= kept.mean(axis=2, keepdims=True)
         moved -= moved.mean(axis=2, keepdims=True)
         # (permutations, m, m): the products of what one metric keeps with what another gives.
@@ -59,7 +59,7 @@ class SwappedSystems:
         self, coins: Coins, first: IntArray, second: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """The same for ρ and for τ-b."""
-        kept, moved = self._kept_and_moved(coins)
+        kept, moved = self._retained_and_moved(coins)
         permutations = kept.shape[1]
         spearman, kendall = (
             np.empty((permutations, len(first))),
@@ -82,7 +82,7 @@ class SwappedSystems:
             list(pool.map(fill, range(0, len(first), at_once)))
         return spearman, kendall
 
-    def _kept_and_moved(self, coins: Coins) -> tuple[FloatArray, FloatArray]:
+    def _retained_and_moved(self, coins: Coins) -> tuple[FloatArray, FloatArray]:
         """(m, permutations, systems) twice: each mean's part that stays and the part that goes to
         the other metric."""
         whole = self._part.sum(axis=2)

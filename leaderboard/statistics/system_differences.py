@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
 from annotations.correlation.settled import settled
 from annotations.estimates import Estimate
 from leaderboard.statistics.bounded import (
@@ -99,7 +99,7 @@ def compare_systems(
     means = [_mean(side[shared] / unit, group, level, unit, bounds) for side in (first, second)]
     difference = cut_to(_mean(gap, group, level, unit), bounds_of_difference(bounds))
     tested = 0
-    if difference.ci is not None or difference.reason == ALIKE_BY_CHANCE:
+    if difference.ci is not None or difference.reason == IDENTICAL_DIALOGUES:
         p, tested = _sign_flip_p(
             np.bincount(group, weights=gap).astype(np.float64), permutations, seed
         )
@@ -132,7 +132,7 @@ def _unpaired(
         group = np.unique(dialogue[scored], return_inverse=True)[1]
         means.append(_mean(values, group, level, unit, bounds))
         dialogues.append(int(group.max()) + 1)
-        alike = alike or alike_by_chance(
+        alike = alike or identical_dialogues(
             np.bincount(group, weights=values) / np.bincount(group), dialogues[-1]
         )
         of_dialogue = np.bincount(
@@ -180,7 +180,7 @@ def _welch(
             reason="an interval over dialogues needs at least 2 dialogues of either system",
         )
     if alike:
-        return Estimate(gap * unit, reason=ALIKE_BY_CHANCE)
+        return Estimate(gap * unit, reason=IDENTICAL_DIALOGUES)
     of_each = [float((side**2).sum()) for side in strayed]
     error = float(np.sqrt(((strayed[0] - strayed[1]) ** 2).sum()))
     if error <= 0.0:
@@ -220,8 +220,8 @@ def _mean(
             reason="an interval over dialogues needs at least 2 dialogues with scores of both "
             "systems",
         )
-    if alike_by_chance(np.bincount(group, weights=values) / np.bincount(group), groups):
-        return Estimate(mean, reason=ALIKE_BY_CHANCE)
+    if identical_dialogues(np.bincount(group, weights=values) / np.bincount(group), groups):
+        return Estimate(mean, reason=IDENTICAL_DIALOGUES)
     strayed = np.bincount(group, weights=values - values.mean())
     deviation = float(np.sqrt(groups / (groups - 1) * (strayed**2).sum())) / n
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * deviation * unit

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds, interval_within
 from leaderboard.statistics.design import Design
@@ -120,8 +120,8 @@ def _by_percentiles(sums: SystemSums, weights: FloatArray, level: float) -> list
 def _percentiles(
     redrawn: FloatArray, dialogues_rated: int, level: float
 ) -> tuple[float, float] | Undefined:
-    if alike_by_chance(redrawn[np.isfinite(redrawn)], dialogues_rated):
-        return Undefined(ALIKE_BY_CHANCE)
+    if identical_dialogues(redrawn[np.isfinite(redrawn)], dialogues_rated):
+        return Undefined(IDENTICAL_DIALOGUES)
     return percentile_interval(redrawn, level)
 
 

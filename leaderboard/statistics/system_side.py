@@ -24,14 +24,14 @@ from leaderboard.statistics.redraws import (
     both_resamples,
     of_clusters,
 )
-from leaderboard.statistics.rowwise import FixedSide, correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import FixedScores, compiled_rows, correlate_rows, fixed_side
 from leaderboard.statistics.true_means import SeenMeans, plausible_means, plausible_scores
 
 RANKS = ("spearman", "kendall")
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
 
 
-class SystemSide:
+class SystemMeans:
     """``human``: the sums of the systems that are compared. What metrics share is made once: the
     draws, the human means of each and the signs of all their pairs."""
 
@@ -73,7 +73,7 @@ class SystemSide:
         self, points: dict[str, Estimate], metric_means: FloatArray, metric: SystemSums | None
     ) -> dict[str, Estimate]:
         redrawn = _redrawn(metric_means, metric, self._bootstrap.weights)
-        replicates = correlate_rows(self._bootstrap_side, prepared_rows(redrawn))
+        replicates = correlate_rows(self._bootstrap_scores, compiled_rows(redrawn))
         return {
             name: self._bootstrap.with_interval(points[name], replicates[name], self.rated)
             for name in COEFFICIENTS
@@ -124,7 +124,7 @@ class SystemSide:
         drawn = np.repeat(every, of_systems.ravel().astype(np.int64)).reshape(of_systems.shape)
         human_means = np.take_along_axis(self.human.resampled_means(of_dialogues), drawn, axis=1)
         redrawn = np.broadcast_to(_redrawn(metric_means, metric, of_dialogues), of_systems.shape)
-        metric_side = prepared_rows(np.take_along_axis(redrawn, drawn, axis=1))
+        metric_side = compiled_rows(np.take_along_axis(redrawn, drawn, axis=1))
         replicates = correlate_rows(fixed_side(human_means), metric_side)
         redraws = Redraws(of_dialogues, is_jackknife=False)
         return {
@@ -153,7 +153,7 @@ class SystemSide:
         )
 
     @cached_property
-    def _bootstrap_side(self) -> FixedSide:
+    def _bootstrap_scores(self) -> FixedScores:
         return fixed_side(self.human.resampled_means(self._bootstrap.weights))
 
 
@@ -173,13 +173,13 @@ def _by_plausible_means(
     means = plausible_means(seen, recipe.resamples, recipe.seed)
     if isinstance(means, Undefined):
         return {name: _without(points[name], means.reason) for name in COEFFICIENTS}
-    of_means = correlate_rows(fixed_side(means[0]), prepared_rows(means[1]))
+    of_means = correlate_rows(fixed_side(means[0]), compiled_rows(means[1]))
     scores = plausible_scores(seen, recipe.resamples, recipe.seed)
     of_scores: dict[str, FloatArray] = {}
     if not isinstance(
         scores, Undefined
     ):  # where both sides order systems alike, they leave nothing to draw from
-        of_scores = correlate_rows(fixed_side(scores[0]), prepared_rows(scores[1]), RANKS)
+        of_scores = correlate_rows(fixed_side(scores[0]), compiled_rows(scores[1]), RANKS)
     return {
         name: _between_percentiles(points[name], of_means[name], of_scores.get(name))
         for name in COEFFICIENTS

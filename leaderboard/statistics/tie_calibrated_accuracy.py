@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE, alike_by_chance
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
@@ -88,7 +88,7 @@ class _Pairs:
         _, start, size = np.unique(group[order], return_index=True, return_counts=True)
         total = int((size * (size - 1) // 2).sum())
         if total > MOST_PAIRS:
-            one, other = _drawn_pairs(start, size, MOST_PAIRS, seed)
+            one, other = _sampled_pairs(start, size, MOST_PAIRS, seed)
         else:
             places = [
                 np.array(np.triu_indices(count, 1)) + begin
@@ -102,7 +102,7 @@ class _Pairs:
         return cls(first, second, group[first], sign)
 
 
-def _drawn_pairs(
+def _sampled_pairs(
     start: IntArray, size: IntArray, pairs: int, seed: int
 ) -> tuple[IntArray, IntArray]:
     """Each group by its share of the pairs; two different items of it, each pair with the same
@@ -177,8 +177,8 @@ def _estimate(of_group: FloatArray, dialogue: NDArray[np.int64] | None) -> Estim
         return Estimate(value=value, reason="an interval over dialogues needs at least 2 dialogues")
     size = np.bincount(place)
     total = np.bincount(place, weights=of_group)
-    if alike_by_chance(total / size, clusters):
-        return Estimate(value=value, reason=ALIKE_BY_CHANCE)
+    if identical_dialogues(total / size, clusters):
+        return Estimate(value=value, reason=IDENTICAL_DIALOGUES)
     residual = total - value * size
     error = float(np.sqrt(clusters / (clusters - 1) * (residual**2).sum())) / size.sum()
     reach = float(stdtrit(clusters - 1, 0.975)) * error

@@ -31,18 +31,20 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.jackknife import ALIKE_WITHOUT_ANY
+from annotations.correlation.jackknife import CONSTANT_WITHOUT_ONE
 from annotations.estimates import Undefined
 from leaderboard.statistics.normal_scores import normal_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 ALL_NOISE = "what dialogues change may be all by which the systems seem to differ"
-NO_ROOM = "what dialogues change may be all that keeps people and the metric from agreeing in full"
+NO_FREE_CHAT = (
+    "what dialogues change may be all that keeps people and the metric from agreeing in full"
+)
 ON_ONE_LINE = "people's and the metric's means of systems lie on one line"
 TRIED_FOR_EACH = 10
 """Covariances that are drawn for each that is wanted: where fewer than a tenth of them leave room
 for systems that differ, the data do not say that they do."""
-LEAST_SPREAD = 1e-9
+MIN_SPREAD = 1e-9
 """Of Σ in any direction, in variances of the means seen: below it a draw's means lie on a line."""
 ROUNDING = 1e-20
 """Of the same kind: errors below it are rounding, and leaving dialogues out changes nothing."""
@@ -113,15 +115,15 @@ def plausible_scores(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Und
 
 def _plausible(standard: FloatArray, errors: FloatArray, chance: _Chance) -> FloatArray | Undefined:
     total, measured = np.cov(standard), errors.mean(axis=0)
-    if _least_variance(total) < LEAST_SPREAD:
+    if _least_variance(total) < MIN_SPREAD:
         return Undefined(ON_ONE_LINE)
     if float(np.trace(measured)) < ROUNDING:
-        return Undefined(ALIKE_WITHOUT_ANY)
+        return Undefined(CONSTANT_WITHOUT_ONE)
     found = _possible_covariances(total, measured, chance)
     return (
         found
         if isinstance(found, Undefined)
-        else _given_what_is_seen(standard, errors, *found, chance.normal)
+        else _imputed_ratings(standard, errors, *found, chance.normal)
     )
 
 
@@ -139,7 +141,7 @@ def _possible_covariances(
             root @ chance.of_totals[start : start + draws] @ root.T
             - measured * factor[:, None, None]
         )
-        possible = _least_variance(spread) > LEAST_SPREAD
+        possible = _least_variance(spread) > MIN_SPREAD
         spreads, factors = (
             np.concatenate((spreads, spread[possible])),
             np.concatenate((factors, factor[possible])),
@@ -147,7 +149,9 @@ def _possible_covariances(
         if len(factors) >= draws:
             return spreads[:draws], factors[:draws]
         too_alike += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
-    return Undefined(NO_ROOM if 2 * too_alike > len(chance.of_errors) - len(factors) else ALL_NOISE)
+    return Undefined(
+        NO_FREE_CHAT if 2 * too_alike > len(chance.of_errors) - len(factors) else ALL_NOISE
+    )
 
 
 def _shares(human_dialogues: IntArray, metric_dialogues: IntArray) -> FloatArray:
@@ -157,7 +161,7 @@ def _shares(human_dialogues: IntArray, metric_dialogues: IntArray) -> FloatArray
     return np.asarray(each[:, :, None] * each[:, None, :])
 
 
-def _given_what_is_seen(
+def _imputed_ratings(
     standard: FloatArray,
     errors: FloatArray,
     spreads: FloatArray,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.correlation import cluster_resamples, with_interval
-from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_side
+from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_scores
 from annotations.estimates import Estimate
 from leaderboard.statistics.partial_rank import partial_spearman
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
@@ -55,7 +55,7 @@ def with_covariate(
     return RankWithCovariate(
         n=len(judge),
         judge=_spearman(judge, value, dialogue, resamples, seed),
-        human=_in_peoples_words(_spearman(human, value, dialogue, resamples, seed)),
+        human=_human_text(_spearman(human, value, dialogue, resamples, seed)),
         judge_given_human=partial_spearman(judge, value, human, dialogue, resamples, seed),
     )
 
@@ -72,7 +72,7 @@ def _spearman(
     dialogues, place = np.unique(dialogue, return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
     replicates = spearman_between(
-        spearman_side(scores, place, weights), spearman_side(value, place, weights)
+        spearman_scores(scores, place, weights), spearman_scores(value, place, weights)
     )
     return with_interval(point, replicates, len(dialogues))
 
@@ -84,7 +84,7 @@ _REASONS = {
 """The coefficient speaks of a human and a metric side; here the first is the property."""
 
 
-def _in_peoples_words(estimate: Estimate) -> Estimate:
+def _human_text(estimate: Estimate) -> Estimate:
     if estimate.reason == _REASONS["all metric scores are equal"]:
         return Estimate.undefined("all human scores are equal")
     return estimate

@@ -122,7 +122,7 @@ def shown_columns(table: Table, document: Mapping[str, Any], nearest: Sequence[s
     return ",".join(column.key for column in table.columns if column.key not in others)
 
 
-def with_places(
+def with_ranks(
     board: TableWriter, metric: str, places: Mapping[int, RankDifference]
 ) -> TableWriter:
     """The board with the systems' places by ``metric`` beside people's; ``places`` by the systems'

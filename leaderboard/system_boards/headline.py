@@ -23,11 +23,11 @@ def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
         return (
             "",
             (
-                f"{best['system']} alone is rated: {_mean_words(best)}. A comparison needs a "
+                f"{best['system']} alone is rated: {_mean_text(best)}. A comparison needs a "
                 "second system."
             ),
         )
-    finding = f"{best['system']} is best ({_mean_words(best)})"
+    finding = f"{best['system']} is best ({_mean_text(best)})"
     together = _together(best, rated[1:])
     finding += (
         f"; {together} cannot be told apart from it."
@@ -49,7 +49,7 @@ def _best_agent(best: dict[str, Any], rated: Sequence[dict[str, Any]]) -> str:
     first = agents[0]
     together = _together(first, agents[1:])
     beside = f", with {together} too near to tell" if together else ""
-    return f"The best agent is {first['system']} ({_mean_words(first)}){beside}."
+    return f"The best agent is {first['system']} ({_mean_text(first)}){beside}."
 
 
 def _nobody_near(best: dict[str, Any], unsure: str) -> str:
@@ -98,7 +98,7 @@ def _names(near: list[str]) -> str:
     return f"{', '.join(near[:-1])} and {near[-1]}" if len(near) > 1 else "".join(near)
 
 
-def _mean_words(system: dict[str, Any]) -> str:
+def _mean_text(system: dict[str, Any]) -> str:
     human = system["human"]
     ends = human.get("ci")
     interval = f" [{written(ends[0], 2)}, {written(ends[1], 2)}]" if ends else ""

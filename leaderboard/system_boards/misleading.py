@@ -126,7 +126,7 @@ def misleading_table(
     )
 
 
-def misleading_words(document: dict[str, Any]) -> str:
+def misleading_text(document: dict[str, Any]) -> str:
     ordering = metrics_of(document)
     if not ordering:
         return ""

@@ -16,7 +16,7 @@ from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables import Table
 from annotations.tables.to_html import TableWriter
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from leaderboard.analyses import Look, all_kinds, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -29,29 +29,29 @@ from leaderboard.system_boards.board import (
     FEW_METRICS,
     shown_columns,
     system_board,
-    with_places,
+    with_ranks,
 )
 from leaderboard.system_boards.headline import headline
 from leaderboard.system_boards.misleading import (
     metrics_of,
     misleading_figure,
     misleading_table,
-    misleading_words,
+    misleading_text,
     nearest_to_people,
     rows_of,
 )
 from leaderboard.system_boards.plots import (
-    drawn_profiles,
     profile_figure,
     rank_figure,
+    shown_profiles,
     system_means_figure,
-    time_line_figure,
+    timeline_figure,
 )
-from leaderboard.system_boards.separating import separating_table, separating_words
+from leaderboard.system_boards.separating import separating_table, separating_text
 from leaderboard.system_sets import system_note, systems_or_404
 
 KINDS = ("agent", "human", "gold", "baseline")
-KEPT = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
+PRESERVED_PARAMS = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
 
 
 @dataclass
@@ -99,7 +99,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
             lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
         )
         places = {row.swatch: row for row in _rows(misleading)}
-        return with_places(board, misleading.more["metric"], places) if places else board
+        return with_ranks(board, misleading.more["metric"], places) if places else board
 
     nearest = cache(lambda: _nearest(misleading.look))
     scale = version.scales.get(aspect)
@@ -182,7 +182,7 @@ def _more(
     metric = wish if wish in known else ""
     time_line = made_once(
         ("time line", board.stored, tuple(kinds), metric),
-        lambda: time_line_figure(document, kinds, metric),
+        lambda: timeline_figure(document, kinds, metric),
     )
     figures = [time_line, misleading.figure, profile.figure if profile else None]
     tables = [misleading.table, separating.table if separating else None]
@@ -204,9 +204,7 @@ def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> 
     document = found.answer
     if document is None:
         return
-    section.words = made_once(
-        ("misleading words", found.stored), lambda: misleading_words(document)
-    )
+    section.words = made_once(("misleading words", found.stored), lambda: misleading_text(document))
     if not section.more:
         return
     metric = section.more["metric"]
@@ -223,7 +221,7 @@ def _more_query(request: HttpRequest) -> str:
     """The board's own wishes without those of its table, whose part this is not."""
     kept = [
         (name, value)
-        for name in KEPT
+        for name in PRESERVED_PARAMS
         if name not in ("sort", "columns")
         for value in request.GET.getlist(name)
     ]
@@ -233,7 +231,10 @@ def _more_query(request: HttpRequest) -> str:
 def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
     """What of the address stays in links and forms of a part of the page."""
     return [
-        (name, value) for name in KEPT if name != without for value in request.GET.getlist(name)
+        (name, value)
+        for name in PRESERVED_PARAMS
+        if name != without
+        for value in request.GET.getlist(name)
     ]
 
 
@@ -285,10 +286,10 @@ def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]
     document = section.look.answer
     if document is None or len(document["aspects"]) < 2:
         return section
-    positions = {whole_number(one) for one in request.GET.getlist("profile")}
+    positions = {parse_integer(one) for one in request.GET.getlist("profile")}
     positions &= {one["position"] for one in document["systems"]}
     section.figure = profile_figure(document, positions)
-    drawn = set(drawn_profiles(document, positions))
+    drawn = set(shown_profiles(document, positions))
     section.more["choice"] = [
         (one["position"], one["system"], number in drawn)
         for number, one in enumerate(document["systems"])
@@ -302,7 +303,7 @@ def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> S
     document = found.answer
     if document is not None and document["pairs"]:
         section.words = made_once(
-            ("separating words", found.stored), lambda: separating_words(document)
+            ("separating words", found.stored), lambda: separating_text(document)
         )
         section.table = made_once(
             ("separating table", found.stored),

@@ -14,7 +14,7 @@ from leaderboard.figures.rank_intervals import RankRow, rank_intervals
 from leaderboard.figures.time_line import Submitted, time_line
 from leaderboard.plots import estimate_of
 
-PROFILES_DRAWN = 6
+MAX_PROFILES = 6
 """More systems than these, side by side in every aspect, cannot be read; others are chosen
 instead."""
 
@@ -61,7 +61,7 @@ def rank_figure(document: dict[str, Any], kinds: Collection[str], remark: str = 
     )
 
 
-def time_line_figure(
+def timeline_figure(
     document: dict[str, Any], kinds: Collection[str], metric: str = ""
 ) -> Figure | None:
     """None where fewer than two of the systems were handed in. By people's means where two
@@ -127,17 +127,17 @@ def profile_figure(document: dict[str, Any], positions: Collection[int]) -> Figu
         [(_name(one), one["position"]) for one in document["systems"]],
         aspects,
         figure_id="profile",
-        drawn=drawn_profiles(document, positions),
+        drawn=shown_profiles(document, positions),
         signature=board_signature({**document, "aspect": "each"}),
     )
 
 
-def drawn_profiles(document: dict[str, Any], positions: Collection[int]) -> list[int]:
+def shown_profiles(document: dict[str, Any], positions: Collection[int]) -> list[int]:
     """Indices into the document's systems, the best first."""
     order = _by_mean(document)
     if positions:
         return [number for number in order if document["systems"][number]["position"] in positions]
-    return order[:PROFILES_DRAWN]
+    return order[:MAX_PROFILES]
 
 
 def _by_mean(document: dict[str, Any]) -> list[int]:

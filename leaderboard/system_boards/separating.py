@@ -12,7 +12,7 @@ WORTHWHILE = 20
 """Nobody collects more than so many times today's dialogues to find a difference that small."""
 
 
-def separating_words(document: dict[str, Any]) -> str:
+def separating_text(document: dict[str, Any]) -> str:
     """For the best neighbours that are not told apart yet. "" where all are, or nothing can be
     said."""
     said = [words for pair in document["pairs"] if (words := _words(pair))]

@@ -10,7 +10,7 @@ from typing import Any
 from annotations.tables import Cell, Column, Row, Table
 from annotations.tables.numerals import MINUS, written, written_p
 from leaderboard.estimate_cells import cell_of
-from leaderboard.queries.system_pair_texts import SaidItem
+from leaderboard.queries.system_pair_texts import ItemText
 from leaderboard.system_pairs.rows import PEOPLE, PairRows
 
 WRONG = "prefers the wrong one"
@@ -188,7 +188,10 @@ def verdict(document: dict[str, Any], metric: dict[str, Any]) -> str | None:
             if side
             else "ties them"
         )
-    side, peoples = _sure_side(difference) * direction, _sure_side(document["human"]["difference"])
+    side, peoples = (
+        _certain_side(difference) * direction,
+        _certain_side(document["human"]["difference"]),
+    )
     if document["human"]["difference"]["value"] is None:
         return f"prefers {names[0] if side > 0 else names[1]}" if side else "sees no difference"
     if not peoples:
@@ -212,7 +215,7 @@ def wrong_metrics(document: dict[str, Any]) -> list[str]:
     ]
 
 
-def _sure_side(difference: dict[str, Any]) -> int:
+def _certain_side(difference: dict[str, Any]) -> int:
     """Of the interval; where few dialogues agree to the digit and have none, of the test that
     exchanges them."""
     ends = difference.get("ci")
@@ -243,7 +246,7 @@ def _interval(difference: dict[str, Any], turned: bool = False) -> str:
 
 
 def items_table(
-    document: dict[str, Any], items: Sequence[SaidItem], updated: datetime | None
+    document: dict[str, Any], items: Sequence[ItemText], updated: datetime | None
 ) -> Table:
     """The items as a file: texts, people's means and every metric's scores."""
     rows = PairRows(document)

@@ -17,14 +17,14 @@ from annotations.models import CorpusVersion, System
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import NotFound, select_systems
 from annotations.tables import Table
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.figures.pair_differences import ItemDifference, pair_differences
 from leaderboard.plots import estimate_of
-from leaderboard.queries.system_pair_texts import SaidItem, SaidTurn, said_items
+from leaderboard.queries.system_pair_texts import ItemText, TurnText, item_texts
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.system_pairs.comparison import (
     finding,
@@ -33,19 +33,19 @@ from leaderboard.system_pairs.comparison import (
     signature,
     wrong_metrics,
 )
-from leaderboard.system_pairs.rows import ONLY, PEOPLE, SORTS, PairRows, PairWish
+from leaderboard.system_pairs.rows import ONLY, PEOPLE, SORTS, PairParams, PairRows
 
 ITEMS_A_PAGE = 10
 METRICS_SHOWN = 3
 MOST_METRICS = 8
 TEMPLATE = "leaderboard/system_comparison.html"
-SORT_WORDS = {
+SORT_LABELS = {
     "": "farthest apart first",
     "first": "A better first",
     "second": "B better first",
     "place": "place in the corpus",
 }
-ONLY_WORDS = {"": "all", "first": "A better", "second": "B better", "tie": "ties"}
+FILTER_LABELS = {"": "all", "first": "A better", "second": "B better", "tie": "ties"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Side:
 class Pair:
     """One item as the page shows it."""
 
-    said: SaidItem
+    said: ItemText
     address: str
     sides: tuple[Side, Side]
 
@@ -84,7 +84,7 @@ class Pair:
         return abs(self.difference or 0.0)
 
     @property
-    def turns(self) -> list[tuple[SaidTurn, list[tuple[Side, str | None]]]]:
+    def turns(self) -> list[tuple[TurnText, list[tuple[Side, str | None]]]]:
         """Each turn with what either system said there."""
         return [
             (turn, list(zip(self.sides, (turn.first, turn.second), strict=True)))
@@ -172,14 +172,14 @@ def _compared(
     figure = cache(lambda: _figure(rows, wish.by, systems))
     chosen = rows.chosen(wish)
     if request.GET.get("download", "").startswith("system-pair."):
-        items = said_items(version, document, systems, chosen.tolist())
+        items = item_texts(version, document, systems, chosen.tolist())
         return page(request, TEMPLATE, context, [items_table(document, items, found.computed_at)])
     shown = Paginator(chosen.tolist(), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     metrics = _metrics(request, document)
     gaps = {name: rows.difference(name) for name in metrics}
 
     def pairs() -> list[Pair]:
-        said = said_items(version, document, systems, list(shown))
+        said = item_texts(version, document, systems, list(shown))
         return [_pair(one, rows, systems, gaps, context["aspect"], version) for one in said]
 
     named = str([(one.pk, one.name, one.position) for one in systems])
@@ -200,8 +200,8 @@ def _compared(
         "measures": [
             (by, by or f"people, {context['aspect']}", by == wish.by) for by in rows.measures
         ],
-        "sorts": [(key, SORT_WORDS[key]) for key in SORTS],
-        "only": [(key, ONLY_WORDS[key]) for key in ONLY],
+        "sorts": [(key, SORT_LABELS[key]) for key in SORTS],
+        "only": [(key, FILTER_LABELS[key]) for key in ONLY],
         "swapped": urlencode([(name, value) for name, value in _swapped(request, systems)]),
         "kept_for_items": [
             *(
@@ -231,15 +231,15 @@ def _swapped(request: HttpRequest, systems: tuple[System, System]) -> list[tuple
     return [("first", systems[1].name), ("second", systems[0].name), *others]
 
 
-def _wish(request: HttpRequest, rows: PairRows) -> PairWish:
+def _wish(request: HttpRequest, rows: PairRows) -> PairParams:
     """What the address does not say, or says wrongly, is not wished for."""
     asked = request.GET
     measures = rows.measures or [PEOPLE]
     by = asked.get("by", measures[0])
-    return PairWish(
+    return PairParams(
         by=by if by in measures else measures[0],
         only=asked.get("only", "") if asked.get("only", "") in ONLY else "",
-        dialogue=whole_number(asked.get("dialogue", "")),
+        dialogue=parse_integer(asked.get("dialogue", "")),
         sort=asked.get("sort", "") if asked.get("sort", "") in SORTS else "",
     )
 
@@ -261,7 +261,7 @@ def _metrics(request: HttpRequest, document: dict[str, Any]) -> list[str]:
 
 
 def _pair(
-    item: SaidItem,
+    item: ItemText,
     rows: PairRows,
     systems: tuple[System, System],
     gaps: dict[str, FloatArray],

@@ -21,7 +21,7 @@ What has no difference comes last."""
 
 
 @dataclass(frozen=True, slots=True)
-class PairWish:
+class PairParams:
     by: str = PEOPLE
     only: str = ""
     dialogue: int | None = None
@@ -56,7 +56,7 @@ class PairRows:
         gap: FloatArray = settled(first) - settled(second)
         return gap if by == PEOPLE or self._metric(by)["higher_is_better"] else -gap
 
-    def chosen(self, wish: PairWish) -> IntArray:
+    def chosen(self, wish: PairParams) -> IntArray:
         """The rows that the wish wants, in its order."""
         difference = self.difference(wish.by)
         kept = self._of_kind(difference, wish.only)

@@ -28,7 +28,7 @@ _GROUPS = (
 )
 """Id, what is drawn, the axis, and the recipes' figures that belong there."""
 _OTHERS = ("others", "Other figures", "figure")
-_NOT_DRAWN = ("learning rate",)
+_NOT_RENDERED = ("learning rate",)
 _PARTS = (
     "step",
     "loss",
@@ -70,7 +70,7 @@ def _curve(figure_id: str, what: str, up: str, points: list[Mapping[str, Any]]) 
 
 def _losses(point: Mapping[str, Any]) -> Mapping[str, Any]:
     """Without a part that is all of the loss: two lines would lie on each other."""
-    parts = {name: point[name] for name in _in_order(point) if name not in _NOT_DRAWN}
+    parts = {name: point[name] for name in _in_order(point) if name not in _NOT_RENDERED}
     whole = {name: parts[name] for name in ("step", "loss") if name in parts}
     return whole if len(parts) == len(whole) + 1 else parts
 

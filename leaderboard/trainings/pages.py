@@ -22,7 +22,7 @@ from workers.trainings import actions, deletion, queries, uses
 from workers.trainings.forms import TrainingForm
 from workers.trainings.models import Training
 
-_TOLD = ("R@1", "MRR", "KL")
+_NOTIFIED = ("R@1", "MRR", "KL")
 """Of what was measured on validation data, what a line of the list says."""
 
 for_organisers = organisers_page("trainings", "only organisers train models")
@@ -42,7 +42,7 @@ def trainings(request: HttpRequest) -> HttpResponse:
             return redirect("training", training.name)
         except actions.Refused as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
-    rows = [(one, queries.data_words(one), said_of(one)) for one in queries.trainings()]
+    rows = [(one, queries.data_text(one), said_of(one)) for one in queries.trainings()]
     context = {"section": "trainings", "rows": rows, "form": form}
     return render(
         request, "leaderboard/trainings.html", context, status=422 if form.errors else 200
@@ -58,7 +58,7 @@ def training(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "section": "trainings",
         "training": found,
-        "data": queries.data_words(found),
+        "data": queries.data_text(found),
         "said": said_of(found),
         "figures": figures,
         **_may(found),
@@ -155,7 +155,7 @@ def said_of(found: Training) -> str:
     now: dict[str, Any] = found.progress
     if found.state == Training.State.DONE:
         figures = found.best.get("figures", {})
-        return " · ".join(f"{name} {figures[name]:.3f}" for name in _TOLD if name in figures)
+        return " · ".join(f"{name} {figures[name]:.3f}" for name in _NOTIFIED if name in figures)
     parts = []
     if now.get("steps"):
         parts.append(

@@ -15,8 +15,8 @@ from django.test import Client
 
 from annotations import actions, audit
 from annotations import audit_queries as queries
-from annotations.audit_queries import Wish
-from annotations.audit_words import detail_lines
+from annotations.audit_queries import Params
+from annotations.audit_words import detail_items
 from annotations.models import AuditEntry
 from tests.annotations.stored import stored, two_systems
 from tests.campaigns.sets import made_user
@@ -141,14 +141,14 @@ def test_the_newest_stands_first_with_its_time_zone(entry):
 
 def test_pages_go_on_where_the_last_one_ended_however_much_is_added_meanwhile():
     logged(queries.A_PAGE + 10)
-    first = queries.stretch(Wish())
+    first = queries.stretch(Params())
     logged(5)
-    second = queries.stretch(Wish(), before=first.older)
+    second = queries.stretch(Params(), before=first.older)
     assert [one.pk for one in second.entries] == list(
         range(first.entries[-1].pk - 1, first.entries[-1].pk - 11, -1)
     )
     assert second.older is None
-    back = queries.stretch(Wish(), after=second.newer)
+    back = queries.stretch(Params(), after=second.newer)
     assert [one.pk for one in back.entries] == [one.pk for one in first.entries]
     assert back.newer is not None
 
@@ -159,7 +159,7 @@ def test_the_log_can_be_asked_for_a_kind_a_challenge_and_a_word():
     logged(action="campaign.opened", campaign="first")
 
     def found(**wish: str) -> list[str]:
-        return [one.action for one in queries.entries(Wish(**wish))]
+        return [one.action for one in queries.entries(Params(**wish))]
 
     assert found(action="round") == ["round.changed"]  # and not rounds.merged
     assert found(challenge="other") == ["rounds.merged"]
@@ -197,7 +197,7 @@ def test_what_people_wrote_is_shown_as_text():
 
 
 def test_changes_are_said_field_by_field():
-    lines = detail_lines(
+    lines = detail_items(
         {"changes": {"daily_limit": [5, 3], "name": ["", "Round 1"]}, "round": "r1", "done": True}
     )
     assert lines == [
@@ -209,7 +209,7 @@ def test_changes_are_said_field_by_field():
 
 
 def test_a_point_in_time_is_written_as_on_pages():
-    assert detail_lines({"opens_at": "2026-11-21T09:30:00+00:00"}) == [
+    assert detail_items({"opens_at": "2026-11-21T09:30:00+00:00"}) == [
         ("opens at", "2026-11-21 09:30 UTC")
     ]
 
@@ -241,7 +241,7 @@ def test_a_long_log_is_read_in_portions(monkeypatch, django_assert_num_queries):
     monkeypatch.setattr(queries, "AT_A_TIME", 4)
     logged(10)
     with django_assert_num_queries(3):  # 4 + 4 + 2
-        keys = [one.pk for one in queries.every_entry(Wish())]
+        keys = [one.pk for one in queries.every_entry(Params())]
     assert keys == sorted(keys, reverse=True)
     assert len(set(keys)) == 10
 

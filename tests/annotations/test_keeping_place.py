@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Barrier, Thread
 
-from annotations.keeping_place import KeepingPlace
+from annotations.keeping_place import LRUCache
 
 
 @dataclass
@@ -15,14 +15,14 @@ class Made:
     weight: int = 0
 
 
-def names(place: KeepingPlace[Made], keys: Iterable[str]) -> list[str]:
+def names(place: LRUCache[Made], keys: Iterable[str]) -> list[str]:
     return [place.get(key, lambda: Made("anew")).name for key in keys]
 
 
 def test_what_nobody_asks_for_falls_out_first() -> None:
     """Four of 5,000 fit into 20,000. The first is asked for again, so the second goes when a fifth
     comes."""
-    place: KeepingPlace[Made] = KeepingPlace(20_000)
+    place: LRUCache[Made] = LRUCache(20_000)
     for key in "abcd":
         place.get(key, lambda key=key: Made(key, 5_000))
     names(place, "a")
@@ -31,21 +31,21 @@ def test_what_nobody_asks_for_falls_out_first() -> None:
 
 
 def test_what_would_take_more_than_a_quarter_of_the_room_is_not_kept() -> None:
-    place: KeepingPlace[Made] = KeepingPlace(20_000)
+    place: LRUCache[Made] = LRUCache(20_000)
     place.get("large", lambda: Made("large", 5_001))
     assert names(place, ["large"]) == ["anew"]
 
 
 def test_endless_keys_of_small_things_do_not_fill_the_memory() -> None:
     """Each counts 2,000 at least."""
-    place: KeepingPlace[Made] = KeepingPlace(20_000)
+    place: LRUCache[Made] = LRUCache(20_000)
     for number in range(50):
         place.get(number, lambda: Made("small"))
     assert len(place) == 10
 
 
 def test_what_is_forgotten_leaves_its_room() -> None:
-    place: KeepingPlace[Made] = KeepingPlace(20_000)
+    place: LRUCache[Made] = LRUCache(20_000)
     for _ in range(2):
         for key in "abcd":
             place.get(key, lambda key=key: Made(key, 5_000))
@@ -56,7 +56,7 @@ def test_what_is_forgotten_leaves_its_room() -> None:
 
 def test_what_two_made_at_once_takes_its_room_once() -> None:
     """Were it counted twice, the fourth of 5,000 would not fit into 20,000 any more."""
-    place: KeepingPlace[Made] = KeepingPlace(20_000)
+    place: LRUCache[Made] = LRUCache(20_000)
     both = Barrier(2, timeout=60)
 
     def make() -> Made:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annotations.page import lines_as_file
+from annotations.page import stream_as_file
 
 
 def test_the_lines_come_whole_in_order_and_many_at_a_time() -> None:
     """1,000 lines of 100 characters: 640 of them are the first piece of 64,000, the rest the
     second."""
     lines = [f"{number:099d}\n" for number in range(1000)]
-    response = lines_as_file(lines, "ratings.csv", "text/csv; charset=utf-8")
+    response = stream_as_file(lines, "ratings.csv", "text/csv; charset=utf-8")
     pieces = [piece.decode() for piece in response.streaming_content]
     assert "".join(pieces) == "".join(lines)
     assert [len(piece) for piece in pieces] == [64_000, 36_000]
@@ -27,5 +27,5 @@ def test_no_more_is_made_than_is_sent() -> None:
             made.append(number)
             yield "x" * 99 + "\n"
 
-    assert len(next(iter(lines_as_file(lines(), "x.csv", "text/csv").streaming_content))) == 64_000
+    assert len(next(iter(stream_as_file(lines(), "x.csv", "text/csv").streaming_content))) == 64_000
     assert len(made) == 640

@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 
 from annotations.models import Corpus, CorpusVersion
-from annotations.prepared import Given, Prepared
+from annotations.prepared import CompiledQuery, Given
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def corpora() -> list[Corpus]:
 
 
 def test_each_question_has_its_own_values(corpora: list[Corpus]) -> None:
-    by_slug = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
+    by_slug = CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug")))
     assert [by_slug.first(slug=slug) for slug in ("first", "second", "third")] == [*corpora, None]
 
 
@@ -38,14 +38,14 @@ def test_the_queryset_is_put_together_once(corpora: list[Corpus]) -> None:
         made.append(1)
         return Corpus.objects.filter(slug=Given("slug"))
 
-    by_slug = Prepared(queryset)
+    by_slug = CompiledQuery(queryset)
     for slug in ("first", "second", "first"):
         by_slug.first(slug=slug)
     assert made == [1]
 
 
 def test_a_constant_stays_and_order_and_limit_hold(corpora: list[Corpus]) -> None:
-    newest = Prepared(
+    newest = CompiledQuery(
         lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number__gte=1).order_by(
             "-number"
         )[:1]
@@ -57,7 +57,7 @@ def test_a_constant_stays_and_order_and_limit_hold(corpora: list[Corpus]) -> Non
 def test_columns_are_read_as_the_model_reads_them(corpora: list[Corpus]) -> None:
     """JSON is a list again; what is annotated stands there; what is left out is read when somebody
     wants it."""
-    one = Prepared(
+    one = CompiledQuery(
         lambda: (
             CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number"))
             .defer("description")
@@ -74,18 +74,18 @@ def test_columns_are_read_as_the_model_reads_them(corpora: list[Corpus]) -> None
 
 
 def test_a_value_is_never_read_as_sql(corpora: list[Corpus]) -> None:
-    by_slug = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
+    by_slug = CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug")))
     assert by_slug.rows(slug="' OR 1=1 --") == []
     assert by_slug.rows(slug="%s") == []
 
 
 def test_a_value_that_is_missing_is_an_error(corpora: list[Corpus]) -> None:
     with pytest.raises(KeyError, match="slug"):
-        Prepared(lambda: Corpus.objects.filter(slug=Given("slug"))).rows(name="first")
+        CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug"))).rows(name="first")
 
 
 def test_tuples_are_those_of_values_list(corpora: list[Corpus]) -> None:
-    numbers = Prepared(
+    numbers = CompiledQuery(
         lambda: (
             CorpusVersion.objects.filter(corpus=Given("corpus"))
             .order_by("number")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from leaderboard.figures import POINTS_DRAWN
+from leaderboard.figures import MAX_POINTS
 from tests.browser.visit import Visit
 
 
@@ -35,7 +35,7 @@ def test_scatter_plots_draw_as_many_points_as_the_data_say(visit: Callable[..., 
         said = rows_of_download(page, figure)
         assert (
             figure.locator(".scatterlayer .points path.point").count()
-            == min(len(said), POINTS_DRAWN)
+            == min(len(said), MAX_POINTS)
             > 0
         )
         assert f"n = {len(said)}" in figure.locator("> figcaption").inner_text()

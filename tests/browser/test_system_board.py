@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.visit import NARROW, WIDE, Visit
 
 BOARD, COMPARE = "/corpora/demo/systems/", "/corpora/demo/systems/compare/"
-DRAWN = """figure => figure.querySelector('.js-plotly-plot').data.map(trace => [trace.name, trace.x, trace.y])"""
+SAMPLED = """figure => figure.querySelector('.js-plotly-plot').data.map(trace => [trace.name, trace.x, trace.y])"""
 
 
 def rows_of(page: Page, figure: Locator) -> list[dict[str, str]]:
@@ -40,11 +40,11 @@ def test_rank_differences_are_drawn_where_the_data_say(visit: Callable[..., Visi
     said = {row["system"]: (int(row["human"]), int(row["metric"])) for row in rows_of(page, figure)}
     figure.scroll_into_view_if_needed()  # again, where the page came once more
     figure.and_(page.locator("[data-drawn]")).wait_for()
-    drawn = {name: tuple(x) for name, x, _ in figure.evaluate(DRAWN)}
+    drawn = {name: tuple(x) for name, x, _ in figure.evaluate(SAMPLED)}
     assert drawn == said
     # Two markers a row, people's above the metric's; the farther right, the greater the place.
     points = centres(figure)
-    places = [place for _, x, _ in figure.evaluate(DRAWN) for place in x]
+    places = [place for _, x, _ in figure.evaluate(SAMPLED) for place in x]
     assert len(points) == len(places) == 2 * len(said)
     steps = [
         (places[n] - places[0], points[n][0] - points[0][0])
@@ -96,7 +96,7 @@ def test_every_difference_of_two_systems_is_drawn(visit: Callable[..., Visit]) -
     visitor.see_everything()
     figure = page.locator("#chart-pair-differences")
     said = sorted((float(row["difference"]) for row in rows_of(page, figure)), reverse=True)
-    drawn = [y for _, _, ys in figure.evaluate(DRAWN) for y in ys]
+    drawn = [y for _, _, ys in figure.evaluate(SAMPLED) for y in ys]
     assert drawn == pytest.approx(said)
     points = centres(figure)
     assert len(points) == len(said)

@@ -34,7 +34,7 @@ def address(name: str, campaign: Campaign) -> str:
 
 
 def in_hand(rater: Participation) -> list[str]:
-    return [one.item.public_id for one in desk.fill_desk(rater).assignments]
+    return [one.item.public_id for one in desk.fill_queue(rater).assignments]
 
 
 def send(

@@ -13,12 +13,16 @@ from django.urls import reverse
 
 from annotations.campaigns.actions import allocation
 from annotations.campaigns.actions.allocation import go_on_to_all, look
-from annotations.campaigns.actions.desk import Judgement, fill_desk, rate
+from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.actions.terms import NothingToDo
 from annotations.campaigns.models import Assignment, Campaign, Look, Participation
 from annotations.campaigns.plan.evidence import LOOKS
-from annotations.campaigns.queries.allocation import cells_of_campaign, systems_asked, weights_now
+from annotations.campaigns.queries.allocation import (
+    cells_of_campaign,
+    requested_systems,
+    weights_now,
+)
 from annotations.campaigns.queries.rating_stream import ratings_to_export
 from annotations.models import AuditEntry
 from tests.campaigns.sets import made_campaign, made_raters, made_user
@@ -42,7 +46,7 @@ def score_of(assignment: Assignment) -> int:
 def work(rater: Participation, most: int = 10_000) -> tuple[int, str]:
     """How many items were rated, and why there are no more."""
     for done in range(most):
-        desk = fill_desk(rater)
+        desk = fill_queue(rater)
         if not desk.assignments:
             return done, desk.why_empty
         first = desk.assignments[0]
@@ -67,7 +71,7 @@ def adaptive(**fields: object) -> Campaign:
 
 def test_before_the_first_look_all_systems_have_the_same_chance() -> None:
     (rater,) = made_raters(adaptive(), 1)
-    first, second = fill_desk(rater).assignments
+    first, second = fill_queue(rater).assignments
     assert first.system_propensity == 0.25
     assert second.system_propensity == 0.25
     assert first.propensity < first.system_propensity
@@ -89,7 +93,7 @@ def test_the_stored_probability_is_that_of_the_look_before() -> None:
     work(rater, 40)
     weights = weights_now(campaign)
     assert sum(weights.values()) == pytest.approx(1)
-    drawn = fill_desk(rater, want=3).assignments[-1]
+    drawn = fill_queue(rater, want=3).assignments[-1]
     assert drawn.system_propensity == pytest.approx(weights[drawn.item.system_id])
 
 
@@ -101,7 +105,7 @@ def test_all_items_are_rated_in_the_end() -> None:
 
 def test_an_even_campaign_stores_no_probability_of_a_system() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    assert {one.system_propensity for one in fill_desk(rater).assignments} == {None}
+    assert {one.system_propensity for one in fill_queue(rater).assignments} == {None}
     assert not Look.objects.exists()
 
 
@@ -112,7 +116,7 @@ def test_a_look_is_stored_after_each_twentieth() -> None:
     campaign = adaptive()
     (rater,) = made_raters(campaign, 1)
     work(rater, 14)  # the look comes with the next request
-    fill_desk(rater)
+    fill_queue(rater)
     looks = Look.objects.filter(campaign=campaign).order_by("number")
     assert [(one.number, one.ratings) for one in looks] == [(1, 4), (2, 8), (3, 12)]
 
@@ -121,7 +125,7 @@ def test_the_sums_of_the_database_are_those_of_the_ratings() -> None:
     campaign = adaptive(dialogues=6)
     (rater,) = made_raters(campaign, 1)
     work(rater, 15)
-    systems = systems_asked(campaign)
+    systems = requested_systems(campaign)
     cells = cells_of_campaign(campaign, systems)
     done = list(Assignment.objects.filter(state="done").select_related("item", "current"))
     for place, system in enumerate(systems):
@@ -157,7 +161,7 @@ def test_raters_who_come_at_once_count_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(allocation, "look", lambda campaign: asked.append(campaign.pk))
     campaign = adaptive()
     for rater in made_raters(campaign, 3):
-        fill_desk(rater)
+        fill_queue(rater)
     assert asked == [campaign.pk]
 
 
@@ -190,11 +194,11 @@ def test_an_even_campaign_may_have_a_target_too() -> None:
 def test_what_is_in_hand_when_the_target_is_met_may_be_rated() -> None:
     campaign = adaptive(target="pairs", target_value=50)
     first, second = made_raters(campaign, 2)
-    held = fill_desk(second).assignments
+    held = fill_queue(second).assignments
     work(first)
     assert Campaign.objects.get().has_enough
     assert rate(second, held[0].item.public_id, Judgement(key="mine", score=3)).is_new
-    assert [one.pk for one in fill_desk(second).assignments] == [held[1].pk]
+    assert [one.pk for one in fill_queue(second).assignments] == [held[1].pk]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from annotations.campaigns.plan.allocation import (
     FLOOR,
     Reached,
     allocation_weights,
-    looks_due,
+    interim_analyses_due,
     ratings_left,
     reached,
 )
@@ -107,7 +107,7 @@ def test_a_target_is_met_or_not(
 
 
 def test_a_look_is_due_after_each_twentieth() -> None:
-    assert [looks_due(done, 100) for done in (0, 4, 5, 9, 10, 99, 100, 120)] == [
+    assert [interim_analyses_due(done, 100) for done in (0, 4, 5, 9, 10, 99, 100, 120)] == [
         0,
         0,
         1,
@@ -117,7 +117,7 @@ def test_a_look_is_due_after_each_twentieth() -> None:
         20,
         20,
     ]
-    assert looks_due(3, 0) == 0
+    assert interim_analyses_due(3, 0) == 0
 
 
 def test_half_the_width_takes_four_times_the_ratings() -> None:

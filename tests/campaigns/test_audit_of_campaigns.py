@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotations.campaigns.actions import checks, harvest, invitations, publishing, quality, setup
-from annotations.campaigns.actions.desk import Judgement, fill_desk, rate
+from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
 from annotations.campaigns.models import Assignment, Campaign, Item, Slot
 from annotations.models import AuditEntry
 from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version
@@ -133,7 +133,7 @@ def test_stakes_are_noted_once(olga) -> None:
 def judged(rater: Any, score: int, key: str) -> None:
     held = (
         Assignment.objects.filter(participation=rater).order_by("position").first()
-        or fill_desk(rater).assignments[0]
+        or fill_queue(rater).assignments[0]
     )
     rate(rater, held.item.public_id, Judgement(key=key, score=score))
 
@@ -157,7 +157,7 @@ def test_an_ordinary_rating_is_its_own_note_and_a_revision_is_noted() -> None:
 def test_a_rating_that_came_after_its_lease_is_noted() -> None:
     campaign = made_campaign(systems=["one"])
     rater = made_raters(campaign, 1)[0]
-    held = fill_desk(rater).assignments[0]
+    held = fill_queue(rater).assignments[0]
     Slot.objects.filter(holder=held).update(holder=None)
     Assignment.objects.filter(pk=held.pk).update(
         state=Assignment.State.RETURNED, lease_expires_at=None

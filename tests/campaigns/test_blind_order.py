@@ -44,7 +44,7 @@ def orders(folder: Path) -> NDArray[np.int64]:
     campaign = campaign_on(version, "turn", attention_every=None, raters_per_item=RATERS)
     campaign.items.exclude(role=Item.Role.REGULAR).delete()
     for rater in made_raters(campaign, RATERS):
-        while assignments := desk.fill_desk(rater).assignments:
+        while assignments := desk.fill_queue(rater).assignments:
             for one in assignments:
                 desk.rate(rater, one.item.public_id, Judgement(key="k", score=3))
     met = Assignment.objects.filter(participation__campaign=campaign).order_by(
@@ -140,7 +140,7 @@ def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
         for _ in range(40):
             desk.rate(
                 rater,
-                desk.fill_desk(rater, 1).assignments[0].item.public_id,
+                desk.fill_queue(rater, 1).assignments[0].item.public_id,
                 Judgement(key="k", score=3),
             )
         order = rater.assignments.order_by("position").values_list(
@@ -174,7 +174,7 @@ def test_of_few_dialogues_a_check_comes_back_no_sooner_either() -> None:
         for _ in range(20):
             desk.rate(
                 rater,
-                desk.fill_desk(rater, 1).assignments[0].item.public_id,
+                desk.fill_queue(rater, 1).assignments[0].item.public_id,
                 Judgement(key="k", score=3),
             )
         order = list(

@@ -61,7 +61,7 @@ def ten_digit_keys(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """And the same order of items in every run: who joins draws the next of these seeds."""
     seeds = count(1_700_000_000)
     monkeypatch.setattr(membership, "random_seed", lambda: next(seeds))
-    monkeypatch.setattr(replies, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     with unmistakable_keys():
         yield
 
@@ -309,7 +309,7 @@ def lose_two_items(rater: Rater, colleague: Participation) -> None:
 def a_regular_item(rater: Rater) -> Assignment:
     """In the rater's hands; attention items that come before it are rated."""
     while True:
-        held = desk.fill_desk(rater.participation).assignments
+        held = desk.fill_queue(rater.participation).assignments
         for assignment in held:
             if assignment.item.role == Item.Role.REGULAR:
                 return assignment
@@ -576,7 +576,7 @@ def test_a_closed_campaign_s_pages_are_still_blind(version: CorpusVersion) -> No
     """Systems are known from the corpus then; the rating pages say no more than they did."""
     campaign = campaign_on(version, "turn")
     (rater,) = made_raters(campaign, 1, guidelines_read=campaign.guidelines.get())
-    item = desk.fill_desk(rater).assignments[0].item.public_id
+    item = desk.fill_queue(rater).assignments[0].item.public_id
     desk.rate(rater, item, Judgement(key="one", score=2))
     setup.close(campaign)
     browser = WatchedBrowser()

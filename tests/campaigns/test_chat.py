@@ -149,7 +149,7 @@ def test_nothing_is_said_after_the_end(conversation: Conversation) -> None:
 @pytest.mark.parametrize("state", [Assignment.State.RETURNED, Assignment.State.SKIPPED])
 def test_who_has_not_the_item_in_hand_says_nothing(conversation: Conversation, state: str) -> None:
     Assignment.objects.update(state=state, skip_reason="tired")
-    with pytest.raises(chat.NotInHand):
+    with pytest.raises(chat.NotAssigned):
         chat.say(conversation, "Hello.", "k1")
     assert rows(conversation) == []
 
@@ -160,7 +160,7 @@ def test_an_excluded_rater_says_nothing(conversation: Conversation) -> None:
     Participation.objects.update(
         state="excluded", exclusion_reason="careless", excluded_at=timezone.now()
     )
-    with pytest.raises(chat.NotInHand, match="no part"):
+    with pytest.raises(chat.NotAssigned, match="no part"):
         chat.say(conversation, "Hello.", "k1")
 
 

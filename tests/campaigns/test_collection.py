@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotations.campaigns.actions import collection as rooms
 from annotations.campaigns.actions import harvest
-from annotations.campaigns.actions.collection import NoRoom, NotYourRoom, OutOfTurn, RoomClosed
+from annotations.campaigns.actions.collection import ChatClosed, NoFreeChat, NotYourChat, OutOfTurn
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
 from annotations.importers.problems import ImportFailed
@@ -119,7 +119,7 @@ def test_no_more_rooms_than_dialogues_are_wanted() -> None:
     campaign = collection(dialogues_per_system=1)
     a, _, room = pair(campaign)
     [c] = made_raters(campaign, 1)
-    with pytest.raises(NoRoom, match="enough"):
+    with pytest.raises(NoFreeChat, match="enough"):
         rooms.meet(c)
     rooms.leave(a, room.public_id)
     assert rooms.meet(c).state == Room.State.WAITING
@@ -149,7 +149,7 @@ def test_a_dialogue_that_one_of_both_may_come_back_to_keeps_its_place(a: int, b:
     _, _, room = pair(campaign)
     age(room, seen_a_at=a, seen_b_at=b)
     [c] = made_raters(campaign, 1)
-    with pytest.raises(NoRoom, match="enough"):
+    with pytest.raises(NoFreeChat, match="enough"):
         rooms.meet(c)
 
 
@@ -176,7 +176,7 @@ def test_nobody_meets_outside_the_campaigns_time(fields: dict[str, object], why:
     campaign = collection()
     [a] = made_raters(campaign, 1)
     Campaign.objects.filter(pk=campaign.pk).update(**fields)
-    with pytest.raises(NoRoom, match=why):
+    with pytest.raises(NoFreeChat, match=why):
         rooms.meet(a)
 
 
@@ -188,7 +188,7 @@ def test_an_excluded_rater_meets_nobody_and_is_met_by_nobody() -> None:
         Participation.objects.filter(pk=rater.pk).update(
             state="excluded", exclusion_reason="random answers", excluded_at=timezone.now()
         )
-    with pytest.raises(NoRoom, match="excluded"):
+    with pytest.raises(NoFreeChat, match="excluded"):
         rooms.meet(b)
     assert rooms.meet(c).state == Room.State.WAITING
 
@@ -262,7 +262,7 @@ def test_the_last_utterance_finishes_the_dialogue_and_no_more_is_taken() -> None
     a, b, room = pair(campaign)
     write(a, b, room, ["1", "2", "3"])
     assert rooms.say(b, room.public_id, "4", "key-4").room.state == Room.State.FINISHED
-    with pytest.raises(RoomClosed):
+    with pytest.raises(ChatClosed):
         rooms.say(a, room.public_id, "5", "key-5")
     room.refresh_from_db()
     assert room.finished_at is not None
@@ -273,9 +273,9 @@ def test_the_last_utterance_finishes_the_dialogue_and_no_more_is_taken() -> None
 def test_nothing_is_said_while_waiting_or_in_a_strangers_room() -> None:
     a, _, room = pair(collection())
     [c] = made_raters(a.campaign, 1)
-    with pytest.raises(NotYourRoom):
+    with pytest.raises(NotYourChat):
         rooms.say(c, room.public_id, "Hello.", "key")
-    with pytest.raises(RoomClosed):
+    with pytest.raises(ChatClosed):
         rooms.say(c, rooms.meet(c).public_id, "Hello.", "key")
 
 
@@ -327,7 +327,7 @@ def test_leaving_ends_the_dialogue_for_both_and_says_who_left() -> None:
     rooms.say(a, room.public_id, "Hello.", "key")
     left = rooms.leave(b, room.public_id)
     assert (left.state, left.end_reason) == (Room.State.ABANDONED, "B left the dialogue")
-    with pytest.raises(RoomClosed):
+    with pytest.raises(ChatClosed):
         rooms.say(b, room.public_id, "Wait.", "key-2")
     assert rooms.meet(a).pk != room.pk
 
@@ -336,7 +336,7 @@ def test_leaving_ends_the_dialogue_for_both_and_says_who_left() -> None:
 def test_a_silent_partner_is_the_reason_when_the_other_ends_it() -> None:
     a, _, room = pair(collection())
     age(room, seen_b_at=settings.RATING_LEASE_SECONDS + 60)
-    assert queries.room_view(queries.room_of(a, room.public_id), a).partner_away
+    assert queries.chat_view(queries.room_of(a, room.public_id), a).partner_away
     minutes = int(settings.RATING_LEASE_SECONDS + 60) // 60
     assert rooms.leave(a, room.public_id).end_reason == f"B was silent for {minutes} minutes"
 

@@ -15,7 +15,7 @@ from annotations.campaigns.actions import claims, desk
 from annotations.campaigns.actions.desk import (
     Judgement,
     NotHanded,
-    fill_desk,
+    fill_queue,
     give_back,
     rate,
     renew,
@@ -40,7 +40,7 @@ def let_leases_end(rater: Participation) -> None:
 
 def test_two_items_are_in_hand_the_current_and_the_next() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    given = fill_desk(rater)
+    given = fill_queue(rater)
     assert [one.position for one in given.assignments] == [0, 1]
     assert Slot.objects.filter(holder__participation=rater).count() == 2
     assert given.why_empty == ""
@@ -48,19 +48,19 @@ def test_two_items_are_in_hand_the_current_and_the_next() -> None:
 
 def test_asking_again_gives_the_same_items() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    assert fill_desk(rater).assignments == fill_desk(rater).assignments
+    assert fill_queue(rater).assignments == fill_queue(rater).assignments
 
 
 def test_asking_for_one_item_claims_one() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    assert len(fill_desk(rater, want=1).assignments) == 1
+    assert len(fill_queue(rater, want=1).assignments) == 1
 
 
 def test_the_next_item_follows_when_the_first_is_rated() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    first, second = fill_desk(rater).assignments
+    first, second = fill_queue(rater).assignments
     rate(rater, first.item.public_id, Judgement(key="a", score=4))
-    following = fill_desk(rater).assignments
+    following = fill_queue(rater).assignments
     assert following[0] == second
     assert [one.position for one in following] == [1, 2]
 
@@ -72,7 +72,7 @@ def test_a_rater_alone_rates_every_item_once(kind: str, items: int) -> None:
     rated = rate_all(rater)
     assert len({one.item_id for one in rated}) == len(rated) == items
     assert [one.position for one in rated] == list(range(items))
-    assert fill_desk(rater).why_empty == "finished"
+    assert fill_queue(rater).why_empty == "finished"
 
 
 def test_k_raters_fill_every_item() -> None:
@@ -89,14 +89,14 @@ def test_who_comes_when_all_places_are_filled_is_finished() -> None:
     campaign = made_campaign(k=1)
     first, late = made_raters(campaign, 2)
     rate_all(first)
-    assert fill_desk(late).why_empty == "finished"
+    assert fill_queue(late).why_empty == "finished"
 
 
 def test_who_finds_the_rest_in_the_hands_of_others_waits() -> None:
     campaign = made_campaign(dialogues=1, turns=1, k=1)  # two items
     first, late = made_raters(campaign, 2)
-    fill_desk(first)
-    assert fill_desk(late).why_empty == "wait"
+    fill_queue(first)
+    assert fill_queue(late).why_empty == "wait"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -112,7 +112,7 @@ def test_who_meets_the_last_item_while_it_is_being_given_to_another_waits() -> N
 
     def be_slow() -> None:
         with transaction.atomic():
-            fill_desk(first)
+            fill_queue(first)
             claimed.set()
             told.wait(20)
         connection.close()
@@ -120,7 +120,7 @@ def test_who_meets_the_last_item_while_it_is_being_given_to_another_waits() -> N
     slow = threading.Thread(target=be_slow)
     slow.start()
     assert claimed.wait(20)
-    why = fill_desk(late).why_empty
+    why = fill_queue(late).why_empty
     told.set()
     slow.join()
     assert why == "wait"
@@ -130,16 +130,16 @@ def test_what_others_hold_is_no_reason_to_wait_for_who_has_rated_it() -> None:
     campaign = made_campaign(dialogues=1, turns=1, k=2)  # two items, four places
     first, second = made_raters(campaign, 2)
     rate_all(first)
-    fill_desk(second)
-    assert fill_desk(first).why_empty == "finished"
+    fill_queue(second)
+    assert fill_queue(first).why_empty == "finished"
 
 
 def test_what_waits_comes_when_given_back() -> None:
     campaign = made_campaign(dialogues=1, turns=1, k=1)
     first, late = made_raters(campaign, 2)
-    held = {one.item_id for one in fill_desk(first).assignments}
+    held = {one.item_id for one in fill_queue(first).assignments}
     give_back(first)
-    assert {one.item_id for one in fill_desk(late).assignments} == held
+    assert {one.item_id for one in fill_queue(late).assignments} == held
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_dialogues_come_evenly() -> None:
 def test_propensity_says_how_probable_the_draw_was() -> None:
     campaign = made_campaign(systems=("a", "b"), dialogues=1, turns=1, k=1)  # two slots, then one
     (rater,) = made_raters(campaign, 1)
-    assert [one.propensity for one in fill_desk(rater).assignments] == [0.5, 1.0]
+    assert [one.propensity for one in fill_queue(rater).assignments] == [0.5, 1.0]
 
 
 def test_systems_with_a_stake_are_never_given() -> None:
@@ -188,7 +188,7 @@ def test_systems_with_a_stake_are_never_given() -> None:
     rated = rate_all(rater)
     assert {one.item.system.name for one in rated} == {"other"}
     assert len(rated) == 6
-    assert fill_desk(rater).why_empty == "finished"
+    assert fill_queue(rater).why_empty == "finished"
 
 
 def test_anothers_stake_is_no_matter() -> None:
@@ -243,7 +243,7 @@ def test_the_search_passes_a_long_run_of_items_already_judged(
 
 def test_the_heartbeat_renews() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    fill_desk(rater)
+    fill_queue(rater)
     let_leases_end(rater)
     assert renew(rater) > timezone.now() + timedelta(seconds=60)
 
@@ -256,17 +256,17 @@ def test_the_heartbeat_of_an_empty_hand_keeps_nothing() -> None:
 def test_what_a_silent_rater_held_goes_to_others() -> None:
     campaign = made_campaign(dialogues=1, turns=1, k=1)
     silent, other = made_raters(campaign, 2)
-    held = {one.item_id for one in fill_desk(silent).assignments}
+    held = {one.item_id for one in fill_queue(silent).assignments}
     let_leases_end(silent)
-    assert {one.item_id for one in fill_desk(other).assignments} == held
+    assert {one.item_id for one in fill_queue(other).assignments} == held
     assert set(silent.assignments.values_list("state", flat=True)) == {State.RETURNED}
 
 
 def test_a_silent_rater_who_comes_back_first_keeps_the_items() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    before = fill_desk(rater).assignments
+    before = fill_queue(rater).assignments
     let_leases_end(rater)
-    after = fill_desk(rater).assignments
+    after = fill_queue(rater).assignments
     assert after == before
     assert all(one.lease_expires_at > timezone.now() for one in after)
 
@@ -274,10 +274,10 @@ def test_a_silent_rater_who_comes_back_first_keeps_the_items() -> None:
 def test_given_back_items_are_free_and_may_come_again_as_one_row() -> None:
     campaign = made_campaign(dialogues=1, turns=1, k=1)  # two items
     (rater,) = made_raters(campaign, 1)
-    before = {one.item_id: one.pk for one in fill_desk(rater).assignments}
+    before = {one.item_id: one.pk for one in fill_queue(rater).assignments}
     assert give_back(rater) == 2
     assert campaign.slots.filter(holder__isnull=True).count() == 2
-    again = fill_desk(rater).assignments
+    again = fill_queue(rater).assignments
     assert {one.item_id: one.pk for one in again} == before
     assert [one.position for one in again] == [2, 3]
 
@@ -285,7 +285,7 @@ def test_given_back_items_are_free_and_may_come_again_as_one_row() -> None:
 def test_logging_out_gives_back() -> None:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
-    fill_desk(rater)
+    fill_queue(rater)
     browser = Client()
     browser.force_login(rater.user)
     browser.logout()
@@ -295,17 +295,17 @@ def test_logging_out_gives_back() -> None:
 def test_a_skipped_item_is_free_for_others_and_never_comes_again() -> None:
     campaign = made_campaign(dialogues=1, turns=1, k=1)
     rater, other = made_raters(campaign, 2)
-    skipped = fill_desk(rater).assignments[0]
+    skipped = fill_queue(rater).assignments[0]
     skip(rater, skipped.item.public_id, "the text is cut off")
     assert skipped.item_id not in {one.item_id for one in rate_all(rater)}
-    assert skipped.item_id in {one.item_id for one in fill_desk(other).assignments}
+    assert skipped.item_id in {one.item_id for one in fill_queue(other).assignments}
     skipped.refresh_from_db()
     assert (skipped.state, skipped.skip_reason) == (State.SKIPPED, "the text is cut off")
 
 
 def test_a_rated_item_cannot_be_skipped() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    given = fill_desk(rater).assignments[0]
+    given = fill_queue(rater).assignments[0]
     rate(rater, given.item.public_id, Judgement(key="a", score=2))
     skip(rater, given.item.public_id, "too late")
     given.refresh_from_db()
@@ -316,7 +316,7 @@ def test_a_rated_item_cannot_be_skipped() -> None:
 def test_who_was_not_given_an_item_cannot_skip_it() -> None:
     campaign = made_campaign()
     one, other = made_raters(campaign, 2)
-    item = fill_desk(one).assignments[0].item
+    item = fill_queue(one).assignments[0].item
     with pytest.raises(NotHanded):
         skip(other, item.public_id, "not mine")
 
@@ -324,7 +324,7 @@ def test_who_was_not_given_an_item_cannot_skip_it() -> None:
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 501, "nul \x00"])
 def test_a_skip_needs_a_reason(reason: str) -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    item = fill_desk(rater).assignments[0].item
+    item = fill_queue(rater).assignments[0].item
     with pytest.raises(ValueError, match="reason"):
         skip(rater, item.public_id, reason)
 
@@ -354,18 +354,18 @@ def test_nothing_is_handed_out(change: dict[str, object], why: str) -> None:
     }
     Campaign.objects.filter(pk=campaign.pk).update(**moments)
     (rater,) = made_raters(campaign, 1)
-    assert fill_desk(rater) == desk.Desk((), why)
+    assert fill_queue(rater) == desk.Desk((), why)
 
 
 def test_a_pause_leaves_what_is_in_hand_but_does_not_renew_it() -> None:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
-    before = fill_desk(rater).assignments
+    before = fill_queue(rater).assignments
     Campaign.objects.filter(pk=campaign.pk).update(state="paused")
-    assert fill_desk(rater).assignments == before
+    assert fill_queue(rater).assignments == before
     let_leases_end(rater)
     assert renew(rater) is None
-    assert fill_desk(rater) == desk.Desk((), "paused")
+    assert fill_queue(rater) == desk.Desk((), "paused")
     assert not campaign.slots.filter(holder__isnull=False).exists()
 
 
@@ -374,5 +374,5 @@ def test_an_excluded_rater_gets_nothing() -> None:
     Participation.objects.filter(pk=rater.pk).update(
         state="excluded", exclusion_reason="asked to go", excluded_at=timezone.now()
     )
-    assert fill_desk(rater) == desk.Desk((), "excluded")
+    assert fill_queue(rater) == desk.Desk((), "excluded")
     assert rater.state == Participation.State.EXCLUDED

@@ -6,7 +6,7 @@ import pytest
 
 from annotations.campaigns.actions.desk import (
     Judgement,
-    fill_desk,
+    fill_queue,
     give_back,
     rate,
     skip,
@@ -34,7 +34,7 @@ def test_training_comes_first_and_in_order() -> None:
 
 def test_nothing_regular_is_given_before_the_training_is_over() -> None:
     (rater,) = made_raters(made_campaign(training=[(1, 2)]), 1)
-    assert [one.item.role for one in fill_desk(rater).assignments] == ["training"]
+    assert [one.item.role for one in fill_queue(rater).assignments] == ["training"]
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_the_pass_mark_decides(scores: list[int], passed: bool) -> None:
     for number, score in enumerate(scores):
         rate(
             rater,
-            fill_desk(rater).assignments[0].item.public_id,
+            fill_queue(rater).assignments[0].item.public_id,
             Judgement(key=str(number), score=score),
         )
     assert rater.qualification == ("passed" if passed else "failed")
-    after = fill_desk(rater)
+    after = fill_queue(rater)
     assert after.why_empty == ("" if passed else "failed")
     assert len(after.assignments) == (2 if passed else 0)
 
@@ -65,7 +65,7 @@ def test_a_pass_mark_of_two_thirds_takes_two_of_three() -> None:
     for number, score in enumerate([1, 1, 5]):
         rate(
             rater,
-            fill_desk(rater).assignments[0].item.public_id,
+            fill_queue(rater).assignments[0].item.public_id,
             Judgement(key=str(number), score=score),
         )
     assert rater.qualification == "passed"
@@ -75,7 +75,7 @@ def test_the_second_thought_on_a_training_item_does_not_count() -> None:
     """The answer was shown after the first."""
     campaign = made_campaign(training=[(1, 1), (1, 1)], pass_mark=1)
     (rater,) = made_raters(campaign, 1)
-    first, second = (one.item.public_id for one in fill_desk(rater).assignments)
+    first, second = (one.item.public_id for one in fill_queue(rater).assignments)
     rate(rater, first, Judgement(key="wrong", score=5))
     rate(rater, first, Judgement(key="now I know", score=1))
     rate(rater, second, Judgement(key="right", score=1))
@@ -84,27 +84,27 @@ def test_the_second_thought_on_a_training_item_does_not_count() -> None:
 
 def test_training_without_a_pass_mark_is_passed_by_all() -> None:
     (rater,) = made_raters(made_campaign(training=[(1, 1)]), 1)
-    rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key="a", score=5))
+    rate(rater, fill_queue(rater).assignments[0].item.public_id, Judgement(key="a", score=5))
     assert rater.qualification == "passed"
 
 
 def test_a_skipped_training_item_is_not_right() -> None:
     (rater,) = made_raters(made_campaign(training=[(1, 1)], pass_mark=0.5), 1)
-    skip(rater, fill_desk(rater).assignments[0].item.public_id, "unclear")
+    skip(rater, fill_queue(rater).assignments[0].item.public_id, "unclear")
     assert rater.qualification == "failed"
 
 
 def test_training_items_given_back_come_again() -> None:
     (rater,) = made_raters(made_campaign(training=[(1, 1), (2, 2)]), 1)
-    before = [one.item_id for one in fill_desk(rater).assignments]
+    before = [one.item_id for one in fill_queue(rater).assignments]
     give_back(rater)
-    assert [one.item_id for one in fill_desk(rater).assignments] == before
+    assert [one.item_id for one in fill_queue(rater).assignments] == before
 
 
 def test_every_rater_gets_every_training_item() -> None:
     campaign = made_campaign(training=[(1, 2)], k=1)
     for rater in made_raters(campaign, 4):
-        assert fill_desk(rater).assignments[0].item.role == "training"
+        assert fill_queue(rater).assignments[0].item.role == "training"
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from annotations.campaigns.actions import desk
 from annotations.campaigns.actions.desk import (
     Judgement,
     NotHanded,
-    fill_desk,
+    fill_queue,
     give_back,
     rate,
     rate_and_refill,
@@ -36,7 +36,7 @@ def test_with_the_rating_comes_what_would_have_been_handed_out_after_it() -> Non
         for rater in (one, two)
         for place, item in enumerate(rater.campaign.items.all())
     }
-    rated, following = (fill_desk(one).assignments[place].item for place in (0, 1))
+    rated, following = (fill_queue(one).assignments[place].item for place in (0, 1))
     stored, given = rate_and_refill(one, rated.public_id, Judgement(key="a", score=4))
     assert (stored.revision.score, stored.revision.assignment.item, stored.is_new) == (
         4,
@@ -45,8 +45,8 @@ def test_with_the_rating_comes_what_would_have_been_handed_out_after_it() -> Non
     )
     assert given.assignments[0].item == following
 
-    rate(two, fill_desk(two).assignments[0].item.public_id, Judgement(key="a", score=4))
-    separately = fill_desk(two).assignments
+    rate(two, fill_queue(two).assignments[0].item.public_id, Judgement(key="a", score=4))
+    separately = fill_queue(two).assignments
     assert [positions[one.item_id] for one in given.assignments] == [
         positions[one.item_id] for one in separately
     ]
@@ -55,7 +55,7 @@ def test_with_the_rating_comes_what_would_have_been_handed_out_after_it() -> Non
 
 def test_a_rating_sent_again_brings_the_same_items() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    item = fill_desk(rater).assignments[0].item.public_id
+    item = fill_queue(rater).assignments[0].item.public_id
     first, given = rate_and_refill(rater, item, Judgement(key="a", score=4))
     again, given_again = rate_and_refill(rater, item, Judgement(key="a", score=2))
     assert (again.revision, again.is_new, again.revision.score) == (first.revision, False, 4)
@@ -67,7 +67,7 @@ def test_a_rating_is_stored_whatever_happens_to_the_next_item(
     monkeypatch: pytest.MonkeyPatch, failures: int
 ) -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    item = fill_desk(rater).assignments[0].item.public_id
+    item = fill_queue(rater).assignments[0].item.public_id
     claim, left = desk.claim_regular, iter(range(failures))
 
     def breaks(holder: Participation, *arguments: object) -> Assignment | None:
@@ -94,20 +94,20 @@ def test_a_rating_is_stored_whatever_happens_to_the_next_item(
 
 def test_nothing_is_handed_out_with_a_rating_that_is_refused() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    given = fill_desk(rater).assignments
+    given = fill_queue(rater).assignments
     with pytest.raises(NotHanded):
         rate_and_refill(rater, "nobody-has-this", Judgement(key="a", score=4))
-    assert fill_desk(rater).assignments == given
+    assert fill_queue(rater).assignments == given
 
 
 def test_ratings_are_counted_once_each() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    first, second = (one.item.public_id for one in fill_desk(rater).assignments)
+    first, second = (one.item.public_id for one in fill_queue(rater).assignments)
     rate_and_refill(rater, first, Judgement(key="a", score=4))
     rate_and_refill(rater, first, Judgement(key="a", score=4))  # sent again
     rate(rater, first, Judgement(key="b", score=2))  # another mind
     skip(rater, second, "unclear")
-    third = fill_desk(rater).assignments[0].item.public_id
+    third = fill_queue(rater).assignments[0].item.public_id
     give_back(rater)
     rate(rater, third, Judgement(key="c", score=3))  # late: its place was still free
     rater.refresh_from_db()
@@ -124,7 +124,7 @@ def test_submit_and_next_item_take_few_queries_however_much_was_done(done: int) 
     campaign = made_campaign(dialogues=10, turns=3)
     (rater,) = made_raters(campaign, 1)
     rate_all(rater, most=done)
-    current = fill_desk(rater).assignments[0]
+    current = fill_queue(rater).assignments[0]
     with CaptureQueriesContext(connection) as queries:
         rate_and_refill(rater, current.item.public_id, Judgement(key="x", score=3))
     asked = [

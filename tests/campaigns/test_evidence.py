@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from annotations.campaigns.plan.evidence import (
-    LEVEL_OF_A_LOOK,
+    INTERIM_LEVEL,
     LOOKS,
     POCOCK_20,
     Standing,
@@ -78,9 +78,9 @@ def test_of_a_system_with_few_ratings_or_dialogues_nothing_is_said(
 def test_the_critical_value_is_students_t_at_the_level_of_a_look() -> None:
     scores = [1.0, 2.0, 4.0, 5.0, 3.0, 3.0]
     found = standing([0] * 6, list(range(6)), scores)
-    t = stats.t.ppf(1 - LEVEL_OF_A_LOOK / 2, 5)
+    t = stats.t.ppf(1 - INTERIM_LEVEL / 2, 5)
     assert found.half_width[0] == pytest.approx(t * np.std(scores, ddof=1) / np.sqrt(6))
-    assert stats.norm.sf(POCOCK_20) * 2 == pytest.approx(LEVEL_OF_A_LOOK, abs=1e-5)
+    assert stats.norm.sf(POCOCK_20) * 2 == pytest.approx(INTERIM_LEVEL, abs=1e-5)
 
 
 def test_twenty_looks_at_no_difference_pass_the_critical_value_in_five_percent() -> None:

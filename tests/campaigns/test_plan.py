@@ -6,7 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotations.campaigns.plan.cost import Cost, assumed_pace, expected_end, measured_pace
+from annotations.campaigns.plan.cost import (
+    Cost,
+    assumed_response_time,
+    expected_end,
+    measured_response_time,
+)
 from annotations.campaigns.plan.sampling import draw_dialogues
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -56,7 +61,7 @@ def test_nobody_draws_nothing() -> None:
 def test_items_times_k_is_ratings_and_hours_follow() -> None:
     """105 items × 3 = 315 ratings; at 20 s that is 6300 s = 1.75 h, from half of it to twice as
     much."""
-    cost = Cost(105, 3, assumed_pace("turn"))
+    cost = Cost(105, 3, assumed_response_time("turn"))
     assert cost.ratings == 315
     assert cost.hours == pytest.approx(1.75)
     assert (cost.hours_low, cost.hours_high) == (pytest.approx(0.875), pytest.approx(3.5))
@@ -64,37 +69,37 @@ def test_items_times_k_is_ratings_and_hours_follow() -> None:
 
 def test_raters_share_the_work_and_round_up() -> None:
     """315 ratings for 4 raters: 78.75, so 79 each, 79 × 20 s = 0.439 h."""
-    share = Cost(105, 3, assumed_pace("turn")).shared_by(4)
+    share = Cost(105, 3, assumed_response_time("turn")).shared_by(4)
     assert share.ratings == 79
     assert share.hours == pytest.approx(79 * 20 / 3600)
 
 
 def test_fewer_than_k_raters_cannot_do_it() -> None:
     with pytest.raises(ValueError, match="at least as many"):
-        Cost(10, 3, assumed_pace("turn")).shared_by(2)
+        Cost(10, 3, assumed_response_time("turn")).shared_by(2)
 
 
 def test_k_raters_rate_every_item_each() -> None:
-    assert Cost(10, 3, assumed_pace("turn")).shared_by(3).ratings == 10
+    assert Cost(10, 3, assumed_response_time("turn")).shared_by(3).ratings == 10
 
 
 def test_the_pace_is_the_median_with_the_interval_of_its_order_statistics() -> None:
     """100 values 1 … 100: the median is 50.5; 50 ± 1.96 · √100 / 2 = 40.2 and 59.8, so the ranks 40
     and 61."""
-    pace = measured_pace([float(value) for value in range(100, 0, -1)], "campaign")
+    pace = measured_response_time([float(value) for value in range(100, 0, -1)], "campaign")
     assert pace is not None
     assert (pace.seconds, pace.low, pace.high, pace.ratings) == (50.5, 40.0, 61.0, 100)
 
 
 def test_the_interval_stays_within_what_was_seen() -> None:
     """10 values: 5 ± 3.1 gives the ranks 1 and 10."""
-    pace = measured_pace([float(value) for value in range(1, 11)], "kind")
+    pace = measured_response_time([float(value) for value in range(1, 11)], "kind")
     assert pace is not None
     assert (pace.low, pace.high) == (1.0, 10.0)
 
 
 def test_too_few_ratings_make_no_pace() -> None:
-    assert measured_pace([20.0] * 9, "campaign") is None
+    assert measured_response_time([20.0] * 9, "campaign") is None
 
 
 def test_the_end_is_as_far_as_the_pace_says() -> None:

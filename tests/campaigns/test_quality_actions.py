@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from annotations.campaigns.actions import collection
-from annotations.campaigns.actions.desk import Judgement, RatingsClosed, fill_desk, rate
+from annotations.campaigns.actions.desk import Judgement, RatingsClosed, fill_queue, rate
 from annotations.campaigns.actions.quality import (
     declare_conflict,
     exclude,
@@ -90,15 +90,15 @@ def test_an_exclusion_without_a_storable_reason_is_refused(campaign: Campaign, r
 def test_others_are_given_the_places(campaign: Campaign) -> None:
     """All places were held, so the third rater had nothing to do; then four are free."""
     (third,) = made_raters(campaign, 1, qualification="passed")
-    assert fill_desk(third).why_empty == "finished"
+    assert fill_queue(third).why_empty == "finished"
     exclude(rater(campaign, 2), "always 5")
-    assert len(fill_desk(third).assignments) == 2
+    assert len(fill_queue(third).assignments) == 2
 
 
 def test_an_excluded_rater_cannot_rate_any_more(campaign: Campaign) -> None:
     third, _ = made_raters(campaign, 2, qualification="passed")
     exclude(rater(campaign, 2), "to make room")
-    item = fill_desk(third).assignments[0].item
+    item = fill_queue(third).assignments[0].item
     exclude(third, "gone")
     with pytest.raises(RatingsClosed):
         rate(third, item.public_id, Judgement(key="late", score=3))
@@ -189,10 +189,10 @@ def test_checks_of_a_system_in_which_the_rater_has_a_stake_are_never_shown() -> 
     own = campaign.systems.get(name="own")
     campaign.items.exclude(role="regular").update(system=own)
     (one,) = made_raters(campaign, 1)
-    assert fill_desk(one).assignments[0].item.role == "training"
+    assert fill_queue(one).assignments[0].item.role == "training"
     declare_conflict(one.user, own)
     seen = set()
-    while given := fill_desk(one).assignments:
+    while given := fill_queue(one).assignments:
         seen.add(given[0].item.system.name)
         rate(one, given[0].item.public_id, Judgement(f"key {len(seen)} {given[0].pk}", 3))
     assert seen == {"other"}
@@ -205,7 +205,7 @@ def test_who_is_excluded_writes_no_more_and_the_partner_is_free() -> None:
     collection.meet(excluded)
     room = collection.meet(partner)
     exclude(excluded, "insults")
-    with pytest.raises(collection.RoomClosed):
+    with pytest.raises(collection.ChatClosed):
         collection.say(excluded, room.public_id, "And another thing", "k1")
     assert collection.meet(partner).pk != room.pk
     assert collection.meet(third).rater_a == partner

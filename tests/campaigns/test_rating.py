@@ -13,7 +13,7 @@ from annotations.campaigns.actions.desk import (
     NotHanded,
     RatingsClosed,
     Stored,
-    fill_desk,
+    fill_queue,
     give_back,
     rate,
     skip,
@@ -34,7 +34,7 @@ State = Assignment.State
 
 
 def in_hand(rater: Participation) -> Assignment:
-    return fill_desk(rater).assignments[0]
+    return fill_queue(rater).assignments[0]
 
 
 def lose(assignment: Assignment) -> None:
@@ -43,7 +43,7 @@ def lose(assignment: Assignment) -> None:
         lease_expires_at=timezone.now() - timedelta(seconds=1)
     )
     (other,) = made_raters(assignment.item.campaign, 1)
-    fill_desk(other, want=0)
+    fill_queue(other, want=0)
     assignment.refresh_from_db()
     assert assignment.state == State.RETURNED
 
@@ -99,7 +99,7 @@ def test_a_rating_is_stored_whole() -> None:
 @pytest.mark.django_db
 def test_axes_not_asked_are_null_and_none_marked_is_an_empty_list() -> None:
     (rater,) = made_raters(made_campaign(), 1)
-    first, second = fill_desk(rater).assignments
+    first, second = fill_queue(rater).assignments
     rate(rater, first.item.public_id, Judgement("a", 5))
     rate(rater, second.item.public_id, Judgement("b", 2, []))
     assert list(RatingRevision.objects.order_by("pk").values_list("low_axes", flat=True)) == [
@@ -246,7 +246,7 @@ def test_who_skipped_in_one_tab_and_rated_in_the_other_has_rated() -> None:
 def test_after_the_end_what_is_in_hand_may_be_rated_while_its_lease_lives() -> None:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
-    alive, dead = fill_desk(rater).assignments
+    alive, dead = fill_queue(rater).assignments
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     Assignment.objects.filter(pk=dead.pk).update(
         lease_expires_at=timezone.now() - timedelta(seconds=1)
@@ -329,7 +329,7 @@ def test_two_tabs_make_two_revisions_of_one_rating() -> None:
 def test_two_tabs_that_ask_at_once_hold_two_items_together() -> None:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
-    desks = at_once(*[lambda: fill_desk(rater)] * 6)
+    desks = at_once(*[lambda: fill_queue(rater)] * 6)
     assert len({tuple(one.pk for one in given.assignments) for given in desks}) == 1
     assert campaign.slots.filter(holder__isnull=False).count() == 2
 
@@ -338,7 +338,7 @@ def test_two_tabs_that_ask_at_once_hold_two_items_together() -> None:
 def test_raters_who_ask_at_once_never_get_more_than_k_places() -> None:
     campaign = made_campaign(systems=("a",), dialogues=1, turns=3, k=2)  # three items, six places
     raters = made_raters(campaign, 8)
-    desks = at_once(*[lambda rater=rater: fill_desk(rater, want=1) for rater in raters])
+    desks = at_once(*[lambda rater=rater: fill_queue(rater, want=1) for rater in raters])
     given = [desk.assignments[0] for desk in desks if desk.assignments]
     assert len(given) == 6
     assert sorted(
@@ -373,7 +373,7 @@ def test_a_rating_and_the_sweep_of_its_lease_at_once_end_as_one_story() -> None:
     campaign = made_campaign(systems=("a",), dialogues=2, turns=2, k=1)
     rater, other = made_raters(campaign, 2)
     for number in range(4):
-        given = fill_desk(rater, want=1).assignments[0]
+        given = fill_queue(rater, want=1).assignments[0]
         Assignment.objects.filter(pk=given.pk).update(
             lease_expires_at=timezone.now() - timedelta(seconds=1)
         )
@@ -381,7 +381,7 @@ def test_a_rating_and_the_sweep_of_its_lease_at_once_end_as_one_story() -> None:
             lambda given=given, number=number: rate(
                 rater, given.item.public_id, Judgement(str(number), 3)
             ),
-            lambda: fill_desk(other, want=0),
+            lambda: fill_queue(other, want=0),
         )
         assert isinstance(results[0], Stored)
         given.refresh_from_db()

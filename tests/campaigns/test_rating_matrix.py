@@ -7,7 +7,11 @@ import pytest
 
 from annotations.campaigns.actions.quality import exclude
 from annotations.campaigns.models import Item
-from annotations.campaigns.queries.ratings import campaign_agreement, campaign_matrix, ratings_stamp
+from annotations.campaigns.queries.ratings import (
+    campaign_agreement,
+    campaign_matrix,
+    ratings_data_version,
+)
 from annotations.queries import NotFound
 from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters
@@ -40,7 +44,7 @@ def test_only_the_last_revision_is_read() -> None:
     judge(rater, item, 1)
     judge(rater, item, 4)
     assert campaign_matrix(campaign).matrix.scores.tolist() == [[4.0]]
-    assert ratings_stamp(campaign) == 2
+    assert ratings_data_version(campaign) == 2
 
 
 def test_an_axis_is_1_marked_low_0_asked_and_nan_not_asked() -> None:

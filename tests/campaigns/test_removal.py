@@ -17,7 +17,7 @@ from annotations.campaigns.actions.desk import (
     CannotJoin,
     Judgement,
     RatingsClosed,
-    fill_desk,
+    fill_queue,
     join,
     rate,
     renew,
@@ -90,7 +90,7 @@ def test_a_removed_rater_has_no_access_at_once() -> None:
     campaign, user = made_campaign(), made_user("mallory")
     participation = join(campaign, user)
     client = client_of(user)
-    fill_desk(participation)
+    fill_queue(participation)
     names = ("rating-start", "rating-work", "rating-guidelines")
     assert [client.get(reverse(name, args=[campaign.slug])).status_code for name in names] != [
         404
@@ -106,11 +106,11 @@ def test_a_removed_rater_has_no_access_at_once() -> None:
 def test_what_a_removed_rater_held_is_free_for_others_and_nothing_more_is_taken_or_given() -> None:
     campaign = made_campaign()
     participation = join(campaign, made_user())
-    held = fill_desk(participation).assignments
+    held = fill_queue(participation).assignments
     remove(participation, "a leaked link", keeps_ratings=True)
     assert not Slot.objects.filter(holder__in=held).exists()
     assert set(Assignment.objects.values_list("state", flat=True)) == {"returned"}
-    assert fill_desk(participation).assignments == ()
+    assert fill_queue(participation).assignments == ()
     assert renew(participation) is None
     with pytest.raises(RatingsClosed):
         rate(participation, held[0].item.public_id, Judgement(key="late", score=3))
@@ -125,7 +125,7 @@ def test_a_removed_writer_s_room_ends_for_the_partner_too() -> None:
     remove(two, "a leaked link", keeps_ratings=True)
     room.refresh_from_db()
     assert room.state == Room.State.ABANDONED
-    with pytest.raises(collection.NoRoom):
+    with pytest.raises(collection.NoFreeChat):
         collection.meet(two)
 
 
@@ -194,7 +194,7 @@ def test_the_form_of_a_link_offers_fourteen_days(organiser: Any) -> None:
 def test_a_rating_at_the_moment_of_the_removal_is_stored_whole_or_refused() -> None:
     campaign = made_campaign()
     participation = join(campaign, made_user())
-    (assignment,) = fill_desk(participation, want=1).assignments
+    (assignment,) = fill_queue(participation, want=1).assignments
     judgement = Judgement(key="at once", score=3)
     removed, rated = at_once(
         partial(remove, participation, "a leaked link", True),

@@ -303,7 +303,7 @@ def test_published_ratings_keep_the_campaign_closed() -> None:
 def rated_campaign() -> Campaign:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
-    (first, *_) = desk.fill_desk(rater).assignments
+    (first, *_) = desk.fill_queue(rater).assignments
     desk.rate(
         rater,
         first.item.public_id,
@@ -442,7 +442,7 @@ def test_a_check_that_is_there_is_refused_and_nothing_is_stored() -> None:
 def test_a_check_that_raters_were_given_stays() -> None:
     campaign = made_campaign(training=[(1, 2)])
     (rater,) = made_raters(campaign, 1)
-    desk.fill_desk(rater)
+    desk.fill_queue(rater)
     (item,) = overview.checks_of(campaign)
     with pytest.raises(checks.CheckInUse):
         checks.delete_check(item)
@@ -465,7 +465,7 @@ def test_progress_counts_ratings_and_complete_items() -> None:
     first, second = made_raters(campaign, 2)
     for rater, number in ((first, 12), (second, 1)):
         for turn in range(number):
-            (held, *_) = desk.fill_desk(rater).assignments
+            (held, *_) = desk.fill_queue(rater).assignments
             desk.rate(rater, held.item.public_id, desk.Judgement(key=f"k{turn}", score=3))
     desk.give_back(first)
     desk.give_back(second)
@@ -482,7 +482,7 @@ def test_progress_counts_ratings_and_complete_items() -> None:
 def test_what_is_in_hand_is_neither_done_nor_complete() -> None:
     campaign = made_campaign(k=1, dialogues=1, turns=1, systems=("northwind",))
     (rater,) = made_raters(campaign, 1)
-    desk.fill_desk(rater)
+    desk.fill_queue(rater)
     progress = overview.progress_of(campaign)
     assert (progress.done, progress.wanted, progress.items_complete) == (0, 1, 0)
 
@@ -500,19 +500,22 @@ def test_a_draft_has_nothing_to_do_yet() -> None:
 
 def test_the_pace_is_this_campaign_s_once_it_has_ten_ratings() -> None:
     campaign = made_campaign()
-    assert overview.pace_of("turn", campaign).basis == "assumed"
+    assert overview.response_time_of("turn", campaign).basis == "assumed"
     (rater,) = made_raters(campaign, 1)
     for number in range(10):
-        (held, *_) = desk.fill_desk(rater).assignments
+        (held, *_) = desk.fill_queue(rater).assignments
         desk.rate(
             rater,
             held.item.public_id,
             desk.Judgement(key=f"k{number}", score=3, active_ms=1000 * (number + 1)),
         )
-    own, other = overview.pace_of("turn", campaign), overview.pace_of("turn", made_campaign())
+    own, other = (
+        overview.response_time_of("turn", campaign),
+        overview.response_time_of("turn", made_campaign()),
+    )
     assert (own.basis, own.seconds, own.ratings) == ("campaign", 5.5, 10)
     assert (other.basis, other.seconds) == ("kind", 5.5)
-    assert overview.pace_of("dialogue").basis == "assumed"
+    assert overview.response_time_of("dialogue").basis == "assumed"
 
 
 def test_the_next_step_leads_from_the_draft_to_the_end() -> None:

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.campaigns.actions.publishing import CannotPublish, publish
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.overview import pace_of
+from annotations.campaigns.queries.overview import response_time_of
 from annotations.models import CorpusVersion, Rating
 from annotations.roles import ORGANISER
 from dialeval_site.demo import load_demo
@@ -32,7 +32,7 @@ def test_the_pace_of_programs_is_no_basis_for_what_people_would_need(
     simulated: bool, basis: str
 ) -> None:
     rated(simulated)
-    assert pace_of("turn").basis == basis
+    assert response_time_of("turn").basis == basis
 
 
 def test_ratings_of_programs_are_not_published_among_those_of_people() -> None:

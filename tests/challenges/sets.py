@@ -10,7 +10,7 @@ from typing import Any
 
 from leaderboard.challenges import execution
 from leaderboard.challenges.actions.receiving import receive
-from leaderboard.challenges.actions.rounds import RoundAsked
+from leaderboard.challenges.actions.rounds import RoundParams
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.uploads import Upload, upload_from_bytes
 from tests.campaigns.sets import made_user, made_version
@@ -56,9 +56,9 @@ def open_round(version: Any = None, challenge: Challenge | None = None, **fields
     return Round.objects.create(challenge=challenge, version=version or small_version(), **given)
 
 
-def as_asked(round: Round) -> RoundAsked:
+def as_asked(round: Round) -> RoundParams:
     """What a round asks now: for changing one thing of it."""
-    return RoundAsked(**{one.name: getattr(round, one.name) for one in fields_of(RoundAsked)})
+    return RoundParams(**{one.name: getattr(round, one.name) for one in fields_of(RoundParams)})
 
 
 def team_with_member(challenge: Challenge, username: str = "", name: str = "") -> tuple[Team, Any]:

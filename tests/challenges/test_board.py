@@ -376,8 +376,8 @@ def test_why_a_baseline_has_no_score_follows_its_run(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It had not been computed yet; then it failed."""
-    monkeypatch.setattr(analysis_rows, "REST", 0)
-    monkeypatch.setattr(analysis_rows, "LEAST_REST", timedelta(0))
+    monkeypatch.setattr(analysis_rows, "BACKOFF", 0)
+    monkeypatch.setattr(analysis_rows, "MIN_BACKOFF", timedelta(0))
     round = board_round(metrics=["word_f1"])
     baseline = baseline_of(round.version, "echo")
     runs.request([parse("word_f1")], [baseline], hint=False)

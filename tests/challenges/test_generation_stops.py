@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(telling, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     monkeypatch.setattr(generation, "RETRIES", 1)
 
 

@@ -25,7 +25,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import URLPattern, get_resolver
 
 from annotations.models import Corpus
-from annotations.prepared import Given, Prepared
+from annotations.prepared import CompiledQuery, Given
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import board_answer
 from tests.challenges import hidden_stage
@@ -42,7 +42,7 @@ WISHES = (
 )  # fmt: skip
 """Queries that some address understands. Others come with the links of pages."""
 WISHED_OF_A_NAME, LINKS_OF_A_PATH = 2, 12
-ALL_CORPORA = Prepared(lambda: Corpus.objects.filter(slug=Given("slug")))
+ALL_CORPORA = CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug")))
 """What opens a corpus's pages to a person, as it is when somebody forgot what a hidden round keeps
 back."""
 NEXT_ITEM = {"rating-work", "rating-submit", "rating-skip"}
@@ -349,7 +349,7 @@ def test_the_walk_finds_a_hole(stage, monkeypatch, hole, answer, names, role, fo
 
 def _opened(hole: str, answer: Any) -> Any:
     """What stands at ``hole`` as it is when somebody forgot what it is for."""
-    if isinstance(answer, Prepared):
+    if isinstance(answer, CompiledQuery):
         return answer
     if answer == "turns":
         return _board_with_the_score_of_a_turn

@@ -27,7 +27,7 @@ WRITTEN = {"name": "my prompt", "system": "You are: {persona}", "user": "{histor
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(telling, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
 
 
 def address(round: Any, ending: str = "") -> str:

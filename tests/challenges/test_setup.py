@@ -15,8 +15,8 @@ from annotations.models import AuditEntry, CorpusVersion, System, Turn
 from leaderboard.challenges.actions import rounds, setup
 from leaderboard.challenges.actions.plan import create_from_plan
 from leaderboard.challenges.actions.refusal import Refused
-from leaderboard.challenges.actions.rounds import RoundAsked
-from leaderboard.challenges.actions.setup import ChallengeAsked
+from leaderboard.challenges.actions.rounds import RoundParams
+from leaderboard.challenges.actions.setup import ChallengeParams
 from leaderboard.challenges.forms.zones import NoSuchTime, in_utc
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from tests.at_once import at_once
@@ -34,14 +34,14 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 
-def asked(version: CorpusVersion | None = None, **fields: Any) -> RoundAsked:
+def asked(version: CorpusVersion | None = None, **fields: Any) -> RoundParams:
     given = {
         "name": "Round 1",
         "metrics": ["word_f1", "bleu_4"],
         "ranking_metric": "word_f1",
         **fields,
     }
-    return RoundAsked(version=version or small_version(), **given)
+    return RoundParams(version=version or small_version(), **given)
 
 
 def handed_in(round: Round) -> Submission:
@@ -53,18 +53,18 @@ def handed_in(round: Round) -> Submission:
 
 
 def test_the_address_is_made_from_the_name_and_made_once() -> None:
-    slugs = [setup.create(ChallengeAsked("Über Talk!")).slug for _ in range(3)]
+    slugs = [setup.create(ChallengeParams("Über Talk!")).slug for _ in range(3)]
     assert slugs == ["uber-talk", "uber-talk-2", "uber-talk-3"]
 
 
 def test_the_name_new_is_not_the_address_of_the_form() -> None:
-    assert setup.create(ChallengeAsked("New")).slug == "new-2"
+    assert setup.create(ChallengeParams("New")).slug == "new-2"
 
 
 def test_an_address_that_is_taken_is_refused_and_nothing_is_stored() -> None:
-    setup.create(ChallengeAsked("One", "talk"))
+    setup.create(ChallengeParams("One", "talk"))
     with pytest.raises(Refused, match="taken") as refusal:
-        setup.create(ChallengeAsked("Two", "talk"))
+        setup.create(ChallengeParams("Two", "talk"))
     assert refusal.value.field == "slug"
     assert Challenge.objects.count() == 1
     assert AuditEntry.objects.filter(action="challenge.created").count() == 1
@@ -73,13 +73,13 @@ def test_an_address_that_is_taken_is_refused_and_nothing_is_stored() -> None:
 def test_the_address_of_an_open_challenge_stays() -> None:
     challenge = open_challenge("first")
     with pytest.raises(Refused, match="people have links"):
-        setup.edit(challenge, ChallengeAsked("First", "second"))
-    assert setup.edit(challenge, ChallengeAsked("Renamed", "first")).name == "Renamed"
+        setup.edit(challenge, ChallengeParams("First", "second"))
+    assert setup.edit(challenge, ChallengeParams("Renamed", "first")).name == "Renamed"
 
 
 def test_a_change_is_in_the_audit_log_with_before_and_after() -> None:
     challenge, olga = open_challenge("talk", name="Before"), made_user("olga")
-    setup.edit(challenge, ChallengeAsked("After", largest_team=3), olga)
+    setup.edit(challenge, ChallengeParams("After", largest_team=3), olga)
     entry = AuditEntry.objects.get(action="challenge.changed")
     assert (entry.actor, entry.challenge) == ("olga", "talk")
     assert entry.details == {"changes": {"name": ["Before", "After"], "largest_team": [10, 3]}}
@@ -87,7 +87,7 @@ def test_a_change_is_in_the_audit_log_with_before_and_after() -> None:
 
 def test_storing_what_is_there_already_leaves_no_entry() -> None:
     challenge = open_challenge("talk")
-    setup.edit(challenge, ChallengeAsked(challenge.name, "talk"))
+    setup.edit(challenge, ChallengeParams(challenge.name, "talk"))
     assert not setup.write_rules(challenge, challenge.rules)
     assert not AuditEntry.objects.exists()
 
@@ -109,7 +109,7 @@ def test_rules_that_no_database_takes_are_refused(text: str) -> None:
 
 
 def test_a_challenge_opens_with_rules_and_a_round_and_says_what_is_missing() -> None:
-    challenge = setup.create(ChallengeAsked("Talk"))
+    challenge = setup.create(ChallengeParams("Talk"))
     with pytest.raises(Refused, match=r"no rules yet.*no round yet"):
         setup.step(challenge, "open")
     setup.write_rules(challenge, "Be kind.")
@@ -170,7 +170,7 @@ def test_the_plan_makes_three_rounds_one_after_the_other() -> None:
     """The warm-up ends at the first midnight after 28 whole days, the others 28 days later each."""
     version = small_version()
     now = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
-    challenge = create_from_plan(ChallengeAsked("CPD"), version, version, now=now)
+    challenge = create_from_plan(ChallengeParams("CPD"), version, version, now=now)
     warm_up, first, second = challenge.rounds.order_by("position")
     assert (warm_up.opens_at, warm_up.closes_at) == (None, datetime(2026, 12, 20, tzinfo=UTC))
     assert (first.opens_at, first.closes_at) == (
@@ -192,7 +192,7 @@ def test_the_plan_makes_three_rounds_one_after_the_other() -> None:
 
 def test_the_plan_has_the_limits_of_the_cpd_challenge() -> None:
     version = small_version()
-    challenge = create_from_plan(ChallengeAsked("CPD"), version, version)
+    challenge = create_from_plan(ChallengeParams("CPD"), version, version)
     for round in challenge.rounds.all():
         limits = (
             round.calls_per_utterance,
@@ -210,7 +210,7 @@ def test_the_plan_hides_references_only_of_a_corpus_that_the_warm_up_does_not_sh
 ) -> None:
     practice = small_version()
     challenge = create_from_plan(
-        ChallengeAsked("CPD"), practice, practice if same else small_version()
+        ChallengeParams("CPD"), practice, practice if same else small_version()
     )
     assert [one.references for one in challenge.rounds.order_by("position")] == [
         "public",
@@ -223,7 +223,7 @@ def test_a_plan_that_cannot_be_made_leaves_nothing() -> None:
     without = small_version()
     Turn.objects.filter(dialogue__version=without).update(references=[])
     with pytest.raises(Refused):
-        create_from_plan(ChallengeAsked("CPD"), small_version(), without)
+        create_from_plan(ChallengeParams("CPD"), small_version(), without)
     assert not Challenge.objects.exists()
     assert not AuditEntry.objects.exists()
 
@@ -441,7 +441,7 @@ def test_prices_that_are_the_same_are_no_change() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_make_the_same_address_at_once_one_is_told() -> None:
-    told = at_once(*[lambda: setup.create(ChallengeAsked("Talk", "talk"))] * 2)
+    told = at_once(*[lambda: setup.create(ChallengeParams("Talk", "talk"))] * 2)
     assert Challenge.objects.count() == 1
     assert [str(one) for one in told if isinstance(one, Exception)] == ["This address is taken."]
 

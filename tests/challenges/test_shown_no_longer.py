@@ -91,8 +91,8 @@ def test_a_round_that_is_edited_shows_no_board_of_before(
     round: Round, submission: Submission
 ) -> None:
     all_computed(round)
-    asked = rounds.RoundAsked(
-        **{one.name: getattr(round, one.name) for one in fields(rounds.RoundAsked)}
+    asked = rounds.RoundParams(
+        **{one.name: getattr(round, one.name) for one in fields(rounds.RoundParams)}
     )
     rounds.edit_round(round, replace(asked, name="Another name"))
     assert shown(round)[1] == []

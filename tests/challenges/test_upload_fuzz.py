@@ -32,7 +32,7 @@ CODES = {200, 201, 302, 400, 403, 409, 413, 415, 422}
 
 
 @dataclass
-class Sender:
+class AttemptSender:
     """A team's member with a browser and a token."""
 
     round: Round
@@ -62,7 +62,7 @@ JSON = {"Accept": "application/json"}
 
 
 @pytest.fixture
-def sender(settings: Any, tmp_path: Path) -> Sender:
+def sender(settings: Any, tmp_path: Path) -> AttemptSender:
     files_below(settings, tmp_path / "files")  # what other tests left must not count here
     cache.clear()
     version = small_version(3, 2, SYSTEMS)
@@ -71,7 +71,7 @@ def sender(settings: Any, tmp_path: Path) -> Sender:
     _, user = team_with_member(round.challenge)
     client = Client()
     client.force_login(user)
-    return Sender(round, client, token_of(user, "read", "submit"))
+    return AttemptSender(round, client, token_of(user, "read", "submit"))
 
 
 def outcome(submission: Submission) -> str:
@@ -106,7 +106,7 @@ def places_of(round: Round) -> int:
 @pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("first", GOES)
-def test_drawn_uploads(sender: Sender, first: int) -> None:
+def test_drawn_uploads(sender: AttemptSender, first: int) -> None:
     version = sender.round.version
     turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
     places = list(turns.values_list("dialogue__external_id", "number"))

@@ -136,7 +136,7 @@ def test_a_login_revokes_the_token_that_the_one_before_kept(dialeval: Run, serve
     status, _, err = dialeval("login", server.address, "--username", "ada")
     assert (status, err) == (0, "")
     assert deeds(server)[-1] == (*REVOKED, "Bearer dial_before")
-    assert credentials.kept_at_login() == credentials.Credentials(
+    assert credentials.credentials_from_login() == credentials.Credentials(
         server.address, "dial_new", was_made=True
     )
 

@@ -95,10 +95,10 @@ def _attention_item(campaign: Campaign) -> str:
 def _items(raters: dict[str, Participation]) -> dict[str, str]:
     """One in the hands of each; the one of the matrix has rated one before."""
     taking_part = raters[TAKING_PART]
-    first = desk.fill_desk(taking_part, 1).assignments[0]
+    first = desk.fill_queue(taking_part, 1).assignments[0]
     desk.rate(taking_part, first.item.public_id, Judgement(key="first", score=4))
     return {
-        name: desk.fill_desk(rater, 1).assignments[0].item.public_id
+        name: desk.fill_queue(rater, 1).assignments[0].item.public_id
         for name, rater in raters.items()
     }
 
@@ -112,7 +112,7 @@ def _chats(raters: dict[str, Participation]) -> dict[str, str]:
     """Long enough to be ended."""
     begun: dict[str, Conversation] = {}
     for name, rater in raters.items():
-        begun[name] = chat.conversation_of(desk.fill_desk(rater, 1).assignments[0])
+        begun[name] = chat.conversation_of(desk.fill_queue(rater, 1).assignments[0])
         for number in (1, 2):
             chat.say(begun[name], f"Question {number}?", f"key-{number}")
             answered(begun[name])
@@ -128,7 +128,7 @@ def _rooms(raters: dict[str, Participation]) -> dict[str, str]:
 def _closed_campaign(version: CorpusVersion, user: User) -> None:
     campaign = made_campaign("turn", version=version, slug=CLOSED, k=1)
     rater = Participation.objects.create(campaign=campaign, user=user, position=0)
-    item = desk.fill_desk(rater, 1).assignments[0].item
+    item = desk.fill_queue(rater, 1).assignments[0].item
     desk.rate(rater, item.public_id, Judgement(key="only", score=2))
     setup.close(campaign)
 

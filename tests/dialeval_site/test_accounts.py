@@ -246,7 +246,7 @@ def test_the_former_address_is_told(
     )
     for number in range(5):
         change_email(client, f"{number}@example.org")
-    assert len(letters_asked_for) == address_letter.LETTERS_AN_HOUR
+    assert len(letters_asked_for) == address_letter.EMAILS_PER_HOUR
 
 
 @pytest.mark.django_db

@@ -19,9 +19,9 @@ from django.urls import reverse
 from annotations import rates
 from annotations.models import AuditEntry, CorpusVersion
 from dialeval_site import api as api_module
-from dialeval_site.api_door import ApiDoor
+from dialeval_site.api_door import ApiGate
 from dialeval_site.api_pages import pages_of
-from dialeval_site.headers_alone import HeadersAlone
+from dialeval_site.headers_alone import HeadMiddleware
 from leaderboard import exports
 from tests.api_client import Program, all_items, program_of
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
@@ -389,12 +389,12 @@ def test_what_would_be_made_while_it_is_sent_is_not_begun_for_a_head(
     def view(request: HttpRequest) -> StreamingHttpResponse:
         return StreamingHttpResponse(archive(), headers={"X-Method": request.method or ""})
 
-    answer = HeadersAlone(ApiDoor(view))(rf.head(path))
+    answer = HeadMiddleware(ApiGate(view))(rf.head(path))
     assert (answer["X-Method"], list(answer.streaming_content), begun) == (method, [], [])
 
 
 def test_what_is_read_is_sent_as_it_is_made(rf: RequestFactory) -> None:
-    answer = HeadersAlone(lambda request: StreamingHttpResponse([b"a part"]))(
+    answer = HeadMiddleware(lambda request: StreamingHttpResponse([b"a part"]))(
         rf.get("/campaigns/any/export")
     )
     assert list(answer.streaming_content) == [b"a part"]

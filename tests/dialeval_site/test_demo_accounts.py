@@ -24,7 +24,7 @@ from django.utils.http import urlsafe_base64_encode
 from annotations import audit
 from annotations.accounts import accounts_that_may_act, is_demo_account, may_act
 from annotations.campaigns.actions import invitations
-from annotations.campaigns.actions.desk import CannotJoin, fill_desk, join
+from annotations.campaigns.actions.desk import CannotJoin, fill_queue, join
 from annotations.campaigns.models import Conversation, Invitation, Message
 from annotations.models import Corpus, DemoAccount
 from dialeval_site import api, demo, password_reset, second_step, tokens
@@ -45,7 +45,7 @@ from workers import answering
 from workers.judges import purses
 from workers.judges.actions import start_judge_run
 from workers.judging.book import BudgetSpent
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.metrics.configuration import parse
 
 pytestmark = pytest.mark.django_db
@@ -228,11 +228,11 @@ def test_every_task_is_known_to_be_asked_or_to_act_for_no_account() -> None:
     """A new task has to say which."""
     app.loader.import_default_modules()
     ours = {name for name in app.tasks if not name.startswith("celery.")}
-    assert ours == {*ASKED, *FOR_NO_ACCOUNT}
-    assert set(ASKED.values()) <= set(globals())
+    assert ours == {*REQUESTED, *FOR_NO_ACCOUNT}
+    assert set(REQUESTED.values()) <= set(globals())
 
 
-ASKED = {
+REQUESTED = {
     "leaderboard.challenges.tasks.deliver": "test_webhooks_and_letters_of_the_demo_are_not_sent",
     "leaderboard.challenges.tasks.process": "test_what_the_demo_submitted_is_not_run",
     "workers.tasks.reply": "test_no_model_answers_a_chat_of_the_demo",
@@ -280,7 +280,7 @@ def test_no_model_answers_a_chat_of_the_demo(settings) -> None:
     rater = make_account(DEMO_ACCOUNTS[1])
     campaign = made_campaign("interactive")
     participation = join(campaign, rater)
-    (assignment,) = fill_desk(participation, want=1).assignments
+    (assignment,) = fill_queue(participation, want=1).assignments
     chat = Conversation.objects.create(assignment=assignment)
     Message.objects.create(conversation=chat, number=0, speaker="A", text="Hello?")
     answer = Message.objects.create(conversation=chat, number=1, speaker="B", state="pending")
@@ -302,19 +302,19 @@ def test_no_judge_is_paid_for_what_the_demo_began(
     judge = parse("cpdscore_detail")
     systems = list(round.version.systems.all()) or [submission.system]
     run = start_judge_run(round.version, judge, systems, tokens=None, usd=None, by=organiser)
-    of_run = Payer(round.version_id, judge.text, ())
-    of_submission = Payer(round.version_id, "another judge", (submission.system_id,))
-    assert purses.purses_of(of_run)
-    assert purses.purses_of(of_submission)
+    of_run = BillingContext(round.version_id, judge.text, ())
+    of_submission = BillingContext(round.version_id, "another judge", (submission.system_id,))
+    assert purses.budgets_of(of_run)
+    assert purses.budgets_of(of_submission)
     go_into_production(settings)
     for payer in (of_run, of_submission):
         with pytest.raises(BudgetSpent, match="disabled on this site"):
-            purses.purses_of(payer)
+            purses.budgets_of(payer)
     mara = made_user("mara", "organiser")
     start_judge_run(round.version, judge, systems, tokens=None, usd=None, by=mara)
     run.refresh_from_db()
     assert run.created_by == mara, "whoever starts it again answers for it"
-    assert purses.purses_of(of_run)
+    assert purses.budgets_of(of_run)
 
 
 # --- databases of older versions ------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> Non
 
 # --- real processes -------------------------------------------------------------------------------
 
-PREPARED = """
+COMPILED_QUERIES = """
 import json
 from django.contrib.sessions.backends.db import SessionStore
 from django.conf import settings
@@ -395,7 +395,7 @@ def test_a_demo_that_goes_into_production_opens_nothing_by_http_and_does_nothing
 
     with made_site(tmp_path) as site, http_receiver() as receiver:
         site.settings["DIALEVAL_WEBHOOK_PRIVATE"] = "true"
-        token, session = json.loads(site.python(PREPARED.format(url=receiver.url)))
+        token, session = json.loads(site.python(COMPILED_QUERIES.format(url=receiver.url)))
         site.settings |= {"SECRET_KEY": PRODUCTION["SECRET_KEY"]}
         address = site.start_web()
         headers = {"Authorization": f"Bearer {token}"}

@@ -46,7 +46,7 @@ from workers.models import MetricRun
 
 # --- which block is held to what ------------------------------------------------------------------
 
-ELSEWHERE = {
+REMOTE = {
     "shape": "test_documents_json.py: the keys of what the command prints",
     "example": "annotations/importers/test_documented_examples.py: it is imported",
     "responses": "challenges/files/test_documented_examples.py: it is handed in",
@@ -138,7 +138,7 @@ def by_parser_alone(block: Block) -> Callable[[Block], None] | None:
 def test_every_block_is_held_to_something(block: Block) -> None:
     kind = block.mark.partition(":")[0]
     held = (
-        kind in ELSEWHERE
+        kind in REMOTE
         or key_of(block, OTHER_TESTS)
         or key_of(block, NOTHING_TO_CHECK)
         or key_of(block, held_here())
@@ -154,7 +154,7 @@ def test_the_lists_name_no_block_that_is_gone() -> None:
     found = {
         key_of(block, everything)
         for block in blocks()
-        if block.mark.partition(":")[0] not in ELSEWHERE
+        if block.mark.partition(":")[0] not in REMOTE
     }
     assert set(everything) - found == set()
 
@@ -162,7 +162,7 @@ def test_the_lists_name_no_block_that_is_gone() -> None:
 BLOCKS_HELD_HERE = [
     block
     for block in blocks()
-    if not is_shell(block) and block.mark.partition(":")[0] not in ELSEWHERE
+    if not is_shell(block) and block.mark.partition(":")[0] not in REMOTE
 ]
 
 

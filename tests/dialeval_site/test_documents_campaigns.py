@@ -21,10 +21,10 @@ from annotations.campaigns.forms.fields import MOST_AXES
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.models.campaign import Campaign
 from annotations.campaigns.plan import check_items
-from annotations.campaigns.plan.cost import ASSUMED_SECONDS, FEWEST_FOR_A_PACE
+from annotations.campaigns.plan.cost import ASSUMED_SECONDS, MIN_RUNS_FOR_ESTIMATE
 from annotations.campaigns.plan.draw import RECENT_ITEMS
 from annotations.campaigns.queries.chat import LEAST_UTTERANCES
-from annotations.campaigns.queries.overview import DAYS_OF_PACE
+from annotations.campaigns.queries.overview import RATE_WINDOW_DAYS
 from annotations.campaigns.queries.quality import RESAMPLES
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_THRESHOLD
 from annotations.campaigns.views.quality import FORMATS
@@ -51,7 +51,7 @@ FIGURES = [
     f"At most {MOST_SLOTS:,} slots",
     f"at most {MOST_AXES} axes",
     f"below {DEFAULT_THRESHOLD} for dialogues and chats",
-    f"where there are at least {FEWEST_FOR_A_PACE},",
+    f"where there are at least {MIN_RUNS_FOR_ESTIMATE},",
     (
         f"{ASSUMED_SECONDS['turn']:g} s a response, {ASSUMED_SECONDS['dialogue']:g} s a dialogue, "
         f"{ASSUMED_SECONDS['interactive'] / 60:g} min a chat, "
@@ -81,7 +81,7 @@ def test_figures_are_those_of_the_code(words: str) -> None:
 
 
 def test_the_last_days_are_as_many_as_the_page_counts() -> None:
-    assert DAYS_OF_PACE == 7
+    assert RATE_WINDOW_DAYS == 7
     assert "of the last seven days" in WORDS
 
 

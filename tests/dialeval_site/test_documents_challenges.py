@@ -18,8 +18,8 @@ from annotations.roles import ORGANISER
 from dialeval_site import demo_challenge
 from leaderboard.challenges import generation
 from leaderboard.challenges.actions import plan
-from leaderboard.challenges.actions.rounds import NOTED, RoundAsked
-from leaderboard.challenges.actions.setup import STEPS, ChallengeAsked
+from leaderboard.challenges.actions.rounds import NOTED, RoundParams
+from leaderboard.challenges.actions.setup import STEPS, ChallengeParams
 from leaderboard.challenges.files.formats import FORMATS
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.models import Submission
@@ -50,7 +50,7 @@ CHALLENGES, FORMATS_PAGE = flat(text_of("challenges.md")), flat(text_of("formats
 PROMPT_LIMITS = (
     f"{CALLS_PER_UTTERANCE}, {INPUT_TOKENS_PER_DIALOGUE:,}, {OUTPUT_TOKENS_PER_DIALOGUE:,}"
 )
-DEFAULTS = {one.name: one.default for one in (*fields(RoundAsked), *fields(ChallengeAsked))}
+DEFAULTS = {one.name: one.default for one in (*fields(RoundParams), *fields(ChallengeParams))}
 OF_CHALLENGES = [
     f"a day ends at 00:00 UTC | {DEFAULTS['daily_limit']}, {DEFAULTS['total_limit']} |",
     f"calls for an utterance (1 or 2), input and output tokens for a dialogue | {PROMPT_LIMITS} |",
@@ -132,7 +132,7 @@ def test_every_setting_of_a_round_is_in_the_table() -> None:
 
 @pytest.mark.django_db
 def test_what_stays_once_something_was_handed_in_is_told() -> None:
-    from leaderboard.challenges.actions.rounds import what_is_settled
+    from leaderboard.challenges.actions.rounds import locked_fields
 
     rows = {
         row[0]: row[3]
@@ -140,7 +140,7 @@ def test_what_stays_once_something_was_handed_in_is_told() -> None:
     }
     round = open_round(unveil_at=timezone.now())
     submit(round, team_with_member(round.challenge)[0])
-    assert set(what_is_settled(round)) == {
+    assert set(locked_fields(round)) == {
         "version",
         "slug",
         "references",

@@ -28,7 +28,7 @@ from workers.api import MetricOut, OptionOut
 from workers.encoders.feature_file import FILE_NAME
 from workers.metrics.base import Metric, Option
 from workers.metrics.not_available import NOT_AVAILABLE
-from workers.metrics.pair_features import Compare, _account_of
+from workers.metrics.pair_features import Compare, _run_info_of
 from workers.metrics.registry import built_in_metrics
 
 PAGE = text_of("metrics.md")
@@ -145,7 +145,7 @@ def test_every_fact_of_a_signature_is_documented() -> None:
 
 def facts_of_accounts() -> Iterator[str]:
     """``("dtype", …)``: pairs in what is called ``facts`` or handed to an ``Account`` or
-    ``account_of``."""
+    ``run_info_of``."""
     for path in sorted((PROJECT / "workers" / "metrics").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not says_facts(node):
@@ -160,9 +160,9 @@ def says_facts(node: ast.AST) -> bool:
     match node:
         case ast.Assign(targets=[ast.Name(id="facts")]) | ast.Assign(targets=[ast.Name(id="own")]):
             return True
-        case ast.FunctionDef(name="facts" | "facts_of" | "_facts_of" | "persona_facts"):
+        case ast.FunctionDef(name="facts" | "facts_of" | "_facts_of" | "persona_fields"):
             return True
-        case ast.Call(func=ast.Name(id="Account" | "account_of")):
+        case ast.Call(func=ast.Name(id="Account" | "run_info_of")):
             return True
         case ast.Call(func=ast.Attribute(value=ast.Name(id="facts"), attr="append")):
             return True
@@ -188,7 +188,7 @@ def every_detail() -> dict[str, Any]:
         compare = cast(Compare, scorer_of(METRICS[name])._compare)
         found[name] = dict(compare(points[:30], points[30:]).details)
     found["few"] = dict(cast(Compare, scorer_of(METRICS["fbd"])._compare)(few, few).details)
-    found["cut"] = dict(_account_of(cast(Any, encoder), frozenset({0, 2}), 1, {}).details)
+    found["cut"] = dict(_run_info_of(cast(Any, encoder), frozenset({0, 2}), 1, {}).details)
     return found
 
 

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from dialeval_site import log_context, task_context
 from dialeval_site.logs import Json, Line, NoSweeps, configuration
-from dialeval_site.request_ids import HEADER, AccessLines, RequestIds
-from dialeval_site.sweeping import SWEEPS, UPKEEP
+from dialeval_site.request_ids import HEADER, AccessLog, RequestIds
+from dialeval_site.sweeping import REFRESH, SWEEPS
 from tests.dialeval_site.documents import sections, text_of
 
 
@@ -101,7 +101,7 @@ def test_a_sweep_that_went_well_is_not_said(
 
 
 def test_every_sweep_is_one_that_the_log_leaves_out() -> None:
-    for name in (*SWEEPS, UPKEEP):
+    for name in (*SWEEPS, REFRESH):
         line = logging.LogRecord(
             "celery.app.trace", logging.INFO, "x.py", 1, "a task", ({"name": name},), None
         )
@@ -206,7 +206,7 @@ def test_people_get_no_line_for_each_request(settings) -> None:
 
     settings.LOG_FORMAT = "line"
     with pytest.raises(MiddlewareNotUsed):
-        AccessLines(lambda request: None)  # type: ignore[arg-type, return-value]
+        AccessLog(lambda request: None)  # type: ignore[arg-type, return-value]
 
 
 # --- workers --------------------------------------------------------------------------------------
@@ -227,10 +227,10 @@ def test_every_task_with_a_row_has_a_word_for_it() -> None:
 
 def test_the_hint_carries_the_request_s_id_and_no_other(a_task: None) -> None:
     headers: dict[str, Any] = {}
-    task_context._tell_who_asked(headers=headers)
-    assert headers == {log_context.HINT_HEADER: "asked-by-0001"}
+    task_context._notify_requester(headers=headers)
+    assert headers == {log_context.RETRY_AFTER_HEADER: "asked-by-0001"}
     log_context.end_task()
-    assert task_context._tell_who_asked(headers={}) is None
+    assert task_context._notify_requester(headers={}) is None
 
 
 # --- the page that tells of it --------------------------------------------------------------------

@@ -205,13 +205,13 @@ def test_a_mailbox_is_not_filled(ada: Any, post_office: MailReceiver, asked: lis
         for n in (0, 2, 4, 6, 8)
     ]
     assert {answer.status_code for answer in answers} == {302}
-    assert len(asked) == password_reset.LETTERS_AN_HOUR
+    assert len(asked) == password_reset.EMAILS_PER_HOUR
 
 
 def test_one_address_does_not_ask_without_end(
     post_office: MailReceiver, client: Client, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(password_views, "ASKED_AN_HOUR", 2)
+    monkeypatch.setattr(password_views, "RESETS_PER_HOUR", 2)
     statuses = [ask(client, f"u{number}@example.org").status_code for number in range(3)]
     assert statuses == [302, 302, 429]
     assert len(asked) == 2

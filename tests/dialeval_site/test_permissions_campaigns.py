@@ -61,7 +61,7 @@ def stage(kitchens: None, django_db_blocker) -> Iterator[Stage]:
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
 
 
 # --- the matrix -----------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class Names(NamedTuple):
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """A prompt and a trial of it on the private corpus that waits for a worker."""
-    monkeypatch.setattr(trials, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(trials, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     version = written()
     corpus = Corpus.objects.get(slug=PRIVATE).versions.get()
     trial = trials.start(version, corpus, configuration_of(version), "overall")

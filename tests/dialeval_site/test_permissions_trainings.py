@@ -21,7 +21,7 @@ NAME = "quiet-model"
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training that waits for a worker."""
-    monkeypatch.setattr(runs, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(runs, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     source = Source.of_version(Corpus.objects.get(slug=PUBLIC).versions.get())
     actions.start(NAME, "density", source, {"epochs": 2}, check=False)
 

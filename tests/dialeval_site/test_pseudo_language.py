@@ -199,7 +199,7 @@ def test_pages_of_the_end(why: str, of_campaign: dict[str, Any], of_rater: dict[
     campaign = in_greek(made_campaign(k=1, dialogues=1, turns=1))
     rater, browser = rater_of(campaign)
     if why == "finished":
-        while given := desk.fill_desk(rater).assignments:
+        while given := desk.fill_queue(rater).assignments:
             desk.rate(rater, given[0].item.public_id, Judgement(key="k", score=3))
     Campaign.objects.filter(pk=campaign.pk).update(**of_campaign)
     Participation.objects.filter(pk=rater.pk).update(**of_rater)
@@ -211,7 +211,7 @@ def test_pages_of_the_end(why: str, of_campaign: dict[str, Any], of_rater: dict[
 def test_the_page_of_one_who_waits() -> None:
     campaign = in_greek(made_campaign(k=1, dialogues=1, turns=1))
     (holds, _), (_, waits) = rater_of(campaign), rater_of(campaign)
-    assert len(desk.fill_desk(holds).assignments) == 2  # 2 systems × 1 turn: both are taken
+    assert len(desk.fill_queue(holds).assignments) == 2  # 2 systems × 1 turn: both are taken
     assert shown(waits, at("rating-work", campaign)) == []
 
 
@@ -252,7 +252,7 @@ def test_organisers_pages(name: str) -> None:
     (rater,) = made_raters(in_greek(campaign), 1)
     if campaign.kind == "turn":
         for place in range(3):
-            given = desk.fill_desk(rater).assignments
+            given = desk.fill_queue(rater).assignments
             desk.rate(rater, given[0].item.public_id, Judgement(key=f"k{place}", score=place + 2))
     _rewrite(get_user_model(), "username")
     organiser = get_user_model().objects.create_user(greek("organiser"))

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from annotations.campaigns.actions import allocation
-from annotations.campaigns.actions.desk import Judgement, fill_desk, rate_and_refill
+from annotations.campaigns.actions.desk import Judgement, fill_queue, rate_and_refill
 from annotations.campaigns.models import Assignment, Campaign, Look, Participation, Slot
 from annotations.campaigns.plan.evidence import LOOKS
 from tests.campaigns.sets import made_campaign, made_raters
@@ -108,13 +108,13 @@ def test_a_crowd_goes_home_when_the_target_is_met() -> None:
 
 def until_nothing_is_left(rater: Participation) -> str:
     random, deadline = Random(rater.pk), time.monotonic() + PATIENCE
-    desk = request(fill_desk, rater)
+    desk = request(fill_queue, rater)
     while time.monotonic() < deadline:
         if desk.why_empty == "finished":
             return "finished"
         if not desk.assignments:
             time.sleep(0.1)
-            desk = request(fill_desk, rater)
+            desk = request(fill_queue, rater)
             continue
         given = desk.assignments[0]
         score = min(max(SCORES[given.item.system.name] + random.choice((-1, 0, 0, 0, 1)), 1), 5)

@@ -48,7 +48,7 @@ print(json.dumps([
 """
 
 
-class Sender:
+class AttemptSender:
     """A team's member with a session and a token; a connection for each request, for a refused one
     may be closed."""
 
@@ -96,9 +96,9 @@ class Sender:
 
 
 @pytest.fixture
-def sender(site: Site) -> Sender:
+def sender(site: Site) -> AttemptSender:
     site.settings |= {"DIALEVAL_API_RATE": "100000", "DIALEVAL_SCORE_FILES_PER_DAY": str(CASES)}
-    return Sender(site.start_web(), *json.loads(site.python(SET_UP)))
+    return AttemptSender(site.start_web(), *json.loads(site.python(SET_UP)))
 
 
 def outcome(site: Site) -> dict[str, int]:
@@ -109,7 +109,7 @@ def outcome(site: Site) -> dict[str, int]:
     )
 
 
-def test_drawn_uploads_over_http(site: Site, sender: Sender) -> None:
+def test_drawn_uploads_over_http(site: Site, sender: AttemptSender) -> None:
     answers: Counter[tuple[str, int]] = Counter()
     for number in range(CASES):
         case = draw(SEED, number, PLACES, SYSTEMS)
@@ -142,7 +142,7 @@ BROKEN: dict[str, tuple[list[str], bytes]] = {
 }
 
 
-def test_broken_requests_are_refused(site: Site, sender: Sender) -> None:
+def test_broken_requests_are_refused(site: Site, sender: AttemptSender) -> None:
     statuses: dict[str, Any] = {name: sender.raw(*BROKEN[name]) for name in BROKEN}
     assert {
         name: status for name, status in statuses.items() if status != 0 and not 400 <= status < 500

@@ -20,7 +20,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from annotations.agreement.report import agreement_report
-from annotations.campaigns.actions.desk import ItemTaken, Judgement, Stored, fill_desk, rate, skip
+from annotations.campaigns.actions.desk import ItemTaken, Judgement, Stored, fill_queue, rate, skip
 from annotations.campaigns.models import Assignment, Campaign, Participation, RatingRevision, Slot
 from annotations.campaigns.queries.ratings import campaign_matrix
 from tests.campaigns.sets import made_campaign, made_raters
@@ -49,7 +49,7 @@ class Person:
 
     def work(self, deadline: float) -> str:
         while time.monotonic() < deadline:
-            desk = request(fill_desk, self.participation)
+            desk = request(fill_queue, self.participation)
             if desk.why_empty == "finished":
                 return "finished"
             if not desk.assignments:
@@ -179,7 +179,7 @@ def test_six_raters_who_agree_on_everything_agree_perfectly_under_partial_overla
     working = list(raters)
     while working:
         rater = random.choice(working)
-        given = fill_desk(rater).assignments
+        given = fill_queue(rater).assignments
         if given:
             truth = given[0].item_id % 5 + 1
             assert isinstance(rate(rater, given[0].item.public_id, Judgement("k", truth)), Stored)

@@ -24,7 +24,7 @@ from annotations.campaigns.actions.desk import (
     Judgement,
     NotHanded,
     RatingsClosed,
-    fill_desk,
+    fill_queue,
     give_back,
     rate,
     rate_and_refill,
@@ -87,7 +87,7 @@ class Crowd:
                 self.one_step(rater, random)
 
     def one_step(self, rater: Participation, random: Random) -> None:
-        desk = request(fill_desk, rater)
+        desk = request(fill_queue, rater)
         if not desk.assignments:
             time.sleep(0.02)
             return
@@ -228,7 +228,7 @@ def test_deletion_waits_for_who_speaks(kind: str) -> None:
             places = [collection.meet(rater).public_id for rater in raters]
             speakers = [partial(collection.say, *pair) for pair in zip(raters, places, strict=True)]
         else:
-            chats = [chat.conversation_of(fill_desk(rater, 1).assignments[0]) for rater in raters]
+            chats = [chat.conversation_of(fill_queue(rater, 1).assignments[0]) for rater in raters]
             speakers = [partial(chat.say, one) for one in chats]
         crowd.rate_on = partial(speak_until_gone, crowd, dict(zip(raters, speakers, strict=True)))
         crowd.run(partial(delete_soon, crowd))
@@ -237,10 +237,10 @@ def test_deletion_waits_for_who_speaks(kind: str) -> None:
 
 
 def speak_until_gone(crowd: Crowd, speakers: dict, rater: Participation, random: Random) -> None:
-    with contextlib.suppress(collection.NotYourRoom, ObjectDoesNotExist):
+    with contextlib.suppress(collection.NotYourChat, ObjectDoesNotExist):
         while not crowd.over.is_set():
             with contextlib.suppress(
-                collection.OutOfTurn, chat.NotYourTurn, chat.ChatOver, collection.RoomClosed
+                collection.OutOfTurn, chat.NotYourTurn, chat.ChatOver, collection.ChatClosed
             ):
                 request(speakers[rater], "A few words", f"{random.random()}")
             request(

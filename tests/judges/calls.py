@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from workers.judging.book import Book
+from workers.judging.book import ResponseCache
 from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.engine import Engine, nobody_watches
+from workers.judging.engine import Dispatcher, nobody_watches
 from workers.judging.limits import Limits
-from workers.judging.memory_book import MemoryBook
+from workers.judging.memory_book import MemoryResponseCache
 from workers.judging.rates import Pace, Unlimited
 from workers.language_models.client import Endpoint, Message
 
@@ -27,17 +27,17 @@ def call_for(
 
 def engine_for(
     endpoint: Endpoint,
-    book: Book | None = None,
+    book: ResponseCache | None = None,
     pace: Pace | None = None,
     watch: Callable[[], None] = nobody_watches,
     **limits: Any,
-) -> Engine:
+) -> Dispatcher:
     made = Limits(**{"at_once": 4, "seconds": 5.0, "retries": 3, **limits})
-    return Engine(endpoint, book or MemoryBook(), made, pace or Unlimited(), watch)
+    return Dispatcher(endpoint, book or MemoryResponseCache(), made, pace or Unlimited(), watch)
 
 
 def ask_all(
-    engine: Engine,
+    engine: Dispatcher,
     calls: Iterable[Call],
     follow: Callable[[Call, Answer], Sequence[Call]] | None = None,
 ) -> list[tuple[Call, Answer]]:

@@ -59,7 +59,7 @@ def endpoint(settings: Any) -> None:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
     """No broker, no endpoint that answers: only pages."""
-    monkeypatch.setattr(trials, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(trials, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = (
         "http://127.0.0.1:9/v1",
         MODEL,

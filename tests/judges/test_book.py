@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from workers.judges.book import DatabaseBook, calls_paid_here
+from workers.judges.book import DatabaseResponseCache, calls_paid_here
 from workers.judges.models import StoredAnswer, StoredRequest
 from workers.judges.rows import request_of
 from workers.judging.book import Estimate
@@ -44,7 +44,7 @@ def fall_silent() -> None:
 
 
 def test_what_nobody_asked_is_mine_and_what_another_asks_is_held() -> None:
-    one, other = DatabaseBook(), DatabaseBook()
+    one, other = DatabaseResponseCache(), DatabaseResponseCache()
     assert one.claim(wanted(call("a"))).mine == [call("a")]
     claimed = other.claim(wanted(call("a"), call("b")))
     assert (claimed.mine, claimed.held, claimed.answered) == ([call("b")], [call("a")], [])
@@ -58,76 +58,76 @@ def test_an_answer_that_was_put_down_is_found_by_everybody_as_it_was() -> None:
         latency_seconds=0.2,
         attempts=2,
     )
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call()))
     book.put([(call(), said)])
-    claimed = DatabaseBook().claim(wanted(call()))
+    claimed = DatabaseResponseCache().claim(wanted(call()))
     assert claimed.mine == claimed.held == []
     assert claimed.answered == [(call(), said)]
     assert claimed.answered[0][1].from_store
 
 
 def test_a_refusal_is_an_answer_with_its_reason() -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call()))
     book.put([(call(), Answer("refused", error="the prompt is longer than its model takes"))])
-    [(_, found)] = DatabaseBook().claim(wanted(call())).answered
+    [(_, found)] = DatabaseResponseCache().claim(wanted(call())).answered
     assert (found.state, found.error) == ("refused", "the prompt is longer than its model takes")
 
 
 def test_samples_and_asks_of_a_request_are_calls_of_their_own_and_one_request() -> None:
     calls = [call(sample=0), call(sample=1), call(sample=0, ask=1)]
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     assert book.claim(wanted(*calls)).mine == calls
     book.put([(calls[1], answer("- Humanness: 2"))])
-    claimed = DatabaseBook().claim(wanted(*calls))
+    claimed = DatabaseResponseCache().claim(wanted(*calls))
     assert [one for one, _ in claimed.answered] == [calls[1]]
     assert claimed.held == [calls[0], calls[2]]
     assert StoredRequest.objects.count() == 1
 
 
 def test_the_same_call_twice_in_a_batch_is_sent_once() -> None:
-    claimed = DatabaseBook().claim(wanted(call("a"), call("a")))
+    claimed = DatabaseResponseCache().claim(wanted(call("a"), call("a")))
     assert (claimed.mine, claimed.held) == ([call("a")], [call("a")])
 
 
 def test_what_i_am_asking_myself_is_not_given_to_me_again() -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call("a")))
     assert book.claim(wanted(call("a"))).mine == []
 
 
 def test_a_call_whose_holder_fell_silent_is_taken_over() -> None:
-    DatabaseBook().claim(wanted(call()))
+    DatabaseResponseCache().claim(wanted(call()))
     fall_silent()
-    other = DatabaseBook()
+    other = DatabaseResponseCache()
     assert other.claim(wanted(call())).mine == [call()]
     assert StoredAnswer.objects.get().holder == other.holder
 
 
 def test_a_holder_that_keeps_its_calls_does_not_lose_them() -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call()))
     fall_silent()
     book.keep()
-    assert DatabaseBook().claim(wanted(call())).held == [call()]
+    assert DatabaseResponseCache().claim(wanted(call())).held == [call()]
 
 
 def test_a_book_is_kept_when_a_third_of_its_leases_time_is_over(settings: Any) -> None:
     settings.LEASE_SECONDS = 60
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call()))
     fall_silent()
     book._kept_at -= 19
-    book.keep_in_time()
+    book.renew_in_time()
     assert StoredAnswer.objects.filter(lease_expires_at__lt=timezone.now()).exists()
     book._kept_at -= 2
-    book.keep_in_time()
+    book.renew_in_time()
     assert not StoredAnswer.objects.filter(lease_expires_at__lt=timezone.now()).exists()
 
 
 def test_a_late_answer_to_a_call_that_another_took_over_is_stored_and_not_written_over() -> None:
-    late, other = DatabaseBook(), DatabaseBook()
+    late, other = DatabaseResponseCache(), DatabaseResponseCache()
     late.claim(wanted(call()))
     fall_silent()
     other.claim(wanted(call()))
@@ -137,7 +137,7 @@ def test_a_late_answer_to_a_call_that_another_took_over_is_stored_and_not_writte
 
 
 def test_an_answer_to_a_call_whose_row_is_gone_is_stored() -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call()))
     StoredAnswer.objects.all().delete()
     book.put([(call(), answer())])
@@ -145,31 +145,31 @@ def test_an_answer_to_a_call_whose_row_is_gone_is_stored() -> None:
 
 
 def test_what_is_released_is_free_for_others_and_the_rest_stays_mine() -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call("a"), call("b")))
     book.release([call("a")])
-    claimed = DatabaseBook().claim(wanted(call("a"), call("b")))
+    claimed = DatabaseResponseCache().claim(wanted(call("a"), call("b")))
     assert (claimed.mine, claimed.held) == ([call("a")], [call("b")])
 
 
 def test_closing_leaves_answers_and_nothing_else() -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call("a"), call("b")))
     book.put([(call("a"), answer())])
     book.close()
     assert [row.request.model for row in StoredAnswer.objects.all()] == ["a-model"]
-    assert DatabaseBook().claim(wanted(call("b"))).mine == [call("b")]
+    assert DatabaseResponseCache().claim(wanted(call("b"))).mine == [call("b")]
 
 
 def test_closing_does_not_touch_what_others_ask() -> None:
-    other = DatabaseBook()
+    other = DatabaseResponseCache()
     other.claim(wanted(call("a")))
-    DatabaseBook().close()
-    assert DatabaseBook().claim(wanted(call("a"))).held == [call("a")]
+    DatabaseResponseCache().close()
+    assert DatabaseResponseCache().claim(wanted(call("a"))).held == [call("a")]
 
 
 def test_cost_is_by_the_prices_of_a_million_tokens_rounded_up() -> None:
-    book = DatabaseBook(
+    book = DatabaseResponseCache(
         price=Price(Decimal("2.5"), Decimal(10)), endpoint="https://api.example.org/v1"
     )
     book.claim(wanted(call()))
@@ -184,7 +184,7 @@ def test_cost_is_by_the_prices_of_a_million_tokens_rounded_up() -> None:
 )
 def test_any_text_is_asked_and_answered(text: str) -> None:
     one = Call(request(text))
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     assert book.claim(wanted(one)).mine == [one]
     book.put(
         [
@@ -199,7 +199,7 @@ def test_any_text_is_asked_and_answered(text: str) -> None:
             )
         ]
     )
-    [(_, found)] = DatabaseBook().claim(wanted(one)).answered
+    [(_, found)] = DatabaseResponseCache().claim(wanted(one)).answered
     cleaned = text.replace("\0", "�").replace("\ud83d", "�")
     assert found.text == cleaned
     assert found.chances == (TokenChance(cleaned, ((cleaned, -1.0),)),)
@@ -208,14 +208,14 @@ def test_any_text_is_asked_and_answered(text: str) -> None:
 @pytest.mark.parametrize("text", ["a\0b", "half \ud83d of a pair", 'quoted "text"\\', "🎈"])
 def test_a_stored_request_reads_as_what_was_asked(text: str) -> None:
     asked = request(text, temperature=0.5, stop=["\n"], max_tokens=3)
-    DatabaseBook().claim([(Call(asked), ESTIMATE)])
+    DatabaseResponseCache().claim([(Call(asked), ESTIMATE)])
     assert request_of(StoredRequest.objects.get().body).key == asked.key
 
 
 def test_log_probabilities_that_json_does_not_have_are_stored_as_what_endpoints_say_for_them() -> (
     None
 ):
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call()))
     chances = (TokenChance("4", (("4", -0.1), ("3", float("-inf")), ("2", float("nan")))),)
     book.put(
@@ -228,14 +228,14 @@ def test_log_probabilities_that_json_does_not_have_are_stored_as_what_endpoints_
             )
         ]
     )
-    [(_, found)] = DatabaseBook().claim(wanted(call())).answered
+    [(_, found)] = DatabaseResponseCache().claim(wanted(call())).answered
     assert found.chances == (TokenChance("4", (("4", -0.1), ("3", -9999.0))),)
     assert (found.latency_seconds, found.input_tokens) == (0.0, None)
 
 
 def test_the_process_counts_what_it_put_down() -> None:
     before = calls_paid_here()
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     book.claim(wanted(call("a"), call("b")))
     book.put([(call("a"), answer()), (call("b"), answer())])
     assert calls_paid_here() - before == 2
@@ -251,7 +251,7 @@ def test_what_came_is_put_down_over_a_new_connection_where_the_database_dropped_
 
     tries = []
 
-    def dropped(self: DatabaseBook, answers: Any) -> None:
+    def dropped(self: DatabaseResponseCache, answers: Any) -> None:
         tries.append(answers)
         if len(tries) == 1:
             raise InterfaceError("connection already closed")
@@ -261,5 +261,5 @@ def test_what_came_is_put_down_over_a_new_connection_where_the_database_dropped_
         in_atomic_block=False, close_if_unusable_or_obsolete=lambda: looked_at.append(True)
     )
     monkeypatch.setattr(books, "connection", stand_in)
-    books._again_where_in_the_way(dropped)(DatabaseBook(), [])
+    books._again_where_in_the_way(dropped)(DatabaseResponseCache(), [])
     assert (len(tries), looked_at) == (2, [True])

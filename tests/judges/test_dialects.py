@@ -13,12 +13,12 @@ from annotations.estimates import Undefined
 from tests.campaigns.sets import made_version
 from tests.judges.speaking_endpoint import Server, score_of, speaking
 from tests.workers.metrics.judges import turn
-from workers.judges.desks import SiteDesks
+from workers.judges.desks import SiteClients
 from workers.judges.models import EndpointDialect, JudgeRun, Purse, StoredAnswer
 from workers.judges.rows import dialect_at
 from workers.judging import desk
 from workers.judging.book import BudgetSpent, EndpointFailed
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.judging.dialects import Dialect
 from workers.judging.endpoints import address_of
 from workers.metrics.configuration import Configuration, parse
@@ -61,7 +61,7 @@ SPEECHES: dict[str, dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def _site_desks() -> Iterator[None]:
     before = desk.at_hand()
-    desk.use(SiteDesks())
+    desk.use(SiteClients())
     yield
     desk.use(before)
 
@@ -261,7 +261,7 @@ def test_the_budget_has_room_for_reasoning_before_it_is_asked_for(settings: Lazy
     with speaking(reasons=5_000) as server:
         settings.LLM_URL = server.url
         scorer: Any = parse(configuration).scorer()
-        scorer.paid_by(Payer(version.pk, configuration, ()))
+        scorer.paid_by(BillingContext(version.pk, configuration, ()))
         with pytest.raises((BudgetSpent, EndpointFailed)):
             scorer.score([turn(one) for one in SAID])
         used = sum(one["usage"]["total_tokens"] for one in server.generated)

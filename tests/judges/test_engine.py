@@ -15,8 +15,8 @@ from tests.judges.loopback_server import Loopback, score_of
 from workers.judging.book import BudgetSpent, Claimed, Estimate, Stopped
 from workers.judging.calls import Answer, Call
 from workers.judging.costs import Price, estimate
-from workers.judging.memory_book import Answers, MemoryBook
-from workers.judging.rates import InProcessPace
+from workers.judging.memory_book import Answers, MemoryResponseCache
+from workers.judging.rates import InProcessRateLimit
 
 
 def test_every_call_is_asked_once_and_answered(loopback: Loopback) -> None:
@@ -96,7 +96,7 @@ def test_what_is_asked_twice_is_sent_once_and_follows_twice(loopback: Loopback) 
 
 
 def test_a_second_run_reads_the_store(loopback: Loopback) -> None:
-    book, calls = MemoryBook(), [call_for(number) for number in range(50)]
+    book, calls = MemoryResponseCache(), [call_for(number) for number in range(50)]
     first = ask_all(engine_for(loopback.endpoint(), book), calls)
     second = ask_all(engine_for(loopback.endpoint(), book), calls)
     assert loopback.stats()["requests"] == 50
@@ -138,7 +138,7 @@ def test_requests_a_minute_are_kept(loopback: Loopback) -> None:
     """600 a minute are 10 a second; 2 s of burst are 20: the nth goes no sooner than n / 10 - 2 s
     from the first's reservation, the 45th 2.5 s after it. Both processes read the same monotonic
     clock."""
-    pace = InProcessPace(requests_a_minute=600)
+    pace = InProcessRateLimit(requests_a_minute=600)
     engine = engine_for(loopback.endpoint(), pace=pace, at_once=64, requests_a_minute=600)
     engine.ask([call_for("first")], lambda _call, _answer: ())  # the client is made
     begun = time.monotonic()
@@ -152,19 +152,19 @@ def test_tokens_a_minute_are_kept_as_they_are_used(loopback: Loopback) -> None:
     """Each call reserves 19 (7 bytes of prompt, a message, 8 of an answer), and uses 5: so 100
     calls take 500 of the 1,000 tokens of the burst, where reserved tokens alone would have waited
     for (1,900 - 1,000) / 500 a second."""
-    pace = InProcessPace(tokens_a_minute=30_000)
+    pace = InProcessRateLimit(tokens_a_minute=30_000)
     engine = engine_for(loopback.endpoint(), pace=pace, tokens_a_minute=30_000)
     ask_all(engine, [call_for(10 + number % 90, sample=number) for number in range(100)])
     times = [entry["at"] for entry in loopback.log()]
     assert times[-1] - times[0] < 1.7
 
 
-class Shared(MemoryBook):
+class Shared(MemoryResponseCache):
     """A book in which another holder has some of the calls, and answers them after a while."""
 
     def __init__(self, theirs: Sequence[Call]) -> None:
         super().__init__()
-        self.looks, self.theirs, self.other = 0, list(theirs), MemoryBook(self.answers)
+        self.looks, self.theirs, self.other = 0, list(theirs), MemoryResponseCache(self.answers)
         self.other.claim([(call, Estimate(1, None)) for call in theirs])
 
     def claim(self, calls: Sequence[tuple[Call, Estimate]]) -> Claimed:
@@ -200,7 +200,8 @@ def test_two_who_ask_the_same_at_once_share_the_work(loopback: Loopback) -> None
 
     def work(which: int) -> None:
         came[which] = ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for(n) for n in range(60)]
+            engine_for(loopback.endpoint(), MemoryResponseCache(answers)),
+            [call_for(n) for n in range(60)],
         )
 
     threads = [threading.Thread(target=work, args=[which]) for which in range(2)]
@@ -215,7 +216,7 @@ def test_two_who_ask_the_same_at_once_share_the_work(loopback: Loopback) -> None
 def test_nothing_is_sent_that_cannot_be_paid_for(loopback: Loopback) -> None:
     answers = Answers(tokens_limit=10)
     with pytest.raises(BudgetSpent, match="0 of 10 tokens"):
-        ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), [call_for("a")])
+        ask_all(engine_for(loopback.endpoint(), MemoryResponseCache(answers)), [call_for("a")])
     assert loopback.stats()["requests"] == 0
     assert not answers.held
 
@@ -228,7 +229,7 @@ def test_a_budget_is_used_as_far_as_answers_cost_less_than_they_might(loopback: 
     answers = Answers(tokens_limit=100)
     with pytest.raises(BudgetSpent):
         ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers)),
+            engine_for(loopback.endpoint(), MemoryResponseCache(answers)),
             [call_for(10, sample=n) for n in range(50)],
         )
     assert (answers.calls, answers.tokens_spent) == (16, 80)
@@ -240,7 +241,7 @@ def test_a_budget_in_money_is_kept(loopback: Loopback) -> None:
     """At 1 USD a token: the same 16 calls."""
     million = Decimal(1_000_000)
     answers, price = Answers(cost_limit=Decimal(100)), Price(million, million)
-    engine = engine_for(loopback.endpoint(), MemoryBook(answers, price))
+    engine = engine_for(loopback.endpoint(), MemoryResponseCache(answers, price))
     engine.price = price
     with pytest.raises(BudgetSpent, match="USD"):
         ask_all(engine, [call_for(10, sample=number) for number in range(50)])
@@ -254,9 +255,9 @@ def test_more_money_goes_on_where_it_was(loopback: Loopback) -> None:
         [call_for(10, sample=number) for number in range(50)],
     )
     with pytest.raises(BudgetSpent):
-        ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), calls)
+        ask_all(engine_for(loopback.endpoint(), MemoryResponseCache(answers)), calls)
     answers.tokens_limit = None
-    assert len(ask_all(engine_for(loopback.endpoint(), MemoryBook(answers)), calls)) == 50
+    assert len(ask_all(engine_for(loopback.endpoint(), MemoryResponseCache(answers)), calls)) == 50
     assert loopback.stats()["paid"] == 50
 
 
@@ -275,7 +276,7 @@ def test_who_stops_it_gets_what_was_in_flight(loopback: Loopback) -> None:
 
     with pytest.raises(Stopped, match="enough"):
         ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers), watch=watch),
+            engine_for(loopback.endpoint(), MemoryResponseCache(answers), watch=watch),
             map(call_for, range(10_000)),
         )
     assert 8 <= loopback.stats()["paid"] == answers.calls <= 20
@@ -289,7 +290,9 @@ def test_a_follow_that_breaks_ends_it_and_keeps_what_came(loopback: Loopback) ->
     answers = Answers()
     with pytest.raises(ZeroDivisionError):
         ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers)), map(call_for, range(20)), broken
+            engine_for(loopback.endpoint(), MemoryResponseCache(answers)),
+            map(call_for, range(20)),
+            broken,
         )
     assert answers.calls == loopback.stats()["paid"] >= 1
     assert not answers.held
@@ -310,7 +313,7 @@ def test_a_process_that_is_told_to_end_keeps_what_comes_within_seconds(
 
     with pytest.raises(KeyboardInterrupt):
         ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers), watch=watch),
+            engine_for(loopback.endpoint(), MemoryResponseCache(answers), watch=watch),
             [call_for(n) for n in range(3)],
         )
     assert answers.calls == loopback.stats()["paid"] == 2

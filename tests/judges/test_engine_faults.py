@@ -14,7 +14,7 @@ from tests.judges.calls import ask_all, call_for, engine_for
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from workers.judging import retries
 from workers.judging.book import EndpointFailed
-from workers.judging.memory_book import Answers, MemoryBook
+from workers.judging.memory_book import Answers, MemoryResponseCache
 from workers.language_models.client import Endpoint
 
 
@@ -78,7 +78,7 @@ def test_in_a_storm_of_failures_nothing_is_lost_and_nothing_paid_twice(loopback:
     loopback.control(script=[{"do": kinds[number % 9]} for number in range(90)], seconds=0.005)
     answers, calls = Answers(), [call_for(number % 60, sample=number % 2) for number in range(200)]
     came = ask_all(
-        engine_for(loopback.endpoint(), MemoryBook(answers), at_once=8, retries=50), calls
+        engine_for(loopback.endpoint(), MemoryResponseCache(answers), at_once=8, retries=50), calls
     )
     stats = loopback.stats()
     assert len(came) == 200
@@ -100,7 +100,7 @@ def test_a_failure_that_stays_ends_it_after_the_retries(loopback: Loopback) -> N
         match=r"asked 4 times for one answer: it answers with the error 500.*broken disk",
     ):
         ask_all(
-            engine_for(loopback.endpoint(), MemoryBook(answers), retries=3),
+            engine_for(loopback.endpoint(), MemoryResponseCache(answers), retries=3),
             [call_for(number) for number in range(9)],
         )
     assert Counter(entry["do"] for entry in loopback.log())["error"] == 4
@@ -150,7 +150,7 @@ def test_a_refusal_is_that_calls_answer_and_the_others_go_on(
     loopback.control(rules=[{"contains": "rate 2", "do": kind}])
     answers = Answers()
     came = ask_all(
-        engine_for(loopback.endpoint(), MemoryBook(answers)),
+        engine_for(loopback.endpoint(), MemoryResponseCache(answers)),
         [call_for(number) for number in range(5)],
     )
     assert [answer.state for call, answer in came if "rate 2" in call.request.body] == ["refused"]
@@ -161,7 +161,7 @@ def test_a_refusal_is_that_calls_answer_and_the_others_go_on(
 
 def test_a_refusal_is_not_asked_again_in_a_second_run(loopback: Loopback) -> None:
     loopback.control(default={"do": "context_length"})
-    book = MemoryBook()
+    book = MemoryResponseCache()
     for _ in range(2):
         ask_all(engine_for(loopback.endpoint(), book), [call_for("a")])
     assert len(loopback.log()) == 1
@@ -244,13 +244,15 @@ def test_a_server_that_dies_and_returns_is_asked_again() -> None:
             if done >= 20:
                 first.process.kill()
 
-        engine = engine_for(first.endpoint(), MemoryBook(answers), retries=2)
+        engine = engine_for(first.endpoint(), MemoryResponseCache(answers), retries=2)
         with pytest.raises(EndpointFailed):
             engine.ask(calls, lambda _call, _answer: (), kill_in_the_middle)
     assert 20 <= answers.calls < 60
     before = answers.calls
     with loopback_server(port=port) as second:
-        assert len(ask_all(engine_for(second.endpoint(), MemoryBook(answers)), calls)) == 60
+        assert (
+            len(ask_all(engine_for(second.endpoint(), MemoryResponseCache(answers)), calls)) == 60
+        )
         assert second.stats()["paid"] == 60 - before
 
 

@@ -12,8 +12,8 @@ import pytest
 from annotations.models import CorpusVersion, Response
 from tests.campaigns.sets import made_version
 from workers import runs, scoring
-from workers.judges.book import DatabaseBook
-from workers.judges.estimates import JudgeEstimate, cost_in_words, estimate
+from workers.judges.book import DatabaseResponseCache
+from workers.judges.estimates import JudgeEstimate, estimate, format_cost
 from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call
 from workers.metrics.configuration import parse
@@ -58,7 +58,7 @@ def planned(
 
 
 def store(calls: list[Call], **fields: Any) -> None:
-    book = DatabaseBook()
+    book = DatabaseResponseCache()
     said = {"input_tokens": 300, "output_tokens": 20, "latency_seconds": 0.5, **fields}
     book.claim([(call, Estimate(1, None)) for call in calls])
     book.put([(call, Answer("answered", "- Humanness: 4", **said)) for call in calls])
@@ -94,7 +94,7 @@ def test_what_is_in_the_store_is_counted_and_costs_nothing(version: CorpusVersio
 
 
 def test_calls_that_are_being_asked_are_not_stored(version: CorpusVersion) -> None:
-    DatabaseBook().claim([(call, Estimate(1, None)) for call in planned(version)])
+    DatabaseResponseCache().claim([(call, Estimate(1, None)) for call in planned(version)])
     assert estimated(version).stored == 0
 
 
@@ -199,7 +199,7 @@ def test_in_words(calls: int, stored: int, cost: Decimal | None, said: str) -> N
 
 
 def test_small_costs_are_not_called_nothing() -> None:
-    assert [cost_in_words(Decimal(one)) for one in ("0", "0.0001", "0.01")] == [
+    assert [format_cost(Decimal(one)) for one in ("0", "0.0001", "0.01")] == [
         "at no cost",
         "less than a cent",
         "about $0.01",

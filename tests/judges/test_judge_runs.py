@@ -24,7 +24,7 @@ from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
 from workers.judges.purses import judge_run_of
 from workers.judges.watch import Watch
 from workers.judging.book import Stopped
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -233,18 +233,18 @@ def test_a_task_that_took_too_long_is_given_back_where_answers_came(
 
 
 @pytest.fixture
-def payer(version: CorpusVersion) -> Payer:
+def payer(version: CorpusVersion) -> BillingContext:
     runs.request([JUDGE], list(version.systems.all()), hint=False)
     MetricRun.objects.update(state="running", lease_token="x", lease_expires_at="2099-01-01T00:00Z")
-    return Payer(version.pk, TEXT, tuple(version.systems.values_list("pk", flat=True)))
+    return BillingContext(version.pk, TEXT, tuple(version.systems.values_list("pk", flat=True)))
 
 
-def test_it_goes_on_while_one_of_its_runs_is_under_way(payer: Payer) -> None:
+def test_it_goes_on_while_one_of_its_runs_is_under_way(payer: BillingContext) -> None:
     MetricRun.objects.filter(system=payer.system_ids[0]).update(state="pending")
     Watch(payer)()
 
 
-def test_it_stops_when_none_of_its_runs_is(payer: Payer, version: CorpusVersion) -> None:
+def test_it_stops_when_none_of_its_runs_is(payer: BillingContext, version: CorpusVersion) -> None:
     looks = Watch(payer)
     stop(judge_run_of(version.pk, TEXT))
     with pytest.raises(Stopped, match="stopped"):
@@ -252,7 +252,7 @@ def test_it_stops_when_none_of_its_runs_is(payer: Payer, version: CorpusVersion)
 
 
 def test_it_stops_in_time_for_its_task_to_end(
-    payer: Payer, monkeypatch: pytest.MonkeyPatch
+    payer: BillingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = Watch(payer)
     with deadlines.task_of(100):
@@ -264,7 +264,7 @@ def test_it_stops_in_time_for_its_task_to_end(
 
 
 def test_it_makes_way_for_raters_after_its_share(
-    payer: Payer, monkeypatch: pytest.MonkeyPatch
+    payer: BillingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "raters_wait", lambda seconds: True)
     looks = Watch(payer)
@@ -309,7 +309,7 @@ def test_starting_sets_the_budget_and_asks_for_the_runs_once(version: CorpusVers
 def test_stopping_and_resuming_twice_is_as_once(version: CorpusVersion) -> None:
     run = start(version)
     assert [stop(run), stop(run)] == [2, 0]
-    assert errors(version) == {actions.STOPPED_BY_HAND}
+    assert errors(version) == {actions.STOPPED_BY_USER}
     run.refresh_from_db()
     assert run.stopped_at is not None
     assert [resume(run), resume(run)] == [2, 0]
@@ -365,7 +365,7 @@ def test_a_metric_that_is_no_judge_and_no_system_at_all_are_refused(version: Cor
 @pytest.mark.django_db(transaction=True)
 def test_starting_and_stopping_at_once_ends_in_one_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
     version = made_version()
-    monkeypatch.setattr(runs, "tell_workers", lambda task, rows: [])
+    monkeypatch.setattr(runs, "notify_workers", lambda task, rows: [])
     run = start(version)
     found = at_once(*([lambda: start(version)] * 2 + [lambda: stop(run)] * 2))
     assert [one for one in found if isinstance(one, Exception)] == []

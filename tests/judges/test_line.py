@@ -8,12 +8,12 @@ from tests.judges.calls import call_for
 from workers.judging.limits import Limits
 from workers.judging.line import Line
 from workers.judging.places import Places
-from workers.judging.rates import InProcessPace, Unlimited
+from workers.judging.rates import InProcessRateLimit, Unlimited
 from workers.judging.sender import Attempt
 
 
 @dataclass
-class Counted(InProcessPace):
+class Counted(InProcessRateLimit):
     reserved: list[tuple[int, int]] = field(default_factory=list)
     """Requests and tokens of each reservation."""
 

@@ -13,7 +13,7 @@ from workers.judging.book import EndpointFailed
 from workers.judging.calls import Answer, Call, ChatRequest
 from workers.judging.endpoints import SiteEndpoint
 from workers.judging.limits import Limits
-from workers.judging.plain_desks import PlainDesks
+from workers.judging.plain_desks import InProcessClients
 from workers.language_models.client import Endpoint, Message
 from workers.language_models.server import PACKAGED_MODEL_NAME, local_server
 from workers.metrics.configuration import parse
@@ -31,8 +31,8 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.fixture
-def desks(endpoint: Endpoint) -> PlainDesks:
-    return PlainDesks(site_of(endpoint), Limits(at_once=2))
+def desks(endpoint: Endpoint) -> InProcessClients:
+    return InProcessClients(site_of(endpoint), Limits(at_once=2))
 
 
 def site_of(endpoint: Endpoint) -> SiteEndpoint:
@@ -40,7 +40,7 @@ def site_of(endpoint: Endpoint) -> SiteEndpoint:
 
 
 @pytest.fixture
-def at_hand(desks: PlainDesks, monkeypatch: pytest.MonkeyPatch) -> PlainDesks:
+def at_hand(desks: InProcessClients, monkeypatch: pytest.MonkeyPatch) -> InProcessClients:
     monkeypatch.setattr(desk, "_at_hand", desks)
     return desks
 
@@ -60,7 +60,7 @@ def call(text: str, begun: str = BEGUN, **more: object) -> Call:
     return Call(ChatRequest(PACKAGED_MODEL_NAME, messages, tuple(sorted(parameters.items()))))
 
 
-def asked(desks: PlainDesks, *calls: Call) -> dict[Call, Answer]:
+def asked(desks: InProcessClients, *calls: Call) -> dict[Call, Answer]:
     found: dict[Call, Answer] = {}
 
     def note(call: Call, answer: Answer) -> Sequence[Call]:
@@ -73,7 +73,7 @@ def asked(desks: PlainDesks, *calls: Call) -> dict[Call, Answer]:
 
 
 def test_the_server_goes_on_with_a_begun_answer_and_digits_are_tokens_of_their_own(
-    desks: PlainDesks,
+    desks: InProcessClients,
 ) -> None:
     """Its text holds the beginning, its log-probabilities only what it wrote: the first token
     stands where the number does. All of 1 to 5 are among the likeliest, each one token without a
@@ -89,14 +89,14 @@ def test_the_server_goes_on_with_a_begun_answer_and_digits_are_tokens_of_their_o
     assert answer.output_tokens == 2
 
 
-def test_it_writes_as_many_tokens_as_it_is_allowed(desks: PlainDesks) -> None:
+def test_it_writes_as_many_tokens_as_it_is_allowed(desks: InProcessClients) -> None:
     one = call("Say something long.", begun="", max_tokens=4)
     assert asked(desks, one)[one].output_tokens == 4
 
 
 @pytest.mark.slow
 def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_time(
-    at_hand: PlainDesks,
+    at_hand: InProcessClients,
 ) -> None:
     judge = parse("cpdscore_detail").scorer()
     scores = judge.score([GOOD, BAD])
@@ -113,7 +113,7 @@ def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_tim
 
 
 @pytest.mark.slow
-def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: PlainDesks) -> None:
+def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: InProcessClients) -> None:
     judge = parse("cpdscore_dialogue[turns=simple]").scorer()
     (score,) = judge.score_dialogues([(GOOD, replace(BAD, turn=1))])
     assert 1.0 < score < 5.0
@@ -123,7 +123,7 @@ def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: PlainDesks) -> None:
 
 
 @pytest.mark.slow
-def test_what_it_writes_is_read_strictly_or_not_at_all(at_hand: PlainDesks) -> None:
+def test_what_it_writes_is_read_strictly_or_not_at_all(at_hand: InProcessClients) -> None:
     """So small a model may write anything: a number of the scale, or nothing that counts, asked
     three times."""
     judge = parse("cpdscore_detail[scoring=answer]").scorer()
@@ -133,7 +133,7 @@ def test_what_it_writes_is_read_strictly_or_not_at_all(at_hand: PlainDesks) -> N
 
 
 def test_a_text_that_is_too_long_is_refused_in_words_and_the_others_are_judged(
-    at_hand: PlainDesks,
+    at_hand: InProcessClients,
 ) -> None:
     long = turn(" ".join(f"word{number}" for number in range(1500)))
     scores = parse("cpdscore_detail").scorer().score([long, GOOD])
@@ -142,7 +142,7 @@ def test_a_text_that_is_too_long_is_refused_in_words_and_the_others_are_judged(
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_not_told(endpoint: Endpoint) -> None:
-    desks = PlainDesks(replace(site_of(endpoint), key="sk-quite-wrong"), Limits(at_once=2))
+    desks = InProcessClients(replace(site_of(endpoint), key="sk-quite-wrong"), Limits(at_once=2))
     with pytest.raises(EndpointFailed) as failed:
         asked(desks, call("Anything."))
     assert "401" in str(failed.value)
@@ -151,6 +151,6 @@ def test_a_wrong_key_ends_the_run_at_once_and_is_not_told(endpoint: Endpoint) ->
 
 @pytest.mark.slow
 def test_an_answer_that_does_not_come_in_time_fails_with_words(endpoint: Endpoint) -> None:
-    desks = PlainDesks(site_of(endpoint), Limits(at_once=1, seconds=0.05, retries=0))
+    desks = InProcessClients(site_of(endpoint), Limits(at_once=1, seconds=0.05, retries=0))
     with pytest.raises(EndpointFailed, match=r"(?i)time|0\.05"):
         asked(desks, call("Tell a story. " * 100, begun="", max_tokens=300))

@@ -11,7 +11,7 @@ from workers.judging import memory_book
 from workers.judging.book import BudgetSpent, Estimate
 from workers.judging.calls import Answer
 from workers.judging.costs import Price
-from workers.judging.memory_book import Answers, MemoryBook
+from workers.judging.memory_book import Answers, MemoryResponseCache
 
 ONE = Estimate(10, Decimal("0.01"))
 ANSWER = Answer("answered", text="4", input_tokens=5, output_tokens=1)
@@ -19,7 +19,7 @@ ANSWER = Answer("answered", text="4", input_tokens=5, output_tokens=1)
 
 def test_a_call_is_ones_own_until_it_is_answered() -> None:
     answers, call = Answers(), call_for("a")
-    mine, other = MemoryBook(answers), MemoryBook(answers)
+    mine, other = MemoryResponseCache(answers), MemoryResponseCache(answers)
     assert mine.claim([(call, ONE)]).mine == [call]
     assert other.claim([(call, ONE)]).held == [call]
     mine.put([(call, ANSWER)])
@@ -29,7 +29,7 @@ def test_a_call_is_ones_own_until_it_is_answered() -> None:
 
 def test_a_released_call_is_free() -> None:
     answers, call = Answers(), call_for("a")
-    mine, other = MemoryBook(answers), MemoryBook(answers)
+    mine, other = MemoryResponseCache(answers), MemoryResponseCache(answers)
     mine.claim([(call, ONE)])
     other.release([call])  # not theirs to release
     assert other.claim([(call, ONE)]).held == [call]
@@ -39,15 +39,15 @@ def test_a_released_call_is_free() -> None:
 
 def test_a_closed_book_holds_nothing() -> None:
     answers, call = Answers(), call_for("a")
-    mine = MemoryBook(answers)
+    mine = MemoryResponseCache(answers)
     mine.claim([(call, ONE)])
     mine.close()
-    assert MemoryBook(answers).claim([(call, ONE)]).mine == [call]
+    assert MemoryResponseCache(answers).claim([(call, ONE)]).mine == [call]
 
 
 def test_nothing_is_paid_twice() -> None:
     answers, call = Answers(), call_for("a")
-    book = MemoryBook(answers, Price(Decimal(1_000_000), Decimal(2_000_000)))
+    book = MemoryResponseCache(answers, Price(Decimal(1_000_000), Decimal(2_000_000)))
     book.claim([(call, ONE)])
     book.put([(call, ANSWER)])
     book.put([(call, ANSWER)])
@@ -56,7 +56,7 @@ def test_nothing_is_paid_twice() -> None:
 
 def test_a_refusal_costs_nothing() -> None:
     answers, call = Answers(), call_for("a")
-    book = MemoryBook(answers)
+    book = MemoryResponseCache(answers)
     book.claim([(call, ONE)])
     book.put([(call, Answer("refused", error="too long"))])
     assert (answers.calls, answers.tokens_spent) == (0, 0)
@@ -65,17 +65,17 @@ def test_a_refusal_costs_nothing() -> None:
 def test_what_others_have_in_flight_is_reserved() -> None:
     """Of 25 tokens two calls of 10 may be in flight, whoever asks them."""
     answers = Answers(tokens_limit=25)
-    MemoryBook(answers).claim([(call_for("a"), ONE)])
-    claimed = MemoryBook(answers).claim([(call_for("b"), ONE), (call_for("c"), ONE)])
+    MemoryResponseCache(answers).claim([(call_for("a"), ONE)])
+    claimed = MemoryResponseCache(answers).claim([(call_for("b"), ONE), (call_for("c"), ONE)])
     assert claimed.mine == [call_for("b")]
     with pytest.raises(BudgetSpent, match="0 of 25 tokens"):
-        MemoryBook(answers).claim([(call_for("c"), ONE)])
+        MemoryResponseCache(answers).claim([(call_for("c"), ONE)])
 
 
 def test_an_unpriced_call_counts_in_tokens_alone() -> None:
     answers = Answers(cost_limit=Decimal("0.01"))
     assert (
-        MemoryBook(answers)
+        MemoryResponseCache(answers)
         .claim([(call_for("a"), Estimate(10, None)), (call_for("b"), Estimate(10, None))])
         .mine
     )
@@ -83,7 +83,7 @@ def test_an_unpriced_call_counts_in_tokens_alone() -> None:
 
 def test_it_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_book, "MOST_ANSWERS", 3)
-    book, calls = MemoryBook(), [call_for(number) for number in range(5)]
+    book, calls = MemoryResponseCache(), [call_for(number) for number in range(5)]
     book.claim([(call, ONE) for call in calls])
     book.put([(call, ANSWER) for call in calls])
     assert list(book.answers.by_key) == [call.key for call in calls[2:]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workers.judges.models import Pace
-from workers.judges.pace import SharedPace
+from workers.judges.pace import SharedRateLimit
 
 pytestmark = pytest.mark.django_db
 
@@ -19,8 +19,8 @@ class Clock:
 
 def pace(
     clock: Clock, requests: int = 0, tokens: int = 0, endpoint: str = "https://one/v1 a-model"
-) -> SharedPace:
-    return SharedPace(endpoint, requests, tokens, clock)
+) -> SharedRateLimit:
+    return SharedRateLimit(endpoint, requests, tokens, clock)
 
 
 def test_after_the_burst_each_request_waits_for_its_second() -> None:

@@ -13,15 +13,15 @@ from workers.judging.book import EndpointFailed
 from workers.judging.calls import Answer, Call
 from workers.judging.endpoints import SiteEndpoint
 from workers.judging.limits import Limits
-from workers.judging.plain_desks import PlainDesks
+from workers.judging.plain_desks import InProcessClients
 from workers.language_models.server import LocalServerError
 
 
-def desks_at(loopback: Loopback) -> PlainDesks:
-    return PlainDesks(SiteEndpoint(loopback.base_url, "judge-a", KEY), Limits(at_once=2))
+def desks_at(loopback: Loopback) -> InProcessClients:
+    return InProcessClients(SiteEndpoint(loopback.base_url, "judge-a", KEY), Limits(at_once=2))
 
 
-def ask(desks: PlainDesks, count: int) -> list[Answer]:
+def ask(desks: InProcessClients, count: int) -> list[Answer]:
     came: list[Answer] = []
 
     def take(_: Call, answer: Answer) -> list[Call]:
@@ -64,7 +64,7 @@ def test_after_an_error_nothing_is_held(loopback: Loopback) -> None:
 
 
 def test_a_model_that_nothing_answers_for_fails_with_what_to_set() -> None:
-    desks = PlainDesks(SiteEndpoint())
+    desks = InProcessClients(SiteEndpoint())
     assert "DIALEVAL_LLM_URL" in desks.missing("judge-a")
     with pytest.raises(EndpointFailed, match="DIALEVAL_LLM_URL"), desks.open("judge-a", None):
         pass
@@ -77,7 +77,7 @@ def test_a_server_that_does_not_start_fails_the_judge(monkeypatch: pytest.Monkey
     monkeypatch.setattr(plain_desks, "endpoint_for", broken)
     with (
         pytest.raises(EndpointFailed, match="not ready"),
-        PlainDesks(SiteEndpoint()).open("m", None),
+        InProcessClients(SiteEndpoint()).open("m", None),
     ):
         pass
 
@@ -85,10 +85,10 @@ def test_a_server_that_does_not_start_fails_the_judge(monkeypatch: pytest.Monkey
 def test_the_endpoint_stands_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"URL": " http://127.0.0.1:9/v1 ", "MODEL": "m", "KEY": "k"}.items():
         monkeypatch.setenv(f"DIALEVAL_LLM_{name}", value)
-    assert PlainDesks().site == SiteEndpoint("http://127.0.0.1:9/v1", "m", "k")
+    assert InProcessClients().site == SiteEndpoint("http://127.0.0.1:9/v1", "m", "k")
 
 
 def test_without_a_site_they_are_the_desks_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk, "_at_hand", None)
-    assert isinstance(desk.at_hand(), PlainDesks)
+    assert isinstance(desk.at_hand(), InProcessClients)
     assert desk.at_hand() is desk.at_hand()

@@ -13,16 +13,16 @@ from tests.at_once import at_once
 from tests.campaigns.sets import made_version
 from tests.judges.test_book import answer, call
 from workers.judges import purses
-from workers.judges.book import DatabaseBook
+from workers.judges.book import DatabaseResponseCache
 from workers.judges.budget_form import BudgetForm
 from workers.judges.ledger import balance_of
 from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
 from workers.judges.purse_words import spent_figures
-from workers.judges.purses import Paying, default_limits, judge_run_of, purses_of
+from workers.judges.purses import ChargedCall, budgets_of, default_limits, judge_run_of
 from workers.judging.book import BudgetSpent, Claimed, Estimate
 from workers.judging.calls import Answer, Call
 from workers.judging.costs import Price
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 
 pytestmark = pytest.mark.django_db
 
@@ -38,8 +38,8 @@ def worth(wanted: list[Call], tokens: int = 100) -> list[tuple[Call, Estimate]]:
     return [(one, Estimate(tokens, Decimal(tokens) / 1_000_000)) for one in wanted]
 
 
-def book_of(*limited: Purse) -> DatabaseBook:
-    return DatabaseBook([Paying(one.pk, f"purse {one.pk}") for one in limited], PRICE)
+def book_of(*limited: Purse) -> DatabaseResponseCache:
+    return DatabaseResponseCache([ChargedCall(one.pk, f"purse {one.pk}") for one in limited], PRICE)
 
 
 def purse(tokens: int | None = None, usd: str | None = None, **fields: Any) -> Purse:
@@ -79,7 +79,7 @@ def test_a_refusal_costs_nothing() -> None:
 
 def test_calls_to_a_model_without_a_price_are_counted_in_tokens_and_said_to_have_none() -> None:
     paying = purse(usd="0.0001")
-    book = DatabaseBook([Paying(paying.pk, "it")])
+    book = DatabaseResponseCache([ChargedCall(paying.pk, "it")])
     book.claim([(one, Estimate(100, None)) for one in calls(2)])
     book.put([(one, answer(input_tokens=10**6)) for one in calls(2)])
     assert spent(paying) == (2_000_010, Decimal(0), 2, 2)
@@ -168,7 +168,9 @@ def test_closing_and_releasing_give_the_money_back() -> None:
 
 def test_sums_of_small_amounts_are_exact() -> None:
     paying = purse()
-    book = DatabaseBook([Paying(paying.pk, "it")], Price(Decimal("0.1"), Decimal("0.2")))
+    book = DatabaseResponseCache(
+        [ChargedCall(paying.pk, "it")], Price(Decimal("0.1"), Decimal("0.2"))
+    )
     for number in range(30):
         one = call(f"number {number}")
         book.claim([(one, Estimate(10, Decimal("0.000001")))])
@@ -184,7 +186,7 @@ def unsettled(one: Purse) -> tuple[int, int, Decimal]:
     return found.calls, found.tokens, found.cost
 
 
-def fall_silent(book: DatabaseBook) -> None:
+def fall_silent(book: DatabaseResponseCache) -> None:
     """As if it had been killed, or asleep, for longer than a lease."""
     past = timezone.now() - timedelta(seconds=1)
     Hold.objects.filter(holder=book.holder).update(expires_at=past)
@@ -291,9 +293,9 @@ def version() -> Any:
 
 def test_a_run_has_one_purse_with_the_sites_budget(version: Any, settings: Any) -> None:
     settings.JUDGE_TOKENS, settings.JUDGE_USD = 5_000, Decimal(3)
-    payer = Payer(version.pk, "cpdscore_detail[model=gpt-x]")
-    [paying] = purses_of(payer)
-    assert purses_of(payer) == [paying]
+    payer = BillingContext(version.pk, "cpdscore_detail[model=gpt-x]")
+    [paying] = budgets_of(payer)
+    assert budgets_of(payer) == [paying]
     assert "cpdscore_detail[model=gpt-x] on" in paying.name
     found = Purse.objects.get(pk=paying.purse_id)
     assert (found.tokens_limit, found.cost_limit) == (5_000, Decimal(3))
@@ -314,15 +316,17 @@ def test_registered_providers_pay_too_in_the_order_of_keys(
     own = judge_run_of(version.pk, "cpdscore_detail").purse
     challenge = purse(pk=own.pk + 1000)
     monkeypatch.setattr(
-        purses, "_providers", [lambda payer: [Paying(challenge.pk, f"for {payer.configuration}")]]
+        purses,
+        "_providers",
+        [lambda payer: [ChargedCall(challenge.pk, f"for {payer.configuration}")]],
     )
-    found = purses_of(Payer(version.pk, "cpdscore_detail"))
+    found = budgets_of(BillingContext(version.pk, "cpdscore_detail"))
     assert [one.purse_id for one in found] == [own.pk, challenge.pk]
     assert found[1].name == "for cpdscore_detail"
 
 
 def test_nobody_pays_for_a_script() -> None:
-    assert purses_of(None) == []
+    assert budgets_of(None) == []
 
 
 # --- at once --------------------------------------------------------------------------------------
@@ -358,9 +362,9 @@ def test_workers_at_once_never_send_the_same_call() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_call_left_behind_is_taken_over_by_one_alone() -> None:
-    DatabaseBook().claim(worth(calls(20)))
+    DatabaseResponseCache().claim(worth(calls(20)))
     StoredAnswer.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    found = at_once(*(lambda: DatabaseBook().claim(worth(calls(20))) for _ in range(4)))
+    found = at_once(*(lambda: DatabaseResponseCache().claim(worth(calls(20))) for _ in range(4)))
     assert [one for one in found if isinstance(one, Exception)] == []
     assert sum(len(one.mine) for one in found) == 20
 

@@ -112,7 +112,7 @@ def test_the_budget_is_spent(organiser: Client, version: CorpusVersion) -> None:
     run = started(version, tokens=1000)
     Purse.objects.filter(pk=run.purse_id).update(tokens_spent=990)
     finish(DETAIL, ["ann"], [3.0] * 6)
-    fail(DETAIL, money.spent_in_words("the budget of it", Purse.objects.get(pk=run.purse_id)))
+    fail(DETAIL, money.format_spent("the budget of it", Purse.objects.get(pk=run.purse_id)))
     said = card(organiser)
     assert "The budget is spent." in said
     assert "990 of 1,000 tokens" in said

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from tests.judges.calls import call_for
-from workers.judging.sender import Attempt, Outcome, Sender
+from workers.judging.sender import Attempt, AttemptSender, Outcome
 from workers.language_models.asynchronous import Reply
 
 REPLY = Reply("4", "stop", "m", 1, 1, None)
@@ -35,7 +35,7 @@ class Model:
 
 class Sending:
     def __init__(self, at_once: int) -> None:
-        self.sender = Sender(
+        self.sender = AttemptSender(
             self.made, lambda attempt: attempt.call.request.messages[0].text.encode(), at_once
         )
 
@@ -109,5 +109,5 @@ def test_a_model_that_cannot_be_made_leaves_no_thread() -> None:
 
     before = threading.active_count()
     with pytest.raises(ValueError, match="no such address"):
-        Sender(broken, lambda _: b"", 1)
+        AttemptSender(broken, lambda _: b"", 1)
     assert threading.active_count() == before

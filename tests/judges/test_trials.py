@@ -50,7 +50,7 @@ def no_broker(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Trials that workers were told of."""
     told: list[int] = []
     monkeypatch.setattr(
-        trials, "tell_workers", lambda task, rows: [told.append(pk) or pk for pk, _ in rows]
+        trials, "notify_workers", lambda task, rows: [told.append(pk) or pk for pk, _ in rows]
     )
     return told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.template import Context, Template
 
-from workers.judging.worth import judge_of, worth_in_short, worth_of, worth_of_model
+from workers.judging.worth import caveat_in_short, caveat_of, caveat_of_model, judge_of
 from workers.metrics.configuration import parse
 
 
@@ -13,25 +13,25 @@ from workers.metrics.configuration import parse
     "written", ["cpdscore_detail", "cpdscore_simple_ref[samples=3]", "cpdscore_dialogue"]
 )
 def test_the_packaged_judge_is_said_to_be_weak_with_figures(written: str) -> None:
-    words = worth_of(parse(written))
+    words = caveat_of(parse(written))
     assert words.startswith("A model of 135 million parameters is a weak judge.")
     assert "length" in words
-    assert worth_in_short(parse(written)).startswith("a weak judge")
+    assert caveat_in_short(parse(written)).startswith("a weak judge")
 
 
 def test_of_another_judge_nothing_is_said() -> None:
-    assert worth_of(parse("cpdscore_detail[model=gpt-4o]")) == ""
+    assert caveat_of(parse("cpdscore_detail[model=gpt-4o]")) == ""
 
 
 def test_a_metric_that_asks_nobody_has_no_judge() -> None:
     """PMI has the packaged weights, too, and judges nothing."""
-    assert (judge_of(parse("pmi")), worth_of(parse("pmi")), worth_of(object())) == ("", "", "")
+    assert (judge_of(parse("pmi")), caveat_of(parse("pmi")), caveat_of(object())) == ("", "", "")
 
 
 def test_a_model_is_known_with_its_revision() -> None:
     assert (
-        worth_of_model("smollm2-135m-instruct@f8a1")
-        == worth_of_model("smollm2-135m-instruct")
+        caveat_of_model("smollm2-135m-instruct@f8a1")
+        == caveat_of_model("smollm2-135m-instruct")
         != ""
     )
 

@@ -13,7 +13,7 @@ from leaderboard.fewer_ratings.tables import (
     points_of_all,
     usual_point,
 )
-from leaderboard.figures.fewer_ratings import SYSTEMS_DRAWN, WidthAt, width_curve, worth_curve
+from leaderboard.figures.fewer_ratings import SYSTEMS_DRAWN, WidthAt, benefit_curve, width_curve
 from leaderboard.queries.prediction_powered import prediction_powered
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
@@ -175,7 +175,7 @@ def test_the_curve_draws_the_widths_that_are_in_its_data():
 
 def test_of_many_systems_those_are_drawn_for_whom_the_metric_is_worth_most():
     systems = [(f"s{number}", number, [(10, 1 + number / 100), (20, 1.0)]) for number in range(30)]
-    figure = worth_curve(systems, figure_id="w", metric="length")
+    figure = benefit_curve(systems, figure_id="w", metric="length")
     assert len(figure.data) == SYSTEMS_DRAWN
     assert figure.data[0]["name"] == "s29"
     assert len(figure.points.rows) == 30

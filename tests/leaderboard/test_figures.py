@@ -8,7 +8,7 @@ from scipy import stats
 
 from annotations.estimates import Estimate
 from leaderboard.figures import (
-    POINTS_DRAWN,
+    MAX_POINTS,
     SYSTEMS_NAMED,
     Figure,
     Level,
@@ -67,12 +67,12 @@ def test_the_fit_is_the_least_squares_line() -> None:
 
 
 def test_the_fit_is_of_all_points_also_those_not_drawn() -> None:
-    points = many(POINTS_DRAWN + 500)
+    points = many(MAX_POINTS + 500)
     figure = scatter(points, "turn")
     expected = stats.linregress([p.human for p in points], [p.metric for p in points]).slope
     assert slope(trace(figure, "fit")) == pytest.approx(expected, rel=1e-9)
-    assert sum(len(one["x"]) for one in figure.data if one["mode"] == "markers") == POINTS_DRAWN
-    assert f"{POINTS_DRAWN:,} of the points are drawn" in figure.caption
+    assert sum(len(one["x"]) for one in figure.data if one["mode"] == "markers") == MAX_POINTS
+    assert f"{MAX_POINTS:,} of the points are drawn" in figure.caption
 
 
 def test_the_ceiling_line_is_what_a_metric_of_this_spread_would_reach() -> None:

@@ -20,9 +20,9 @@ from leaderboard.figures.drawing import places
 from leaderboard.figures.fewer_ratings import (
     TwoMeans,
     WidthAt,
+    benefit_curve,
     two_intervals,
     width_curve,
-    worth_curve,
 )
 from leaderboard.figures.rater_effects import RaterRow, scale_use, severity_forest
 from leaderboard.figures.score_spread import system_scores
@@ -364,7 +364,7 @@ def test_steps_of_an_axis_are_those_of_the_systems_that_are_drawn() -> None:
     systems = [(f"s{n}", n, [(10, 3.0), (12, 2.0)]) for n in range(12)] + [
         ("last", 12, [(10, 1.1), (40, 1.0)])
     ]
-    figure = worth_curve(systems, figure_id="f", metric="m")
+    figure = benefit_curve(systems, figure_id="f", metric="m")
     assert figure.layout["xaxis"]["dtick"] == 1
 
 

@@ -21,7 +21,7 @@ from django.test import Client
 from annotations.models import CorpusVersion, Response, System
 from annotations.queries import NotFound, version_of
 from leaderboard.analyses.computing import answer_of, compute_waiting
-from leaderboard.metric_requests import correlations_asked
+from leaderboard.metric_requests import correlation_params
 from leaderboard.models import Analysis
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, system_choices
 from leaderboard.report.contents import contents_of
@@ -221,9 +221,9 @@ def test_gold_comes_back_when_all_systems_are_asked_for(
 
 
 def test_an_answer_for_one_choice_is_never_shown_for_another(version: CorpusVersion) -> None:
-    by_default = answer_of(version, "correlations", **correlations_asked("overall"))
-    everything = answer_of(version, "correlations", **correlations_asked("overall", "all"))
-    named = answer_of(version, "correlations", **correlations_asked("overall", "without-gold"))
+    by_default = answer_of(version, "correlations", **correlation_params("overall"))
+    everything = answer_of(version, "correlations", **correlation_params("overall", "all"))
+    named = answer_of(version, "correlations", **correlation_params("overall", "without-gold"))
     assert by_default == named != everything
     asked = Analysis.objects.filter(kind="correlations").values_list("parameters", flat=True)
     assert sorted(one["systems"] for one in asked) == ["all", "without-gold"]

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import CorpusVersion, System
-from leaderboard.judges.tables import hygiene_sentences
+from leaderboard.judges.tables import bias_sentences
 from leaderboard.queries.judge_hygiene import judge_hygiene
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from tests.leaderboard.judged import DIALOGUES, EXPECTED, judged_run, system_of
@@ -82,7 +82,7 @@ def sentences(**given: dict[str, object]) -> dict[str, object]:
         "self_preference": {"difference": nothing, "family": ""},
         "injections": {"flagged": 0, "compared": 0, "raised": 0, "mean_change": None},
     }
-    return hygiene_sentences({**document, **given})
+    return bias_sentences({**document, **given})
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def of_the_corpus(**parameters: Any) -> Callable[[Path], Given]:
     return lambda folder: (rated_version(folder), parameters)
 
 
-ASKED: dict[str, Callable[[Path], Given]] = {
+REQUESTED: dict[str, Callable[[Path], Given]] = {
     "correlations": of_the_corpus(aspect="overall"),
     "comparisons": of_the_corpus(aspect="overall", level="turn"),
     "separating": of_the_corpus(aspect="overall"),
@@ -153,16 +153,16 @@ NEEDS_A_MODEL = {"response-map"}
 
 
 def test_every_kind_has_an_answer_that_is_held() -> None:
-    assert set(all_kinds()) == set(ASKED) | NEEDS_A_MODEL
+    assert set(all_kinds()) == set(REQUESTED) | NEEDS_A_MODEL
 
 
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", REQUESTED)
 def test_an_answer_changes_only_with_its_version(
     kind: str,
     tmp_path: Path,
     odd_metrics: None,  # noqa: F811
 ) -> None:
-    version, parameters = ASKED[kind](tmp_path)
+    version, parameters = REQUESTED[kind](tmp_path)
     text = json.dumps(answer_of(version, kind, **parameters))
     answer = json.loads(
         text.replace(settings.VERSION, "VERSION").replace(version.corpus.slug, "CORPUS")

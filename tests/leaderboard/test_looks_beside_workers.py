@@ -32,7 +32,7 @@ def since_last_look(row: Analysis) -> timedelta:
 @pytest.mark.django_db
 def test_a_look_is_noted(rated: Rated) -> None:
     row = looked_at_long_ago(rated(FOUR_RESPONSES))
-    rows.note_look(row)
+    rows.record_view(row)
     assert since_last_look(row) < timedelta(minutes=1)
 
 
@@ -55,7 +55,7 @@ def test_a_row_that_is_being_written_is_passed_over(rated: Rated) -> None:
     worker.start()
     assert writing.wait(20)
     started = timezone.now()
-    rows.note_look(row)
+    rows.record_view(row)
     took = timezone.now() - started
     noted.set()
     worker.join()

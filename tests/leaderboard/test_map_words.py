@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leaderboard.maps.heat_tables import Comparisons, Correlations
-from leaderboard.maps.words import ahead_words, alike_words, nearness_words
+from leaderboard.maps.words import ahead_text, similarity_text, tied_text
 
 
 def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:
@@ -29,22 +29,22 @@ def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:
 
 def test_the_two_most_alike_and_the_one_that_is_least_like_the_others_are_named() -> None:
     """Means: a (0.95 + 0.1) / 2 = 0.525, b (0.95 + 0.3) / 2 = 0.625, c (0.1 + 0.3) / 2 = 0.2."""
-    finding, rest = alike_words(correlations({(0, 1): 0.95, (0, 2): 0.1, (1, 2): 0.3}))
+    finding, rest = tied_text(correlations({(0, 1): 0.95, (0, 2): 0.1, (1, 2): 0.3}))
     assert finding == "a and b say nearly the same (r 0.95)."
     assert rest == "1 of 3 pairs reaches 0.9. c is least like the others (r 0.20 on the mean)."
 
 
 def test_of_two_metrics_one_sentence_is_enough() -> None:
-    assert alike_words(correlations({(0, 1): 0.5})) == ("a and b are the most alike (r 0.50).", "")
+    assert tied_text(correlations({(0, 1): 0.5})) == ("a and b are the most alike (r 0.50).", "")
 
 
 def test_a_pair_without_a_correlation_is_no_pair() -> None:
-    finding, rest = alike_words(correlations({(0, 1): None, (0, 2): 0.75, (1, 2): 0.2}))
+    finding, rest = tied_text(correlations({(0, 1): None, (0, 2): 0.75, (1, 2): 0.2}))
     assert (finding, rest[:28]) == (
         "a and c say much the same (r 0.75).",
         "None of 2 pairs reaches 0.9.",
     )
-    assert alike_words(correlations({(0, 1): None}))[0] == ""
+    assert tied_text(correlations({(0, 1): None}))[0] == ""
 
 
 def comparisons(*tests: tuple[int, int, float | None, float | None]) -> Comparisons:
@@ -59,17 +59,17 @@ def comparisons(*tests: tuple[int, int, float | None, float | None]) -> Comparis
 
 def test_the_metric_that_beats_most_others_is_named() -> None:
     found = comparisons((0, 1, -0.2, 0.01), (0, 2, 0.1, 0.2), (1, 2, 0.3, 0.001))
-    finding, rest = ahead_words(found)
+    finding, rest = ahead_text(found)
     assert finding == "b follows people better than all 2 others."
     assert rest == "2 of 3 pairs differ by more than chance (Holm's correction)."
 
 
 def test_where_nothing_differs_it_says_so() -> None:
     assert (
-        ahead_words(comparisons((0, 1, 0.2, 0.4), (0, 2, 0.1, 0.05)))[0]
+        ahead_text(comparisons((0, 1, 0.2, 0.4), (0, 2, 0.1, 0.05)))[0]
         == "No two of 3 metrics can be told apart:"
     )
-    assert ahead_words(comparisons((0, 1, None, None)))[0] == ""
+    assert ahead_text(comparisons((0, 1, None, None)))[0] == ""
 
 
 def point(system: int | None, cosine: float | None) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def test_the_systems_nearest_to_and_farthest_from_the_references_are_named_and_g
         "points": [point(0, 1.0), point(1, 0.4), point(1, 0.6), point(2, 0.3), point(None, None)],
         "explained": [0.12, 0.05],
     }
-    finding, rest = nearness_words(document)
+    finding, rest = similarity_text(document)
     assert finding == (
         "one’s responses lie nearest to the references (mean cosine 0.50), two’s farthest (0.30)."
     )
@@ -101,4 +101,4 @@ def test_without_references_only_the_plane_is_spoken_of() -> None:
         "systems": [{"system": "one", "position": 0, "kind": "agent"}],
         "points": [point(0, None)],
     }
-    assert nearness_words({**document, "explained": [0.5, 0.5]})[0] == ""
+    assert similarity_text({**document, "explained": [0.5, 0.5]})[0] == ""

@@ -13,9 +13,15 @@ from annotations.tables.to_json import table_to_json
 from annotations.tables.to_latex import table_to_latex
 from annotations.tables.to_markdown import table_to_markdown
 from leaderboard.metric_boards.board import metric_board, shown_columns
-from leaderboard.metric_boards.filters import BoardWish, UnknownWish, kept, method_of, wish_of
+from leaderboard.metric_boards.filters import (
+    BoardParams,
+    UnknownParam,
+    kept,
+    method_of,
+    parse_params,
+)
 from leaderboard.metric_boards.headline import headline, tied_with_best
-from leaderboard.metric_boards.letters import letters_of, why_no_letters
+from leaderboard.metric_boards.letters import normalised_characters, why_no_letters
 from leaderboard.metric_boards.plots import forest_figure
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
@@ -103,8 +109,8 @@ TESTED = comparisons(
 
 
 def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agree() -> None:
-    letters = letters_of(TESTED, "pearson")
-    first, more = headline(BOARD, BoardWish(), letters)
+    letters = normalised_characters(TESTED, "pearson")
+    first, more = headline(BOARD, BoardParams(), letters)
     assert (
         first == "simcse correlates best with human ratings at turn level: r = 0.45 [0.35, 0.55]."
     )
@@ -115,7 +121,7 @@ def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agr
 
 
 def test_a_distance_is_best_where_it_is_most_negative() -> None:
-    first, _ = headline(BOARD, BoardWish(level="system"), None)
+    first, _ = headline(BOARD, BoardParams(level="system"), None)
     assert first.startswith("fbd correlates best with human ratings at system level: r = −0.90")
     assert "lower is better" in first
 
@@ -123,7 +129,7 @@ def test_a_distance_is_best_where_it_is_most_negative() -> None:
 def test_where_the_best_goes_against_people_it_is_not_praised() -> None:
     first, _ = headline(
         document(row("bleu_4", "turn", -0.1), row("fbd", "turn", 0.2, higher=False)),
-        BoardWish(),
+        BoardParams(),
         None,
     )
     assert first.startswith(
@@ -134,11 +140,11 @@ def test_where_the_best_goes_against_people_it_is_not_praised() -> None:
 def test_a_metric_alone_and_one_that_all_are_behind() -> None:
     assert (
         "No other is computed"
-        in headline(document(row("bleu_4", "turn", 0.1)), BoardWish(), None)[1]
+        in headline(document(row("bleu_4", "turn", 0.1)), BoardParams(), None)[1]
     )
     behind = comparisons(["a", "b"], [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.1))
-    assert headline(two, BoardWish(), letters_of(behind, "pearson"))[1].startswith(
+    assert headline(two, BoardParams(), normalised_characters(behind, "pearson"))[1].startswith(
         "b is significantly behind it."
     )
 
@@ -146,15 +152,15 @@ def test_a_metric_alone_and_one_that_all_are_behind() -> None:
 def test_a_metric_that_is_ahead_of_the_best_on_what_both_scored_is_named() -> None:
     turned = comparisons(["a", "b"], [[0, 1, -0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.4))
-    said = headline(two, BoardWish(), letters_of(turned, "pearson"))[1]
+    said = headline(two, BoardParams(), normalised_characters(turned, "pearson"))[1]
     assert said.startswith("On what both scored b is significantly ahead of it.")
 
 
 def test_without_any_coefficient_it_says_why() -> None:
-    first, more = headline(document(row("bleu_4", "turn", None)), BoardWish(), None)
+    first, more = headline(document(row("bleu_4", "turn", None)), BoardParams(), None)
     assert (first, more) == ("", "No metric has a coefficient at turn level: all scores are equal.")
     assert (
-        headline(document(), BoardWish(), None)[1]
+        headline(document(), BoardParams(), None)[1]
         == "No metric has scores beside human ones at turn level."
     )
 
@@ -166,7 +172,7 @@ def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> Non
         board[key] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
     assert (
         "is not known: the corpus holds mean scores, not raters."
-        in headline(board, BoardWish(), None)[1]
+        in headline(board, BoardParams(), None)[1]
     )
 
 
@@ -174,9 +180,9 @@ def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> Non
 
 
 def test_letters_and_tied_with_the_best_come_from_the_same_tests() -> None:
-    letters = letters_of(TESTED, "pearson")
+    letters = normalised_characters(TESTED, "pearson")
     table = metric_board(
-        BOARD, None, BoardWish(), letters, "", tied_with_best(BOARD, BoardWish(), letters)
+        BOARD, None, BoardParams(), letters, "", tied_with_best(BOARD, BoardParams(), letters)
     )
     by_name = {one.id: one for one in table.rows}
     assert by_name["metric-simcse"].cell("turn-pearson").letters == "a"
@@ -191,18 +197,18 @@ def test_of_ten_letters_and_more_only_tied_with_the_best_is_shown() -> None:
     many = comparisons(
         names, [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {name: [k] for k, name in enumerate(names)}
     )
-    letters = letters_of(many, "pearson")
+    letters = normalised_characters(many, "pearson")
     assert letters is not None
     assert letters.of("m0") == ""
     assert letters.tied_with("m0", names[1:]) == []
 
 
 def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
-    assert letters_of(TESTED, "kendall") is None
-    assert letters_of(None, "pearson") is None
+    assert normalised_characters(TESTED, "kendall") is None
+    assert normalised_characters(None, "pearson") is None
     assert why_no_letters(None, "kendall") == ""
     table = metric_board(
-        BOARD, None, BoardWish(coefficient="kendall"), None, why_no_letters(TESTED, "kendall")
+        BOARD, None, BoardParams(coefficient="kendall"), None, why_no_letters(TESTED, "kendall")
     )
     assert any(
         "No letters on Kendall's τ-b at turn level: it is too dear." in note for note in table.notes
@@ -211,7 +217,7 @@ def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
 
 def test_pairs_that_could_not_be_tested_tell_nothing() -> None:
     untested = comparisons(["a", "b"], [[0, 1, None, None, None, None, 0]], {"a": [0], "b": [0]})
-    assert letters_of(untested, "pearson") is None
+    assert normalised_characters(untested, "pearson") is None
 
 
 def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:
@@ -232,7 +238,7 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
         }
     }
     board = document(row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8))
-    wish = BoardWish(variant="per_dialogue")
+    wish = BoardParams(variant="per_dialogue")
     (found, *ceilings) = metric_board(board, None, wish).rows
     assert found.cell("turn-pearson").value == 0.12
     assert "of the 3 of 5 in which it is defined" in found.cell("turn-pearson").note
@@ -250,16 +256,16 @@ def test_raters_without_names_have_a_ceiling_and_no_agreement_of_one_rater() -> 
     board["leave_one_out_agreement"] = {
         "turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
     }
-    said = headline(board, BoardWish(), None)[1]
+    said = headline(board, BoardParams(), None)[1]
     assert "A perfect metric could reach r = 0.91 [0.85, 0.95]." in said
     assert "single rater" not in said
-    figure = forest_figure(board, BoardWish(), None)
+    figure = forest_figure(board, BoardParams(), None)
     assert [one["text"] for one in figure.layout["annotations"]] == ["ceiling (√reliability) 0.91"]
 
 
 def test_corrected_coefficients_say_what_they_are() -> None:
     corrected = {"attenuation_corrected": {"pearson": estimate(1.04)}}
-    wish = BoardWish(variant="attenuation_corrected")
+    wish = BoardParams(variant="attenuation_corrected")
     table = metric_board(document(row("bleu_4", "turn", 0.3, **corrected)), None, wish)
     assert table.rows[0].cell("turn-pearson").value == 1.04
     column = table.column("turn-pearson")
@@ -309,14 +315,14 @@ def test_accuracies_and_costs_have_columns_where_they_are_known() -> None:
     assert "0.05" in found.cell("turn-tie_calibrated_accuracy").note
     assert (found.cell("seconds_per_1000").value, found.cell("device").value) == (1.5, "cpu")
     assert found.cell("usd_per_1000").reason == "it asks no language model"
-    shown = shown_columns(table, BoardWish(), board)
+    shown = shown_columns(table, BoardParams(), board)
     assert "seconds_per_1000" in shown
     assert "usd_per_1000" not in shown
     assert metric_board(BOARD, None).column("turn-tie_calibrated_accuracy") is None
 
 
 def test_the_forest_turns_a_distance_round_and_draws_the_ceiling() -> None:
-    figure = forest_figure(BOARD, BoardWish(level="system"), None)
+    figure = forest_figure(BOARD, BoardParams(level="system"), None)
     drawn = {trace["name"]: trace["x"][0] for trace in figure.data}
     assert drawn == {"fbd (turned round)": 0.9, "bleu_4": 0.8}
     turned = next(trace for trace in figure.data if trace["name"].startswith("fbd"))
@@ -329,7 +335,7 @@ def test_the_forest_turns_a_distance_round_and_draws_the_ceiling() -> None:
         "highest correlation that a perfect metric could reach, 95 % interval 0.85 to 0.95."
         in figure.caption
     )
-    assert forest_figure(document(), BoardWish(), None).is_empty
+    assert forest_figure(document(), BoardParams(), None).is_empty
 
 
 def test_a_hostile_name_is_text_in_figure_and_table() -> None:
@@ -341,9 +347,9 @@ def test_a_hostile_name_is_text_in_figure_and_table() -> None:
             submitted={"by": "x", "level": "turn", "link": "", "file_sha256": "0"},
         )
     )
-    figure = forest_figure(board, BoardWish(), None)
+    figure = forest_figure(board, BoardParams(), None)
     assert "<script" not in str(figure.data) + str(figure.layout)
-    assert HOSTILE in headline(board, BoardWish(), None)[0]  # the template escapes it
+    assert HOSTILE in headline(board, BoardParams(), None)[0]  # the template escapes it
     assert metric_board(board, None).rows[0].pick == HOSTILE
 
 
@@ -371,12 +377,12 @@ def test_filters_leave_what_fits(wish: dict[str, str], left: set[str]) -> None:
         *(row(name, "system", 0.1) for name in names),
         row("mine", "system", 0.1, submitted={"by": "x"}),
     )
-    assert {one["metric"] for one in kept(board, BoardWish(**wish))["rows"]} == left
+    assert {one["metric"] for one in kept(board, BoardParams(**wish))["rows"]} == left
 
 
 def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:
     assert method_of("gone[a=1]") == "unknown"
-    assert not BoardWish(needs="reference-free").keeps(row("gone[a=1]", "turn", 0.1))
+    assert not BoardParams(needs="reference-free").keeps(row("gone[a=1]", "turn", 0.1))
 
 
 @pytest.mark.parametrize(
@@ -399,17 +405,17 @@ def test_what_a_model_trained_here_scores_is_of_the_method_trained(
 
 
 def test_an_address_is_read_and_what_it_cannot_mean_is_said() -> None:
-    wish = wish_of({"level": "system", "coefficient": "kendall"}, "without-gold")
+    wish = parse_params({"level": "system", "coefficient": "kendall"}, "without-gold")
     assert (wish.column, wish.systems, wish.filters) == ("system-kendall", "without-gold", False)
     for unknown in ({"level": "word"}, {"variant": "best"}, {"needs": "luck"}):
-        with pytest.raises(UnknownWish, match="is none of"):
-            wish_of(unknown, "all")
+        with pytest.raises(UnknownParam, match="is none of"):
+            parse_params(unknown, "all")
 
 
 def test_without_a_level_it_is_the_first_that_has_a_value() -> None:
     board = document(row("bleu_4", "turn", None), row("bleu_4", "system", 0.4))
-    assert wish_of({}, "all", board).level == "system"
-    assert wish_of({}, "all", document()).level == "turn"
+    assert parse_params({}, "all", board).level == "system"
+    assert parse_params({}, "all", document()).level == "turn"
 
 
 # --- what an interval speaks of -------------------------------------------------------------------
@@ -422,7 +428,7 @@ def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in
     None
 ):
     board = document(row("bleu_4", "system", 0.97, generalises_to=FIVE), row("bleu_4", "turn", 0.3))
-    table = metric_board(board, None, BoardWish(level="system"))
+    table = metric_board(board, None, BoardParams(level="system"))
     found = table.rows[0]
     assert found.cell("system-pearson").generalises_to == FIVE
     assert found.cell("turn-pearson").generalises_to == ""
@@ -433,11 +439,12 @@ def test_the_cell_of_systems_says_what_its_interval_speaks_of_on_the_page_and_in
     header, first, *_ = list(csv.reader(table_to_csv(table).splitlines()))
     assert first[header.index("system-pearson_generalises_to")] == FIVE
     assert (
-        f"r = 0.97 [0.87, 1.07] for {FIVE}." in headline(board, BoardWish(level="system"), None)[0]
+        f"r = 0.97 [0.87, 1.07] for {FIVE}."
+        in headline(board, BoardParams(level="system"), None)[0]
     )
     assert (
         f"Intervals speak of {FIVE}."
-        in forest_figure(board, BoardWish(level="system"), None).caption
+        in forest_figure(board, BoardParams(level="system"), None).caption
     )
 
 
@@ -445,7 +452,7 @@ def test_a_cell_without_an_interval_speaks_of_nothing() -> None:
     nothing = {"value": 1.0, "ci": None, "ci_reason": "two systems"}
     board = document(row("bleu_4", "system", 0.9, generalises_to=FIVE, pearson=nothing))
     assert metric_board(board, None).rows[0].cell("system-pearson").generalises_to == ""
-    assert FIVE not in headline(board, BoardWish(level="system"), None)[0]
+    assert FIVE not in headline(board, BoardParams(level="system"), None)[0]
 
 
 def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_beneath_the_figure() -> (
@@ -460,6 +467,6 @@ def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_benea
     assert "heavy tails" not in first.cell("turn-spearman").note + second.cell("turn-pearson").note
     assert (
         "interval of r may be too narrow: ppl; that of"
-        in forest_figure(board, BoardWish(), None).caption
+        in forest_figure(board, BoardParams(), None).caption
     )
-    assert "heavy" not in forest_figure(board, BoardWish(coefficient="spearman"), None).caption
+    assert "heavy" not in forest_figure(board, BoardParams(coefficient="spearman"), None).caption

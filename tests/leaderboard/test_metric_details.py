@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard.figures import score_histogram, system_scores
-from leaderboard.figures.precision_recall import CURVES_DRAWN
+from leaderboard.figures.precision_recall import MAX_CURVES
 from leaderboard.one_metric.details import detail_figures, detail_tables
 from leaderboard.queries import DetailsOf
 
@@ -92,8 +92,8 @@ def test_of_many_systems_the_best_are_drawn_and_the_caption_says_so() -> None:
     (figure,) = detail_figures(
         [curve(f"s{place}", place) for place in range(20)], "prd", "small", "signature"
     )
-    assert [line["name"] for line in figure.data] == [f"s{place}" for place in range(CURVES_DRAWN)]
-    assert f"The best {CURVES_DRAWN} of 20 are drawn." in figure.caption
+    assert [line["name"] for line in figure.data] == [f"s{place}" for place in range(MAX_CURVES)]
+    assert f"The best {MAX_CURVES} of 20 are drawn." in figure.caption
     assert len(figure.summary.rows) == 20
 
 

@@ -25,7 +25,7 @@ from leaderboard.challenges.validation import answered_places, layout_of
 from leaderboard.queries.system_pair import system_pair
 from leaderboard.report.contents import contents_of
 from workers import queries
-from workers.judges.run_lines import JudgeLine
+from workers.judges.run_lines import JudgeProgress
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -259,5 +259,7 @@ def test_a_file_of_scores_is_counted_against_the_responses_that_there_are(
 def test_a_judge_s_runs_count_what_there_was_to_score(version: CorpusVersion) -> None:
     run = MetricRun.objects.filter(system__name="alpha", metric="word_f1").get()
     assert queries.absent_responses(run.undefined) == 2 * DIALOGUES * TURNS
-    line = JudgeLine("judge", None, None, systems=3, done=3, places=72, absent=3 * 48, undefined=0)
+    line = JudgeProgress(
+        "judge", None, None, systems=3, done=3, places=72, absent=3 * 48, undefined=0
+    )
     assert (line.responses, line.scored, line.coverage) == (72, 72, 1.0)

@@ -52,8 +52,8 @@ def question() -> Iterator[Question]:
 
 @pytest.fixture(autouse=True)
 def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "REST", 0)
-    monkeypatch.setattr(rows, "LEAST_REST", timedelta(0))
+    monkeypatch.setattr(rows, "BACKOFF", 0)
+    monkeypatch.setattr(rows, "MIN_BACKOFF", timedelta(0))
 
 
 def changed(version: CorpusVersion) -> None:
@@ -110,7 +110,7 @@ def test_a_young_answer_may_stand_for_a_while(
     version: CorpusVersion, question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """100 runs that end one after the other do not make 100 answers."""
-    monkeypatch.setattr(rows, "LEAST_REST", timedelta(minutes=1))
+    monkeypatch.setattr(rows, "MIN_BACKOFF", timedelta(minutes=1))
     look(version, "test")
     compute(row().pk)
     for _ in range(100):
@@ -514,7 +514,7 @@ def test_of_pairs_those_looked_at_last_are_kept(
     Analysis.objects.filter(parameters={"number": 1}).update(
         asked_at=timezone.now() - timedelta(days=1)
     )
-    monkeypatch.setattr(rows, "PAIRS_KEPT", 3)
+    monkeypatch.setattr(rows, "PAIRS_CACHED", 3)
     assert rows.forget_pairs() == 2
     assert numbers_stored() == {2, 3, 4}
 

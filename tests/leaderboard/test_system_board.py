@@ -18,16 +18,16 @@ from annotations.records import RatingRecord, SystemRecord
 from annotations.tables.to_html import TableWriter
 from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
 from leaderboard.queries.system_profile import system_profile
-from leaderboard.system_boards.board import system_board, with_places
+from leaderboard.system_boards.board import system_board, with_ranks
 from leaderboard.system_boards.headline import headline
 from leaderboard.system_boards.misleading import (
     metrics_of,
     misleading_figure,
     misleading_table,
-    misleading_words,
+    misleading_text,
     rows_of,
 )
-from leaderboard.system_boards.plots import drawn_profiles, profile_figure, time_line_figure
+from leaderboard.system_boards.plots import profile_figure, shown_profiles, timeline_figure
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 
@@ -216,7 +216,7 @@ def test_a_metric_that_turns_the_order_round_misleads_on_both_ends(made: Made) -
         )
     } == {"good": (2, 3), "fair": (0, 2), "poor": (-2, 1)}
     assert (found["misled"], found["worst"], found["placed"]) == (2, 2, 3)
-    assert misleading_words(document) == (
+    assert misleading_text(document) == (
         "1 of 1 metrics put systems where people’s order cannot have them; length misleads most, "
         "on 2 of 3. good: place 1 for people, 3 for the metric."
     )
@@ -243,7 +243,7 @@ def test_constant_scores_put_all_systems_in_one_place_and_mislead_nobody(made: M
     document = misleading_metrics(made(STEADY, metrics="constant"), "overall")
     assert [one[4:7] for one in document["metrics"][0]["rows"]] == [[1, 1, 3]] * 3
     assert (
-        misleading_words(document) == "constant puts no system where people’s order cannot have it."
+        misleading_text(document) == "constant puts no system where people’s order cannot have it."
     )
 
 
@@ -346,8 +346,8 @@ def test_of_many_systems_the_best_few_are_drawn_unless_others_are_chosen(made: M
         {f"s{n}": [(1 + n % 5, 1), (1 + n % 5, 1)] for n in range(12)}, aspects=("overall", "wit")
     )
     document = system_profile(version)
-    assert drawn_profiles(document, ()) == [4, 9, 3, 8, 2, 7]
-    assert drawn_profiles(document, {0, 4}) == [4, 0]
+    assert shown_profiles(document, ()) == [4, 9, 3, 8, 2, 7]
+    assert shown_profiles(document, {0, 4}) == [4, 0]
 
 
 def test_one_aspect_has_no_profile(client: Client, made: Made) -> None:
@@ -370,7 +370,7 @@ def test_the_rank_by_a_metric_says_where_it_misleads(made: Made) -> None:
     version = made(STEADY)
     places = {one.swatch: one for one in rows_of(misleading_metrics(version, "overall"), "length")}
     board = TableWriter(system_board(system_leaderboard(version, "overall"), timezone.now()))
-    cells = [one.cell("by-metric") for one in with_places(board, "length", places).table.rows]
+    cells = [one.cell("by-metric") for one in with_ranks(board, "length", places).table.rows]
     assert [(cell.value, cell.ci, cell.note) for cell in cells] == [
         (3, (3, 3), "ranked 2 too low"),
         (2, (2, 2), ""),
@@ -422,7 +422,7 @@ def over_time(means: list[float | None], metric: list[float | None]) -> dict[str
 
 
 def test_the_line_is_the_best_mean_up_to_then() -> None:
-    figure = time_line_figure(over_time([3.0, 2.0, None, 4.0, 5.0], [None] * 5), ())
+    figure = timeline_figure(over_time([3.0, 2.0, None, 4.0, 5.0], [None] * 5), ())
     assert figure is not None
     line, *points = figure.data
     assert (line["x"], line["y"]) == (
@@ -438,7 +438,7 @@ def test_the_line_is_the_best_mean_up_to_then() -> None:
 
 
 def test_without_ratings_the_metric_tells_and_its_direction_counts() -> None:
-    figure = time_line_figure(over_time([None] * 4, [0.5, 0.7, 0.2, 0.1]), ())
+    figure = timeline_figure(over_time([None] * 4, [0.5, 0.7, 0.2, 0.1]), ())
     assert figure is not None
     assert figure.data[0]["y"] == [0.5, 0.5, 0.2]
     assert figure.layout["yaxis"]["title"]["text"] == "fbd"
@@ -446,4 +446,4 @@ def test_without_ratings_the_metric_tells_and_its_direction_counts() -> None:
 
 @pytest.mark.parametrize("means", [[3.0, 4.0], [3.0, None, 4.0]])
 def test_fewer_than_two_submissions_make_no_time_line(means: list[float | None]) -> None:
-    assert time_line_figure(over_time(means, [None] * len(means)), ()) is None
+    assert timeline_figure(over_time(means, [None] * len(means)), ()) is None

@@ -16,7 +16,7 @@ from annotations.models import System
 from annotations.queries import NotFound
 from leaderboard.queries.system_pair import system_pair
 from leaderboard.system_pairs.comparison import finding, metrics_table, verdict, wrong_metrics
-from leaderboard.system_pairs.rows import PEOPLE, PairRows, PairWish
+from leaderboard.system_pairs.rows import PEOPLE, PairParams, PairRows
 from tests.leaderboard.conftest import Rated
 
 pytestmark = pytest.mark.django_db
@@ -259,17 +259,17 @@ def rows(rated: Rated) -> PairRows:
 @pytest.mark.parametrize(
     ("wish", "expected"),
     [
-        (PairWish(), [0, 1, 3, 2]),
-        (PairWish(sort="first"), [0, 1, 2, 3]),
-        (PairWish(sort="second"), [3, 2, 1, 0]),
-        (PairWish(sort="place", only="first"), [0, 1]),
-        (PairWish(only="second"), [3]),
-        (PairWish(only="tie"), [2]),
-        (PairWish(dialogue=0), [0, 1]),
-        (PairWish(by="length", sort="first"), [3, 1, 2, 0]),
+        (PairParams(), [0, 1, 3, 2]),
+        (PairParams(sort="first"), [0, 1, 2, 3]),
+        (PairParams(sort="second"), [3, 2, 1, 0]),
+        (PairParams(sort="place", only="first"), [0, 1]),
+        (PairParams(only="second"), [3]),
+        (PairParams(only="tie"), [2]),
+        (PairParams(dialogue=0), [0, 1]),
+        (PairParams(by="length", sort="first"), [3, 1, 2, 0]),
     ],
 )
-def test_rows_are_chosen_and_ordered(rows: PairRows, wish: PairWish, expected: list[int]) -> None:
+def test_rows_are_chosen_and_ordered(rows: PairRows, wish: PairParams, expected: list[int]) -> None:
     assert rows.chosen(wish).tolist() == expected
 
 

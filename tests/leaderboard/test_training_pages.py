@@ -34,7 +34,7 @@ def client(
     corpora.import_corpus(
         importers()["jsonl"], write_corpus(tmp_path / "corpus.jsonl", "secret"), PUBLIC
     )
-    monkeypatch.setattr(runs, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(runs, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     make_people()
     return client_of("organiser")
 

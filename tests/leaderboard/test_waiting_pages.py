@@ -27,8 +27,8 @@ PAGE = "/corpora/{}/agreement/"
 
 @pytest.fixture
 def version(rated: Rated, monkeypatch: pytest.MonkeyPatch) -> Iterator[CorpusVersion]:
-    monkeypatch.setattr(rows, "REST", 0)
-    monkeypatch.setattr(rows, "LEAST_REST", timedelta(0))
+    monkeypatch.setattr(rows, "BACKOFF", 0)
+    monkeypatch.setattr(rows, "MIN_BACKOFF", timedelta(0))
     return rated(FOUR_RESPONSES)
 
 

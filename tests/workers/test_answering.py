@@ -26,7 +26,7 @@ def stub() -> Iterator[StubEndpoint]:
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
 
 
 def said_and_answered(conversation: Conversation, text: str = "Hello.", key: str = "k1") -> Message:

@@ -20,7 +20,7 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
 
 
 @pytest.fixture

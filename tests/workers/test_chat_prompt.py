@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workers.language_models.chat_prompt import (
-    SaidNothing,
+    EmptyAnswer,
     chat_messages,
     digest,
     seed_of,
@@ -60,7 +60,7 @@ def test_the_utterance_ends_where_somebody_else_begins_to_speak(written: str, sa
 
 @pytest.mark.parametrize("written", ["", " \n ", "B:", "\0", "B: \nA: And you?"])
 def test_an_answer_without_an_utterance_is_refused(written: str) -> None:
-    with pytest.raises(SaidNothing):
+    with pytest.raises(EmptyAnswer):
         utterance_of(written, 100)
 
 

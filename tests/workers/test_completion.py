@@ -15,7 +15,7 @@ from workers.language_models.client import (
     NoAnswerError,
 )
 
-ASKED = [Message("user", "Hello.")]
+REQUESTED = [Message("user", "Hello.")]
 
 
 def completed(usage: Any = None, answer: Any = "Fine.", calls_itself: Any = "stub") -> Completion:
@@ -24,7 +24,7 @@ def completed(usage: Any = None, answer: Any = "Fine.", calls_itself: Any = "stu
         stub.calls_itself = calls_itself
         model = LanguageModel(Endpoint(stub.base_url, "m", "none"), max_retries=0)
         try:
-            return model.complete(ASKED, 20)
+            return model.complete(REQUESTED, 20)
         finally:
             model.close()
 
@@ -52,4 +52,4 @@ def test_what_is_no_completion_has_neither_text_nor_counts() -> None:
 def test_an_empty_completion_is_no_error_but_an_empty_answer_is() -> None:
     assert completed(answer=" ").text == ""
     with stub_endpoint(lambda asked: " ") as stub, pytest.raises(NoAnswerError):
-        LanguageModel(Endpoint(stub.base_url, "m", "none"), max_retries=0).answer(ASKED, 20)
+        LanguageModel(Endpoint(stub.base_url, "m", "none"), max_retries=0).answer(REQUESTED, 20)

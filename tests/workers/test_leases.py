@@ -22,7 +22,7 @@ def test_a_worker_that_keeps_a_lease_for_long_is_seen_and_a_command_is_no_worker
     seen, renewed = threading.Event(), threading.Event()
     monkeypatch.setattr(leases, "current_task", is_worker)
     monkeypatch.setattr(presence, "note_own_queues", seen.set)
-    with leases.lease_kept(lambda: renewed.set() or True, "a training"):
+    with leases.renewing_lease(lambda: renewed.set() or True, "a training"):
         wait_until(renewed.is_set, 20, "the lease is renewed")
     assert seen.is_set() == is_worker
 
@@ -39,5 +39,5 @@ def test_a_worker_that_cannot_be_noted_keeps_its_lease(
     renewals: list[int] = []
     monkeypatch.setattr(leases, "current_task", True)
     monkeypatch.setattr(presence, "note_own_queues", away)
-    with leases.lease_kept(lambda: renewals.append(1) or True, "a training"):
+    with leases.renewing_lease(lambda: renewals.append(1) or True, "a training"):
         wait_until(lambda: len(renewals) > 2, 20, "the lease is renewed again and again")

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def deeds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
-    monkeypatch.setattr(replies, "tell_workers", lambda task, rows: [pk for pk, _ in rows])
+    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     monkeypatch.setattr(answering, "answer", lambda pk: done.append("answer"))
     monkeypatch.setattr(execution, "compute", lambda pk: done.append("compute"))
     return done

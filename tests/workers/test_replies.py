@@ -28,7 +28,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.extend(sent)
         return sent
 
-    monkeypatch.setattr(replies, "tell_workers", tell)
+    monkeypatch.setattr(replies, "notify_workers", tell)
     return found
 
 
@@ -183,7 +183,7 @@ def test_the_sweep_gives_up_what_was_tried_too_often(answer: Message, settings) 
 
 
 def test_a_lost_hint_is_sent_again_after_a_pause(answer: Message, settings) -> None:
-    settings.SWEEP_SECONDS = 10.0
+    settings.MAINTENANCE_SECONDS = 10.0
     assert replies.sweep().hinted == 1  # never told: at once
     assert replies.sweep().hinted == 0
     Message.objects.filter(pk=answer.pk).update(hinted_at=timezone.now() - timedelta(seconds=21))

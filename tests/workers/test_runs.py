@@ -17,7 +17,7 @@ from annotations.queries import select_systems
 from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
 from workers import claims, runs
-from workers.hints import LONGEST_HINT_PAUSE
+from workers.hints import MAX_NOTIFY_PAUSE
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -111,7 +111,7 @@ def test_of_many_runs_each_queue_is_told_of_the_first_and_the_sweep_tells_of_the
     django_capture_on_commit_callbacks,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runs, "HINTS_AT_ONCE", 1)
+    monkeypatch.setattr(runs, "NOTIFICATIONS_PER_BATCH", 1)
     wanted = [parse("length"), parse("constant"), parse("bertscore_f1")]
     with django_capture_on_commit_callbacks(execute=True):
         runs.request(wanted, select_systems(version))
@@ -384,7 +384,7 @@ def test_a_run_that_was_tried_too_often_is_given_up_with_a_reason(
 def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(
     run: MetricRun, settings, hints: list[int]
 ) -> None:
-    settings.SWEEP_SECONDS = 10.0
+    settings.MAINTENANCE_SECONDS = 10.0
     assert runs.sweep().hinted == 1  # never told: at once
     for told, pause in ((1, 20), (2, 40), (3, 80), (4, 160)):
         last = timezone.now() - timedelta(seconds=pause - 5)
@@ -395,7 +395,7 @@ def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(
 
 
 def test_the_pause_between_hints_has_an_end(run: MetricRun, hints: list[int]) -> None:
-    MetricRun.objects.update(hinted_at=timezone.now() - LONGEST_HINT_PAUSE, hints=1_000_000)
+    MetricRun.objects.update(hinted_at=timezone.now() - MAX_NOTIFY_PAUSE, hints=1_000_000)
     assert runs.sweep().hinted == 1
 
 
@@ -404,7 +404,7 @@ def test_those_that_are_not_yet_due_take_no_place_in_a_sweep(
 ) -> None:
     """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before
     all others."""
-    monkeypatch.setattr(claims, "HINTS_A_SWEEP", 1)
+    monkeypatch.setattr(claims, "NOTIFICATIONS_PER_SWEEP", 1)
     runs.request([parse("word_f1")], [run.system], hint=False)
     waited_for = MetricRun.objects.get(metric="word_f1")
     now = timezone.now()

@@ -18,7 +18,7 @@ from annotations.importers.problems import ImportFailed
 from annotations.importers.texts import MAX_RESPONSE
 from annotations.temporary import temporary_folder
 from workers.baselines.base import Baseline
-from workers.baselines.dialogue_file import AskedDialogue, known_answers_of, read_dialogues
+from workers.baselines.dialogue_file import RequestedDialogue, known_answers_of, read_dialogues
 from workers.baselines.dull import Dull
 from workers.baselines.echo import Echo
 from workers.baselines.verbose import Verbose
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def baseline_of(
-    name: str, dialogues: tuple[AskedDialogue, ...], answers: Path | None, seed: int
+    name: str, dialogues: tuple[RequestedDialogue, ...], answers: Path | None, seed: int
 ) -> Baseline:
     """Raises ``CannotAnswer`` where retrieval has no gold answers to choose from."""
     if name == "retrieval":
@@ -58,7 +58,7 @@ def baseline_of(
     return baselines[name]
 
 
-def answered(dialogues: Sequence[AskedDialogue], baseline: Baseline) -> list[dict[str, str]]:
+def answered(dialogues: Sequence[RequestedDialogue], baseline: Baseline) -> list[dict[str, str]]:
     """The submission: an object for each dialogue with the baseline's answer to every turn."""
     submission = []
     total = sum(len(dialogue.turns) for dialogue in dialogues)
@@ -77,7 +77,7 @@ def answered(dialogues: Sequence[AskedDialogue], baseline: Baseline) -> list[dic
     return submission
 
 
-def _retrieval(source: tuple[AskedDialogue, ...]) -> Baseline:
+def _retrieval(source: tuple[RequestedDialogue, ...]) -> Baseline:
     from workers.baselines.retrieval import Retrieval, packaged_encode
     from workers.model_files import ModelError
 

@@ -26,7 +26,7 @@ from annotations.demo.simulated_raters import (
     quality_of_dialogue,
     quality_of_response,
     raters_of_items,
-    score_given,
+    score_prefix,
 )
 from annotations.importers.canonical import TYPE_NAMES
 from annotations.records import (
@@ -145,20 +145,20 @@ def language_model_baselines(seed: int) -> Iterator[list[Baseline]]:
         model.close()
 
 
-def kept_model_answers(path: Path) -> list[AnswerSet]:
+def stored_model_answers(path: Path) -> list[AnswerSet]:
     """The language model's answer sets as an earlier demo file holds them (kind ``agent``)."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     agents = [line for line in lines if line["type"] == "system" and line["kind"] == "agent"]
     return [
         AnswerSet(
             SystemRecord(agent["name"], "agent", agent["description"]),
-            _kept_answers(lines, agent["name"]),
+            _stored_answers(lines, agent["name"]),
         )
         for agent in agents
     ]
 
 
-def _kept_answers(lines: Sequence[Mapping[str, str]], system: str) -> dict[str, tuple[str, ...]]:
+def _stored_answers(lines: Sequence[Mapping[str, str]], system: str) -> dict[str, tuple[str, ...]]:
     answers: dict[str, tuple[str, ...]] = {}
     for line in lines:
         if (
@@ -228,7 +228,7 @@ def _item_ratings(
     seed: str,
 ) -> Iterator[RatingRecord]:
     for rater in raters:
-        score = score_given(rater, quality, seed)
+        score = score_prefix(rater, quality, seed)
         yield RatingRecord(dialogue.id, turn, answer_set.system.name, rater.name, ASPECT, score)
 
 
@@ -265,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     dialogues = read_source()
     encode = packaged_encode()
     if options.keep_model_text:
-        model_answers = kept_model_answers(DEMO_FILE)
+        model_answers = stored_model_answers(DEMO_FILE)
     else:
         with language_model_baselines(options.seed) as baselines:
             model_answers = [answers_of(baseline, dialogues, "agent") for baseline in baselines]

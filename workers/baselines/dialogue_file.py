@@ -33,7 +33,7 @@ class HistoryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTurn:
+class RequestedTurn:
     number: int
     persona: tuple[str, ...]
     partner_persona: tuple[str, ...]
@@ -57,12 +57,12 @@ class AskedTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedDialogue:
+class RequestedDialogue:
     id: str
-    turns: tuple[AskedTurn, ...]
+    turns: tuple[RequestedTurn, ...]
 
 
-def read_dialogues(path: Path) -> tuple[AskedDialogue, ...]:
+def read_dialogues(path: Path) -> tuple[RequestedDialogue, ...]:
     """All dialogues of the file. Raises ``ImportFailed`` with every fault's place."""
     problems = Problems(path.name)
     dialogues = tuple(_dialogues(path, problems))
@@ -72,7 +72,7 @@ def read_dialogues(path: Path) -> tuple[AskedDialogue, ...]:
     return dialogues
 
 
-def known_answers_of(dialogues: tuple[AskedDialogue, ...]) -> list[KnownAnswer]:
+def known_answers_of(dialogues: tuple[RequestedDialogue, ...]) -> list[KnownAnswer]:
     """Every gold answer that the file tells; none in the hidden form."""
     return [
         KnownAnswer(dialogue.id, reference)
@@ -82,7 +82,7 @@ def known_answers_of(dialogues: tuple[AskedDialogue, ...]) -> list[KnownAnswer]:
     ]
 
 
-def _dialogues(path: Path, problems: Problems) -> Iterator[AskedDialogue]:
+def _dialogues(path: Path, problems: Problems) -> Iterator[RequestedDialogue]:
     for index, (where, element) in enumerate(array_elements(path, problems)):
         dialogue = JsonObject.of(element, where, problems)
         if dialogue is None:
@@ -93,14 +93,14 @@ def _dialogues(path: Path, problems: Problems) -> Iterator[AskedDialogue]:
             dialogue.complain("turn_0", "is missing: no turn to answer")
         turns = all_or_none([_turn(dialogue, key) for key in keys])
         if name is not None and turns:
-            yield AskedDialogue(name, turns)
+            yield RequestedDialogue(name, turns)
 
 
 def _number(key: str) -> int:
     return int(key.removeprefix("turn_"))
 
 
-def _turn(dialogue: JsonObject, key: str) -> AskedTurn | None:
+def _turn(dialogue: JsonObject, key: str) -> RequestedTurn | None:
     turn = dialogue.child(key)
     if turn is None:
         return None
@@ -115,7 +115,7 @@ def _turn(dialogue: JsonObject, key: str) -> AskedTurn | None:
             "dialogue", f"must end with an utterance of A, which {TARGET_SPEAKER} answers"
         )
         return None
-    return AskedTurn(_number(key), persona, partner_persona, history, _references(turn))
+    return RequestedTurn(_number(key), persona, partner_persona, history, _references(turn))
 
 
 def _line(line: JsonObject) -> HistoryLine | None:
@@ -123,7 +123,7 @@ def _line(line: JsonObject) -> HistoryLine | None:
     if speaker is None:
         return None
     if line.has("text") and line.value["text"] is None:
-        return HistoryLine(speaker, None, line.whole_number("turn") if line.has("turn") else None)
+        return HistoryLine(speaker, None, line.parse_integer("turn") if line.has("turn") else None)
     text = line.text("text", MAX_UTTERANCE)
     return None if text is None else HistoryLine(speaker, text.strip())
 

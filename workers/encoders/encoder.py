@@ -30,7 +30,7 @@ Progress = Callable[[int], None]
 """Called with the number of texts finished so far."""
 Pooling = Literal["mean", "cls"]
 LAST_LAYER = -1
-_ENCODERS_KEPT = 4
+_ENCODERS_CACHED = 4
 _TEXTS_AT_ONCE = 16_384
 """Are tokenised and sorted together: what is asked for may be more than memory holds as tokens."""
 _ROWS_A_WRITE = 1_000
@@ -425,6 +425,6 @@ def encoder_for(name: str = PACKAGED_ENCODER) -> TextEncoder:
     return _encoder(model_files(name), resources.at_hand().device)
 
 
-@lru_cache(maxsize=_ENCODERS_KEPT)
+@lru_cache(maxsize=_ENCODERS_CACHED)
 def _encoder(files: ModelFiles, device: str) -> TextEncoder:
     return TextEncoder(files, device)

@@ -88,7 +88,7 @@ class FeatureFile:
             now = int(time.time())
             for part in self._parts(entries.items()):
                 with _transaction(connection):
-                    self._make_room(connection, sum(len(value) for _, value in part))
+                    self._evict(connection, sum(len(value) for _, value in part))
                     connection.executemany(
                         "INSERT OR IGNORE INTO entry (key, used, checksum, value) VALUES (?, ?, "
                         "?, ?)",
@@ -127,7 +127,7 @@ class FeatureFile:
         if part:
             yield part
 
-    def _make_room(self, connection: sqlite3.Connection, wanted: int) -> None:
+    def _evict(self, connection: sqlite3.Connection, wanted: int) -> None:
         if _bytes_in_use(connection) + 1.2 * wanted <= self._file_bytes:
             return
         aim = self._file_bytes * _SHARE_AFTER_CLEARING - 1.2 * wanted

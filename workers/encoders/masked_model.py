@@ -143,12 +143,12 @@ class MaskedModel:
         at = torch.from_numpy(places).to(self._headed.device)
         true_ids = tensors["input_ids"][rows, at]
         tensors["input_ids"][rows, at] = self._mask_id
-        words = self._words_at(tensors, rows, at)
+        words = self._text_at(tensors, rows, at)
         chosen = torch.log_softmax(words.float(), dim=-1)[rows, true_ids]
         found: NDArray[np.float64] = chosen.cpu().double().numpy()
         return found
 
-    def _words_at(
+    def _text_at(
         self, tensors: dict[str, torch.Tensor], rows: torch.Tensor, at: torch.Tensor
     ) -> torch.Tensor:
         """inputs × words of the vocabulary."""
@@ -179,7 +179,7 @@ class MaskedModel:
         text = text[:room]
         before = before[max(0, len(before) + len(text) - room) :]
         framed = tokens.framed([before + text], bool(cut))
-        first = tokens.first_place + len(before)
+        first = tokens.first_index + len(before)
         never_masked = tokens.special_ids - {tokens.unknown_id}
         places = tuple(
             first + place for place, token in enumerate(text) if token not in never_masked

@@ -66,7 +66,7 @@ class Tokens:
             ) from error
         if not getattr(tokenizer, "is_fast", False):
             raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
-        check_knows_words(tokenizer, files)
+        check_vocabulary(tokenizer, files)
         self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
         self.unknown_id: int | None = (
             tokenizer.unk_token_id
@@ -130,7 +130,7 @@ class Tokens:
         return int(self._rust.get_vocab_size(with_added_tokens=True))
 
     @property
-    def first_place(self) -> int:
+    def first_index(self) -> int:
         """Where a text's first token stands in an input of one text."""
         return len(self._one.specials[0])
 
@@ -151,7 +151,7 @@ class Tokens:
             return list(self._rust.encode_batch_fast(whole, add_special_tokens=False))
 
 
-def check_knows_words(tokenizer: Any, files: ModelFiles) -> None:
+def check_vocabulary(tokenizer: Any, files: ModelFiles) -> None:
     """Raises ``ModelError`` for a folder without a tokenizer's files: transformers makes one there
     all the same, to which every word is unknown."""
     if (

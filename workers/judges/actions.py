@@ -28,7 +28,7 @@ STARTED, BUDGET, STOPPED, RESUMED = (
     "judge_run.resumed",
 )
 LIMITS = ("tokens_limit", "cost_limit")
-STOPPED_BY_HAND = (
+STOPPED_BY_USER = (
     "stopped; what was answered is kept, and the judge goes on where it was when it is started "
     "again"
 )
@@ -86,7 +86,7 @@ def stop(run: JudgeRun, by: Any = None) -> int:
     runs stopped."""
     with transaction.atomic():
         locked = _locked(run)
-        stopped = runs.stop(locked.version, locked.configuration, STOPPED_BY_HAND)
+        stopped = runs.stop(locked.version, locked.configuration, STOPPED_BY_USER)
         if stopped:
             locked.stopped_at, locked.stopped_by = timezone.now(), by
             locked.save(update_fields=["stopped_at", "stopped_by"])

@@ -6,10 +6,10 @@ class JudgesConfig(AppConfig):
     label = "judges"
 
     def ready(self) -> None:
-        from workers.judges.desks import SiteDesks
+        from workers.judges.desks import SiteClients
         from workers.judging import desk, prompt_shelf
 
-        desk.use(SiteDesks())
+        desk.use(SiteClients())
         prompt_shelf.use(_text_of)
 
 

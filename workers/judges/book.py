@@ -21,8 +21,8 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from annotations import clock
 from workers.judges.models import StoredAnswer
-from workers.judges.money import Bill, Till, bill_for
-from workers.judges.purses import Paying
+from workers.judges.money import Bill, BudgetLedger, charge_for
+from workers.judges.purses import ChargedCall
 from workers.judges.rows import (
     Place,
     State,
@@ -84,12 +84,12 @@ class _Mine:
     state: Literal["reserved", "sent", "lapsed"] = "reserved"
 
 
-class DatabaseBook:
+class DatabaseResponseCache:
     """``paying``: whose purses pay. ``price``: the model's; where it is not known calls count in
     tokens alone. ``endpoint``: where answers come from, without a key."""
 
     def __init__(
-        self, paying: Sequence[Paying] = (), price: Price = NO_PRICE, endpoint: str = ""
+        self, paying: Sequence[ChargedCall] = (), price: Price = NO_PRICE, endpoint: str = ""
     ) -> None:
         self.holder = token_hex(16)
         self.price = price
@@ -121,7 +121,7 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def _claim(self, wanted: Wanted, places: Places, claimed: Claimed) -> None:
-        now, till = clock.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
         with transaction.atomic():
             till.lock()
@@ -176,23 +176,23 @@ class DatabaseBook:
         StoredAnswer.objects.bulk_create(
             [
                 StoredAnswer(
-                    request_id=request, sample=sample, ask=ask, state=State.ASKED, **held_by_us
+                    request_id=request, sample=sample, ask=ask, state=State.REQUESTED, **held_by_us
                 )
                 for request, sample, ask in wanted
             ],
             ignore_conflicts=True,
         )
-        silent = rows_at(wanted).filter(has_ended(now), state=State.ASKED)
+        silent = rows_at(wanted).filter(has_ended(now), state=State.REQUESTED)
         # What another is just taking over is passed over, not waited for.
         left_behind = list(
             silent.select_for_update(skip_locked=True).order_by("pk").values_list("pk", flat=True)
         )
         if left_behind:
             still = StoredAnswer.objects.filter(
-                has_ended(now), pk__in=left_behind, state=State.ASKED
+                has_ended(now), pk__in=left_behind, state=State.REQUESTED
             )
             still.update(**held_by_us)
-        ours = rows_at(wanted).filter(holder=self.holder, state=State.ASKED)
+        ours = rows_at(wanted).filter(holder=self.holder, state=State.REQUESTED)
         return set(ours.values_list("request_id", "sample", "ask"))
 
     # --- sending ----------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class DatabaseBook:
             one.estimate for key, one in self._mine.items() if one.state == "sent" or key in going
         ]
         if sendable:
-            Till(self._paying, self.holder).hold(waiting, sent, now)
+            BudgetLedger(self._paying, self.holder).hold(waiting, sent, now)
             self._held_until = lease_end(now)
             for key in going:
                 self._mine[key].state = "sent"
@@ -254,12 +254,12 @@ class DatabaseBook:
         silent: it was sent. What is stored already is not written over."""
         if not answers:
             return
-        now, till = clock.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
-        places = self._places_of([call for call, _ in answers])
+        places = self._positions_of([call for call, _ in answers])
         said = {call.key: answer for call, answer in answers}
         bills = {
-            call.key: bill_for(answer, self._estimate_of(call, answer.sent), self.price)
+            call.key: charge_for(answer, self._estimate_of(call, answer.sent), self.price)
             for call, answer in answers
         }
         with transaction.atomic():
@@ -289,7 +289,7 @@ class DatabaseBook:
             **fields_of(answer),
         )
 
-    def _places_of(self, calls: Iterable[Call]) -> Places:
+    def _positions_of(self, calls: Iterable[Call]) -> Places:
         known: Places = {}
         others = []
         for call in calls:
@@ -318,7 +318,7 @@ class DatabaseBook:
         gone = {call.key: self._mine[call.key] for call in calls if call.key in self._mine}
         if not gone:
             return
-        now, till = clock.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
         with transaction.atomic():
             till.lock()
@@ -329,15 +329,15 @@ class DatabaseBook:
         self._forget(gone)
 
     def _delete(self, places: set[Place]) -> None:
-        rows = rows_at(places).filter(holder=self.holder, state=State.ASKED)
+        rows = rows_at(places).filter(holder=self.holder, state=State.REQUESTED)
         there = rows.values_list("pk", "request_id", "sample", "ask")
         StoredAnswer.objects.filter(
             pk__in=[pk for pk, *place in there if tuple(place) in places],
             holder=self.holder,
-            state=State.ASKED,
+            state=State.REQUESTED,
         ).delete()
 
-    def keep_in_time(self) -> None:
+    def renew_in_time(self) -> None:
         """Where leases are so short that whoever asks does not keep them often enough."""
         if time.monotonic() - self._kept_at > settings.LEASE_SECONDS / 3:
             self.keep()
@@ -351,8 +351,8 @@ class DatabaseBook:
         self._note_lapse(now)
         with transaction.atomic():
             if now <= self._held_until:
-                Till(self._paying, self.holder).keep(now)
-            StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).update(
+                BudgetLedger(self._paying, self.holder).keep(now)
+            StoredAnswer.objects.filter(holder=self.holder, state=State.REQUESTED).update(
                 lease_expires_at=lease_end(now)
             )
         if now <= self._held_until:
@@ -360,16 +360,16 @@ class DatabaseBook:
 
     @_again_where_in_the_way
     def close(self) -> None:
-        now, till = clock.now(), Till(self._paying, self.holder)
+        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
         with transaction.atomic():
             till.lock()
             till.leave_unsettled(self._estimates("sent"))
             till.give_back(now)
-            StoredAnswer.objects.filter(holder=self.holder, state=State.ASKED).delete()
+            StoredAnswer.objects.filter(holder=self.holder, state=State.REQUESTED).delete()
         self._mine.clear()
 
 
 def _taken(places: Sequence[Place], now: datetime) -> set[Place]:
     """Those that somebody is asking, or that have their answer by now."""
-    rows = rows_at(places).exclude(has_ended(now), state=State.ASKED)
+    rows = rows_at(places).exclude(has_ended(now), state=State.REQUESTED)
     return set(rows.values_list("request_id", "sample", "ask"))

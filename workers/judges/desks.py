@@ -10,14 +10,14 @@ from functools import lru_cache, partial
 
 from django.conf import settings
 
-from workers.judges.book import DatabaseBook
-from workers.judges.pace import SharedPace
-from workers.judges.purses import purses_of
+from workers.judges.book import DatabaseResponseCache
+from workers.judges.pace import SharedRateLimit
+from workers.judges.purses import budgets_of
 from workers.judges.rows import dialect_at, keep_dialect
 from workers.judges.watch import Watch
 from workers.judging.book import EndpointFailed
 from workers.judging.costs import Price, price_of
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.judging.dialects import Learner
 from workers.judging.endpoints import (
     SiteEndpoint,
@@ -27,9 +27,9 @@ from workers.judging.endpoints import (
     is_local,
     why_missing,
 )
-from workers.judging.engine import Engine
+from workers.judging.engine import Dispatcher
 from workers.judging.limits import Limits
-from workers.judging.rates import InProcessPace, Pace
+from workers.judging.rates import InProcessRateLimit, Pace
 from workers.language_models.server import (
     PACKAGED_MODEL_NAME,
     PARALLEL_CONVERSATIONS,
@@ -39,11 +39,11 @@ from workers.language_models.server import (
 FREE = Price(Decimal(0), Decimal(0))
 
 
-class SiteDesks:
+class SiteClients:
     """Settings are read anew for each desk: there are few of them, and tests change settings."""
 
     @contextmanager
-    def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:
+    def open(self, model: str, payer: BillingContext | None) -> Iterator[Dispatcher]:
         """Raises ``EndpointFailed`` where nothing answers for the model."""
         site = site_endpoint()
         try:
@@ -51,14 +51,14 @@ class SiteDesks:
         except (LookupError, LocalServerError) as problem:
             raise EndpointFailed(str(problem)) from problem
         price = price_for(model)
-        book = DatabaseBook(purses_of(payer), price, found.device_label)
+        book = DatabaseResponseCache(budgets_of(payer), price, found.device_label)
         limits, watch = limits_for(model, site), Watch(payer)
 
         def look() -> None:
-            book.keep_in_time()
+            book.renew_in_time()
             watch()
 
-        engine = Engine(
+        engine = Dispatcher(
             found.endpoint,
             book,
             limits,
@@ -123,12 +123,12 @@ def limits_for(model: str, site: SiteEndpoint) -> Limits:
 def _pace(model: str, site: SiteEndpoint, limits: Limits) -> Pace:
     """Where there are no rates to keep, no row is asked."""
     if limits.requests_a_minute or limits.tokens_a_minute:
-        return SharedPace(
+        return SharedRateLimit(
             f"{host_of(site.url)} {model}", limits.requests_a_minute, limits.tokens_a_minute
         )
-    return _own_pace(model)
+    return _own_rate_limit(model)
 
 
 @lru_cache(maxsize=64)
-def _own_pace(_model: str) -> InProcessPace:
-    return InProcessPace()
+def _own_rate_limit(_model: str) -> InProcessRateLimit:
+    return InProcessRateLimit()

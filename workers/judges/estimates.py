@@ -53,10 +53,10 @@ class JudgeEstimate:
                 f"{self.dialogues:,} dialogues, {self.calls:,} calls, all of them answered already"
             )
         stored = f" ({self.stored:,} more are answered already)" if self.stored else ""
-        return f"{self.dialogues:,} dialogues, {left:,} calls{stored}, {cost_in_words(self.cost)}"
+        return f"{self.dialogues:,} dialogues, {left:,} calls{stored}, {format_cost(self.cost)}"
 
 
-def cost_in_words(cost: Decimal | None) -> str:
+def format_cost(cost: Decimal | None) -> str:
     if cost is None:
         return "at a price that is not known"
     if cost == 0:
@@ -133,7 +133,7 @@ def _stored(keys: Iterable[CallKey]) -> set[CallKey]:
     wanted = set(keys)
     for batch in _batches(sorted({key.request for key in wanted})):
         answers = StoredAnswer.objects.filter(request__key__in=batch).exclude(
-            state=StoredAnswer.State.ASKED
+            state=StoredAnswer.State.REQUESTED
         )
         rows = answers.values_list("request__key", "sample", "ask")
         found |= {CallKey(*row) for row in rows} & wanted

@@ -32,7 +32,7 @@ class StoredAnswer(models.Model):
     answered."""
 
     class State(models.TextChoices):
-        ASKED = "asked", "asked"
+        REQUESTED = "asked", "asked"
         ANSWERED = "answered", "answered"
         REFUSED = "refused", "refused"
 

@@ -13,7 +13,7 @@ from django.db.models import Q, prefetch_related_objects
 
 from workers.judges.ledger import Balance, Charge, balance_of, sum_of
 from workers.judges.models import Hold, Purse
-from workers.judges.purses import Paying
+from workers.judges.purses import ChargedCall
 from workers.judging.book import BudgetSpent, Estimate
 from workers.judging.calls import Answer, Call
 from workers.judging.costs import Price, is_counted
@@ -32,7 +32,7 @@ class Bill:
     cost: Decimal | None
 
 
-def bill_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
+def charge_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
     """By the endpoint's own counts. Where it does not count both prompt and answer, an answer is
     charged what it may have cost at most, and a refusal nothing: endpoints do not charge for
     those."""
@@ -44,7 +44,7 @@ def bill_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
     return Bill(estimate.tokens, estimate.cost)
 
 
-def spent_in_words(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> str:
+def format_spent(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> str:
     """For the row of a run and its page: what is spent, and what to do."""
     limits = []
     if purse.tokens_limit is not None:
@@ -76,11 +76,11 @@ def fits(purse: Purse, taken: Charge, estimate: Estimate) -> bool:
     return purse.cost_spent + taken.cost + estimate.cost <= purse.cost_limit
 
 
-class Till:
+class BudgetLedger:
     """One holder's view of the purses that pay. All methods but ``lock``, ``keep`` and ``hold``
     want the purses locked, in a transaction. A holder alone writes its holds."""
 
-    def __init__(self, paying: Sequence[Paying], holder: str) -> None:
+    def __init__(self, paying: Sequence[ChargedCall], holder: str) -> None:
         self.names = {one.purse_id: one.name for one in paying}
         self.holder = holder
         self.purses: list[Purse] = []
@@ -178,7 +178,7 @@ class Till:
         if too_small and None not in too_small:
             purse = too_small[0]
             assert purse is not None
-            raise BudgetSpent(spent_in_words(self.names[purse.pk], purse, unsettled[purse.pk]))
+            raise BudgetSpent(format_spent(self.names[purse.pk], purse, unsettled[purse.pk]))
 
     def keep(self, now: datetime) -> None:
         Hold.objects.filter(holder=self.holder).update(expires_at=lease_end(now))

@@ -16,7 +16,7 @@ Arrivals = tuple[float, float]
 
 
 @dataclass
-class SharedPace:
+class SharedRateLimit:
     """``endpoint``: base address and model. 0: no limit. ``clock``: seconds since 1970, the same
     for all workers but for their clocks' differences, which the burst of two seconds allows for."""
 

@@ -101,7 +101,7 @@ class WordingForm(forms.Form):
     def refuse_faults(self) -> None:
         """Put what the checker says under the text: of a form that wants to be stored."""
         for fault in self.checked.faults:
-            self.add_error("text", _in_words(fault))
+            self.add_error("text", _as_text(fault))
 
 
 class NewPromptForm(WordingForm):
@@ -125,7 +125,7 @@ class NewPromptForm(WordingForm):
     field_order = ("title", "slug", "text")
 
 
-def _in_words(fault: prompt_check.Fault) -> str:
+def _as_text(fault: prompt_check.Fault) -> str:
     where = _("Line %(number)s") % {"number": fault.line} if fault.line else ""
     return ": ".join(part for part in (where, fault.field, fault.message) if part)
 
@@ -133,7 +133,7 @@ def _in_words(fault: prompt_check.Fault) -> str:
 # --- looking at it --------------------------------------------------------------------------------
 
 
-class LookForm(forms.Form):
+class PreviewForm(forms.Form):
     """Which response a prompt is shown with: ``response`` counts the corpus's from 1. What is no
     response of it, or no corpus, shows the first one."""
 
@@ -276,7 +276,7 @@ def _of_ratings(version: CorpusVersion, aspect: str) -> str:
     return f"{version.corpus.name}: {aspect}{simulated}"
 
 
-def versions_to_look_at(user: Any) -> list[CorpusVersion]:
+def versions_to_refresh(user: Any) -> list[CorpusVersion]:
     """Corpora with responses that a prompt can be shown with, those with ratings first."""
     rated = trial_queries.versions_to_try(user)
     return rated or prompt_queries.versions_with_responses(user)

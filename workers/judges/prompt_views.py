@@ -14,19 +14,19 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations import page
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from workers import queries
 from workers.judges import prompt_actions as actions
 from workers.judges import prompt_queries, trial_queries
 from workers.judges.models import JudgePrompt, PromptVersion
 from workers.judges.prompt_forms import (
     STARTS,
-    LookForm,
     NewPromptForm,
+    PreviewForm,
     TrialForm,
     WordingForm,
     starting_text,
-    versions_to_look_at,
+    versions_to_refresh,
 )
 from workers.judging.prompt_file import JudgePromptFile
 from workers.judging.render import begun
@@ -158,8 +158,8 @@ def _editor(
 
 def _look(request: HttpRequest, form: WordingForm) -> dict[str, Any]:
     """What the checker says, and what the judge would be asked of a response."""
-    versions = versions_to_look_at(request.user)
-    look = LookForm(versions, request.POST if request.method == "POST" else None)
+    versions = versions_to_refresh(request.user)
+    look = PreviewForm(versions, request.POST if request.method == "POST" else None)
     checked = form.checked
     context: dict[str, Any] = {"look": look, "faults": checked.faults, "checked": checked.prompt}
     version = look.version
@@ -229,7 +229,7 @@ def _facts(version: PromptVersion) -> JudgePromptFile | None:
 def _version_or_404(prompt: JudgePrompt, wish: str) -> PromptVersion:
     versions = prompt.versions.order_by("-number")
     if wish:
-        number = whole_number(wish)
+        number = parse_integer(wish)
         if number is None:
             raise Http404("a version is a number")
         versions = versions.filter(number=number)

@@ -18,14 +18,14 @@ from annotations.accounts import may_act
 from annotations.models import CorpusVersion
 from workers.judges.models import JudgeRun, Purse, Trial
 from workers.judging.book import BudgetSpent
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics import configuration as configurations
 from workers.metrics.configuration import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
-class Paying:
+class ChargedCall:
     """A purse that has to pay, and what people call it: "the judges' budget of the challenge
     Cup"."""
 
@@ -33,7 +33,7 @@ class Paying:
     name: str
 
 
-Provider = Callable[[Payer], Iterable[Paying]]
+Provider = Callable[[BillingContext], Iterable[ChargedCall]]
 _providers: list[Provider] = []
 
 
@@ -43,7 +43,7 @@ def register(provider: Provider) -> None:
         _providers.append(provider)
 
 
-def purses_of(payer: Payer | None) -> list[Paying]:
+def budgets_of(payer: BillingContext | None) -> list[ChargedCall]:
     """In the order of their keys, which is that in which they are locked. A payer without a purse
     is given one."""
     if payer is None:
@@ -54,17 +54,17 @@ def purses_of(payer: Payer | None) -> list[Paying]:
     return [found[pk] for pk in sorted(found)]
 
 
-def _of_trial(trial_id: int) -> Paying:
+def _of_trial(trial_id: int) -> ChargedCall:
     trial = Trial.objects.select_related("created_by").get(pk=trial_id)
     refuse_unless_may_act(trial.created_by)
-    return Paying(trial.purse_id, "the budget of the trial")
+    return ChargedCall(trial.purse_id, "the budget of the trial")
 
 
-def _of_run(payer: Payer) -> Paying:
+def _of_run(payer: BillingContext) -> ChargedCall:
     run = judge_run_of(payer.version_id, payer.configuration)
     refuse_unless_may_act(run.created_by)
     version = CorpusVersion.objects.select_related("corpus").get(pk=payer.version_id)
-    return Paying(
+    return ChargedCall(
         run.purse_id,
         f"the budget of {payer.configuration} on {version.corpus.slug} {version.label}",
     )

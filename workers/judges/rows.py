@@ -94,7 +94,7 @@ def answers_at(places: Iterable[Place]) -> dict[Place, Answer]:
     wanted = set(places)
     rows = (
         rows_at(wanted)
-        .exclude(state=State.ASKED)
+        .exclude(state=State.REQUESTED)
         .values_list("request_id", "sample", "ask", "state", *_ANSWER)
     )
     return {(row[0], row[1], row[2]): _answer(row[3], row[4:]) for row in rows if row[:3] in wanted}
@@ -159,7 +159,7 @@ def put_down(rows: Mapping[Place, StoredAnswer]) -> None:
         .values_list("request_id", "sample", "ask", "state")
     )
     states = {(request, sample, ask): state for request, sample, ask, state in there}
-    waiting = [rows[place] for place in sorted(rows) if states.get(place) == State.ASKED]
+    waiting = [rows[place] for place in sorted(rows) if states.get(place) == State.REQUESTED]
     gone = [rows[place] for place in sorted(rows) if place not in states]
     if waiting:
         StoredAnswer.objects.bulk_create(

@@ -58,7 +58,7 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
                 _time(found),
             ),
         ],
-        price=price_in_words(str(configuration.options["model"])),
+        price=format_price(str(configuration.options["model"])),
     )
 
 
@@ -86,7 +86,7 @@ def _time(found: JudgeEstimate) -> str:
     )
 
 
-def price_in_words(model: str) -> str:
+def format_price(model: str) -> str:
     """``$2.50 for a million input tokens, $10.00 for a million output tokens``."""
     price = price_of(model, settings.LLM_PRICES)
     if price.input is not None and price.output is not None:

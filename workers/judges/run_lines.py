@@ -18,8 +18,8 @@ from workers.models import MetricRun
 
 State = Literal["running", "waiting", "stopped", "failed", "done", "incomplete", "nothing"]
 QUEUE = "llm"
-NO_ROOM = "has no room for the next call"
-"""What the error of a run says that stopped for want of money (``money.spent_in_words``)."""
+NO_FREE_CHAT = "has no room for the next call"
+"""What the error of a run says that stopped for want of money (``money.format_spent``)."""
 WORDS: dict[State, str] = {
     "running": "running",
     "waiting": "waiting",
@@ -40,7 +40,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class JudgeLine:
+class JudgeProgress:
     """One judge on one corpus version: the metric runs of the systems that its pages show, and what
     it may cost."""
 
@@ -112,7 +112,7 @@ class JudgeLine:
     def is_spent(self) -> bool:
         """Whether it waits for a greater budget: systems were given up for want of room in a
         purse."""
-        return self.state == "failed" and any(NO_ROOM in one.error for one in self.failures)
+        return self.state == "failed" and any(NO_FREE_CHAT in one.error for one in self.failures)
 
     @property
     def may_resume(self) -> bool:
@@ -173,7 +173,9 @@ class JudgeLine:
         return min((self.done + at_work) / self.systems, 1.0)
 
 
-def judge_lines(version: CorpusVersion, only: str = "", budgets: bool = True) -> list[JudgeLine]:
+def judge_lines(
+    version: CorpusVersion, only: str = "", budgets: bool = True
+) -> list[JudgeProgress]:
     """Of every judge that was asked for here, and with ``budgets`` of those that have one alone;
     ``only`` one configuration. A budget alone may be that of a judge that only a challenge's
     organisers are to know of."""
@@ -193,12 +195,12 @@ def judge_lines(version: CorpusVersion, only: str = "", budgets: bool = True) ->
     names = sorted({*counts, *(known_runs if budgets else ())})
     if not names:
         return []
-    facts = _Facts.of(version, runs)
+    facts = _RunFields.of(version, runs)
     return [_line(name, known_runs.get(name), counts.get(name, {}), facts) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _RunFields:
     """What the lines of a version share, each read once."""
 
     systems: int
@@ -212,7 +214,7 @@ class _Facts:
     under_way: dict[str, list[pace.UnderWay]]
 
     @classmethod
-    def of(cls, version: CorpusVersion, runs: QuerySet[MetricRun]) -> _Facts:
+    def of(cls, version: CorpusVersion, runs: QuerySet[MetricRun]) -> _RunFields:
         undefined: dict[str, int] = {}
         absent: dict[str, int] = {}
         models: dict[str, set[str]] = {}
@@ -254,7 +256,9 @@ class _Facts:
         )
 
 
-def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts) -> JudgeLine:
+def _line(
+    name: str, run: JudgeRun | None, counts: dict[str, int], facts: _RunFields
+) -> JudgeProgress:
     states = MetricRun.State
     known = still_there(name)
     is_of_dialogues = known is not None and "turn" not in known.levels
@@ -262,7 +266,7 @@ def _line(name: str, run: JudgeRun | None, counts: dict[str, int], facts: _Facts
         counts.get(one, 0) for one in (states.DONE, states.RUNNING, states.PENDING)
     )
     examples_done, examples_total = facts.progress.get(name, (0, 0))
-    return JudgeLine(
+    return JudgeProgress(
         configuration=name,
         known=known,
         run=run,

@@ -12,7 +12,7 @@ from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
-from workers.judges.run_lines import JudgeLine
+from workers.judges.run_lines import JudgeProgress
 
 COLUMNS = (
     Column("judge", "Judge", "link"),
@@ -46,7 +46,7 @@ OF_MONEY = (
     Column("tokens_left", "Tokens left", "number", decimals=0, detail=True),
     Column("usd_left", "USD left", "number", decimals=4, detail=True),
 )
-NOT_ASKED = "no call has been paid for"
+NOT_REQUESTED = "no call has been paid for"
 
 
 def address_of(version: CorpusVersion, configuration: str) -> str:
@@ -61,7 +61,7 @@ def inspector_of(version: CorpusVersion, configuration: str) -> str:
     return f"{reverse('judge-inspector', args=[version.corpus.slug])}?{wish}"
 
 
-def judges_table(version: CorpusVersion, lines: Sequence[JudgeLine], with_money: bool) -> Table:
+def judges_table(version: CorpusVersion, lines: Sequence[JudgeProgress], with_money: bool) -> Table:
     """A row a judge. What they cost is for organisers."""
     rows = tuple(
         Row(f"judge-{number}", _cells(version, one, with_money)) for number, one in enumerate(lines)
@@ -71,7 +71,7 @@ def judges_table(version: CorpusVersion, lines: Sequence[JudgeLine], with_money:
     )
 
 
-def _cells(version: CorpusVersion, line: JudgeLine, with_money: bool) -> dict[str, Cell]:
+def _cells(version: CorpusVersion, line: JudgeProgress, with_money: bool) -> dict[str, Cell]:
     cells = {
         "judge": Cell(line.configuration, href=address_of(version, line.configuration)),
         "model": Cell(", ".join(line.models) or line.model or None, reason="not known here"),
@@ -83,7 +83,7 @@ def _cells(version: CorpusVersion, line: JudgeLine, with_money: bool) -> dict[st
     return cells | _money(line.purse) if with_money else cells
 
 
-def _responses(version: CorpusVersion, line: JudgeLine) -> Cell:
+def _responses(version: CorpusVersion, line: JudgeProgress) -> Cell:
     if not line.done:
         return Cell(reason="no system is done")
     return Cell(
@@ -92,7 +92,7 @@ def _responses(version: CorpusVersion, line: JudgeLine) -> Cell:
     )
 
 
-def _coverage(line: JudgeLine) -> Cell:
+def _coverage(line: JudgeProgress) -> Cell:
     if line.coverage is None:
         return Cell(reason="no system is done")
     return Cell(
@@ -102,7 +102,7 @@ def _coverage(line: JudgeLine) -> Cell:
 
 def _money(purse: Purse | None) -> dict[str, Cell]:
     if purse is None:
-        return {column.key: Cell(reason=NOT_ASKED) for column in OF_MONEY}
+        return {column.key: Cell(reason=NOT_REQUESTED) for column in OF_MONEY}
     return {
         "calls": Cell(purse.calls),
         "tokens": Cell(purse.tokens_spent),

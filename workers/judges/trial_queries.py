@@ -205,7 +205,7 @@ def _messages(keys: set[str]) -> dict[str, tuple[tuple[str, str], ...]]:
 def _answers(keys: set[str]) -> dict[str, list[RawAnswer]]:
     rows = (
         StoredAnswer.objects.filter(request__key__in=keys)
-        .exclude(state=StoredAnswer.State.ASKED)
+        .exclude(state=StoredAnswer.State.REQUESTED)
         .select_related("request")
         .order_by("sample", "ask")
     )

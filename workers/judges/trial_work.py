@@ -19,8 +19,8 @@ from workers.judges import trial_queries, trials
 from workers.judges.book import calls_paid_here
 from workers.judges.models import Trial
 from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
-from workers.judging.desk import Payer
-from workers.leases import lease_kept
+from workers.judging.desk import BillingContext
+from workers.leases import renewing_lease
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Account, Score
 
@@ -45,7 +45,7 @@ def compute(trial_id: int) -> bool:
         return False
     paid_before = calls_paid_here()
     try:
-        with lease_kept(lambda: trials.keep(claim), f"trial {trial_id}"):
+        with renewing_lease(lambda: trials.keep(claim), f"trial {trial_id}"):
             return trials.finish(claim, _results(trial, claim))
     except NoLongerOurs:
         log.info("trial %s was stopped, deleted or taken over", trial_id)
@@ -73,9 +73,9 @@ def _results(trial: Trial, claim: Claim) -> list[dict[str, Any]]:
     examples = trial_queries.examples_of(trial, responses)
     scorer = scoring.scorer_of(configurations.parse(trial.configuration).text)
     systems = tuple(sorted({one.system_id for one in responses}))
-    scorer.paid_by(Payer(trial.version_id, trial.configuration, systems, trial.pk))
+    scorer.paid_by(BillingContext(trial.version_id, trial.configuration, systems, trial.pk))
     scores = list(scorer.score(examples, _Reporter(claim).progress))
-    return results_of(scores, scoring.account_of(scorer))
+    return results_of(scores, scoring.run_info_of(scorer))
 
 
 def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from annotations import audit, clock
 from annotations.models import CorpusVersion
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import tell_workers
+from workers.hints import notify_workers
 from workers.judges import trial_queries
 from workers.judges.models import PromptVersion, Purse, Trial
 from workers.judging.trial_draw import drawn
@@ -96,7 +96,7 @@ def start(
             seed=seed,
             **_of(limits),
         )
-        _tell_on_commit(trial)
+        _notify_on_commit(trial)
     return trial
 
 
@@ -118,7 +118,7 @@ def resume(trial: Trial, limits: Limits, by: Any = None) -> bool:
                 tokens_limit=limits.tokens, cost_limit=limits.usd
             )
             audit.record(by, AGAIN, trial.configuration, trial=trial.pk, **_of(limits))
-            _tell_on_commit(trial)
+            _notify_on_commit(trial)
     return bool(again)
 
 
@@ -146,14 +146,14 @@ def _of(limits: Limits) -> dict[str, Any]:
     }
 
 
-def _tell_on_commit(trial: Trial) -> None:
+def _notify_on_commit(trial: Trial) -> None:
     transaction.on_commit(lambda: send_hints([trial.pk]))
 
 
 def send_hints(trial_ids: Iterable[int]) -> int:
     """Tell workers of trials that wait. Where the broker cannot be reached they wait for the
     sweeper."""
-    sent = tell_workers(TRIAL_TASK, ((pk, QUEUE) for pk in trial_ids))
+    sent = notify_workers(TRIAL_TASK, ((pk, QUEUE) for pk in trial_ids))
     Trial.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 

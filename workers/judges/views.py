@@ -26,9 +26,9 @@ from workers.judges.models import JudgeRun
 from workers.judges.purses import judge_run_of
 from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_usd
 from workers.judges.run_form import JudgeForm, judges
-from workers.judges.run_lines import JudgeLine, judge_lines
+from workers.judges.run_lines import JudgeProgress, judge_lines
 from workers.judges.run_tables import address_of, judges_table
-from workers.judging.worth import worth_of
+from workers.judging.worth import caveat_of
 from workers.metrics.configuration import (
     LONGEST,
     Configuration,
@@ -81,7 +81,7 @@ def judge_progress(request: HttpRequest, slug: str) -> HttpResponse:
 def _page(
     request: HttpRequest,
     version: CorpusVersion,
-    lines: list[JudgeLine],
+    lines: list[JudgeProgress],
     form: JudgeForm | None,
     wish: str = "",
     **more: Any,
@@ -103,7 +103,7 @@ def _page(
         "table": table,
         "form": form,
         "weak_judge": next(
-            (one.configuration for one in lines if one.done and worth_of(one.known)), ""
+            (one.configuration for one in lines if one.done and caveat_of(one.known)), ""
         ),
         **more,
     }
@@ -114,14 +114,14 @@ def _page(
     return answer
 
 
-def _card(line: JudgeLine, may_start: bool, wrong: dict[str, Any]) -> dict[str, Any]:
+def _card(line: JudgeProgress, may_start: bool, wrong: dict[str, Any]) -> dict[str, Any]:
     if not may_start:
         return {"line": line}
     form = wrong["budget_form"] if wrong["budget_of"] == line.configuration else None
     return {"line": line, "budget_form": form or _budget_form(line)}
 
 
-def _budget_form(line: JudgeLine, data: Any = None) -> BudgetForm:
+def _budget_form(line: JudgeProgress, data: Any = None) -> BudgetForm:
     return BudgetForm(
         data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.anchor}_%s"
     )
@@ -149,7 +149,7 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         return _start_form(
             request, version, form, is_new_estimate=True, **_estimated(version, form)
         )
-    purse = _purse_of(version, configuration)
+    purse = _budget_of(version, configuration)
     budget = BudgetForm(
         request.POST, purse=purse, why_no_usd=why_no_usd(str(configuration.options["model"]))
     )
@@ -188,7 +188,7 @@ def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
     """Of a valid form; nothing, and an error of the form, where the judge cannot be had after
     all."""
     configuration: Configuration = form.cleaned_data["configuration"]
-    purse = _purse_of(version, configuration)
+    purse = _budget_of(version, configuration)
     try:
         found = estimate(configuration, version, select_systems(version))
     except MetricUnavailableError as problem:
@@ -205,7 +205,7 @@ def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
     }
 
 
-def _purse_of(version: CorpusVersion, configuration: Configuration) -> Any:
+def _budget_of(version: CorpusVersion, configuration: Configuration) -> Any:
     found = (
         JudgeRun.objects.filter(version=version, configuration=configuration.text)
         .select_related("purse")
@@ -219,7 +219,7 @@ def _purse_of(version: CorpusVersion, configuration: Configuration) -> Any:
 
 @organisers_form
 def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    line = _line_or_404(request, version)
+    line = _row_or_404(request, version)
     if actions.stop(_run_of(line, version), request.user):
         messages.success(request, f"{line.configuration} is stopped. What was answered is kept.")
     else:
@@ -231,7 +231,7 @@ def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 
 @organisers_form
 def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    line = _line_or_404(request, version)
+    line = _row_or_404(request, version)
     if line.known is None:
         messages.error(
             request, f"{line.configuration} is not known here any more; nothing was changed."
@@ -252,7 +252,7 @@ def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 @organisers_form
 def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     """Set its limits; with ``resume`` let it go on, too."""
-    line = _line_or_404(request, version)
+    line = _row_or_404(request, version)
     form = _budget_form(line, request.POST)
     if form.is_valid():
         limits = form.cleaned_data
@@ -280,7 +280,7 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
     )
 
 
-def _line_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeLine:
+def _row_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeProgress:
     """The judge that the form names."""
     named = _text(request.POST.get("metric", ""))
     found = judge_lines(version, only=named) if named else []
@@ -289,7 +289,7 @@ def _line_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeLine:
     return found[0]
 
 
-def _run_of(line: JudgeLine, version: CorpusVersion) -> JudgeRun:
+def _run_of(line: JudgeProgress, version: CorpusVersion) -> JudgeRun:
     """Made, with the site's default budget, where nobody named one yet."""
     return line.run or judge_run_of(version.pk, line.configuration)
 

@@ -9,7 +9,7 @@ from workers import deadlines
 from workers.judges.book import calls_paid_here
 from workers.judges.models import Trial
 from workers.judging.book import Stopped
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.models import MetricRun
 from workers.raters_waiting import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
@@ -21,7 +21,7 @@ end."""
 class Watch:
     """Call it about every second; raises ``Stopped``. Made when the work begins."""
 
-    def __init__(self, payer: Payer | None) -> None:
+    def __init__(self, payer: BillingContext | None) -> None:
         self.payer = payer
         self.begun_at = time.monotonic()
         self.paid_before = calls_paid_here()
@@ -50,7 +50,7 @@ class Watch:
         return raters_wait(LOOK_SECONDS)
 
 
-def is_wanted(payer: Payer | None) -> bool:
+def is_wanted(payer: BillingContext | None) -> bool:
     """Whether anything that is paid for is still under way. A script that asks for itself wants
     what it asks."""
     if payer is None:

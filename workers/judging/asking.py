@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from workers.judging.book import Book, BudgetSpent, EndpointFailed, Stopped
+from workers.judging.book import BudgetSpent, EndpointFailed, ResponseCache, Stopped
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price, estimate, likely_tokens, tokens_used
 from workers.judging.desk import Follow
@@ -25,7 +25,7 @@ from workers.judging.places import Places
 from workers.judging.rates import Pace
 from workers.judging.replies import answer_of, refusal_of
 from workers.judging.retries import (
-    LONGEST_WISH,
+    MAX_PARAM_LENGTH,
     Again,
     Refused,
     Verdict,
@@ -33,7 +33,7 @@ from workers.judging.retries import (
     pause_before,
     verdict,
 )
-from workers.judging.sender import Attempt, Outcome, Sender
+from workers.judging.sender import Attempt, AttemptSender, Outcome
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import why_not_taken
 
@@ -41,10 +41,10 @@ log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 1.0
 """Between two looks at whether somebody stops the run."""
-KEEP_SECONDS = 5.0
+RETENTION_SECONDS = 5.0
 GATHER_SECONDS = 0.05
 """Answers that come within this are put down in one transaction."""
-SHORTEST_LOOK, LONGEST_LOOK = 0.2, 3.0
+MIN_INTERIM_STEP, MAX_CHECK_SECONDS = 0.2, 3.0
 """Seconds between two looks at calls that somebody else asks."""
 IMPATIENT_SECONDS = 5.0
 """What is in flight is waited for so long where the process is told to end, or something broke."""
@@ -55,16 +55,16 @@ MOST_HELD = 16
 
 
 @dataclass
-class Asking:
+class Scheduler:
     """Use it once. What happens to a call: read, claimed, in line, sent, answered, put down,
     followed."""
 
     endpoint: Endpoint
-    book: Book
+    book: ResponseCache
     limits: Limits
     pace: Pace
     watch: Callable[[], None]
-    sender: Sender
+    sender: AttemptSender
     follow: Follow
     progress: Callable[[int], None]
     price: Price = NO_PRICE
@@ -94,7 +94,7 @@ class Asking:
         self._places = Places(self.limits.at_once)
         self._all_read = self._is_short = False
         self._next_look = self._next_keep = self._next_watch = float("-inf")
-        self._look_pause = SHORTEST_LOOK
+        self._look_pause = MIN_INTERIM_STEP
         self._correction = 0
         self._claimed_for = self._dialect
 
@@ -130,7 +130,7 @@ class Asking:
     def _upkeep(self) -> None:
         now = time.monotonic()
         if self._claimed and now >= self._next_keep:
-            self._next_keep = now + KEEP_SECONDS
+            self._next_keep = now + RETENTION_SECONDS
             self.book.keep()
         if now >= self._next_watch:
             self._next_watch = now + WATCH_SECONDS
@@ -139,7 +139,7 @@ class Asking:
     # From read to claimed.
 
     def _claim(self, coming: Iterator[Call]) -> None:
-        while batch := self._held_to_look_at() + self._read(coming, self._room()):
+        while batch := self._held_for_review() + self._read(coming, self._room()):
             self._claim_batch(batch)
             self._upkeep()
 
@@ -151,7 +151,7 @@ class Asking:
             return 0
         return free if self._claimed else self._reach
 
-    def _held_to_look_at(self) -> list[Call]:
+    def _held_for_review(self) -> list[Call]:
         if not self._held or time.monotonic() < self._next_look:
             return []
         held, self._held = self._held, []
@@ -188,7 +188,7 @@ class Asking:
             attempt.tokens, attempt.dialect = likely_tokens(call, dialect), dialect
             self._line.add(attempt, when)
         self._held += claimed.held
-        self._look_later(now, in_vain=not claimed.mine and not claimed.answered)
+        self._check_later(now, in_vain=not claimed.mine and not claimed.answered)
         self._reach = self._window if claimed.mine else min(2 * self._reach, MOST_LOOKED_UP)
         found = {
             call.key
@@ -207,8 +207,10 @@ class Asking:
             reversed([one for call in calls for one in (call, *self._same.pop(call.key))])
         )
 
-    def _look_later(self, now: float, in_vain: bool) -> None:
-        self._look_pause = min(2 * self._look_pause, LONGEST_LOOK) if in_vain else SHORTEST_LOOK
+    def _check_later(self, now: float, in_vain: bool) -> None:
+        self._look_pause = (
+            min(2 * self._look_pause, MAX_CHECK_SECONDS) if in_vain else MIN_INTERIM_STEP
+        )
         self._next_look = now + self._look_pause
 
     # From claimed to answered.
@@ -316,7 +318,7 @@ class Asking:
             self._later(attempt, now + pause_before(attempt.failures, what.wish), is_lost)
             return
         if self._places.is_known(begun):
-            self._places.stay_quiet(now + min(what.wish or 0.0, LONGEST_WISH))
+            self._places.stay_quiet(now + min(what.wish or 0.0, MAX_PARAM_LENGTH))
         else:
             self._slow_down(what, now)
         self._later(attempt, self._places.quiet_until, is_lost)
@@ -396,9 +398,9 @@ class Asking:
             while self.sender.load and (left := until - time.monotonic()) > 0:
                 for outcome in self.sender.outcomes(min(left, WATCH_SECONDS)):
                     self._take_last(outcome)
-                self._keep_what_came()
+                self._store_partial()
         finally:
-            self._keep_what_came()
+            self._store_partial()
             self._quietly(self.book.release, list(self._claimed.values()))
 
     def _take_last(self, outcome: Outcome) -> None:
@@ -413,13 +415,13 @@ class Asking:
             refusal = refusal_of(what.why, outcome.seconds, outcome.attempt.number)
             self._arrived.append((outcome.attempt.call, refusal))
 
-    def _keep_what_came(self) -> None:
+    def _store_partial(self) -> None:
         if self._arrived and self._quietly(self.book.put, self._arrived):
             for call, _ in self._arrived:
                 self._claimed.pop(call.key, None)
             self._arrived = []
         if self._claimed and time.monotonic() >= self._next_keep:
-            self._next_keep = time.monotonic() + KEEP_SECONDS
+            self._next_keep = time.monotonic() + RETENTION_SECONDS
             self._quietly(self.book.keep)
 
     @staticmethod

@@ -1,6 +1,6 @@
 """The book of calls: who is asking which, what was answered, what it cost. Pure; ``workers.judges``
-keeps one in the database, ``MemoryBook`` (``workers/judging/memory_book.py``) one in memory, for
-scripts and tests.
+keeps one in the database, ``MemoryResponseCache`` (``workers/judging/memory_book.py``) one in
+memory, for scripts and tests.
 
 Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim
 holds the place of the call, so that two workers never send the same one, and the money that it may
@@ -54,7 +54,7 @@ class Claimed:
     """Somebody else is asking them: look again in a while."""
 
 
-class Book(Protocol):
+class ResponseCache(Protocol):
     """One holder's view of the book: made for one batch of work, by one payer. Used from one
     thread."""
 

@@ -24,7 +24,7 @@ dialogue. May be empty."""
 
 
 @dataclass(frozen=True, slots=True)
-class Payer:
+class BillingContext:
     """For whom one asks: runs of one configuration on systems of one corpus version; or a trial of
     a prompt."""
 
@@ -56,27 +56,27 @@ class Desk(Protocol):
         """
 
 
-class Desks(Protocol):
-    def open(self, model: str, payer: Payer | None) -> AbstractContextManager[Desk]: ...
+class JudgeClients(Protocol):
+    def open(self, model: str, payer: BillingContext | None) -> AbstractContextManager[Desk]: ...
 
     def missing(self, model: str) -> str:
         """Why this process cannot have the model judge, or "". Cheap: asks no endpoint."""
 
 
-_at_hand: Desks | None = None
+_at_hand: JudgeClients | None = None
 
 
-def at_hand() -> Desks:
+def at_hand() -> JudgeClients:
     """Those that the site named; else desks that keep answers in this process
     (``workers.judging.memory_book``)."""
     global _at_hand
     if _at_hand is None:
-        from workers.judging.plain_desks import PlainDesks
+        from workers.judging.plain_desks import InProcessClients
 
-        _at_hand = PlainDesks()
+        _at_hand = InProcessClients()
     return _at_hand
 
 
-def use(desks: Desks | None) -> None:
+def use(desks: JudgeClients | None) -> None:
     global _at_hand
     _at_hand = desks

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from workers.judging.asking import Asking
-from workers.judging.book import Book, EndpointFailed
+from workers.judging.asking import Scheduler
+from workers.judging.book import EndpointFailed, ResponseCache
 from workers.judging.calls import Call
 from workers.judging.costs import NO_PRICE, Price
 from workers.judging.desk import Follow
@@ -19,7 +19,7 @@ from workers.judging.dialects import PLAIN, Dialect, Learner, sent_as
 from workers.judging.endpoints import host_of
 from workers.judging.limits import Limits
 from workers.judging.rates import Pace
-from workers.judging.sender import Sender
+from workers.judging.sender import AttemptSender
 from workers.language_models.asynchronous import AsyncModel, request_body
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import key_fault
@@ -43,14 +43,14 @@ def body_of(call: Call, dialect: Dialect = PLAIN) -> bytes:
 
 
 @dataclass
-class Engine:
+class Dispatcher:
     """``watch`` is called about every second while calls are asked, from the caller's thread, and
     may raise ``Stopped``. ``price``: of the endpoint's model. Close it when all is asked; it may
     ask several times before.
     """
 
     endpoint: Endpoint
-    book: Book
+    book: ResponseCache
     limits: Limits
     pace: Pace
     watch: Callable[[], None] = nobody_watches
@@ -59,7 +59,7 @@ class Engine:
     device_label: str = ""
     learner: Learner | None = None
     """None: the endpoint is known to take what is asked, and nothing is learned."""
-    _sender: Sender | None = field(default=None, repr=False)
+    _sender: AttemptSender | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.model_label = self.model_label or self.endpoint.model
@@ -72,13 +72,13 @@ class Engine:
         ``follow`` is called for both."""
         if fault := key_fault(self.endpoint):
             raise EndpointFailed(fault)
-        asking = Asking(
+        asking = Scheduler(
             self.endpoint,
             self.book,
             self.limits,
             self.pace,
             self.watch,
-            self._ready_sender(),
+            self._ready_dispatcher(),
             follow,
             progress or no_progress,
             self.price,
@@ -96,10 +96,10 @@ class Engine:
             self._sender.close()
             self._sender = None
 
-    def _ready_sender(self) -> Sender:
+    def _ready_dispatcher(self) -> AttemptSender:
         if self._sender is None:
             endpoint, limits = self.endpoint, self.limits
-            self._sender = Sender(
+            self._sender = AttemptSender(
                 lambda: AsyncModel(endpoint, limits.seconds),
                 lambda attempt: body_of(attempt.call, attempt.dialect),
                 limits.at_once,

@@ -45,10 +45,10 @@ _ORDERS = (
 )
 _FORMAL = r"(?:evaluation|scoring|rating|grading|assessment|judging)"
 _MODEL = r"(?:language|evaluation|judge|ai|llm)[ -]{1,2}(?:models?|judges?|evaluators?|graders?)"
-_SURE_SCORER = rf"(?:evaluator|grader|rater|scorer|annotator|assessor|{_MODEL}|llm)"
+_CERTAIN_RATER = rf"(?:evaluator|grader|rater|scorer|annotator|assessor|{_MODEL}|llm)"
 """Nobody is called so in a dialogue."""
 _SCORER = (
-    rf"(?:{_SURE_SCORER}s?|judges?|reviewers?|examiners?|ai[ -]{{1,2}}(?:systems?|bots?|"
+    rf"(?:{_CERTAIN_RATER}s?|judges?|reviewers?|examiners?|ai[ -]{{1,2}}(?:systems?|bots?|"
     r"assistants?)|gpt(?:[ -]?[34](?:\.5)?)?|chatgpt)"
 )
 _RESPONSE = (
@@ -183,8 +183,8 @@ JUDGE = (
         rf"(?:^|[.!?\n][^\w]{{0,4}})(?:dear|hey|hi|hello|attention|to{_G}the|to{_G}all|"
         rf"listen){_G}{_few(2)}{_SCORER}[^\w]{{0,2}}[:,;!–—-]"
     ),
-    rf"(?:^|[.!?\n][^\w]{{0,4}}){_SURE_SCORER}[^\w]{{0,2}}[:,]",
-    rf"\byou{_G}are{_G}(?:now{_G})?(?:an?|the){_G}{_few(2)}{_SURE_SCORER}\b",
+    rf"(?:^|[.!?\n][^\w]{{0,4}}){_CERTAIN_RATER}[^\w]{{0,2}}[:,]",
+    rf"\byou{_G}are{_G}(?:now{_G})?(?:an?|the){_G}{_few(2)}{_CERTAIN_RATER}\b",
     (
         rf"\byou{_G}are{_G}now{_G}{_few(2)}(?:ai|assistant|unrestricted|dan|developer{_G}mode|"
         r"jailbroken)\b"

@@ -47,7 +47,7 @@ class Line:
                     break
                 going.append(self._placed.popleft())
             elif self._due and self._due[0][0] <= now:
-                self._take_places(room - len(going), now)
+                self._take_slots(room - len(going), now)
             else:
                 break
         return going
@@ -68,7 +68,7 @@ class Line:
         self._due.clear()
         self._placed.clear()
 
-    def _take_places(self, room: int, now: float) -> None:
+    def _take_slots(self, room: int, now: float) -> None:
         tokens = takes = 0.0
         while self._due and self._due[0][0] <= now and len(self._placed) < room:
             attempt = self._due[0][2]

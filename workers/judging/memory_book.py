@@ -37,7 +37,7 @@ class Answers:
     """Of those held."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def room_for(self, estimate: Estimate) -> bool:
+    def capacity_for(self, estimate: Estimate) -> bool:
         tokens = (
             self.tokens_spent
             + self.tokens_unsettled
@@ -55,7 +55,7 @@ class Answers:
         return cost + estimate.cost <= self.cost_limit
 
 
-class MemoryBook:
+class MemoryResponseCache:
     """One holder's view of ``answers``. ``price``: of the model that is asked."""
 
     def __init__(self, answers: Answers | None = None, price: Price = NO_PRICE) -> None:
@@ -70,7 +70,7 @@ class MemoryBook:
                     claimed.answered.append((call, replace(answer, from_store=True)))
                 elif call.key in self.answers.held:
                     claimed.held.append(call)
-                elif self.answers.room_for(estimate):
+                elif self.answers.capacity_for(estimate):
                     self.answers.held[call.key] = (self, estimate)
                     claimed.mine.append(call)
                 else:

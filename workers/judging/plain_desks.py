@@ -14,13 +14,13 @@ from decimal import Decimal
 
 from workers.judging.book import EndpointFailed
 from workers.judging.costs import price_of
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.judging.dialects import PLAIN, Dialect, Learner
 from workers.judging.endpoints import SiteEndpoint, endpoint_for, is_local, why_missing
-from workers.judging.engine import Engine
+from workers.judging.engine import Dispatcher
 from workers.judging.limits import Limits
-from workers.judging.memory_book import Answers, MemoryBook
-from workers.judging.rates import InProcessPace
+from workers.judging.memory_book import Answers, MemoryResponseCache
+from workers.judging.rates import InProcessRateLimit
 from workers.language_models.server import LocalServerError
 
 
@@ -34,7 +34,7 @@ def endpoint_of_environment() -> SiteEndpoint:
 
 
 @dataclass
-class PlainDesks:
+class InProcessClients:
     site: SiteEndpoint = field(default_factory=endpoint_of_environment)
     limits: Limits = field(default_factory=Limits)
     prices: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
@@ -42,19 +42,19 @@ class PlainDesks:
     """Every model's: the requests name theirs."""
 
     def __post_init__(self) -> None:
-        self._paces: dict[str, InProcessPace] = {}
+        self._paces: dict[str, InProcessRateLimit] = {}
         self._dialects: dict[str, Dialect] = {}
 
     @contextmanager
     # The Protocol's.
-    def open(self, model: str, payer: Payer | None) -> Iterator[Engine]:  # noqa: ARG002
+    def open(self, model: str, payer: BillingContext | None) -> Iterator[Dispatcher]:  # noqa: ARG002
         try:
             found = endpoint_for(model, self.site)
         except (LookupError, LocalServerError) as problem:
             raise EndpointFailed(str(problem)) from problem
         price = price_of(model, self.prices)
-        book = MemoryBook(self.answers, price)
-        engine = Engine(
+        book = MemoryResponseCache(self.answers, price)
+        engine = Dispatcher(
             found.endpoint,
             book,
             self.limits,
@@ -79,8 +79,8 @@ class PlainDesks:
     def missing(self, model: str) -> str:
         return why_missing(model, self.site)
 
-    def _pace(self, model: str) -> InProcessPace:
+    def _pace(self, model: str) -> InProcessRateLimit:
         limits = self.limits
         return self._paces.setdefault(
-            model, InProcessPace(limits.requests_a_minute, limits.tokens_a_minute)
+            model, InProcessRateLimit(limits.requests_a_minute, limits.tokens_a_minute)
         )

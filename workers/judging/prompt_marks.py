@@ -16,7 +16,7 @@ def placeholders_in(text: str) -> list[str]:
     return [mark[1] for mark in MARKS.finditer(text) if mark[1] is not None]
 
 
-def mark_faults(text: str, known: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+def placeholder_faults(text: str, known: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """What is wrong with the braces of a text: the line of each fault (0 is the first) and the
     fault."""
     for mark in MARKS.finditer(text):

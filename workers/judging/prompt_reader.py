@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from annotations.importers.problems import ImportFailed, Problems
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 from workers.judging.prompt_file import (
     DEFAULT_FORM,
     DEFAULT_MAX_TOKENS,
@@ -17,7 +17,7 @@ from workers.judging.prompt_file import (
     JudgePromptFile,
     Step,
 )
-from workers.judging.prompt_marks import OF_DIALOGUES, OF_TURNS, mark_faults, placeholders_in
+from workers.judging.prompt_marks import OF_DIALOGUES, OF_TURNS, placeholder_faults, placeholders_in
 
 LONGEST_TEXT = 40_000
 """Characters of a section."""
@@ -218,7 +218,7 @@ class Reader:
         written = self._value("max_tokens")
         if not written:
             return DEFAULT_MAX_TOKENS
-        number = whole_number(written) or 0
+        number = parse_integer(written) or 0
         if not 1 <= number <= MOST_TOKENS:
             self._complain("max_tokens", f"is a whole number from 1 to {MOST_TOKENS:,}")
         return number
@@ -245,7 +245,7 @@ class Reader:
     def _check_placeholders(self, known: tuple[str, ...], wanted: str) -> None:
         found = set()
         for name, section in self._sections.items():
-            for line, fault in mark_faults(section.text, known):
+            for line, fault in placeholder_faults(section.text, known):
                 self._problems.add(section.first_line + line, name, fault)
             found.update(placeholders_in(section.text))
         if (

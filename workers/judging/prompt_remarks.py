@@ -16,7 +16,7 @@ def remarks(prompt: JudgePromptFile) -> list[str]:
     return [
         *_unnamed_labels(prompt),
         *_long_tail(prompt),
-        *_response_at_a_lines_start(prompt),
+        *_response_at_line_start(prompt),
         *_two_digits(prompt),
     ]
 
@@ -43,7 +43,7 @@ def _long_tail(prompt: JudgePromptFile) -> list[str]:
     ]
 
 
-def _response_at_a_lines_start(prompt: JudgePromptFile) -> list[str]:
+def _response_at_line_start(prompt: JudgePromptFile) -> list[str]:
     if prompt.step != "turn" or not any(
         line.startswith("{response}") for line in prompt.user.split("\n")
     ):

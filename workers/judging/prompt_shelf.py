@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Shelf = Callable[[str], str | None]
+PromptRegistry = Callable[[str], str | None]
 """Given ``slug@number``, the text of the prompt file, or None where there is no such prompt."""
 
 
@@ -13,13 +13,13 @@ def _no_prompts(_: str) -> str | None:
     return None
 
 
-_shelf: Shelf = _no_prompts
+_shelf: PromptRegistry = _no_prompts
 
 
 def text_of(name: str) -> str | None:
     return _shelf(name)
 
 
-def use(shelf: Shelf) -> None:
+def use(shelf: PromptRegistry) -> None:
     global _shelf
     _shelf = shelf

@@ -79,7 +79,7 @@ def seconds_for(amount: int, a_minute: int) -> float:
 
 
 @dataclass
-class InProcessPace:
+class InProcessRateLimit:
     """For one process alone. 0: no limit."""
 
     requests_a_minute: int = 0

@@ -36,7 +36,7 @@ def render(prompt: JudgePromptFile, example: Example) -> tuple[Message, ...]:
     return _messages(
         prompt,
         {
-            "history": history_lines(example.context),
+            "history": history_utterances(example.context),
             "fact": _lines(example.persona) or NO_FACT,
             "reference": _lines(example.references) or NO_REFERENCE,
             "response": one_line(example.response) or NO_RESPONSE,
@@ -69,7 +69,7 @@ def render_dialogue(
                 f"Turn {turn}: {one_line(one.response) or NO_RESPONSE}"
                 for turn, one in enumerate(examples, start=1)
             ),
-            "history": history_lines(examples[-1].context),
+            "history": history_utterances(examples[-1].context),
             "fact": _lines(examples[-1].persona) or NO_FACT,
         },
     )
@@ -80,7 +80,7 @@ def begun(prompt: JudgePromptFile, label: str) -> str:
     return f"{prompt.begin}{label}{prompt.separator}"
 
 
-def history_lines(context: Sequence[Utterance]) -> str:
+def history_utterances(context: Sequence[Utterance]) -> str:
     """One utterance a line with its speaker."""
     return "\n".join([f"{one.speaker}: {one_line(one.text)}" for one in context]) or NO_HISTORY
 

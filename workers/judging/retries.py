@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from annotations.outgoing import AddressNotAllowed
 from workers.language_models.asynchronous import UnreadableReply
 from workers.language_models.client import Endpoint
-from workers.language_models.refusals import reason_of, why_not_taken, words_to_keep
+from workers.language_models.refusals import reason_of, storable_error, why_not_taken
 
 if TYPE_CHECKING:
     import openai
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-LONGEST_WISH = 120.0
+MAX_PARAM_LENGTH = 120.0
 """Seconds that an endpoint's Retry-After is honoured at most; then it is asked again all the
 same."""
 NO_MONEY = "insufficient_quota"
@@ -66,8 +66,8 @@ def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
     if isinstance(problem, AddressNotAllowed):
         return GiveUp(str(problem))
     if isinstance(problem, openai.APIConnectionError):
-        return Again(_connection_words(problem, endpoint, asked))
-    return GiveUp(f"{reason_of(problem)}: {words_to_keep(problem, endpoint, asked)}")
+        return Again(_connection_error(problem, endpoint, asked))
+    return GiveUp(f"{reason_of(problem)}: {storable_error(problem, endpoint, asked)}")
 
 
 def may_pass(problem: Exception) -> bool:
@@ -112,10 +112,10 @@ def pause_before(again: int, wish: float | None = None, chance: float | None = N
     wish is waited for, up to 120 s, and then as much of the pause."""
     chance = random.random() if chance is None else chance
     pause = chance * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(again - 1, 30))
-    return pause if wish is None else min(max(wish, 0.0), LONGEST_WISH) + min(pause, 1.0)
+    return pause if wish is None else min(max(wish, 0.0), MAX_PARAM_LENGTH) + min(pause, 1.0)
 
 
-def wish_of(headers: Mapping[str, str], now: float | None = None) -> float | None:
+def parse_params(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks for; None where
     they ask nothing."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
@@ -141,8 +141,8 @@ def _number(written: str) -> float | None:
 
 
 def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, asked: str) -> Verdict:
-    status, words = problem.status_code, words_to_keep(problem, endpoint, asked)
-    wish = wish_of(problem.response.headers)
+    status, words = problem.status_code, storable_error(problem, endpoint, asked)
+    wish = parse_params(problem.response.headers)
     if status == 429 and problem.code != NO_MONEY:
         return Again(f"it takes no more requests for now (429): {words}", wish, for_all=True)
     if status >= 500:
@@ -159,9 +159,9 @@ def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, asked: str) -
     return GiveUp(f"{reason_of(problem)}: {words}")
 
 
-def _connection_words(problem: Exception, endpoint: Endpoint, asked: str) -> str:
+def _connection_error(problem: Exception, endpoint: Endpoint, asked: str) -> str:
     """The cause (a name that does not resolve, a connection refused) is one step behind what is
     raised."""
     cause = problem.__cause__
-    words = words_to_keep(cause, endpoint, asked) if isinstance(cause, Exception) else ""
+    words = storable_error(cause, endpoint, asked) if isinstance(cause, Exception) else ""
     return "it cannot be reached, or dropped the connection" + (f": {words}" if words else "")

@@ -58,7 +58,7 @@ class Outcome:
     seconds: float
 
 
-class Sender:
+class AttemptSender:
     """``make_model`` is called in the loop, once. ``body_of``: what is sent for an attempt.
 
     After an attempt that came to nothing none begins until ``allow`` is called: an endpoint that

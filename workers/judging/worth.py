@@ -10,7 +10,7 @@ from typing import Any
 
 from workers.language_models.server import PACKAGED_MODEL_NAME
 
-_WORTH = {
+_CAVEATS = {
     PACKAGED_MODEL_NAME: (
         "A model of 135 million parameters is a weak judge. On USR its CPDScore-Detail agrees "
         "with people at r = .09 and its CPDScore-Simple at r = .08, with 95 % intervals that hold "
@@ -26,10 +26,10 @@ SHORT = {PACKAGED_MODEL_NAME: "a weak judge: on USR r = .08 to .09, length alone
 """The same where there is room for a few words."""
 
 
-def worth_of_model(model: str) -> str:
+def caveat_of_model(model: str) -> str:
     """What is known of a model as a judge, "" where nothing is. ``model``: a name, with or without
     its revision."""
-    return _WORTH.get(model.partition("@")[0], "")
+    return _CAVEATS.get(model.partition("@")[0], "")
 
 
 def judge_of(configuration: Any) -> str:
@@ -44,11 +44,11 @@ def judge_of(configuration: Any) -> str:
     return str(configuration.options.get("model", ""))
 
 
-def worth_of(configuration: Any) -> str:
+def caveat_of(configuration: Any) -> str:
     """What to know before one reads this configuration's scores; "" where there is nothing to
     say."""
-    return worth_of_model(judge_of(configuration))
+    return caveat_of_model(judge_of(configuration))
 
 
-def worth_in_short(configuration: Any) -> str:
+def caveat_in_short(configuration: Any) -> str:
     return SHORT.get(judge_of(configuration), "")

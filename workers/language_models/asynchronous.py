@@ -17,7 +17,7 @@ from workers.language_models.client import Endpoint, count_of, kept_name
 
 LONGEST_TEXT = 100_000
 """Characters of an answer that are kept."""
-MOST_PLACES, MOST_AT_A_PLACE = 4096, 20
+MAX_POSITIONS, MAX_PER_POSITION = 4096, 20
 """Tokens with log-probabilities that are kept, and how many of each."""
 
 
@@ -173,7 +173,7 @@ def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], .
     if not isinstance(places, list) or not places:
         return None
     try:
-        return tuple((storable(place["token"]), _top_of(place)) for place in places[:MOST_PLACES])
+        return tuple((storable(place["token"]), _top_of(place)) for place in places[:MAX_POSITIONS])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         return None
 
@@ -182,7 +182,7 @@ def _top_of(place: dict[str, Any]) -> tuple[tuple[str, float], ...]:
     """Probability 0 comes as -9999, -infinity or null. What is above 0 is no logarithm of a
     probability."""
     top = []
-    for one in place["top_logprobs"][:MOST_AT_A_PLACE]:
+    for one in place["top_logprobs"][:MAX_PER_POSITION]:
         logarithm = one["logprob"]
         if isinstance(logarithm, (int, float)) and -1e6 < logarithm <= 1e-3:
             top.append((storable(one["token"]), min(float(logarithm), 0.0)))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from workers.language_models.client import Message
 
-PERSONA_MARK = "{persona}"
+PERSONA_PLACEHOLDER = "{persona}"
 DEFAULT_INSTRUCTIONS = (
     "You are talking with someone you have just met. This is you: {persona} Answer the other's "
     "last message in one or two short, natural sentences and, where it fits, ask something back. "
@@ -26,7 +26,7 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 Utterance = tuple[Literal["A", "B"], str]
 
 
-class SaidNothing(ValueError):
+class EmptyAnswer(ValueError):
     """The model wrote something, but no utterance."""
 
 
@@ -39,7 +39,7 @@ def chat_messages(
     The persona goes in as it is: braces in it, or in the instructions, mean nothing.
     """
     told = instructions.replace(
-        PERSONA_MARK, " ".join(sentence.strip() for sentence in persona)
+        PERSONA_PLACEHOLDER, " ".join(sentence.strip() for sentence in persona)
     ).strip()
     opening = [Message("system", told)] if told else []
     return opening + [
@@ -52,7 +52,7 @@ def utterance_of(written: str, longest: int) -> str:
 
     A name before its own words is left out, as is what a database cannot keep (NUL, half of a
     surrogate pair). A text longer than ``longest`` characters ends at the last whole word. Raises
-    ``SaidNothing`` where nothing is left.
+    ``EmptyAnswer`` where nothing is left.
     """
     clean = _HALF_PAIR.sub("\N{REPLACEMENT CHARACTER}", written.replace("\0", "")).replace(
         "\r\n", "\n"
@@ -60,11 +60,11 @@ def utterance_of(written: str, longest: int) -> str:
     own = _OWN_NAME.sub("", clean.strip(), count=1)
     spoken = _NEW_SPEAKER.split(own, maxsplit=1)[0].strip()
     if not spoken:
-        raise SaidNothing(f"the answer holds no utterance: {written[:200]!r}")
-    return spoken if len(spoken) <= longest else _whole_words(spoken, longest)
+        raise EmptyAnswer(f"the answer holds no utterance: {written[:200]!r}")
+    return spoken if len(spoken) <= longest else _whole_text(spoken, longest)
 
 
-def _whole_words(text: str, longest: int) -> str:
+def _whole_text(text: str, longest: int) -> str:
     cut = text[:longest]
     whole = cut if text[longest].isspace() else cut.rpartition(" ")[0]
     return whole.rstrip() or cut

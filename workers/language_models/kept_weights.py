@@ -25,11 +25,11 @@ from workers.model_files import ModelFiles
 
 log = logging.getLogger(__name__)
 _RECORD = "made.json"
-_ROOM_LEFT = 2_000_000_000
+_CAPACITY_LEFT = 2_000_000_000
 """Bytes that stay free on the disk: a site's database is there, too."""
 
 
-def kept_folder(files: ModelFiles, dtype_name: str) -> Path | None:
+def cache_folder(files: ModelFiles, dtype_name: str) -> Path | None:
     """Where a copy belongs, whether it is there or not; None where this process keeps nothing on
     disk."""
     features = resources.at_hand().feature_folder
@@ -61,7 +61,7 @@ def keep(folder: Path, files: ModelFiles, tokenizer: Any, model: Any) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         weights = sum(one.numel() * one.element_size() for one in model.parameters())
-        if shutil.disk_usage(folder.parent).free < weights + _ROOM_LEFT:
+        if shutil.disk_usage(folder.parent).free < weights + _CAPACITY_LEFT:
             log.info(
                 "no copy of %s is kept: the disk of %s has too little room",
                 files.name,

@@ -43,7 +43,7 @@ _WINDOW = 4096
 """Continuations tokenised at a time."""
 _LOGIT_ROWS = 512
 """Rows of the vocabulary's size that are held in float32 at a time."""
-_MODELS_KEPT = 2
+_MODELS_CACHED = 2
 _WITHOUT_EFFECT = {"_name_or_path", "architectures", "dtype", "transformers_version"}
 
 
@@ -98,7 +98,7 @@ class CausalModel:
         self._adds_beginning = self._tokenizer("a").input_ids[:1] == [self._beginning]
         special = sorted(filter(None, self._tokenizer.all_special_tokens), key=len, reverse=True)
         self._control_words = re.compile("|".join(map(re.escape, special)) or "(?!)")
-        self.namespace = f"{files.revision}/{self._told_apart()}/{self.dtype_name}"
+        self.namespace = f"{files.revision}/{self._significantly_different()}/{self.dtype_name}"
         self._check_causal()
         self._shares = True
         self._shares = self._shares_truly()
@@ -170,7 +170,7 @@ class CausalModel:
                     progress(done)
         return [found[place] for place in places]
 
-    def _told_apart(self) -> str:
+    def _significantly_different(self) -> str:
         """A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not
         among it."""
         rust = getattr(self._tokenizer, "backend_tokenizer", None)
@@ -367,7 +367,7 @@ def causal_model_for(name: str = PACKAGED_LANGUAGE_MODEL) -> CausalModel:
     return _causal_model(model_files(name), resources.at_hand().device)
 
 
-@lru_cache(maxsize=_MODELS_KEPT)
+@lru_cache(maxsize=_MODELS_CACHED)
 def _causal_model(files: ModelFiles, device: str) -> CausalModel:
     return CausalModel(files, device)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workers import resources
 from workers.encoders.devices import is_out_of_memory
 from workers.encoders.linear import use_onednn
-from workers.encoders.tokens import check_knows_words
+from workers.encoders.tokens import check_vocabulary
 from workers.language_models import kept_weights
 from workers.model_files import ModelError, ModelFiles, first_line
 
@@ -41,7 +41,7 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
     holds none."""
     try:
         tokenizer, model = (
-            _kept_or_from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
+            _cached_or_from_gguf(files, dtype) if files.gguf_file else _from_folder(files, dtype)
         )
         model = model.to(device).eval()
         use_onednn(model)
@@ -58,8 +58,8 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
         ) from error
 
 
-def _kept_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
-    folder = kept_weights.kept_folder(files, str(dtype).removeprefix("torch."))
+def _cached_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
+    folder = kept_weights.cache_folder(files, str(dtype).removeprefix("torch."))
     if folder is None:
         return _from_gguf(files, dtype)
     if kept_weights.is_good(folder, files):
@@ -80,7 +80,7 @@ def _tokenizer(files: ModelFiles) -> Any:
 
     gguf = {"gguf_file": files.gguf_file} if files.gguf_file else {}
     tokenizer = AutoTokenizer.from_pretrained(str(files.folder), local_files_only=True, **gguf)
-    check_knows_words(tokenizer, files)
+    check_vocabulary(tokenizer, files)
     return tokenizer
 
 

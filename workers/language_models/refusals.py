@@ -15,7 +15,7 @@ from workers.language_models.client import Endpoint
 REMOVED = "[key removed]"
 SHORTEST_KEY = 4
 """Anything shorter is no secret, and taking it out would take words apart."""
-LONGEST_WORDS = 500
+MAX_TEXT_LENGTH = 500
 NOT_KEPT = "(its words repeat what it was asked, and are not kept)"
 TELLING = 16
 """Characters in a row that an error shares with what was asked: then it repeats it."""
@@ -48,10 +48,10 @@ def repeats(words: str, asked: str) -> bool:
     )
 
 
-def words_to_keep(problem: Exception, endpoint: Endpoint, asked: str) -> str:
+def storable_error(problem: Exception, endpoint: Endpoint, asked: str) -> str:
     """The endpoint's own words about what it was ``asked``, as far as they may be kept: without its
     key, cut, and nothing of what it was asked."""
-    words = without_key(words_of(problem), endpoint)[:LONGEST_WORDS]
+    words = without_key(words_of(problem), endpoint)[:MAX_TEXT_LENGTH]
     return NOT_KEPT if repeats(words, asked) else words
 
 
@@ -91,7 +91,7 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _FILTERED = re.compile(r"content[ _-]?(filter|policy|management)", re.IGNORECASE)
-_OF_WHAT_WAS_ASKED = (400, 413, 422)
+_ECHOED_PROMPT = (400, 413, 422)
 
 
 def why_not_taken(problem: Exception) -> str:
@@ -99,10 +99,7 @@ def why_not_taken(problem: Exception) -> str:
     other errors."""
     import openai
 
-    if (
-        not isinstance(problem, openai.APIStatusError)
-        or problem.status_code not in _OF_WHAT_WAS_ASKED
-    ):
+    if not isinstance(problem, openai.APIStatusError) or problem.status_code not in _ECHOED_PROMPT:
         return ""
     words = f"{problem.code or ''} {problem.type or ''} {problem}"
     if problem.status_code == 413 or _TOO_LONG.search(words):

@@ -19,7 +19,7 @@ Need = Literal["reference", "context", "persona", "human_corpus"]
 Queue = Literal["cpu", "gpu", "llm"]
 Score = float | Undefined
 OptionValue = bool | int | float | str
-Facts = tuple[tuple[str, str], ...]
+SignatureFields = tuple[tuple[str, str], ...]
 Progress = Callable[[int], None]
 """Called with the number of examples finished so far."""
 
@@ -61,7 +61,7 @@ class Account:
     device: str = ""
     """Where it was computed, for people: ``cuda: NVIDIA H200, bfloat16``, ``cpu, 1 thread,
     float32``."""
-    facts: Facts = ()
+    facts: SignatureFields = ()
     """What belongs in the signature and is known only after loading, e.g. ("dtype", "float32"),
     ("layer", "6")."""
     remarks: Mapping[int, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Account:
     read: Sequence[Read] = ()
     """One for each example of the call, or none where the scorer does not count. Runs keep the
     sums; where more than a stated share of the tokens is unknown, scores get a remark."""
-    facts_of: Callable[[slice], Facts] | None = None
+    facts_of: Callable[[slice], SignatureFields] | None = None
     """``facts`` of some of the call's examples (for metrics of dialogues: dialogues) by their
     places, where they hang on them: a call may hold the responses of several systems, and a
     signature speaks of one."""
@@ -188,7 +188,8 @@ class Metric:
     resumable: bool = False
     """What is done of a run is kept elsewhere as it goes (a judge's answers in the store): a run
     that is cut short is given back, not failed, and goes on where it was. Its scorer has
-    ``paid_by(payer)``, called before each scoring with a ``workers.judging.desk.Payer``."""
+    ``paid_by(payer)``, called before each scoring with a
+    ``workers.judging.desk.BillingContext``."""
     systems_at_once: int = 1
     """How many systems' responses one call of ``score`` should get. More than one pays where
     systems share work: a context that is encoded once for all of them, texts sorted by length into

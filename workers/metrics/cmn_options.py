@@ -31,9 +31,9 @@ SAMPLES = Option(
     "samples", 100, "draws of each latent vector, and of each negative's for each of them", least=2
 )
 SEED = Option("seed", 0, "of the draws and of the negatives", least=0)
-ERROR_WORDS = "Monte-Carlo error"
+ERROR_MESSAGE = "Monte-Carlo error"
 """What a score's remark begins with."""
-_ERROR = re.compile(rf"{ERROR_WORDS} (\d+\.\d+)")
+_ERROR = re.compile(rf"{ERROR_MESSAGE} (\d+\.\d+)")
 
 
 def told_error(remark: str) -> float | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from workers.metrics.normalisation import normalised_words
+from workers.metrics.normalisation import normalised_tokens
 
 RUN = 4
 """Words in a row that count as copied; a shorter response counts where it stands in one text as a
 whole."""
-FEWEST_WORDS = 3
+MIN_WORDS = 3
 """A shorter response ("yes i am" has three) repeats by chance."""
 COPIED_SHARE = 0.5
 """From this share of its words on a response is said to copy."""
@@ -26,11 +26,11 @@ def copied_share(response: str, texts: Iterable[str]) -> float:
     Words are compared in lower case, without punctuation and articles. 0 for a response of fewer
     than three words.
     """
-    words = normalised_words(response)
-    if len(words) < FEWEST_WORDS:
+    words = normalised_tokens(response)
+    if len(words) < MIN_WORDS:
         return 0.0
     run = min(RUN, len(words))
-    there = {gram for text in texts for gram in _runs(normalised_words(text), run)}
+    there = {gram for text in texts for gram in _runs(normalised_tokens(text), run)}
     copied: set[int] = set()
     for place, gram in enumerate(_runs(words, run)):
         if gram in there:

@@ -24,7 +24,7 @@ from workers.metrics.judge_options import (
     prompt_named,
     range_of,
 )
-from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, WHAT_A_SMALL_MODEL_IS_WORTH
+from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, SMALL_MODEL_CAVEAT
 
 if TYPE_CHECKING:
     from workers.metrics.judge_scorer import JudgeScorer
@@ -70,7 +70,7 @@ def _declare(
         resumable=True,
         systems_at_once=SYSTEMS_AT_ONCE,
         equation=EQUATIONS,
-        description=f"{description}\n\n{HOW_IT_IS_READ}\n\n{WHAT_A_SMALL_MODEL_IS_WORTH}",
+        description=f"{description}\n\n{HOW_IT_IS_READ}\n\n{SMALL_MODEL_CAVEAT}",
     )
 
 

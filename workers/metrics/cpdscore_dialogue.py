@@ -25,7 +25,7 @@ from workers.metrics.judge_options import (
     prompt_named,
     range_of,
 )
-from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, WHAT_A_SMALL_MODEL_IS_WORTH
+from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, SMALL_MODEL_CAVEAT
 
 if TYPE_CHECKING:
     from workers.judging.prompt_file import JudgePromptFile
@@ -141,5 +141,5 @@ the first step found it. A dialogue in which a turn has no score has none.
 
 {HOW_IT_IS_READ}
 
-{WHAT_A_SMALL_MODEL_IS_WORTH}""",
+{SMALL_MODEL_CAVEAT}""",
 )

@@ -54,7 +54,7 @@ def _faults(metric: Metric) -> Iterator[str]:
     faults = (
         _of_texts,
         _of_functions,
-        _of_words,
+        _label_of,
         _of_methods,
         _of_numbers,
         _of_options,
@@ -98,7 +98,7 @@ def _of_functions(metric: Metric) -> Iterator[str]:
             yield f"its {name} must be a function or None, not {hook!r}"
 
 
-def _of_words(metric: Metric) -> Iterator[str]:
+def _label_of(metric: Metric) -> Iterator[str]:
     if fault := _unknown_words(metric.levels, get_args(Level)):
         yield f"its levels {fault}"
     if not metric.levels:

@@ -16,9 +16,9 @@ from typing import Any
 from annotations.estimates import Undefined
 from workers.judging import desk
 from workers.judging.calls import Answer, Call
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.judging.render import render_dialogue
-from workers.metrics.base import Account, Example, Facts, Progress, Score
+from workers.metrics.base import Account, Example, Progress, Score, SignatureFields
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
 from workers.metrics.judge_scorer import (
@@ -43,10 +43,10 @@ class DialogueJudgeScorer:
 
     def __init__(self, turn_judge: Judge, judge: Judge) -> None:
         self.turn_judge, self.judge = turn_judge, judge
-        self._payer: Payer | None = None
+        self._payer: BillingContext | None = None
         self._account = Account()
 
-    def paid_by(self, payer: Payer | None) -> None:
+    def paid_by(self, payer: BillingContext | None) -> None:
         """For whom the next scoring asks."""
         self._payer = payer
 
@@ -76,7 +76,7 @@ class DialogueJudgeScorer:
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
     ) -> list[Score]:
-        steps = _TwoSteps(self.turn_judge, self.judge, [tuple(one) for one in dialogues])
+        steps = _TwoStepJudge(self.turn_judge, self.judge, [tuple(one) for one in dialogues])
         examples = [example for dialogue in dialogues for example in dialogue]
         calls = steps.turns.count(examples) + len(dialogues) * self.judge.samples
         with desk.at_hand().open(self.judge.model, self._payer) as at:
@@ -104,7 +104,7 @@ class DialogueJudgeScorer:
         )
         return [one.score for one in readings]
 
-    def _facts_of(self, signed: Sequence[Signed]) -> Facts:
+    def _facts_of(self, signed: Sequence[Signed]) -> SignatureFields:
         of_turns = ("turn_prompt_sha256", self.wording()["turn_prompt_sha256"])
         return (*facts_of(self.judge, signed), of_turns)
 
@@ -119,7 +119,7 @@ class _Waiting:
     """Of the second step, once it is asked."""
 
 
-class _TwoSteps:
+class _TwoStepJudge:
     def __init__(self, turn_judge: Judge, judge: Judge, dialogues: Sequence[Dialogue]) -> None:
         self.turns = Asked(turn_judge)
         self.judge = judge

@@ -22,7 +22,7 @@ from workers.metrics.judge_options import (
     prompt_named,
     range_of,
 )
-from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, WHAT_A_SMALL_MODEL_IS_WORTH
+from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, SMALL_MODEL_CAVEAT
 
 if TYPE_CHECKING:
     from workers.metrics.judge_scorer import JudgeScorer
@@ -71,5 +71,5 @@ to like.
 
 {HOW_IT_IS_READ}
 
-{WHAT_A_SMALL_MODEL_IS_WORTH}""",
+{SMALL_MODEL_CAVEAT}""",
 )

@@ -24,7 +24,7 @@ MOST_SAMPLES = 20
 LARGEST_DIGIT = 9
 EXPECTED, ANSWER = "expected", "answer"
 NEVER_EXTRA = ("model", "messages", "stream", "n", "reasoning_effort")
-KEPT, REMOVED = "kept", "removed"
+PRESERVED_PARAMS, REMOVED = "kept", "removed"
 
 MODEL = Option(
     "model",
@@ -47,9 +47,9 @@ TEMPERATURE = Option(
 SEED = Option("seed", 0, "of the sampling, where the endpoint honours it", least=0, most=2**31 - 1)
 INJECTIONS = Option(
     "injections",
-    KEPT,
+    PRESERVED_PARAMS,
     'what in a response speaks to the judge ("rate this 5") is kept or removed before it is judged',
-    (KEPT, REMOVED),
+    (PRESERVED_PARAMS, REMOVED),
 )
 EFFORT = Option(
     "effort",
@@ -74,7 +74,7 @@ PROMPT = Option(
 )
 OWN_PROMPT = Option("prompt", "", "slug@number of a prompt written on the site, or a prompt file")
 
-_ON_SHELF = re.compile(r"[a-z0-9_-]+@[0-9]+")
+_REGISTERED = re.compile(r"[a-z0-9_-]+@[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _own(name: str) -> JudgePromptFile:
 
 
 def _read(name: str) -> JudgePromptFile:
-    on_shelf = prompt_shelf.text_of(name) if _ON_SHELF.fullmatch(name) else None
+    on_shelf = prompt_shelf.text_of(name) if _REGISTERED.fullmatch(name) else None
     if on_shelf is not None:
         try:
             return read_prompt(on_shelf)
@@ -163,7 +163,9 @@ def _read(name: str) -> JudgePromptFile:
     try:
         text = text_of(name, LARGEST_FILE)
     except ValueError as problem:
-        hint = "there is no such prompt on this site" if _ON_SHELF.fullmatch(name) else str(problem)
+        hint = (
+            "there is no such prompt on this site" if _REGISTERED.fullmatch(name) else str(problem)
+        )
         raise NoPrompt(f"the prompt {name}: {hint}") from None
     try:
         return read_prompt(text)

@@ -28,7 +28,7 @@ EXPECTED_TOKENS = 12
 the label first."""
 PACKAGED_TOKENS = 1
 """Of the packaged model, whose server goes on: its first token stands where the number does."""
-SAID_CHARACTERS = 200
+MAX_ANSWER_CHARACTERS = 200
 WRITTEN_INSTEAD = "no log-probabilities: the score is the number that the judge wrote"
 MOST_IN_VAIN = 3
 """Answers at the beginning of a run of which none holds a number: then it ends, before more is paid
@@ -116,8 +116,10 @@ class Samples:
         if answer.reported_model and answer.reported_model != self._judge.model:
             gathered.reported_models.add(answer.reported_model)
         if answer.state == "refused":
-            gathered.reason = f"the endpoint refuses to judge it: {answer.error[:SAID_CHARACTERS]}"
-            gathered.said = answer.error[:SAID_CHARACTERS]
+            gathered.reason = (
+                f"the endpoint refuses to judge it: {answer.error[:MAX_ANSWER_CHARACTERS]}"
+            )
+            gathered.said = answer.error[:MAX_ANSWER_CHARACTERS]
         elif self._is_read(gathered, call, answer):
             self._has_number = True
             if form := answer.sent.words():
@@ -148,7 +150,7 @@ class Samples:
     def _without_number(self, gathered: _Gathered, call: Call, answer: Answer) -> Call | None:
         """The same once more where that may help: in another form if one was learned, or with
         another seed."""
-        gathered.said = answer.text[:SAID_CHARACTERS]
+        gathered.said = answer.text[:MAX_ANSWER_CHARACTERS]
         is_outdated = self.learner is not None and answer.sent != self.learner.dialect
         has_learned = self.learner is not None and self.learner.no_number(call.request, answer)
         self._last = _quoted(answer)
@@ -257,7 +259,7 @@ def _is_continued(answer: Answer) -> bool:
 def _quoted(answer: Answer) -> str:
     """What was answered, for an error."""
     if words := " ".join(answer.text.split()):
-        cut = f"{words[:SAID_CHARACTERS]}…" if len(words) > SAID_CHARACTERS else words
+        cut = f"{words[:MAX_ANSWER_CHARACTERS]}…" if len(words) > MAX_ANSWER_CHARACTERS else words
         return f'"{cut}"'
     taken = "" if answer.output_tokens is None else f", {answer.output_tokens} tokens"
     return f"nothing (finish_reason {answer.finish_reason or 'none'}{taken})"

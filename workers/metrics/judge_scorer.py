@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from annotations.estimates import Undefined
 from workers.judging import desk, injection
 from workers.judging.calls import Call
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.judging.render import render
-from workers.metrics.base import Account, Example, Facts, Progress, Score
+from workers.metrics.base import Account, Example, Progress, Score, SignatureFields
 from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
-from workers.metrics.personas import has_persona, persona_facts
+from workers.metrics.personas import has_persona, persona_fields
 
 NO_REFERENCE = Undefined("the turn has no reference")
 PROMPT_DIGITS = 12
@@ -55,10 +55,10 @@ class JudgeScorer:
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
-        self._payer: Payer | None = None
+        self._payer: BillingContext | None = None
         self._account = Account()
 
-    def paid_by(self, payer: Payer | None) -> None:
+    def paid_by(self, payer: BillingContext | None) -> None:
         """For whom the next scoring asks."""
         self._payer = payer
 
@@ -207,7 +207,7 @@ class Signed:
         )
 
 
-def facts_of(judge: Judge, signed: Sequence[Signed]) -> Facts:
+def facts_of(judge: Judge, signed: Sequence[Signed]) -> SignatureFields:
     """What only asking tells of how these scores were made."""
     facts = [("prompt_sha256", judge.prompt.digest[:PROMPT_DIGITS])]
     if models := {name for one in signed for name in one.reported_models}:
@@ -215,7 +215,7 @@ def facts_of(judge: Judge, signed: Sequence[Signed]) -> Facts:
     if forms := {word for one in signed for word in one.forms}:
         facts.append(("asked_with", "+".join(sorted(forms))))
     if judge.prompt.needs_fact:
-        facts += persona_facts([having for one in signed for having in one.having_persona])
+        facts += persona_fields([having for one in signed for having in one.having_persona])
     return tuple(facts)
 
 

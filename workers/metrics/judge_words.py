@@ -19,7 +19,7 @@ The wording is the project's own: sections, scale, steps and form are the paper'
 not. Published figures belong to the published wording and its models; a file can hold that wording
 (prompt=FILE)."""
 
-WHAT_A_SMALL_MODEL_IS_WORTH = """What a judge is worth depends on the model. ComperDial's figures
+SMALL_MODEL_CAVEAT = """What a judge is worth depends on the model. ComperDial's figures
 were made with GPT-3.5 and GPT-4. The packaged model is there so that all this can be tried with no
 network, and is a weak judge: do not rank systems by it. Its PMI, for which nobody asks it for a
 judgement, has r = .32 on USR, more than its score as a judge."""

@@ -21,7 +21,7 @@ from workers.metrics.texts import TokenisedText
 from workers.metrics.tokenisation import OPTIONS
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
-_REMEMBERED_WORDS = 50_000
+_CACHED_TEXTS = 50_000
 
 
 class _RememberingStemmer:
@@ -30,7 +30,7 @@ class _RememberingStemmer:
     def __init__(self) -> None:
         from nltk.stem.porter import PorterStemmer
 
-        self.stem = lru_cache(maxsize=_REMEMBERED_WORDS)(PorterStemmer().stem)
+        self.stem = lru_cache(maxsize=_CACHED_TEXTS)(PorterStemmer().stem)
 
 
 class _Synonyms:
@@ -54,7 +54,7 @@ class _RememberingWordNet:
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader
-        self.synsets = lru_cache(maxsize=_REMEMBERED_WORDS)(self._look_up)
+        self.synsets = lru_cache(maxsize=_CACHED_TEXTS)(self._look_up)
 
     def _look_up(self, word: str) -> tuple[_Synonyms, ...]:
         names = {lemma.name() for synset in self._reader.synsets(word) for lemma in synset.lemmas()}

@@ -22,10 +22,10 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 def normalise(text: str) -> str:
     """``text`` in lower case, without ASCII punctuation and articles, words separated by single
     spaces."""
-    return " ".join(normalised_words(text))
+    return " ".join(normalised_tokens(text))
 
 
-def normalised_words(text: str) -> list[str]:
+def normalised_tokens(text: str) -> list[str]:
     """The words of the normalised text, in order."""
     without_punctuation = text.lower().translate(_PUNCTUATION_TO_SPACE)
     words = without_punctuation.split()

@@ -39,7 +39,7 @@ Compare = Callable[[Points, Points], Comparison]
 """Compares a system's points with the human side's."""
 
 NO_RESPONSE = Undefined("the system gave no response")
-NO_HUMAN_SIDE = Undefined("the human side has no response")
+NO_HUMAN_REFERENCE = Undefined("the human side has no response")
 
 
 class AgainstPeople:
@@ -67,11 +67,11 @@ class AgainstPeople:
         encoder = encoder_for(
             self._model
         )  # at each call: a kept scorer holds no model, and weights may be replaced
-        self._account = _account_of(encoder, frozenset(), 0, {})
+        self._account = _run_info_of(encoder, frozenset(), 0, {})
         if not examples:
             return NO_RESPONSE
         if not human:
-            return NO_HUMAN_SIDE
+            return NO_HUMAN_REFERENCE
         read = read_of_responses(encoder, [pair_of(one)[1:] for one in examples])
         self._account = replace(self._account, read=read)
         if sum_of(read).is_unreadable:
@@ -91,14 +91,14 @@ class AgainstPeople:
                 "compare it only with systems that answered the same turns, or as many of their "
                 "own"
             )
-        self._account = replace(_account_of(encoder, both.cut, len(examples), details), read=read)
+        self._account = replace(_run_info_of(encoder, both.cut, len(examples), details), read=read)
         return result.score
 
     def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:
         """Encodes the pairs of several systems, which the encoder remembers: together they fill its
         batches with pairs of like length, and people's are among them once."""
         encoder = encoder_for(self._model)
-        self._account = _account_of(encoder, frozenset(), 0, {})
+        self._account = _run_info_of(encoder, frozenset(), 0, {})
         pair_points(encoder, examples, self._layer, progress)
 
     def account(self) -> Account:
@@ -147,7 +147,7 @@ def _as_share_of(
     return lambda done: progress(done * len(examples) // total)
 
 
-def _account_of(
+def _run_info_of(
     encoder: TextEncoder, cut: frozenset[int], systems: int, details: Mapping[str, Any]
 ) -> Account:
     cut_people = sum(place >= systems for place in cut)

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from workers.metrics.base import Example, Facts
+from workers.metrics.base import Example, SignatureFields
 
 
 def has_persona(example: Example) -> bool:
     return any(line.strip() for line in example.persona)
 
 
-def persona_facts(having: Collection[bool]) -> Facts:
+def persona_fields(having: Collection[bool]) -> SignatureFields:
     """``with_persona``: ``all``, ``some`` or ``none``. Of no response nothing is said: a system
     without any was not scored otherwise than its neighbours."""
     if not having:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from annotations.estimates import Undefined
 from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
 from workers.metrics.against_references import NO_REFERENCE
-from workers.metrics.base import Account, Example, Facts, Progress, Read, Score
+from workers.metrics.base import Account, Example, Progress, Read, Score, SignatureFields
 from workers.metrics.encoder_options import preparation
-from workers.metrics.personas import has_persona, persona_facts
+from workers.metrics.personas import has_persona, persona_fields
 from workers.metrics.readability import ReadPair, read_of
-from workers.metrics.with_model import account_of
+from workers.metrics.with_model import run_info_of
 
 EXAMPLES_AT_ONCE = 8_192
 EMPTY_RESPONSE = Undefined("the response is empty")
@@ -37,7 +37,7 @@ class SentenceCosines:
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
         self._read: list[Read] = []
-        self._account = account_of(
+        self._account = run_info_of(
             encoder, self._remarks
         )  # now, too: a run shows with what it is computed
         scores: list[Score] = []
@@ -47,7 +47,7 @@ class SentenceCosines:
         if progress is not None and examples:
             progress(len(examples))
         self._account = replace(
-            self.told_of(account_of(encoder, self._remarks), examples), read=self._read
+            self.told_of(run_info_of(encoder, self._remarks), examples), read=self._read
         )
         return scores
 
@@ -154,8 +154,8 @@ class ContextCosine(SentenceCosines):
     def told_of(self, account: Account, examples: Sequence[Example]) -> Account:
         having = [has_persona(example) for example in examples]
 
-        def facts_of(part: slice) -> Facts:
-            return (*account.facts, *persona_facts(having[part]))
+        def facts_of(part: slice) -> SignatureFields:
+            return (*account.facts, *persona_fields(having[part]))
 
         return replace(account, facts=facts_of(slice(None)), facts_of=facts_of)
 

@@ -17,8 +17,8 @@ from functools import cache, lru_cache
 
 import regex
 
-from workers.metrics.base import Facts, Option, OptionValue
-from workers.metrics.normalisation import is_plain, normalise, normalised_words
+from workers.metrics.base import Option, OptionValue, SignatureFields
+from workers.metrics.normalisation import is_plain, normalise, normalised_tokens
 from workers.metrics.texts import Analysis, RememberedAnalysis, TokenisedText
 from workers.metrics.unicode_folding import fold
 
@@ -111,7 +111,7 @@ class Tokenisation:
         )
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> SignatureFields:
         """For a signature: where ``auto`` led, and the language that led there."""
         return (
             ("tokenize", self.tokenize),
@@ -127,15 +127,15 @@ class Tokenisation:
     def prepared(self, text: str) -> str:
         """The text folded and normalised, as it goes to a tokeniser."""
         folded = fold(text) if self.unicode == "fold" else text
-        return " ".join(self.normalised_words(folded)) if self.normalize else folded
+        return " ".join(self.normalised_tokens(folded)) if self.normalize else folded
 
-    def normalised_words(self, text: str) -> list[str]:
+    def normalised_tokens(self, text: str) -> list[str]:
         """In lower case, without punctuation, and without articles where the language may be
         English."""
         if self.has_dotless_i:
             text = text.translate(_DOTLESS_CAPITALS)
         if self.has_articles and text.isascii():
-            return normalised_words(text)
+            return normalised_tokens(text)
         words = _PUNCTUATION.sub(" ", text.lower()).split()
         return [word for word in words if word not in _ARTICLES] if self.has_articles else words
 
@@ -152,14 +152,14 @@ def _tokens(settings: Tokenisation) -> Analysis:
 
 def _cut(settings: Tokenisation) -> Callable[[str], list[str]]:
     if settings.tokenize == "parlai":
-        return normalised_words if settings.normalize else str.split
+        return normalised_tokens if settings.normalize else str.split
     if settings.tokenize == "rouge-score":
         clean = normalise if settings.normalize else str
         return lambda text: _ROUGE_SCORE_TOKEN.findall(clean(text).lower())
     if settings.tokenize == "words":
         folded = fold if settings.unicode == "fold" else str
-        words = settings.normalised_words if settings.normalize else str.split
-        of_ascii = normalised_words if settings.normalize and settings.has_articles else words
+        words = settings.normalised_tokens if settings.normalize else str.split
+        of_ascii = normalised_tokens if settings.normalize and settings.has_articles else words
 
         def words_of(text: str) -> list[str]:
             if text.isascii():  # nearly always: nothing to fold

@@ -23,7 +23,7 @@ from workers.metrics.base import Account, Read
 from workers.metrics.greedy_pairs import FloatArray, best_matches, unit_rows
 from workers.metrics.pair_scores import READ_COLUMNS, Pair, Values, read_columns
 from workers.metrics.readability import ReadPair, read_of
-from workers.metrics.word_vectors import WordVectors, words_in
+from workers.metrics.word_vectors import WordVectors, text_in
 
 AVERAGE, EXTREMA, LARGEST, GREEDY = range(4)
 """Columns of what a comparison yields."""
@@ -77,7 +77,7 @@ class FileVectors:
         self.namespace = f"{vectors.revision}/{unknown}"
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
-        words = [words_in(text) for text in texts]
+        words = [text_in(text) for text in texts]
         self._vectors.look_up(word for text in words for word in text)
         default = self._vectors.mean() if self._unknown == "mean" else None
         found = []
@@ -92,7 +92,7 @@ class FileVectors:
 
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Of texts whose vectors were asked for."""
-        words = [words_in(text) for text in texts]
+        words = [text_in(text) for text in texts]
         return [
             Read(len(of_text), sum(self._vectors.of(word) is None for word in of_text))
             for of_text in words

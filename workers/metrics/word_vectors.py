@@ -22,7 +22,7 @@ from workers.metrics.named_files import named_file
 FloatArray = NDArray[np.float32]
 _HEADER = re.compile(rb"\d+ \d+\s*")
 """word2vec's text format begins with the number of words and dimensions."""
-_LONGEST_LINE = 1_000_000
+_MAX_LINE_LENGTH = 1_000_000
 _READ_AT_ONCE = 1 << 20
 _TOKEN = re.compile(
     r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+(?:[-.]\w+)*|[^\w\s]", re.IGNORECASE
@@ -33,7 +33,7 @@ class WordVectorsError(ValueError):
     """The file cannot be used; the message names it, the line and the fault."""
 
 
-def words_in(text: str) -> list[str]:
+def text_in(text: str) -> list[str]:
     """Words as GloVe's corpora were split: marks apart, *don't* as *do* and *n't*, *it's* as *it*
     and *'s*."""
     return _TOKEN.findall(text.replace("’", "'"))
@@ -100,10 +100,10 @@ class WordVectors:
         try:
             with self.path.open("rb", buffering=_READ_AT_ONCE) as stream:
                 number = 0
-                while line := stream.readline(_LONGEST_LINE):
+                while line := stream.readline(_MAX_LINE_LENGTH):
                     number += 1
                     line = line.rstrip()
-                    if len(line) >= _LONGEST_LINE - 2:
+                    if len(line) >= _MAX_LINE_LENGTH - 2:
                         raise self._fault(number, "the line is longer than a million bytes")
                     if line and not (number == 1 and _HEADER.fullmatch(line)):
                         yield number, line

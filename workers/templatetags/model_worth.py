@@ -8,7 +8,7 @@ from typing import Any
 
 from django import template
 
-from workers.judging.worth import worth_in_short, worth_of, worth_of_model
+from workers.judging.worth import caveat_in_short, caveat_of, caveat_of_model
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 
 register = template.Library()
@@ -23,11 +23,11 @@ def model_worth(judge: Configuration | str) -> dict[str, Any]:
 
 def _worth(judge: Configuration | str) -> str:
     if isinstance(judge, Configuration):
-        return worth_of(judge)
-    if known := worth_of_model(judge):
+        return caveat_of(judge)
+    if known := caveat_of_model(judge):
         return known
     try:
-        return worth_of(parse(judge))
+        return caveat_of(parse(judge))
     except ConfigurationError:
         return ""
 
@@ -45,6 +45,6 @@ def short_worths(judges: Iterable[tuple[str, str]]) -> list[str]:
 
 def _in_short(text: str) -> str:
     try:
-        return worth_in_short(parse(text))
+        return caveat_in_short(parse(text))
     except ConfigurationError:
         return ""

@@ -19,7 +19,7 @@ from workers.training.making import GAUSSIAN
 from workers.training.recipes.density import RECIPE
 from workers.training.selection import Selection, load_selection
 
-READINGS_KEPT = 20_000
+READINGS_CACHED = 20_000
 """Pairs whose reading is remembered: density, density_euclidean and density_classifier ask for the
 same ones."""
 
@@ -79,9 +79,9 @@ class DensityModel:
         if new:
             scores, features = self.selection.readings(new, progress)
             found.update(zip(new, self._readings(new, scores, features), strict=True))
-        if len(self._known) + len(new) > READINGS_KEPT:
+        if len(self._known) + len(new) > READINGS_CACHED:
             self._known.clear()
-        self._known.update((pair, found[pair]) for pair in new[:READINGS_KEPT])
+        self._known.update((pair, found[pair]) for pair in new[:READINGS_CACHED])
         return [found[pair] for pair in shown]
 
     def _readings(

@@ -19,7 +19,7 @@ from workers.training.recipes.cmn import RECIPE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LatentModelAtHand:
+class LoadedLatentModel:
     files: ModelFiles
     space: LatentSpace
     others: Sequence[tuple[Context, str]]
@@ -67,7 +67,7 @@ class LatentModelAtHand:
         return self.space.inputs.pair(context[-self.turns :], response).cut
 
 
-def latent_model(name: str) -> LatentModelAtHand:
+def latent_model(name: str) -> LoadedLatentModel:
     """The trained model of this name on the device of ``resources``. Loaded at the first call, and
     anew where its files have changed. Raises ``ModelError``."""
     model = model_named(name, RECIPE)
@@ -75,7 +75,7 @@ def latent_model(name: str) -> LatentModelAtHand:
 
 
 @lru_cache(maxsize=2)
-def _loaded(files: ModelFiles, turns: int, device: str) -> LatentModelAtHand:
+def _loaded(files: ModelFiles, turns: int, device: str) -> LoadedLatentModel:
     space = load_latent_space(files.folder, device)
     others = [(tuple(context), response) for context, response in json.loads(space.files[OTHERS])]
-    return LatentModelAtHand(files, space, others, turns)
+    return LoadedLatentModel(files, space, others, turns)

@@ -21,7 +21,7 @@ from workers.training.mutual_information import (
     Latents,
     Variant,
     cmn_score,
-    negative_places,
+    negative_indices,
 )
 from workers.training.streams import stream
 
@@ -132,7 +132,7 @@ class LatentScorer:
         """Places in ``others``. Those with this context are no negatives of it either."""
         estimation = self._settings.estimation
         random = stream(estimation.seed, "negatives", json.dumps([context, reference]))
-        places = negative_places(
+        places = negative_indices(
             self._texts, reference, random, self._settings.negatives, estimation.form
         )
         kept = [place for place in places if tuple(self._others[place][0]) != context]

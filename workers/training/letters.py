@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import re
 
-_NOT_LETTERS = re.compile(r"[\W_]+")
+_NON_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
-def letters_of(text: str) -> str:
+def normalised_characters(text: str) -> str:
     """The letters and digits of ``text``, case folded, without anything between them: ``Can't
     you?`` and ``ca n't you ?`` are both ``cantyou``. "" for a text that has none, such as
     ``?!``."""
-    return _NOT_LETTERS.sub("", text.casefold())
+    return _NON_ALPHANUMERIC.sub("", text.casefold())
 
 
 def key_of(text: str) -> str:
-    """As ``letters_of``; a text without any letter stands for itself."""
-    return letters_of(text) or text.strip()
+    """As ``normalised_characters``; a text without any letter stands for itself."""
+    return normalised_characters(text) or text.strip()

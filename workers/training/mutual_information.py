@@ -165,7 +165,7 @@ def estimate(
     return Information(float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values))))
 
 
-def negative_places(
+def negative_indices(
     texts: Sequence[str],
     reference: str,
     random: np.random.Generator,

@@ -2,8 +2,8 @@
 training data.
 
 Corpora hold the same text in other spellings, cut off at the start, or as one string without its
-utterances' bounds. So letters and digits are compared (``letters.letters_of``), from the end of the
-context backwards.
+utterances' bounds. So letters and digits are compared (``letters.normalised_characters``), from the
+end of the context backwards.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Literal, Protocol, get_args
 
 from annotations.records import Utterance
 from workers.training.dialogues import TrainingDialogue
-from workers.training.letters import letters_of
+from workers.training.letters import normalised_characters
 
-LEAST_LETTERS = 36
+MIN_CHARACTERS = 36
 """What is shorter many people say, and is no sign of the same dialogue: "Good afternoon, sir. What
 can I do for you?" has 32 letters."""
 LAST_UTTERANCES = 2
@@ -62,19 +62,19 @@ class OverlapReport:
     found: tuple[Overlap, ...]
     """The strongest kind of each dialogue and place, in the order of ``KINDS``."""
     unclear: tuple[int, ...] = ()
-    """Places whose context stands in the training data, but has under ``LEAST_LETTERS`` letters and
-    no reference: with the same answer it would be an overlap of the kind ``context``."""
+    """Places whose context stands in the training data, but has under ``MIN_CHARACTERS`` letters
+    and no reference: with the same answer it would be an overlap of the kind ``context``."""
 
     def dialogues_with(self, kinds: Collection[Kind] = CONTEXTS) -> tuple[int, ...]:
         """The training dialogues that overlap, in order."""
         return tuple(sorted({one.dialogue for one in self.found if one.kind in kinds}))
 
-    def places_with(self, kinds: Collection[Kind] = CONTEXTS) -> tuple[int, ...]:
+    def positions_with(self, kinds: Collection[Kind] = CONTEXTS) -> tuple[int, ...]:
         """The evaluated places that overlap, in order."""
         return tuple(sorted({one.place for one in self.found if one.kind in kinds}))
 
     def __str__(self) -> str:
-        stand, dialogues = self.places_with(), self.dialogues_with()
+        stand, dialogues = self.positions_with(), self.dialogues_with()
         if stand:
             whole, end, utterance = (
                 len({one.place for one in self.found if one.kind == kind}) for kind in CONTEXTS
@@ -90,7 +90,7 @@ class OverlapReport:
                 f"none of {self.places:,} evaluation contexts stands in the {self.dialogues:,} "
                 "training dialogues"
             )
-        if references := set(self.places_with(KINDS)).difference(stand):
+        if references := set(self.positions_with(KINDS)).difference(stand):
             said += f"; of others a reference does: {len(references):,}"
         if self.unclear:
             said += (
@@ -105,7 +105,8 @@ def overlap(training: Sequence[TrainingDialogue], evaluation: Sequence[Place]) -
     both."""
     index = _Index(evaluation)
     said = [
-        [letters_of(utterance.text) for utterance in dialogue.utterances] for dialogue in training
+        [normalised_characters(utterance.text) for utterance in dialogue.utterances]
+        for dialogue in training
     ]
     found: dict[tuple[int, int], Overlap] = {}
     of_dialogues = (
@@ -127,11 +128,11 @@ def _long_utterances(said: Sequence[Sequence[str]], contexts: Sequence[str]) -> 
     beginnings: dict[str, dict[tuple[int, str], None]] = {}
     for dialogue, utterances in enumerate(said):
         for letters in utterances:
-            if len(letters) >= LEAST_LETTERS:
-                beginnings.setdefault(letters[:LEAST_LETTERS], {})[dialogue, letters] = None
+            if len(letters) >= MIN_CHARACTERS:
+                beginnings.setdefault(letters[:MIN_CHARACTERS], {})[dialogue, letters] = None
     for place, context in enumerate(contexts):
-        for start in range(len(context) - LEAST_LETTERS + 1):
-            for dialogue, letters in beginnings.get(context[start : start + LEAST_LETTERS], ()):
+        for start in range(len(context) - MIN_CHARACTERS + 1):
+            for dialogue, letters in beginnings.get(context[start : start + MIN_CHARACTERS], ()):
                 if context.startswith(letters, start):
                     yield Overlap("utterance", dialogue, place, len(letters))
 
@@ -147,18 +148,20 @@ class _Index:
         self.contexts: list[str] = []
         self.references: list[frozenset[str]] = []
         self.by_end: dict[str, list[int]] = {}
-        """By their last ``LEAST_LETTERS`` letters, or by all where there are fewer."""
+        """By their last ``MIN_CHARACTERS`` letters, or by all where there are fewer."""
         self.by_reference: dict[str, list[int]] = {}
         self.unclear: set[int] = set()
         for place, one in enumerate(evaluation):
-            context = "".join(letters_of(utterance.text) for utterance in one.context)
-            references = frozenset(letters_of(reference) for reference in one.references) - {""}
+            context = "".join(normalised_characters(utterance.text) for utterance in one.context)
+            references = frozenset(
+                normalised_characters(reference) for reference in one.references
+            ) - {""}
             self.contexts.append(context)
             self.references.append(references)
             if context:
-                self.by_end.setdefault(context[-LEAST_LETTERS:], []).append(place)
+                self.by_end.setdefault(context[-MIN_CHARACTERS:], []).append(place)
             for reference in references:
-                if len(reference) >= LEAST_LETTERS:
+                if len(reference) >= MIN_CHARACTERS:
                     self.by_reference.setdefault(reference, []).append(place)
 
     def in_dialogue(self, number: int, said: Sequence[str]) -> Iterator[Overlap]:
@@ -174,7 +177,7 @@ class _Index:
             answer = said[position + 1] if position + 1 < len(said) else ""
             # A long context has its last letters here; a short one is all the letters since some
             # utterance's start.
-            for key in {text[-LEAST_LETTERS:], *_short_ends(said, position)}:
+            for key in {text[-MIN_CHARACTERS:], *_short_ends(said, position)}:
                 for place in self.by_end.get(key, ()):
                     yield from self._at(number, place, text, said[: position + 1], answer)
 
@@ -184,7 +187,7 @@ class _Index:
         """``text`` is ``said`` in one piece: the dialogue up to an utterance's end, which
         ``answer`` follows."""
         context = self.contexts[place]
-        if len(context) < LEAST_LETTERS:
+        if len(context) < MIN_CHARACTERS:
             if answer in self.references[place]:
                 yield Overlap("context", number, place, len(context))
             elif not self.references[place]:
@@ -198,7 +201,7 @@ class _Index:
                     break
                 rest -= len(letters)
                 utterances += bool(letters)
-            if utterances >= LAST_UTTERANCES and len(context) - rest >= LEAST_LETTERS:
+            if utterances >= LAST_UTTERANCES and len(context) - rest >= MIN_CHARACTERS:
                 yield Overlap("end", number, place, len(context) - rest)
 
 
@@ -208,6 +211,6 @@ def _short_ends(said: Sequence[str], position: int) -> Iterator[str]:
     end = ""
     for letters in reversed(said[: position + 1]):
         end = letters + end
-        if len(end) >= LEAST_LETTERS:
+        if len(end) >= MIN_CHARACTERS:
             return
         yield end

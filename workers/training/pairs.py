@@ -48,7 +48,7 @@ def pairs_of(dialogues: Sequence[TrainingDialogue]) -> tuple[Pair, ...]:
     )
 
 
-def places_in_epoch(pairs: int, an_epoch: int, epoch: int, seed: int) -> NDArray[np.int64]:
+def indices_in_epoch(pairs: int, an_epoch: int, epoch: int, seed: int) -> NDArray[np.int64]:
     """Which of so many pairs an epoch goes over, ``an_epoch`` of them (0: all): a place in an
     endless row of permutations, so that none comes twice before all have come."""
     wanted = min(an_epoch or pairs, pairs)

@@ -3,7 +3,7 @@ another."""
 
 from __future__ import annotations
 
-_PACE_MEASURED = (3, 13)
+_MEASURED_RATE = (3, 13)
 """The steps whose time is the pace: the first ones also load code and fill caches."""
 
 
@@ -34,7 +34,7 @@ class Pace:
     def seconds_a_step(self, step: int, now: float) -> float | None:
         """Called after every step, ``step`` of them done since this process began; a number once,
         when it is known."""
-        first, last = _PACE_MEASURED
+        first, last = _MEASURED_RATE
         if step == first:
             self._begun = now
         if step == last and self._begun is not None:

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from workers.training.dialogues import TrainingDialogue
-from workers.training.letters import letters_of
-from workers.training.overlap import LEAST_LETTERS
+from workers.training.letters import normalised_characters
+from workers.training.overlap import MIN_CHARACTERS
 
 MOST_VERSIONS = 5
 """Of one conversation. What more dialogues say is a formula and ties none."""
@@ -23,7 +23,7 @@ def split_dialogues(
     """Training and validation data: whole dialogues, drawn by ``seed``, each part in the order of
     ``dialogues``.
 
-    Dialogues that share a long utterance, or two in a row (``overlap.LEAST_LETTERS`` letters or
+    Dialogues that share a long utterance, or two in a row (``overlap.MIN_CHARACTERS`` letters or
     more), are one conversation in two versions, as corpora hold them, and stay together. The
     validation part has ``validation_share`` of the dialogues, rounded, or a few less where a group
     does not fit; both parts have at least one. Raises ValueError where less than half of that would
@@ -76,13 +76,13 @@ def _groups(dialogues: Sequence[TrainingDialogue]) -> list[list[int]]:
 
 
 def _versions_share(dialogue: TrainingDialogue) -> Iterator[str]:
-    said = [letters_of(utterance.text) for utterance in dialogue.utterances]
+    said = [normalised_characters(utterance.text) for utterance in dialogue.utterances]
     # A dialogue of short lines has no long one; told twice in the same words it is still the same.
     yield "\n".join(said)
-    yield from (letters for letters in said if len(letters) >= LEAST_LETTERS)
+    yield from (letters for letters in said if len(letters) >= MIN_CHARACTERS)
     for before, after in pairwise(said):
         # Both are needed: what is long alone has been told above.
-        if before and after and len(before) + len(after) >= LEAST_LETTERS:
+        if before and after and len(before) + len(after) >= MIN_CHARACTERS:
             yield f"{before}\n{after}"
 
 

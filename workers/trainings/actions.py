@@ -103,9 +103,9 @@ def start(
                 created_by=by,
             )
             told = {"recipe": recipe, "seed": seed, "overlap": overlap_rule, "settings": settings}
-            audit.record(by, STARTED, name, **told, data=queries.data_words(training))
+            audit.record(by, STARTED, name, **told, data=queries.data_text(training))
             if hint:
-                _tell_on_commit(training)
+                _notify_on_commit(training)
     except IntegrityError as error:
         if Training.objects.filter(name=name).exists():
             raise Refused(
@@ -153,9 +153,9 @@ def go_on(training: Training, by: Any = None, hint: bool = True) -> bool:
         if again:
             audit.record(by, AGAIN, training.name)
             if hint:
-                _tell_on_commit(training)
+                _notify_on_commit(training)
     return bool(again)
 
 
-def _tell_on_commit(training: Training) -> None:
+def _notify_on_commit(training: Training) -> None:
     transaction.on_commit(lambda: runs.send_hints([training.pk]))

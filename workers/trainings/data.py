@@ -73,7 +73,7 @@ def conversations(training: Training) -> list[TrainingDialogue]:
     """All of the corpus's or the file's. Raises ``DataRefused``."""
     if "corpus" in training.data:
         if training.version is None:
-            raise DataRefused(f"the corpus {queries.data_words(training)} was deleted")
+            raise DataRefused(f"the corpus {queries.data_text(training)} was deleted")
         return dialogues_of(records_of(training.version))
     path = Path(training.data["file"])
     if _digest(path) != training.data["sha256"]:
@@ -97,7 +97,7 @@ def measured(dialogues: list[TrainingDialogue]) -> dict[str, Any]:
             {
                 "corpus": version.corpus.slug,
                 "version": version.label,
-                "contexts": len(report.places_with()),
+                "contexts": len(report.positions_with()),
                 "of": report.places,
                 "dialogues": len(shared),
                 "said": str(report),

@@ -33,7 +33,7 @@ FETCHED = "fetched"
 
 
 class OnStorage:
-    """``workers.resources.ModelsElsewhere``: which models there are, the rows say; what they are,
+    """``workers.resources.RemoteModels``: which models there are, the rows say; what they are,
     the storage."""
 
     def models(self) -> list[TrainedModel]:

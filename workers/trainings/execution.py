@@ -24,7 +24,7 @@ from annotations.stored_files import StorageAway
 from annotations.temporary import temporary_folder
 from workers import deadlines
 from workers.claims import Claim
-from workers.leases import lease_kept
+from workers.leases import renewing_lease
 from workers.model_files import ModelError
 from workers.training import processes
 from workers.training.settings import Abandoned, Progress, TrainingError
@@ -48,7 +48,7 @@ USED_AT_MOST = 0.85
 """Of a task's time: what is left is for the step under way, a validation and the checkpoint."""
 LONGEST_ERROR = 2_000
 
-Told = Callable[[Mapping[str, Any]], None]
+ProgressCallback = Callable[[Mapping[str, Any]], None]
 """Hears the progress as the row has it."""
 
 
@@ -56,7 +56,7 @@ class Paused(Exception):
     """The task's time is nearly over, or somebody stopped the training: a checkpoint is written."""
 
 
-def compute(training_id: int, told: Told | None = None) -> bool:
+def compute(training_id: int, told: ProgressCallback | None = None) -> bool:
     """Claim and do one training. False when there was nothing to do, or it did not come to its
     end."""
     claim = runs.claim(training_id)
@@ -73,7 +73,7 @@ def compute(training_id: int, told: Told | None = None) -> bool:
 
 def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
     try:
-        with lease_kept(lambda: runs.keep(claim), f"training {training.name}"):
+        with renewing_lease(lambda: runs.keep(claim), f"training {training.name}"):
             return _finished(claim, training, _made(training, reporter))
     except Abandoned:
         log.info("training %s was stopped, deleted or taken over", training.name)
@@ -109,11 +109,11 @@ def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
         Exception
     ) as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
         log.exception("training %s failed", training.name)
-        runs.fail(claim, _said(_words_for(problem)))
+        runs.fail(claim, _said(_label_for(problem)))
     return False
 
 
-def _words_for(problem: Exception) -> str:
+def _label_for(problem: Exception) -> str:
     """What of the machine can be mended is said so, and what is kept."""
     said = f"{type(problem).__name__}: {problem}"
     if os.strerror(errno.ENOSPC) in said or getattr(problem, "errno", None) == errno.EDQUOT:
@@ -248,7 +248,7 @@ class _Reporter:
     """Writes to the row how far the training is, at most once a second, and notices when it has to
     end."""
 
-    def __init__(self, claim: Claim, told: Told | None) -> None:
+    def __init__(self, claim: Claim, told: ProgressCallback | None) -> None:
         self._claim, self._told = claim, told
         self._last = self._last_curves = 0.0
         self._first: int | None = None

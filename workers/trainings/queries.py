@@ -76,7 +76,7 @@ def evaluation_versions() -> list[CorpusVersion]:
     )
 
 
-def data_words(training: Training) -> str:
+def data_text(training: Training) -> str:
     """What it learns from, for people."""
     data: dict[str, Any] = training.data
     if "corpus" in data:

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from annotations import clock
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import tell_workers
+from workers.hints import notify_workers
 from workers.trainings.models import Training
 
 TRAIN_TASK = "workers.trainings.tasks.train"
@@ -26,7 +26,7 @@ State = Training.State
 def send_hints(training_ids: Iterable[int]) -> int:
     """Tell workers of trainings that wait. Where the broker cannot be reached they wait for the
     sweeper."""
-    sent = tell_workers(TRAIN_TASK, ((pk, QUEUE) for pk in training_ids))
+    sent = notify_workers(TRAIN_TASK, ((pk, QUEUE) for pk in training_ids))
     Training.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 

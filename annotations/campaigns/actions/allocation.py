@@ -17,19 +17,23 @@ from annotations.campaigns.actions.terms import NothingToDo
 from annotations.campaigns.models import Campaign, Look
 from annotations.campaigns.plan.allocation import (
     allocation_weights,
-    looks_due,
+    interim_analyses_due,
     ratings_left,
     reached,
 )
 from annotations.campaigns.plan.evidence import LOOKS, Standing, standing_of
-from annotations.campaigns.queries.allocation import cells_of_campaign, meets_target, systems_asked
+from annotations.campaigns.queries.allocation import (
+    cells_of_campaign,
+    meets_target,
+    requested_systems,
+)
 from annotations.campaigns.queries.overview import slot_counts
 
 CHECK_SECONDS = 2.0
 """A campaign's ratings are counted at most this often, by whichever rater's request comes by."""
 
 
-def look_if_due(campaign: Campaign) -> None:
+def run_interim_analysis_if_due(campaign: Campaign) -> None:
     """To be called after a rating. One word in the cache where nothing is due; nothing at all for
     other campaigns."""
     if not campaign.is_looked_at or campaign.has_enough:
@@ -53,7 +57,7 @@ def look(campaign: Campaign) -> Look | None:
         if stored is None:
             return None
         done, wanted, _free = slot_counts(stored)
-        number = looks_due(done, wanted)
+        number = interim_analyses_due(done, wanted)
         if number < 1 or Look.objects.filter(campaign=stored, number__gte=number).exists():
             return None
         made = _store(stored, number, done, wanted)
@@ -64,7 +68,7 @@ def look(campaign: Campaign) -> Look | None:
 
 
 def _store(campaign: Campaign, number: int, done: int, wanted: int) -> Look:
-    systems = systems_asked(campaign)
+    systems = requested_systems(campaign)
     standing = standing_of(cells_of_campaign(campaign, systems))
     found = reached(standing)
     return Look.objects.create(

@@ -20,7 +20,7 @@ from annotations.campaigns.models.conversation import LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import least_utterances
 from annotations.importers.texts import text_fault
 
-TRIALS_ARE_KEPT = timedelta(hours=1)
+TRIAL_RETENTION = timedelta(hours=1)
 State = Message.State
 
 
@@ -32,7 +32,7 @@ class ChatOver(ChatRefused):
     """It has ended, or has its greatest length."""
 
 
-class NotInHand(ChatRefused):
+class NotAssigned(ChatRefused):
     """The item is not the rater's any more: given back, skipped, or the rater takes no part now."""
 
 
@@ -75,7 +75,7 @@ def say(conversation: Conversation, text: str, key: str) -> Said:
             return Said(
                 before, chat.messages.filter(number=before.number + 1).first(), is_new=False
             )
-        _must_be_in_hand(chat)
+        _check_assigned(chat)
         last = chat.messages.order_by("-number").first()
         if last is not None and (last.speaker == "A" or last.state != State.DONE):
             raise NotYourTurn(_("Your partner has not answered yet. What you wrote is kept."))
@@ -115,7 +115,7 @@ def ask_again(conversation: Conversation) -> Message | None:
     """
     with transaction.atomic():
         chat = _locked(conversation)
-        _must_be_in_hand(chat)
+        _check_assigned(chat)
         last = chat.messages.order_by("-number").first()
         if last is None or last.state != State.FAILED:
             return None
@@ -136,13 +136,13 @@ def end(conversation: Conversation) -> None:
     """The rater has said enough. An answer on its way is not waited for. Ending twice is ending
     once.
 
-    Raises ``TooShort`` and ``NotInHand``.
+    Raises ``TooShort`` and ``NotAssigned``.
     """
     with transaction.atomic():
         chat = _locked(conversation)
         if chat.finished_at is not None:
             return
-        _must_be_in_hand(chat)
+        _check_assigned(chat)
         least = least_utterances(chat.assignment.item.campaign)
         if chat.messages.filter(state=State.DONE).count() < least:
             raise TooShort(
@@ -166,7 +166,7 @@ def begin_trial(chat_system: ChatSystem, question: str) -> Message:
     are forgotten."""
     question = spoken_text(question)
     with transaction.atomic():
-        chat_system.trials.filter(created_at__lt=timezone.now() - TRIALS_ARE_KEPT).delete()
+        chat_system.trials.filter(created_at__lt=timezone.now() - TRIAL_RETENTION).delete()
         trial = Conversation.objects.create(trial_of=chat_system)
         Message.objects.create(conversation=trial, number=0, speaker="A", text=question)
         return Message.objects.create(
@@ -182,12 +182,12 @@ def _locked(conversation: Conversation) -> Conversation:
     )
 
 
-def _must_be_in_hand(chat: Conversation) -> None:
+def _check_assigned(chat: Conversation) -> None:
     if chat.finished_at is not None:
         raise ChatOver(_("This chat has ended. Please rate it now."))
     if not chat.assignment.participation.takes_part:
-        raise NotInHand(_("You take no part in this campaign any more. What was said is kept."))
+        raise NotAssigned(_("You take no part in this campaign any more. What was said is kept."))
     if chat.assignment.state != Assignment.State.LEASED:
-        raise NotInHand(
+        raise NotAssigned(
             _("You were away for long, and this chat was given back. Take up your work to go on.")
         )

@@ -20,7 +20,7 @@ class SystemInUse(Exception):
         self.campaigns = campaigns
 
 
-def keep_chat_system(chat_system: ChatSystem) -> ChatSystem:
+def save_chat_system(chat_system: ChatSystem) -> ChatSystem:
     """Store a new or changed system. Raises ``SystemInUse`` where the change would make what was
     rated another one."""
     if chat_system.pk is not None:

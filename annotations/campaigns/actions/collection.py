@@ -28,7 +28,7 @@ LEFT_WHILE_WAITING = "left before a partner came"
 LEFT_BY_BOTH = f"both stayed away for more than {DESERTED_HOURS} hours"
 
 
-class NoRoom(Exception):
+class NoFreeChat(Exception):
     """The rater cannot meet anybody now. ``why`` is "paused", "not_open", "closed", "excluded" or
     "enough"."""
 
@@ -37,7 +37,7 @@ class NoRoom(Exception):
         self.why = why
 
 
-class NotYourRoom(Exception):
+class NotYourChat(Exception):
     """There is no such room, or the rater is not one of its two."""
 
 
@@ -45,7 +45,7 @@ class OutOfTurn(Exception):
     """The partner must write first."""
 
 
-class RoomClosed(Exception):
+class ChatClosed(Exception):
     """The dialogue is finished or abandoned, or has not begun; nothing can be said in it."""
 
 
@@ -62,32 +62,32 @@ def meet(participation: Participation) -> Room:
     wait in.
 
     One rater of a campaign meets at a time, so two who come together find each other. Raises
-    ``NoRoom``.
+    ``NoFreeChat``.
     """
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update(no_key=True).get(pk=participation.campaign_id)
         now = timezone.now()
-        if room := _open_room_of(participation):
+        if room := _open_chat_of(participation):
             note_presence(room, participation, now)
             return room
-        if why := why_no_room(campaign, participation, now):
-            raise NoRoom(why)
+        if why := why_no_chat(campaign, participation, now):
+            raise NoFreeChat(why)
         _close_forsaken(campaign, now)
-        return _taken(campaign, participation, now) or _new_room(campaign, participation, now)
+        return _taken(campaign, participation, now) or _new_chat(campaign, participation, now)
 
 
-def why_no_room(campaign: Campaign, participation: Participation, now: datetime) -> str:
+def why_no_chat(campaign: Campaign, participation: Participation, now: datetime) -> str:
     """Why this rater cannot be in any room; "" where the campaign and the rater allow it."""
     if not Participation.objects.get(pk=participation.pk).takes_part:
         return "excluded"
-    if campaign.hands_out_items(now):
+    if campaign.assigns_items(now):
         return ""
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
     return "not_open" if campaign.opens_at and now < campaign.opens_at else "closed"
 
 
-def _open_room_of(participation: Participation) -> Room | None:
+def _open_chat_of(participation: Participation) -> Room | None:
     return Room.objects.filter(
         Q(rater_a=participation) | Q(rater_b=participation),
         state__in=OPEN_STATES,
@@ -125,10 +125,10 @@ def _taken(campaign: Campaign, participation: Participation, now: datetime) -> R
     return None
 
 
-def _new_room(campaign: Campaign, participation: Participation, now: datetime) -> Room:
+def _new_chat(campaign: Campaign, participation: Participation, now: datetime) -> Room:
     wanted = campaign.dialogues_per_system
     if wanted is not None and dialogues_under_way(campaign) >= wanted:
-        raise NoRoom("enough")
+        raise NoFreeChat("enough")
     number = (campaign.rooms.aggregate(last=Max("number"))["last"] or 0) + 1
     persona_a, persona_b = make_pair(_knowledge(), f"{campaign.seed}/{number}")
     return Room.objects.create(
@@ -175,7 +175,7 @@ def partner_is_away(room: Room, participation: Participation, now: datetime) -> 
 
 
 def say(participation: Participation, public_id: str, text: str, key: str) -> Said:
-    """Store the next line. Idempotent by key. Raises ``NotYourRoom``, ``RoomClosed``,
+    """Store the next line. Idempotent by key. Raises ``NotYourChat``, ``ChatClosed``,
     ``OutOfTurn``."""
     with transaction.atomic():
         room = _locked(participation, public_id)
@@ -184,7 +184,7 @@ def say(participation: Participation, public_id: str, text: str, key: str) -> Sa
         if known is not None and known.speaker == role:
             return Said(known, room, is_new=False)
         if room.state != Room.State.TALKING:
-            raise RoomClosed(room.state)
+            raise ChatClosed(room.state)
         number = room.lines.count()
         if known is not None or role != speaker_of(number):
             raise OutOfTurn
@@ -204,7 +204,7 @@ def speaker_of(number: int) -> str:
 
 def leave(participation: Participation, public_id: str) -> Room:
     """End the meeting; both may meet others then. A finished dialogue stays finished. Raises
-    ``NotYourRoom``."""
+    ``NotYourChat``."""
     with transaction.atomic():
         room = _locked(participation, public_id)
         if room.state not in OPEN_STATES:
@@ -238,5 +238,5 @@ def _locked(participation: Participation, public_id: str) -> Room:
         .first()
     )
     if room is None:
-        raise NotYourRoom(public_id)
+        raise NotYourChat(public_id)
     return room

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotations import clock
 from annotations.campaigns.actions import hand
-from annotations.campaigns.actions.allocation import look_if_due
+from annotations.campaigns.actions.allocation import run_interim_analysis_if_due
 from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
 from annotations.campaigns.actions.membership import join
 from annotations.campaigns.actions.qualification import settle, settle_if_all_done, training_left
@@ -39,7 +39,7 @@ __all__ = [
     "NotHanded",
     "RatingsClosed",
     "Stored",
-    "fill_desk",
+    "fill_queue",
     "give_back",
     "give_back_everything",
     "join",
@@ -58,7 +58,7 @@ State = Assignment.State
 Qualification = Participation.Qualification
 
 
-def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
+def fill_queue(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
     """Renew what is in hand and claim more up to ``want`` items: training first, then regular and
     attention items.
 
@@ -68,27 +68,27 @@ def fill_desk(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
     now = clock.now()
     with transaction.atomic():
         rater = hand.locked(participation)
-        desk = _filled(rater, hand.in_hand_and_latest(rater, RECENT_ITEMS), want, now)
+        desk = _filled(rater, hand.assigned_and_latest(rater, RECENT_ITEMS), want, now)
     hand.tell(participation, rater)
-    look_if_due(rater.campaign)
+    run_interim_analysis_if_due(rater.campaign)
     return desk
 
 
 def rate_and_refill(
     participation: Participation, public_id: str, judgement: Judgement, want: int = HELD_AT_ONCE
 ) -> tuple[Stored, Desk]:
-    """``rate`` and then ``fill_desk``, under one lock and with one commit: what a rater waits for
+    """``rate`` and then ``fill_queue``, under one lock and with one commit: what a rater waits for
     after each item.
 
     ``participation`` is as this request has read it, with its campaign. Whatever goes wrong with
     the next item, the rating is stored: then the desk is filled anew, by itself. Raises what
-    ``rate`` raises, with nothing stored, and what ``fill_desk`` raises, with the rating stored.
+    ``rate`` raises, with nothing stored, and what ``fill_queue`` raises, with the rating stored.
     """
     now = clock.now()
     desk = None
     with transaction.atomic():
         rater = hand.locked(participation, participation.campaign)
-        latest = hand.in_hand_and_latest(rater, RECENT_ITEMS)
+        latest = hand.assigned_and_latest(rater, RECENT_ITEMS)
         stored = store(rater, public_id, judgement, now, latest)
         try:
             with transaction.atomic():  # a savepoint
@@ -97,9 +97,9 @@ def rate_and_refill(
             log.exception("the next item could not be handed to %s with the rating", rater)
             rater.save(update_fields=["rated"])
     if desk is None:
-        return stored, fill_desk(participation, want)
+        return stored, fill_queue(participation, want)
     hand.tell(participation, rater)
-    look_if_due(rater.campaign)
+    run_interim_analysis_if_due(rater.campaign)
     return stored, desk
 
 

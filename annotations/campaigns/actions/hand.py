@@ -18,7 +18,7 @@ from annotations import clock
 from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
 
-RATERS_A_SWEEP = 20
+RATERS_PER_SWEEP = 20
 LONGEST_LEASE = timedelta(hours=1)
 """A longer one was written before a clock was set back: nobody would be given the item till
 then."""
@@ -55,7 +55,7 @@ def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
         return "closed"
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
-    return "" if campaign.hands_out_items(now) else "not_open"
+    return "" if campaign.assigns_items(now) else "not_open"
 
 
 def conflicting(rater: Participation, system: str) -> Exists:
@@ -93,7 +93,7 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
         expired = expired.exclude(participation=besides)
     silent = set(
         expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[
-            :RATERS_A_SWEEP
+            :RATERS_PER_SWEEP
         ]
     )
     if not silent:
@@ -107,7 +107,7 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
     return put_back(expired.filter(participation__in=ours).order_by().values_list("pk", flat=True))
 
 
-def in_hand_and_latest(rater: Participation, latest: int) -> list[Assignment]:
+def assigned_and_latest(rater: Participation, latest: int) -> list[Assignment]:
     """In the order of work: what the rater holds, and the ``latest`` items given, whatever became
     of them.
 

@@ -58,7 +58,7 @@ def make_corpus(
     """
     with transaction.atomic():
         Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # one harvest at a time
-        rooms = list(collected_rooms(campaign))
+        rooms = list(collected_chats(campaign))
         if not rooms:
             raise NothingToCollect
         known = CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
@@ -70,7 +70,7 @@ def make_corpus(
     return outcome
 
 
-def collected_rooms(campaign: Campaign) -> Iterable[Room]:
+def collected_chats(campaign: Campaign) -> Iterable[Room]:
     """The dialogues that the corpus is made of, in the order of their numbers, with their lines."""
     return (
         campaign.rooms.filter(state=Room.State.FINISHED, left_out=False)

@@ -64,7 +64,7 @@ def exclude(participation: Participation, reason: str, by: Any = None) -> int:
             state=Participation.State.EXCLUDED, exclusion_reason=reason, excluded_at=timezone.now()
         )
         _end_meetings(rater)
-        freed = _free_places(rater.campaign_id, Assignment.objects.filter(participation=rater))
+        freed = _free_slots(rater.campaign_id, Assignment.objects.filter(participation=rater))
         _note(by, "rater.excluded", rater, reason=reason, ratings_no_longer_counted=freed)
         return freed
 
@@ -116,7 +116,7 @@ def restore(participation: Participation, by: Any = None) -> Restored:
             _note(by, "rater.restored", rater, ratings_counted_again=0, places_taken_by_others=0)
             return Restored(0, 0)
         stakes = Conflict.objects.filter(user=rater.user_id).values_list("system_id", flat=True)
-        restored = _take_places_back(
+        restored = _release_slots(
             rater.campaign_id,
             Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes)),
         )
@@ -136,7 +136,7 @@ def declare_conflict(user: Any, system: System, by: Any = None) -> int:
     with transaction.atomic():
         _conflict, is_new = Conflict.objects.get_or_create(user=user, system=system)
         freed = sum(
-            _free_places(
+            _free_slots(
                 rater.campaign_id,
                 Assignment.objects.filter(participation=rater, item__system=system),
             )
@@ -154,7 +154,7 @@ def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
         if not Conflict.objects.filter(user=user, system=system).delete()[0]:
             return Restored(0, 0)
         taken = [
-            _take_places_back(
+            _release_slots(
                 rater.campaign_id,
                 Assignment.objects.filter(participation=rater, item__system=system),
             )
@@ -199,7 +199,7 @@ def _end_meetings(rater: Participation) -> None:
     )
 
 
-def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
+def _free_slots(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
     """What is rated stays rated but holds no place; what is in hand goes back."""
     done = assignments.filter(state=Assignment.State.DONE, slot__isnull=False).count()
     Slot.objects.filter(holder__in=assignments).update(holder=None)
@@ -210,7 +210,7 @@ def _free_places(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
     return done
 
 
-def _take_places_back(campaign_id: int, assignments: QuerySet[Assignment]) -> Restored:
+def _release_slots(campaign_id: int, assignments: QuerySet[Assignment]) -> Restored:
     waiting = dict(
         assignments.filter(
             state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR

@@ -68,10 +68,10 @@ def store(
     """What ``rate`` does, for a rater whose row is locked. The caller saves the rater's count,
     ``rated``.
 
-    ``in_hand``: of ``hand.in_hand_and_latest``, where the caller has read it under the same lock.
+    ``in_hand``: of ``hand.assigned_and_latest``, where the caller has read it under the same lock.
     """
     _check(judgement, rater.campaign)
-    assignment = _leased(in_hand, public_id) or _given_before(rater, public_id, judgement.key)
+    assignment = _leased(in_hand, public_id) or _rated_before(rater, public_id, judgement.key)
     if assignment.known is not None:
         return Stored(
             RatingRevision.objects.select_related("assignment__item").get(pk=assignment.known),
@@ -133,7 +133,7 @@ def _leased(in_hand: Sequence[Assignment], public_id: str) -> Assignment | None:
     return None
 
 
-def _given_before(rater: Participation, public_id: str, key: str) -> Assignment:
+def _rated_before(rater: Participation, public_id: str, key: str) -> Assignment:
     """With ``known``, the revision that this key made before, if any; read under the rater's
     lock."""
     same_key = RatingRevision.objects.filter(assignment=OuterRef("pk"), key=key).order_by()

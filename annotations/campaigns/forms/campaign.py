@@ -26,10 +26,10 @@ from annotations.campaigns.forms.fields import (
     PlainText,
     RowsField,
     as_key,
-    axes_as_lines,
+    axes_as_text,
     utc_moment,
 )
-from annotations.campaigns.forms.spreading import SpreadFields
+from annotations.campaigns.forms.spreading import AllocationFields
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
 from annotations.campaigns.queries import overview
@@ -51,7 +51,7 @@ def _label(score: int) -> forms.CharField:
     )
 
 
-class CampaignForm(SpreadFields):
+class CampaignForm(AllocationFields):
     """Which fields it has depends on the kind: a collection has no scale, a chat no responses."""
 
     kind = forms.ChoiceField(
@@ -188,7 +188,7 @@ class CampaignForm(SpreadFields):
         self.fixed = campaign is not None and campaign.state != Campaign.State.DRAFT
         self.kind_now = self._kind()
         self._offer_choices()
-        self._keep_fields_of_kind()
+        self._select_fields_of_kind()
         for bound in self:
             if bound.name in LABELS:
                 bound.field.widget.attrs["aria-label"] = _("what %(score)s means") % {
@@ -209,7 +209,7 @@ class CampaignForm(SpreadFields):
             "kind": Kind.TURN,
             "version": version or (versions[0] if versions else None),
             "seed": random_seed(),
-            "axes": axes_as_lines(axis.as_json() for axis in DEFAULT_AXES),
+            "axes": axes_as_text(axis.as_json() for axis in DEFAULT_AXES),
             **dict(zip(LABELS, DEFAULT_LABELS, strict=True)),
         }
 
@@ -239,7 +239,7 @@ class CampaignForm(SpreadFields):
         fields["version"].queryset = CorpusVersion.objects.select_related("corpus").order_by(
             "corpus__name", "corpus__slug", "-number"
         )
-        fields["version"].label_from_instance = _version_words
+        fields["version"].label_from_instance = _version_text
         offered = System.objects.filter(version=self.version_now).order_by("position")
         fields["systems"].queryset = offered
         fields["chat_systems"].queryset = overview.ChatSystem.objects.order_by("name")
@@ -254,7 +254,7 @@ class CampaignForm(SpreadFields):
             self.initial.setdefault("chat_systems", list(fields["chat_systems"].queryset))
             self.initial.setdefault("axes_below", THRESHOLD_OF_KIND.get(Kind(self.kind_now)))
 
-    def _keep_fields_of_kind(self) -> None:
+    def _select_fields_of_kind(self) -> None:
         kept = set(ONCE_OPENED if self.fixed else (*ALWAYS, *FIELDS_OF_KIND[self.kind_now]))
         for name in list(self.fields):
             if name not in kept:
@@ -378,7 +378,7 @@ class CampaignForm(SpreadFields):
             boxes, key=lambda pair: (_KIND_ORDER.index(_kind_of(pair[0])), pair[0].position)
         )
         for kind, pairs in groupby(ordered, key=lambda pair: _kind_of(pair[0])):
-            yield _KIND_WORDS.get(kind, kind), [box for _, box in pairs]
+            yield _KIND_LABELS.get(kind, kind), [box for _, box in pairs]
 
     @property
     def offers_gold(self) -> bool:
@@ -433,7 +433,7 @@ _EXPLAINED = {
     ),
 }
 _KIND_ORDER = ["agent", "human", "gold", "baseline", "withheld"]
-_KIND_WORDS = {
+_KIND_LABELS = {
     "agent": gettext_lazy("agents"),
     "human": gettext_lazy("humans"),
     "gold": gettext_lazy("the dialogue's own answers"),
@@ -447,5 +447,5 @@ def _kind_of(system: System) -> str:
     return "withheld" if system.withheld else system.kind
 
 
-def _version_words(version: CorpusVersion) -> str:
+def _version_text(version: CorpusVersion) -> str:
     return f"{version.corpus.name} ({version.label})"

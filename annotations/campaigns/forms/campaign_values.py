@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from annotations.campaigns.forms.fields import as_key, axes_as_lines
+from annotations.campaigns.forms.fields import as_key, axes_as_text
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, DEFAULT_THRESHOLD, SCORES
@@ -75,7 +75,7 @@ def ticked_at_first(systems: Iterable[System]) -> list[System]:
 def _fill(data: Any, kind: str) -> None:
     """Fields that the other kind did not have come with what they would have had from the start."""
     start = {
-        "axes": axes_as_lines(axis.as_json() for axis in DEFAULT_AXES),
+        "axes": axes_as_text(axis.as_json() for axis in DEFAULT_AXES),
         "raters_per_item": "2",
         "utterances": "14",
         "allocation": Campaign.Allocation.UNIFORM.value,
@@ -110,11 +110,11 @@ def values_of(campaign: Campaign) -> dict[str, Any]:
         "seed": campaign.seed,
         "raters_per_item": campaign.raters_per_item,
         "axes_below": campaign.axes_below,
-        "axes": axes_as_lines(campaign.axes),
+        "axes": axes_as_text(campaign.axes),
         "utterances": campaign.utterances,
         "pass_mark": None if campaign.pass_mark is None else round(campaign.pass_mark * 100, 6),
         "attention_every": campaign.attention_every,
-        **spread_of(campaign),
+        **allocation_of(campaign),
         "groups": list(campaign.groups.all()),
         "opens_at": campaign.opens_at,
         "closes_at": campaign.closes_at,
@@ -122,7 +122,7 @@ def values_of(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def spread_of(campaign: Campaign) -> dict[str, Any]:
+def allocation_of(campaign: Campaign) -> dict[str, Any]:
     """The target's value stands in the field of its own unit."""
     given = {"allocation": campaign.allocation, "target": campaign.target}
     if campaign.target != Campaign.Target.NONE:

@@ -19,7 +19,7 @@ KEY = RegexValidator(
 )
 
 
-class LineField(forms.CharField):
+class UtteranceField(forms.CharField):
     """Browsers send line ends as two characters; a line end is one."""
 
     def to_python(self, value: Any) -> str:
@@ -31,8 +31,8 @@ class LineField(forms.CharField):
             raise forms.ValidationError(_("The text %(fault)s."), params={"fault": fault})
 
 
-class LineForm(forms.Form):
-    text = LineField(error_messages={"required": _("Write something first.")})
+class UtteranceForm(forms.Form):
+    text = UtteranceField(error_messages={"required": _("Write something first.")})
     key = forms.CharField(validators=[KEY], error_messages={"required": KEY.message})
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.queries.ratings import OVERALL
 from annotations.importers.texts import text_fault
-from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
+from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
 
 MOST_AXES = 12
 LONGEST_AXIS_NAME, LONGEST_QUESTION = 60, 200
@@ -98,7 +98,7 @@ def axis_key(name: str, number: int) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or f"axis_{number}"
 
 
-def axes_as_lines(axes: Iterable[dict[str, Any]]) -> str:
+def axes_as_text(axes: Iterable[dict[str, Any]]) -> str:
     return "\n".join(
         f"{axis['name']}: {axis['question']}" if axis["question"] else axis["name"] for axis in axes
     )
@@ -120,4 +120,4 @@ def moment_field(label: str, help_text: str, how_to_write: str) -> forms.DateTim
 
 
 def as_key(text: str) -> int | None:
-    return whole_number(text, DIGITS_OF_A_KEY)
+    return parse_integer(text, DIGITS_OF_A_KEY)

@@ -15,7 +15,7 @@ from annotations.campaigns.models import Campaign, Guidelines
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.importers.texts import text_fault
-from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
+from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
 
 LONGEST_SKIP_REASON = 500
 LONGEST_MS = 2**31 - 1
@@ -48,7 +48,7 @@ class TimingField(forms.Field):
         super().__init__(required=False)
 
     def clean(self, value: Any) -> int | None:
-        number = whole_number(str(value or "").strip(), DIGITS_OF_A_KEY)
+        number = parse_integer(str(value or "").strip(), DIGITS_OF_A_KEY)
         return None if number is None or number > self.highest else number
 
 
@@ -103,7 +103,7 @@ class RatingForm(forms.Form):
         if score is None or "axis" not in cleaned:
             return
         marked = list(dict.fromkeys(cleaned["axis"]))
-        if not axes_are_asked(self.campaign, score):
+        if not has_axes(self.campaign, score):
             if marked:
                 self.add_error("axis", _("Axes are marked only where the score asks for them."))
             cleaned["low_axes"] = None
@@ -143,7 +143,7 @@ class RatingForm(forms.Form):
         )
 
 
-def axes_are_asked(campaign: Campaign, score: int) -> bool:
+def has_axes(campaign: Campaign, score: int) -> bool:
     return bool(campaign.axes) and campaign.axes_below is not None and score < campaign.axes_below
 
 

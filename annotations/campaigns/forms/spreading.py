@@ -21,7 +21,7 @@ class _Preset(forms.ChoiceField):
         return super().clean(value or self.initial)
 
 
-class SpreadFields(forms.Form):
+class AllocationFields(forms.Form):
     """Of responses and dialogues only: a chat's systems and a collection's pairs are not drawn from
     slots by system."""
 

@@ -242,7 +242,7 @@ class Campaign(models.Model):
         """Its target is met, and nobody wants more: no item is handed out, as if all were rated."""
         return self.target_met_at is not None and not self.past_target
 
-    def hands_out_items(self, now: datetime) -> bool:
+    def assigns_items(self, now: datetime) -> bool:
         """Open, and within its dates. A rater keeps what is already in hand when this ends."""
         return (
             self.state == self.State.OPEN

@@ -38,7 +38,7 @@ class Reached:
         return self.widest is not None and self.widest <= value
 
 
-def looks_due(done: int, wanted: int) -> int:
+def interim_analyses_due(done: int, wanted: int) -> int:
     """How many looks ``done`` of ``wanted`` ratings have brought: one for each twentieth."""
     return min(LOOKS * done // wanted, LOOKS) if wanted > 0 else 0
 

@@ -13,7 +13,7 @@ Basis = Literal["campaign", "kind", "assumed"]
 """Whose ratings the pace is of: this campaign's, the site's campaigns of the same kind, or
 nobody's."""
 
-FEWEST_FOR_A_PACE = 10
+MIN_RUNS_FOR_ESTIMATE = 10
 """A median of fewer ratings says little; the next basis is taken instead."""
 ASSUMED_SECONDS = {"turn": 20.0, "dialogue": 90.0, "interactive": 300.0, "collection": 900.0}
 """For one rating (of a collection: for one person's part in a dialogue) where nobody has rated yet.
@@ -39,12 +39,12 @@ class Pace:
         return self.seconds / 60
 
 
-def assumed_pace(kind: str) -> Pace:
+def assumed_response_time(kind: str) -> Pace:
     seconds = ASSUMED_SECONDS[kind]
     return Pace(seconds, seconds / 2, seconds * 2, "assumed")
 
 
-def measured_pace(seconds: Sequence[float], basis: Basis) -> Pace | None:
+def measured_response_time(seconds: Sequence[float], basis: Basis) -> Pace | None:
     """The median of the ratings' active seconds; None where there are too few of them.
 
     The interval is that of the order statistics: with n ratings the median lies between those at
@@ -53,7 +53,7 @@ def measured_pace(seconds: Sequence[float], basis: Basis) -> Pace | None:
     """
     ordered = sorted(seconds)
     count = len(ordered)
-    if count < FEWEST_FOR_A_PACE:
+    if count < MIN_RUNS_FOR_ESTIMATE:
         return None
     reach = STANDARD_NORMAL_975 * math.sqrt(count) / 2
     lowest = max(math.floor(count / 2 - reach), 1)

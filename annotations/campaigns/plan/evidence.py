@@ -21,7 +21,7 @@ POCOCK_20 = 2.672
 """In units of the standard error: the constant that 20 evenly spaced looks together pass with a
 chance of 5 % where there is no difference (Pocock 1977; Jennison and Turnbull 2000, table 2.1).
 1.96 would be passed in 25 %."""
-LEVEL_OF_A_LOOK = 0.00754
+INTERIM_LEVEL = 0.00754
 """Two-sided, of one look: P(|Z| > 2.672)."""
 FEWEST_RATINGS, FEWEST_DIALOGUES = 5, 3
 """Below them a system's variance is a guess, and nothing is said of it."""
@@ -139,5 +139,5 @@ def standing_of(cells: Cells) -> Standing:
 def _critical(dialogues: Numbers) -> Numbers:
     """Student's t with one degree of freedom less than dialogues, at the level of a look."""
     with np.errstate(invalid="ignore"):
-        found: Numbers = stdtrit(np.maximum(dialogues - 1, 1), 1 - LEVEL_OF_A_LOOK / 2)
+        found: Numbers = stdtrit(np.maximum(dialogues - 1, 1), 1 - INTERIM_LEVEL / 2)
     return found

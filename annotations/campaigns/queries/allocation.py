@@ -17,7 +17,7 @@ from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.models import System
 
 
-def systems_asked(campaign: Campaign) -> list[int]:
+def requested_systems(campaign: Campaign) -> list[int]:
     """Keys of the systems that have regular items, in the corpus's order."""
     regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR, system__isnull=False)
     return list(

@@ -22,19 +22,19 @@ OPEN_STATES = (Room.State.WAITING, Room.State.TALKING)
 
 
 @dataclass(frozen=True, slots=True)
-class SaidLine:
+class SentMessage:
     mine: bool
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class RoomView:
+class ChatView:
     """All that a browser of one of the two may know. The partner is nobody in particular."""
 
     public_id: str
     state: str
     persona: tuple[str, ...]
-    lines: tuple[SaidLine, ...]
+    lines: tuple[SentMessage, ...]
     wanted: int
     my_turn: bool
     partner_away: bool
@@ -86,7 +86,7 @@ def room_of(participation: Participation, public_id: str) -> Room:
     return room
 
 
-def current_room(participation: Participation) -> Room | None:
+def current_chat(participation: Participation) -> Room | None:
     """The room that the rater waits or writes in."""
     return Room.objects.filter(
         Q(rater_a=participation) | Q(rater_b=participation),
@@ -95,14 +95,14 @@ def current_room(participation: Participation) -> Room | None:
     ).first()
 
 
-def room_view(room: Room, participation: Participation) -> RoomView:
+def chat_view(room: Room, participation: Participation) -> ChatView:
     now = timezone.now()
     mine = "A" if room.rater_a_id == participation.pk else "B"
-    lines = tuple(SaidLine(line.speaker == mine, line.text) for line in room.lines.all())
+    lines = tuple(SentMessage(line.speaker == mine, line.text) for line in room.lines.all())
     partner_seen = room.seen_b_at if mine == "A" else room.seen_a_at
     silent = (now - partner_seen).total_seconds() if partner_seen else 0
     talking = room.state == Room.State.TALKING
-    return RoomView(
+    return ChatView(
         public_id=room.public_id,
         state=room.state,
         persona=tuple(room.persona_a if mine == "A" else room.persona_b),
@@ -135,7 +135,7 @@ def corpus_of(campaign: Campaign) -> CollectedCorpus | None:
     return CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
 
 
-def finished_room(campaign: Campaign, public_id: str) -> Room:
+def finished_chat(campaign: Campaign, public_id: str) -> Room:
     """A room with lines, for the organiser to read. Raises ``NotFound``."""
     rooms = campaign.rooms.select_related("rater_a", "rater_b").prefetch_related("lines")
     room = None if "\0" in public_id else rooms.filter(public_id=public_id).first()
@@ -144,7 +144,7 @@ def finished_room(campaign: Campaign, public_id: str) -> Room:
     return room
 
 
-def rooms_with_lines(campaign: Campaign) -> Sequence[Room]:
+def chats_with_utterances(campaign: Campaign) -> Sequence[Room]:
     """All rooms but those in which nothing was said and nobody is any more."""
     rooms = campaign.rooms.select_related("rater_a", "rater_b").annotate(
         said=Count("lines"), begun=Min("lines__created_at")
@@ -152,7 +152,7 @@ def rooms_with_lines(campaign: Campaign) -> Sequence[Room]:
     return list(rooms.exclude(state=Room.State.ABANDONED, said=0).order_by("number"))
 
 
-def rooms_table(campaign: Campaign, address: str) -> Table:
+def chats_table(campaign: Campaign, address: str) -> Table:
     """One row a room; ``address`` is this page's, to which the name of a dialogue to read is
     added."""
     columns = (
@@ -171,8 +171,8 @@ def rooms_table(campaign: Campaign, address: str) -> Table:
         Column("rater_b", _("B")),
         Column("remark", _("Remark")),
     )
-    rooms = rooms_with_lines(campaign)
-    words = _words_per_line([room.pk for room in rooms])
+    rooms = chats_with_utterances(campaign)
+    words = _wrap_width([room.pk for room in rooms])
     rows = tuple(Row(room.public_id, _cells(room, address, words.get(room.pk))) for room in rooms)
     return Table(
         "dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows
@@ -201,7 +201,7 @@ def writers_table(campaign: Campaign) -> Table:
         Column("seen", _("Last seen")),
     )
     tally: dict[int, Counter[str]] = defaultdict(Counter)
-    for room in rooms_with_lines(campaign):
+    for room in chats_with_utterances(campaign):
         for rater in {room.rater_a_id, room.rater_b_id} - {None}:
             tally[rater][room.state] += 1
     people = campaign.participations.order_by("position")
@@ -244,7 +244,7 @@ def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:
     }
 
 
-def _words_per_line(room_ids: Sequence[int]) -> dict[int, float]:
+def _wrap_width(room_ids: Sequence[int]) -> dict[int, float]:
     counts: dict[int, list[int]] = {}
     for room_id, text in (
         Line.objects.filter(room__in=room_ids).values_list("room_id", "text").iterator()

@@ -245,11 +245,13 @@ class Progress:
 
 def progress_of(participation: Participation, in_hand: int = 0) -> Progress:
     done, campaign = participation.rated, participation.campaign
-    share = _share(campaign.pk, campaign.opened_at, campaign.raters_per_item, _now_in_steps())
+    share = _share(
+        campaign.pk, campaign.opened_at, campaign.raters_per_item, _current_checklist_item()
+    )
     return Progress(done, max(share, done + in_hand))
 
 
-def _now_in_steps() -> int:
+def _current_checklist_item() -> int:
     return int(time.monotonic() / TOTAL_IS_TRUE_FOR_SECONDS)
 
 

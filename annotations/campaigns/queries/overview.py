@@ -26,7 +26,13 @@ from annotations.campaigns.models import (
     Room,
     Slot,
 )
-from annotations.campaigns.plan.cost import Cost, Pace, assumed_pace, expected_end, measured_pace
+from annotations.campaigns.plan.cost import (
+    Cost,
+    Pace,
+    assumed_response_time,
+    expected_end,
+    measured_response_time,
+)
 from annotations.campaigns.queries.desk import current_guidelines
 from annotations.campaigns.queries.planning import (
     PlannedItems,
@@ -38,11 +44,11 @@ from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
 from annotations.steps import Step, with_the_next
 
-DAYS_OF_PACE = 7
-RATINGS_OF_PACE = 1000
+RATE_WINDOW_DAYS = 7
+RATE_WINDOW_RATINGS = 1000
 ACTIVE_WITHIN = timedelta(minutes=5)
 LARGE = 50_000
-KEEP_COMPLETE_SECONDS = 60
+COMPLETE_UPLOAD_SECONDS = 60
 
 
 # --- how far --------------------------------------------------------------------------------------
@@ -83,7 +89,7 @@ def progress_of(campaign: Campaign) -> Progress:
 def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
     """How far, without the rest: for lists of campaigns."""
     if campaign.kind == Campaign.Kind.COLLECTION:
-        return _finished_rooms(campaign).count(), campaign.dialogues_per_system or 0
+        return _finished_chats(campaign).count(), campaign.dialogues_per_system or 0
     done, slots, _free = slot_counts(campaign)
     return done, slots
 
@@ -112,7 +118,7 @@ def _complete_items(campaign: Campaign, slots: int, free: int) -> int:
     return cache.get_or_set(
         f"complete-items-{campaign.pk}",
         lambda: _count_complete_items(campaign, slots, free),
-        KEEP_COMPLETE_SECONDS,
+        COMPLETE_UPLOAD_SECONDS,
     )
 
 
@@ -136,20 +142,20 @@ def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datet
         return None, _("the target is met")
     if campaign.state != Campaign.State.OPEN:
         return None, _("the campaign is not open")
-    week_ago = now - timedelta(days=DAYS_OF_PACE)
+    week_ago = now - timedelta(days=RATE_WINDOW_DAYS)
     lately = RatingRevision.objects.filter(
         number=1,
         created_at__gte=week_ago,
         assignment__participation__campaign=campaign,
         assignment__slot__isnull=False,
     ).aggregate(count=Count("pk"), first=Min("created_at"))
-    end, basis = _from_pace(left, lately["count"], lately["first"], now)
+    end, basis = _from_rate(left, lately["count"], lately["first"], now)
     return end, basis or _("no rating in the last %(days)s days to tell the pace from") % {
-        "days": DAYS_OF_PACE
+        "days": RATE_WINDOW_DAYS
     }
 
 
-def _from_pace(
+def _from_rate(
     left: int, lately: int, first: datetime | None, now: datetime
 ) -> tuple[datetime | None, str]:
     """(end, what it rests on). The second is "" where nothing came lately: what did not come, the
@@ -168,7 +174,7 @@ def _from_pace(
 
 
 def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
-    rooms = _finished_rooms(campaign)
+    rooms = _finished_chats(campaign)
     wanted = campaign.dialogues_per_system or 0
     done = rooms.count()
     if campaign.state != Campaign.State.OPEN or done >= wanted:
@@ -178,17 +184,17 @@ def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
             else _("the campaign is not open")
         )
         return Progress(done, wanted, None, 0, None, basis, now)
-    lately = rooms.filter(finished_at__gte=now - timedelta(days=DAYS_OF_PACE)).aggregate(
+    lately = rooms.filter(finished_at__gte=now - timedelta(days=RATE_WINDOW_DAYS)).aggregate(
         count=Count("pk"), first=Min("finished_at")
     )
-    end, basis = _from_pace(wanted - done, lately["count"], lately["first"], now)
+    end, basis = _from_rate(wanted - done, lately["count"], lately["first"], now)
     basis = basis or _("no dialogue finished in the last %(days)s days to tell the pace from") % {
-        "days": DAYS_OF_PACE
+        "days": RATE_WINDOW_DAYS
     }
     return Progress(done, wanted, None, 0, end, basis, now)
 
 
-def _finished_rooms(campaign: Campaign) -> QuerySet[Room]:
+def _finished_chats(campaign: Campaign) -> QuerySet[Room]:
     return Room.objects.filter(campaign=campaign, state=Room.State.FINISHED, left_out=False)
 
 
@@ -216,26 +222,26 @@ def people_of(campaign: Campaign) -> People:
 # --- what it costs --------------------------------------------------------------------------------
 
 
-def pace_of(kind: str, campaign: Campaign | None = None) -> Pace:
+def response_time_of(kind: str, campaign: Campaign | None = None) -> Pace:
     """Of this campaign where it has enough ratings, else of the site's campaigns of that kind, else
     an assumption."""
     revisions = RatingRevision.objects.filter(number=1, active_ms__gt=0)
     if campaign is not None and campaign.pk and campaign.state != Campaign.State.DRAFT:
-        own = measured_pace(
+        own = measured_response_time(
             _seconds(revisions.filter(assignment__participation__campaign=campaign)), "campaign"
         )
         if own is not None:
             return own
     people = revisions.filter(assignment__participation__campaign__simulated=False)
-    same = measured_pace(
+    same = measured_response_time(
         _seconds(people.filter(assignment__participation__campaign__kind=kind)), "kind"
     )
-    return same or assumed_pace(kind)
+    return same or assumed_response_time(kind)
 
 
 def _seconds(revisions: QuerySet[RatingRevision]) -> list[float]:
     """Of the newest ones: people become quicker, and a thousand are enough for a median."""
-    newest = revisions.order_by("-pk").values_list("active_ms", flat=True)[:RATINGS_OF_PACE]
+    newest = revisions.order_by("-pk").values_list("active_ms", flat=True)[:RATE_WINDOW_RATINGS]
     return [milliseconds / 1000 for milliseconds in newest]
 
 
@@ -251,7 +257,9 @@ class Plan:
 def plan_of(question: Question, campaign: Campaign | None = None) -> Plan:
     planned = planned_items(question)
     people = 2 if question.kind == Campaign.Kind.COLLECTION else question.raters_per_item
-    return Plan(question, planned, Cost(planned.items, people, pace_of(question.kind, campaign)))
+    return Plan(
+        question, planned, Cost(planned.items, people, response_time_of(question.kind, campaign))
+    )
 
 
 def plan_of_campaign(campaign: Campaign) -> Plan:

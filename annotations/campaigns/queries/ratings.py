@@ -119,7 +119,7 @@ def given_ratings(campaign: Campaign) -> QuerySet[Assignment]:
     )
 
 
-def ratings_stamp(campaign: Campaign) -> int:
+def ratings_data_version(campaign: Campaign) -> int:
     """Grows with every rating and every second thought: two equal stamps mean that nobody rated in
     between.
 

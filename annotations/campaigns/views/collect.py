@@ -20,8 +20,8 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotations.campaigns.access import campaign_or_404, organisers_page, raters_page, wants_json
 from annotations.campaigns.actions import collection as rooms
 from annotations.campaigns.actions import harvest
-from annotations.campaigns.actions.collection import NoRoom, NotYourRoom, OutOfTurn, RoomClosed
-from annotations.campaigns.forms.collecting import CorpusForm, LineForm
+from annotations.campaigns.actions.collection import ChatClosed, NoFreeChat, NotYourChat, OutOfTurn
+from annotations.campaigns.forms.collecting import CorpusForm, UtteranceForm
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
 from annotations.campaigns.queries.desk import current_guidelines
@@ -38,7 +38,7 @@ from annotations.queries import NotFound
 def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
     """GET says what happens here; POST finds a partner, or a room to wait in."""
     campaign = _collection(participation.campaign)
-    current = queries.current_room(participation)
+    current = queries.current_chat(participation)
     if current is not None:
         return redirect("room", campaign.slug, current.public_id)
     if participation.guidelines_read_id is None and current_guidelines(campaign) is not None:
@@ -46,10 +46,10 @@ def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
     if request.method == "POST":
         try:
             return redirect("room", campaign.slug, rooms.meet(participation).public_id)
-        except NoRoom as refusal:
+        except NoFreeChat as refusal:
             return _meet_page(request, participation, refusal.why)
     return _meet_page(
-        request, participation, rooms.why_no_room(campaign, participation, timezone.now())
+        request, participation, rooms.why_no_chat(campaign, participation, timezone.now())
     )
 
 
@@ -70,7 +70,7 @@ def _collection(campaign: Campaign) -> Campaign:
     return campaign
 
 
-def _room_or_404(participation: Participation, public_id: str) -> Room:
+def _chat_or_404(participation: Participation, public_id: str) -> Room:
     try:
         return queries.room_of(participation, public_id)
     except NotFound as missing:
@@ -81,14 +81,14 @@ def _room_or_404(participation: Participation, public_id: str) -> Room:
 @never_cache
 @raters_page
 def room(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
-    return _room_page(request, participation, _room_or_404(participation, public_id))
+    return _chat_page(request, participation, _chat_or_404(participation, public_id))
 
 
-def _room_page(
+def _chat_page(
     request: HttpRequest,
     participation: Participation,
     found: Room,
-    form: LineForm | None = None,
+    form: UtteranceForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     if request.method != "HEAD":
@@ -96,9 +96,9 @@ def _room_page(
     context = {
         "section": "rate",
         "campaign": participation.campaign,
-        "room": queries.room_view(found, participation),
+        "room": queries.chat_view(found, participation),
         "written": queries.dialogues_by(participation),
-        "why": rooms.why_no_room(participation.campaign, participation, timezone.now()),
+        "why": rooms.why_no_chat(participation.campaign, participation, timezone.now()),
         "text": form["text"].value() if form else "",
         "errors": [error for found_errors in form.errors.values() for error in found_errors]
         if form
@@ -115,9 +115,9 @@ def _room_page(
 @raters_page
 def room_lines(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
     """What the page asks for every two seconds: nothing (204) while nothing has changed."""
-    found = _room_or_404(participation, public_id)
+    found = _chat_or_404(participation, public_id)
     rooms.note_presence(found, participation, timezone.now())
-    view = queries.room_view(found, participation)
+    view = queries.chat_view(found, participation)
     why = _why_nobody_comes(found, participation)
     if request.htmx and not _shows(request, view, why):  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
@@ -132,10 +132,10 @@ def _why_nobody_comes(found: Room, participation: Participation) -> str:
     the campaign."""
     if found.state != Room.State.WAITING:
         return ""
-    return rooms.why_no_room(participation.campaign, participation, timezone.now())
+    return rooms.why_no_chat(participation.campaign, participation, timezone.now())
 
 
-def _shows(request: HttpRequest, view: queries.RoomView, why: str) -> bool:
+def _shows(request: HttpRequest, view: queries.ChatView, why: str) -> bool:
     """Whether the page that asks was made for the room as it is now; one that does not say is taken
     to be."""
     state = request.GET.get("state")
@@ -146,10 +146,10 @@ def _shows(request: HttpRequest, view: queries.RoomView, why: str) -> bool:
 @never_cache
 @raters_page
 def room_say(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
-    found = _room_or_404(participation, public_id)
-    form = LineForm(request.POST)
+    found = _chat_or_404(participation, public_id)
+    form = UtteranceForm(request.POST)
     if not form.is_valid():
-        return _not_said(request, participation, found, form, 422)
+        return _unsaid(request, participation, found, form, 422)
     try:
         said = rooms.say(
             participation, public_id, form.cleaned_data["text"], form.cleaned_data["key"]
@@ -158,22 +158,26 @@ def room_say(request: HttpRequest, participation: Participation, public_id: str)
         form.add_error(
             None, _("Your partner writes now. Your text is kept; send it when it is your turn.")
         )
-        return _not_said(request, participation, found, form, 409)
-    except RoomClosed:
+        return _unsaid(request, participation, found, form, 409)
+    except ChatClosed:
         form.add_error(None, _("This dialogue has ended. Your last text was not stored."))
-        return _not_said(request, participation, found, form, 409)
+        return _unsaid(request, participation, found, form, 409)
     if wants_json(request):
         return JsonResponse({"stored": True, "open": said.room.state == Room.State.TALKING})
     return redirect("room", participation.campaign.slug, public_id)
 
 
-def _not_said(
-    request: HttpRequest, participation: Participation, found: Room, form: LineForm, status: int
+def _unsaid(
+    request: HttpRequest,
+    participation: Participation,
+    found: Room,
+    form: UtteranceForm,
+    status: int,
 ) -> HttpResponse:
     if wants_json(request):
         error = " ".join(error for errors in form.errors.values() for error in errors)
         return JsonResponse({"stored": False, "error": error}, status=status)
-    return _room_page(request, participation, found, form, status)
+    return _chat_page(request, participation, found, form, status)
 
 
 @require_POST
@@ -182,7 +186,7 @@ def _not_said(
 def room_leave(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
     try:
         left = rooms.leave(participation, public_id)
-    except NotYourRoom:
+    except NotYourChat:
         raise Http404("there is no such room") from None
     if left.state == Room.State.FINISHED:
         return redirect("room", participation.campaign.slug, public_id)
@@ -223,7 +227,7 @@ def _dialogues_page(
     request: HttpRequest, campaign: Campaign, form: CorpusForm | None = None, status: int = 200
 ) -> HttpResponse:
     state = queries.collected(campaign)
-    table = queries.rooms_table(campaign, reverse("campaign-dialogues", args=[campaign.slug]))
+    table = queries.chats_table(campaign, reverse("campaign-dialogues", args=[campaign.slug]))
     known = queries.corpus_of(campaign)
     context = {
         "section": "campaigns",
@@ -254,7 +258,7 @@ def _figures(state: queries.Collected) -> list[tuple[str, Any, str]]:
 
 def _dialogue_page(request: HttpRequest, campaign: Campaign, public_id: str) -> HttpResponse:
     try:
-        found = queries.finished_room(campaign, public_id)
+        found = queries.finished_chat(campaign, public_id)
     except NotFound as missing:
         raise Http404(str(missing)) from None
     context = {"section": "campaigns", "tab": "dialogues", "campaign": campaign, "room": found}

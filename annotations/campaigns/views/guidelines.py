@@ -30,7 +30,7 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
         )
         messages.success(
             request,
-            _stored_words(campaign) % {"number": stored.number}
+            _stored_text(campaign) % {"number": stored.number}
             if is_new
             else _("Nothing was changed."),
         )
@@ -55,7 +55,7 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "campaigns/guidelines.html", context, status=status)
 
 
-def _stored_words(campaign: Campaign) -> str:
+def _stored_text(campaign: Campaign) -> str:
     if campaign.state == Campaign.State.DRAFT:
         return _("Version %(number)s is stored. Raters see it once the campaign is open.")
     return _("Version %(number)s is stored. Raters see it from now on.")

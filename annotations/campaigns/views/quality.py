@@ -36,7 +36,7 @@ from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from annotations.one_moment import one_moment
-from annotations.page import asks_for_headers_alone, lines_as_file, page
+from annotations.page import is_head_request, page, stream_as_file
 from annotations.temporary import temporary_folder
 
 RATINGS_A_PAGE = 100
@@ -127,12 +127,12 @@ def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     restored = quality.restore(rater, by=request.user)
     messages.success(
         request,
-        _restored_words(_("%(rater)s may rate again.") % {"rater": rater.pseudonym}, restored),
+        _restored_text(_("%(rater)s may rate again.") % {"rater": rater.pseudonym}, restored),
     )
     return _back_to_rater(slug, number)
 
 
-def _restored_words(start: str, restored: quality.Restored) -> str:
+def _restored_text(start: str, restored: quality.Restored) -> str:
     words = _("Ratings that count again: %(counted)s.") % {"counted": restored.counted}
     if restored.full:
         words += " " + _(
@@ -156,7 +156,7 @@ def conflict(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if form.cleaned_data["withdraw"]:
         restored = quality.withdraw_conflict(rater.user, system, by=request.user)
         messages.success(
-            request, _restored_words(_("%(rater)s may rate %(system)s.") % names, restored)
+            request, _restored_text(_("%(rater)s may rate %(system)s.") % names, restored)
         )
     else:
         count = quality.declare_conflict(rater.user, system, by=request.user)
@@ -228,21 +228,21 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
     if form == "mt-metrics-eval":
         name += f"-{form}"
-        if asks_for_headers_alone(request):
-            return lines_as_file((), f"{name}.zip", "application/zip")
+        if is_head_request(request):
+            return stream_as_file((), f"{name}.zip", "application/zip")
         return _zip_of(campaign, everything, name)
     name += "-with-names" if accounts else ""
     found = ratings_to_export(campaign, everything, accounts)
     axes = [axis["key"] for axis in campaign.axes]
     if form == "jsonl":
-        return lines_as_file(
+        return stream_as_file(
             json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8"
         )
     if form == "csv":
-        return lines_as_file(
+        return stream_as_file(
             csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8"
         )
-    return lines_as_file(
+    return stream_as_file(
         csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8"
     )
 

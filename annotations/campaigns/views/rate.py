@@ -21,7 +21,7 @@ from annotations.campaigns.access import raters_page, wants_json
 from annotations.campaigns.actions import desk as desk_actions
 from annotations.campaigns.actions.chat import conversation_of
 from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed, Stored
-from annotations.campaigns.forms.rating import RatingForm, SkipForm, axes_are_asked
+from annotations.campaigns.forms.rating import RatingForm, SkipForm, has_axes
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import desk as queries
@@ -71,7 +71,7 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
     text = queries.current_guidelines(campaign)
     if text is not None and participation.guidelines_read_id is None:
         return redirect("rating-start", campaign.slug)
-    desk = _fill_desk(participation)
+    desk = _fill_queue(participation)
     if wish := request.GET.get("item"):
         wished = queries.own_assignment(participation, wish)
         if wished is None:
@@ -90,8 +90,8 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
     return _work_page(request, participation, current, desk, text, Typed())
 
 
-def _fill_desk(participation: Participation) -> Desk:
-    return desk_actions.fill_desk(participation, _held_at_once(participation.campaign))
+def _fill_queue(participation: Participation) -> Desk:
+    return desk_actions.fill_queue(participation, _held_at_once(participation.campaign))
 
 
 def _held_at_once(campaign: Campaign) -> int:
@@ -144,7 +144,7 @@ def _work_page(
 
 
 def _edits_axes(campaign: Campaign, typed: Typed) -> bool:
-    return typed.score is not None and axes_are_asked(campaign, typed.score)
+    return typed.score is not None and has_axes(campaign, typed.score)
 
 
 def _end_page(request: HttpRequest, participation: Participation, desk: Desk) -> HttpResponse:
@@ -216,7 +216,7 @@ def _refused(request: HttpRequest, participation: Participation, form: RatingFor
         request,
         participation,
         assignment,
-        _fill_desk(participation),
+        _fill_queue(participation),
         queries.current_guidelines(participation.campaign),
         Typed.of_refused(form),
         errors,
@@ -241,7 +241,7 @@ def _not_taken(request: HttpRequest, participation: Participation, reason: str) 
         answer = {
             "stored": False,
             "reason": reason,
-            **_what_comes(request, participation, _fill_desk(participation)),
+            **_what_comes(request, participation, _fill_queue(participation)),
         }
         return JsonResponse(answer, status=409)
     messages.warning(request, reason)
@@ -319,7 +319,7 @@ def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
     if wants_json(request):
         answer = {"stored": True, "item": form.cleaned_data["item"]}
         return JsonResponse(
-            {**answer, **_what_comes(request, participation, _fill_desk(participation))}
+            {**answer, **_what_comes(request, participation, _fill_queue(participation))}
         )
     return redirect("rating-work", participation.campaign.slug)
 

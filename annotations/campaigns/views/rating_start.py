@@ -24,7 +24,7 @@ from annotations.campaigns.models import Campaign, Guidelines, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import desk as queries
 from annotations.campaigns.scale import SCORES
-from annotations.whole_numbers import whole_number
+from annotations.whole_numbers import parse_integer
 
 
 @require_safe
@@ -57,7 +57,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
                 messages.error(request, str(problem))
                 return redirect("rate")
         accept_guidelines(participation, whole(request.POST.get("guidelines")))
-        return redirect(_place_of_work(campaign), slug)
+        return redirect(_work_folder(campaign), slug)
     text = queries.current_guidelines(campaign)
     context = {
         "section": "rate",
@@ -66,7 +66,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         "state": None
         if participation is None
         else queries.state_for(participation, timezone.now()),
-        "progress": _progress_worth_showing(participation),
+        "progress": _progress_to_show(participation),
         "guidelines": text,
         "guidelines_html": html_of(text),
         "scale": scale_of(campaign),
@@ -84,18 +84,18 @@ def _outbox_of_a_rater(participation: Participation | None) -> str:
     return outbox_name(participation)
 
 
-def _place_of_work(campaign: Campaign) -> str:
+def _work_folder(campaign: Campaign) -> str:
     return "meet" if campaign.kind == Campaign.Kind.COLLECTION else "rating-work"
 
 
-def _progress_worth_showing(participation: Participation | None) -> queries.Progress | None:
+def _progress_to_show(participation: Participation | None) -> queries.Progress | None:
     if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
         return None
     return queries.progress_of(participation)
 
 
 def whole(text: Any) -> int | None:
-    return whole_number(text) if isinstance(text, str) else None
+    return parse_integer(text) if isinstance(text, str) else None
 
 
 def html_of(text: Guidelines | None) -> SafeString | str:

@@ -10,7 +10,7 @@ from annotations.console import (
     ConsoleCommand,
     add_choice_arguments,
     figure_with_interval,
-    whole_number,
+    parse_integer,
 )
 from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.rating_queries import agreement_of
@@ -79,8 +79,8 @@ def add_report_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--no-intervals", action="store_true", help="the coefficients alone, which is quicker"
     )
-    parser.add_argument("--resamples", type=whole_number(0, MAX_DRAWS), help=SUPPRESS)
-    parser.add_argument("--seed", type=whole_number(0), help=SUPPRESS)
+    parser.add_argument("--resamples", type=parse_integer(0, MAX_DRAWS), help=SUPPRESS)
+    parser.add_argument("--seed", type=parse_integer(0), help=SUPPRESS)
     parser.add_argument("--format", choices=["table", "json"], default="table")
 
 

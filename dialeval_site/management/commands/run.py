@@ -19,7 +19,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
 from annotations import site_identity
-from annotations.console import ConsoleCommand, one_migrates, whole_number
+from annotations.console import ConsoleCommand, one_migrates, parse_integer
 from dialeval_site import environment
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
@@ -46,13 +46,13 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=whole_number(1, 65535), default=8000)
+        parser.add_argument("--port", type=parse_integer(1, 65535), default=8000)
         parser.add_argument(
             "--no-demo", action="store_true", help="do not load the demo corpus and its log-ins"
         )
         parser.add_argument(
             "--concurrency",
-            type=whole_number(1),
+            type=parse_integer(1),
             default=min(2, os.cpu_count() or 1),
             help="processes of the worker without models",
         )
@@ -290,7 +290,7 @@ def _refuse_ended(children: list[Child]) -> None:
     for child in children:
         if child.ended:
             raise CommandError(
-                f"the {child.name} ended. The last lines of {child.log}:\n{child.last_lines()}"
+                f"the {child.name} ended. The last lines of {child.log}:\n{child.last_utterances()}"
             )
 
 

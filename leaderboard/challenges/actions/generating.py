@@ -31,7 +31,7 @@ class Kept:
     rest: Sequence[int] = ()
 
 
-def keep_said(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool:
+def store_response(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool:
     """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted
     with each call.
 
@@ -113,7 +113,7 @@ def accept(claim: work.Claim, signature: str, line: str) -> bool:
     """What was said becomes the submission's system, whose description names what wrote it."""
     with transaction.atomic():
         work.log(claim.row_id, line)
-        if not work.accept(claim, prompting.said_in_order(claim.row_id)):
+        if not work.accept(claim, prompting.messages_in_order(claim.row_id)):
             transaction.set_rollback(True)
             return False
         system = System.objects.get(submission=claim.row_id)

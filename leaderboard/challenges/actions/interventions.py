@@ -2,7 +2,7 @@
 asks for now.
 
 A submission that had given its places back takes new ones when an organiser takes it up again. That
-never fails for the limit (``places.places_again``): the attempt was the team's, what ended it was
+never fails for the limit (``places.retake_slots``): the attempt was the team's, what ended it was
 not, and the organiser decides. It fails only where the same file has been handed in again and
 counts, for then one file would count twice.
 """
@@ -21,10 +21,10 @@ from annotations.models import System
 from annotations.roles import is_organiser
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
-from leaderboard.challenges.actions.places import lock_team, places_again
-from leaderboard.challenges.actions.score_places import lock_sender, score_place_again
+from leaderboard.challenges.actions.places import lock_team, retake_slots
+from leaderboard.challenges.actions.score_places import lock_submitter, retake_score_slot
 from leaderboard.challenges.actions.settling import UnknownMetric, configurations_of, settle
-from leaderboard.challenges.actions.telling import log, tell_on_commit
+from leaderboard.challenges.actions.telling import log, notify_on_commit
 from leaderboard.challenges.models import AT_WORK, COUNTED, ENDED_WITHOUT_A_SCORE, Submission
 from leaderboard.challenges.models.challenge import BOARD
 from workers import runs
@@ -158,7 +158,7 @@ def _read_again(submission: Submission) -> None:
         progress_done=0,
         progress_total=0,
     )
-    tell_on_commit(submission)
+    notify_on_commit(submission)
 
 
 def _score_again(submission: Submission) -> None:
@@ -175,7 +175,7 @@ def _change(submission: Submission, **fields: Any) -> None:
     """Back to work, with places of its own again. The row was locked by ``_locked``."""
     places: dict[str, Any] = {}
     if submission.state not in COUNTED:
-        again = score_place_again if submission.kind == Submission.Kind.SCORES else places_again
+        again = retake_score_slot if submission.kind == Submission.Kind.SCORES else retake_slots
         places = again(submission).as_fields()
     try:
         with transaction.atomic():
@@ -194,7 +194,7 @@ def _locked(submission: Submission) -> Submission:
     if submission.team_id is not None:
         lock_team(submission.team_id)
     elif submission.user_id is not None:
-        lock_sender(submission.user_id)
+        lock_submitter(submission.user_id)
     Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
     return Submission.objects.select_related("round__challenge", "team", "system", "version").get(
         pk=submission.pk

@@ -15,13 +15,13 @@ from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import challenges_that_pay
 from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
-from workers.judges.purses import Paying, refuse_unless_may_act
-from workers.judging.desk import Payer
+from workers.judges.purses import ChargedCall, refuse_unless_may_act
+from workers.judging.desk import BillingContext
 
 LIMITS = ("tokens_limit", "cost_limit")
 
 
-def pays_for(payer: Payer) -> list[Paying]:
+def pays_for(payer: BillingContext) -> list[ChargedCall]:
     """The purses of challenges whose rounds ask for these scores. They are found, or made, before
     the first call. Raises ``BudgetSpent`` for what an account submitted that may not act (any
     more): only its challenge asks for it."""
@@ -29,7 +29,7 @@ def pays_for(payer: Payer) -> list[Paying]:
     for submission in withheld.select_related("user"):
         refuse_unless_may_act(submission.user)
     return [
-        Paying(purse_of(one).pk, f"the judges' budget of the challenge {one.name}")
+        ChargedCall(purse_of(one).pk, f"the judges' budget of the challenge {one.name}")
         for one in challenges_that_pay(payer.system_ids, payer.configuration)
     ]
 

@@ -27,7 +27,7 @@ from leaderboard.challenges.models.challenge import public_id
 from leaderboard.challenges.models.notice import signing_secret
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
-from workers.hints import tell_workers
+from workers.hints import notify_workers
 from workers.leases import has_ended
 
 DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
@@ -103,7 +103,7 @@ def _send_hints_for(public_ids: list[str]) -> None:
 
 def send_hints(notice_ids: Iterable[int]) -> int:
     """Tell workers of notices. Where the broker cannot be reached they wait for the sweeper."""
-    sent = tell_workers(DELIVER_TASK, ((pk, QUEUE) for pk in notice_ids))
+    sent = notify_workers(DELIVER_TASK, ((pk, QUEUE) for pk in notice_ids))
     Notice.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)
 
@@ -260,4 +260,4 @@ def sweep() -> int:
     )
     silent.update(state=State.PENDING, **WAITS_ANEW)
     waiting = Notice.objects.filter(state=State.PENDING, due_at__lte=now)
-    return send_hints(pk for (pk,) in claims.to_hint(waiting, now, "pk"))
+    return send_hints(pk for (pk,) in claims.to_enqueue(waiting, now, "pk"))

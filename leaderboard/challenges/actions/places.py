@@ -39,7 +39,7 @@ class Places:
         }
 
 
-class NoPlaceLeft(Exception):
+class QuotaExceeded(Exception):
     """``of`` is "day" or "total"."""
 
     def __init__(self, of: str) -> None:
@@ -52,19 +52,19 @@ def lock_team(team_id: int) -> Team:
     return Team.objects.select_for_update(no_key=True).get(pk=team_id)
 
 
-def free_places(round: Round, team: Team, day: date) -> Places:
-    """Raises ``NoPlaceLeft``. The caller has locked the team."""
+def free_slots(round: Round, team: Team, day: date) -> Places:
+    """Raises ``QuotaExceeded``. The caller has locked the team."""
     of_day, of_round = _taken(round, team, day)
     if len(of_round) >= round.total_limit:
-        raise NoPlaceLeft("total")
+        raise QuotaExceeded("total")
     if len(of_day) >= round.daily_limit:
-        raise NoPlaceLeft("day")
+        raise QuotaExceeded("day")
     return Places(
         day, _lowest_free(of_day), round.daily_limit, _lowest_free(of_round), round.total_limit
     )
 
 
-def places_again(submission: Submission) -> Places:
+def retake_slots(submission: Submission) -> Places:
     """Places for a submission that gave its own back and is taken up again by an organiser. It
     counts for the day on which it came. That the team has used its limit since is no reason to
     refuse: the organiser decides, and the row's own limit is raised to the place it gets, so that

@@ -18,8 +18,8 @@ from django.utils.translation import gettext as _
 
 from annotations.models import CorpusVersion
 from leaderboard.challenges.actions.refusal import Refused
-from leaderboard.challenges.actions.rounds import References, RoundAsked, create_round
-from leaderboard.challenges.actions.setup import ChallengeAsked, create
+from leaderboard.challenges.actions.rounds import References, RoundParams, create_round
+from leaderboard.challenges.actions.setup import ChallengeParams, create
 from leaderboard.challenges.models import Challenge
 from workers.language_fit import recommended_metrics
 
@@ -29,7 +29,7 @@ PUBLIC_SHARE = 0.5
 
 
 def create_from_plan(
-    asked: ChallengeAsked,
+    asked: ChallengeParams,
     practice: CorpusVersion,
     test: CorpusVersion,
     by: Any = None,
@@ -45,7 +45,7 @@ def create_from_plan(
     return challenge
 
 
-def _rounds(practice: CorpusVersion, test: CorpusVersion, now: datetime) -> list[RoundAsked]:
+def _rounds(practice: CorpusVersion, test: CorpusVersion, now: datetime) -> list[RoundParams]:
     first_end = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
         weeks=WEEKS_OF_A_ROUND, days=1
     )
@@ -77,14 +77,14 @@ def _rounds(practice: CorpusVersion, test: CorpusVersion, now: datetime) -> list
     ]
 
 
-def _round(name: str, slug: str, version: CorpusVersion, **more: Any) -> RoundAsked:
+def _round(name: str, slug: str, version: CorpusVersion, **more: Any) -> RoundParams:
     metrics = metrics_to_start_from(version)
     if not metrics:
         raise Refused(
             _("None of the plan's metrics can be computed on %(corpus)s.") % {"corpus": version},
             "practice",
         )
-    return RoundAsked(
+    return RoundParams(
         name=name,
         slug=slug,
         version=version,

@@ -18,8 +18,8 @@ from annotations.importers.problems import ImportFailed
 from annotations.importers.texts import text_fault
 from annotations.stored_files import StorageAway
 from leaderboard.challenges import uploads
-from leaderboard.challenges.actions.places import NoPlaceLeft, free_places, lock_team
-from leaderboard.challenges.actions.telling import log, tell_on_commit
+from leaderboard.challenges.actions.places import QuotaExceeded, free_slots, lock_team
+from leaderboard.challenges.actions.telling import log, notify_on_commit
 from leaderboard.challenges.models import COUNTED, Member, Round, Submission, Team, Track
 from leaderboard.challenges.phase import phase_of
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, canonical, read_prompt
@@ -116,8 +116,8 @@ def _receive(
     _refuse_unless_open(round, team, track, now)
     _refuse_raters(round, user)
     try:
-        places = free_places(round, team, day_of(now))
-    except NoPlaceLeft as full:
+        places = free_slots(round, team, day_of(now))
+    except QuotaExceeded as full:
         raise _limit_reached(round, full.of) from None
     _refuse_a_flood(round, team, places.day)
     submission = store(
@@ -179,7 +179,7 @@ def store(upload: Upload, **fields: Any) -> Submission:
         submission.pk,
         f"Received {upload.file_name} ({upload.size:,} bytes, SHA-256 {upload.sha256}).",
     )
-    tell_on_commit(submission)
+    notify_on_commit(submission)
     try:
         uploads.move_in(upload)
     except StorageAway:

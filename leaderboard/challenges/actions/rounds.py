@@ -39,7 +39,7 @@ References = Round.References
 
 
 @dataclass(frozen=True, slots=True)
-class RoundAsked:
+class RoundParams:
     """What the form asks, under the names of the row. ``slug`` and ``split_seed`` may be left to
     us."""
 
@@ -68,10 +68,10 @@ class RoundAsked:
     output_price: Decimal | None = None
 
 
-NOTED = tuple(one.name for one in fields(RoundAsked))
+NOTED = tuple(one.name for one in fields(RoundParams))
 
 
-def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Round:
+def create_round(challenge: Challenge, asked: RoundParams, by: Any = None) -> Round:
     """After the rounds that are there. Raises ``Refused``."""
     values = _checked(asked)
     with one_address_each(), transaction.atomic():
@@ -79,7 +79,7 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
         _hold_corpus(asked.version)
         last = stored.rounds.aggregate(last=Max("position"))["last"]
         values["slug"] = _free_slug(stored, asked)
-        _refuse_to_unveil_early(values)
+        _refuse_early_release(values)
         if values["split_seed"] is None:
             values["split_seed"] = random_seed()
         round = Round.objects.create(
@@ -97,7 +97,7 @@ def create_round(challenge: Challenge, asked: RoundAsked, by: Any = None) -> Rou
     return round
 
 
-def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
+def edit_round(round: Round, asked: RoundParams, by: Any = None) -> Round:
     """Raises ``Refused`` where it would change what teams have handed in for. A submission that is
     coming in at this moment is there before, or meets the changed round."""
     values = _checked(asked, round)
@@ -108,10 +108,10 @@ def edit_round(round: Round, asked: RoundAsked, by: Any = None) -> Round:
         values["slug"] = _free_slug(stored.challenge, asked, stored)
         if values["split_seed"] is None:
             values["split_seed"] = stored.split_seed
-        for name, why in what_is_settled(stored).items():
+        for name, why in locked_fields(stored).items():
             if not _may_become(stored, name, values[name]):
                 raise Refused(why, name)
-        _refuse_to_unveil_early(values, stored)
+        _refuse_early_release(values, stored)
         _refuse_to_show_what_is_private(stored, values["private_metrics"])
         for name, value in values.items():
             setattr(stored, name, value)
@@ -166,7 +166,7 @@ def delete_round(round: Round, by: Any = None) -> None:
         stored.delete()
 
 
-def what_is_settled(round: Round, now: datetime | None = None) -> dict[str, str]:
+def locked_fields(round: Round, now: datetime | None = None) -> dict[str, str]:
     """{field: why it can no longer be changed}. The form shows it; ``edit_round`` enforces it."""
     settled: dict[str, str] = {}
     if round.submissions.exists():
@@ -196,7 +196,7 @@ def _may_become(round: Round, name: str, value: Any) -> bool:
     return value == getattr(round, name)
 
 
-def why_not_unveiled_then(
+def why_not_released(
     unveils: datetime | None,
     closes: datetime | None,
     round: Round | None = None,
@@ -229,8 +229,8 @@ def _is_minute_of(round: Round | None, name: str, moment: datetime) -> bool:
     )
 
 
-def _refuse_to_unveil_early(values: dict[str, Any], round: Round | None = None) -> None:
-    if why := why_not_unveiled_then(values["unveil_at"], values["closes_at"], round):
+def _refuse_early_release(values: dict[str, Any], round: Round | None = None) -> None:
+    if why := why_not_released(values["unveil_at"], values["closes_at"], round):
         raise Refused(why, "unveil_at")
 
 
@@ -280,7 +280,7 @@ def has_references(version: CorpusVersion) -> bool:
     return Turn.objects.filter(dialogue__version=version).exclude(references=[]).exists()
 
 
-def _checked(asked: RoundAsked, round: Round | None = None) -> dict[str, Any]:
+def _checked(asked: RoundParams, round: Round | None = None) -> dict[str, Any]:
     """The row's values, with metrics in their one spelling."""
     values = {one.name: getattr(asked, one.name) for one in fields(asked)}
     values["tracks"] = [track for track in Track.values if track in asked.tracks]
@@ -339,7 +339,7 @@ def _spelled(
     return texts
 
 
-def _free_slug(challenge: Challenge, asked: RoundAsked, round: Round | None = None) -> str:
+def _free_slug(challenge: Challenge, asked: RoundParams, round: Round | None = None) -> str:
     others = challenge.rounds.all() if round is None else challenge.rounds.exclude(pk=round.pk)
     taken = set(others.values_list("slug", flat=True)) | RESERVED_SLUGS
     if asked.slug:

@@ -10,12 +10,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
-from leaderboard.challenges.actions.places import NoPlaceLeft
+from leaderboard.challenges.actions.places import QuotaExceeded
 from leaderboard.challenges.models import Submission
 
 
 @dataclass(frozen=True, slots=True)
-class ScorePlace:
+class ScoreQuotaSlot:
     day: date
     day_place: int
     day_limit: int
@@ -24,25 +24,25 @@ class ScorePlace:
         return {"day": self.day, "day_place": self.day_place, "day_limit": self.day_limit}
 
 
-def lock_sender(user_id: int) -> None:
+def lock_submitter(user_id: int) -> None:
     """Until the transaction ends, nobody else takes a place of this user."""
     get_user_model().objects.select_for_update(no_key=True).get(pk=user_id)
 
 
-def free_score_place(user: Any, day: date) -> ScorePlace:
-    """Raises ``NoPlaceLeft``. The caller has locked the sender."""
+def free_score_slot(user: Any, day: date) -> ScoreQuotaSlot:
+    """Raises ``QuotaExceeded``. The caller has locked the sender."""
     taken = _taken(user.pk, day)
     if len(taken) >= settings.SCORE_FILES_PER_DAY:
-        raise NoPlaceLeft("day")
-    return ScorePlace(day, _lowest_free(taken), settings.SCORE_FILES_PER_DAY)
+        raise QuotaExceeded("day")
+    return ScoreQuotaSlot(day, _lowest_free(taken), settings.SCORE_FILES_PER_DAY)
 
 
-def score_place_again(submission: Submission) -> ScorePlace:
+def retake_score_slot(submission: Submission) -> ScoreQuotaSlot:
     """For a file that gave its place back and is taken up again by an organiser, who decides: the
     row's own limit is raised to the place that it gets."""
     assert submission.day is not None
     place = _lowest_free(_taken(submission.user_id, submission.day))
-    return ScorePlace(submission.day, place, max(settings.SCORE_FILES_PER_DAY, place))
+    return ScoreQuotaSlot(submission.day, place, max(settings.SCORE_FILES_PER_DAY, place))
 
 
 def _taken(user_id: int | None, day: date) -> set[int]:

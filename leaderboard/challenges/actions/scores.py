@@ -19,9 +19,9 @@ from annotations.queries import corpora_with_hidden_references
 from annotations.roles import is_organiser
 from leaderboard import actions as meta_evaluation
 from leaderboard.challenges import uploads
-from leaderboard.challenges.actions.places import NoPlaceLeft
+from leaderboard.challenges.actions.places import QuotaExceeded
 from leaderboard.challenges.actions.receiving import NotTaken, Received, refuse_unreadable, store
-from leaderboard.challenges.actions.score_places import free_score_place, lock_sender
+from leaderboard.challenges.actions.score_places import free_score_slot, lock_submitter
 from leaderboard.challenges.models import COUNTED, Submission
 from leaderboard.challenges.models.submission import AT_WORK
 from leaderboard.challenges.queries.attempts import day_of
@@ -82,7 +82,7 @@ def _receive(
     link: str,
     upload: Upload,
 ) -> Received:
-    lock_sender(user.pk)
+    lock_submitter(user.pk)
     if corpora_with_hidden_references().filter(pk=version.corpus_id).exists():
         raise NotTaken(
             "hidden",
@@ -94,12 +94,12 @@ def _receive(
     declared = {"level": level, "higher_is_better": higher_is_better, "link": link}
     if known := _known(version, user, upload.sha256):
         if (known.name, {"link": "", **known.declared}) != (name, declared):
-            raise NotTaken("known", words_of_known_file() % {"name": known.name})
+            raise NotTaken("known", duplicate_file_message() % {"name": known.name})
         return Received(known, is_new=False)
     _refuse_taken_name(version, name)
     try:
-        place = free_score_place(user, day_of(timezone.now()))
-    except NoPlaceLeft:
+        place = free_score_slot(user, day_of(timezone.now()))
+    except QuotaExceeded:
         raise _limit_reached() from None
     submission = store(
         upload,
@@ -135,7 +135,7 @@ def _known(version: CorpusVersion, user: Any, sha256: str) -> Submission | None:
     )
 
 
-def words_of_known_file() -> str:
+def duplicate_file_message() -> str:
     """To whom sends a file that counts already; they hold ``%(name)s``."""
     return _(
         "You have handed in the very same file before, as %(name)s. "

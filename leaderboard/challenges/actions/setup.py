@@ -23,7 +23,7 @@ NOTED = ("name", "slug", "summary", "largest_team")
 
 
 @dataclass(frozen=True, slots=True)
-class ChallengeAsked:
+class ChallengeParams:
     """What the form asks. ``slug`` may be empty: it is then made from the name."""
 
     name: str
@@ -32,7 +32,7 @@ class ChallengeAsked:
     largest_team: int = 10
 
 
-def create(asked: ChallengeAsked, by: Any = None, rules: str = "") -> Challenge:
+def create(asked: ChallengeParams, by: Any = None, rules: str = "") -> Challenge:
     """A draft, which only organisers see. Raises ``Refused``."""
     with one_address_each(), transaction.atomic():
         challenge = Challenge.objects.create(
@@ -53,7 +53,7 @@ def create(asked: ChallengeAsked, by: Any = None, rules: str = "") -> Challenge:
     return challenge
 
 
-def edit(challenge: Challenge, asked: ChallengeAsked, by: Any = None) -> Challenge:
+def edit(challenge: Challenge, asked: ChallengeParams, by: Any = None) -> Challenge:
     """The address only while it is a draft: links to an open challenge are in mails and papers.
     Raises ``Refused``."""
     with one_address_each(), transaction.atomic():
@@ -201,7 +201,7 @@ def one_address_each() -> Iterator[None]:
         raise Refused(_("This address is taken."), "slug") from None
 
 
-def _free_slug(asked: ChallengeAsked) -> str:
+def _free_slug(asked: ChallengeParams) -> str:
     if asked.slug:
         if asked.slug in RESERVED_SLUGS or Challenge.objects.filter(slug=asked.slug).exists():
             raise Refused(_("This address is taken."), "slug")

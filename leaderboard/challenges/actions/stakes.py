@@ -12,7 +12,7 @@ from annotations.models import System
 from leaderboard.challenges.models import Member
 
 
-def keep_members_from_rating(team_id: int) -> None:
+def exclude_members_from_rating(team_id: int) -> None:
     """Now, and once more when the transaction is committed: who joins while a system is being
     accepted, and the system that is accepted while somebody joins, do not see each other before."""
     _note_conflicts(team_id)

@@ -14,8 +14,8 @@ from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.actions.telling import log, queue_of, send_hints
 from leaderboard.challenges.models import OWNED, Submission
-from workers.claims import WAITS_ANEW, to_hint
-from workers.hints import HINTS_A_SWEEP
+from workers.claims import WAITS_ANEW, to_enqueue
+from workers.hints import NOTIFICATIONS_PER_SWEEP
 from workers.leases import has_ended
 from workers.models import MetricRun
 
@@ -43,8 +43,8 @@ def sweep() -> Swept:
             given_back += _give_back(pk)
     given_up += sum(_give_up_waiting(pk) for pk in list(_used_up().values_list("pk", flat=True)))
     waiting = Submission.objects.filter(state=State.RECEIVED)
-    hinted = send_hints((pk, queue_of(kind)) for pk, kind in to_hint(waiting, now, "pk", "kind"))
-    settled = sum(settle(pk) for pk in list(_scoring()[:HINTS_A_SWEEP]))
+    hinted = send_hints((pk, queue_of(kind)) for pk, kind in to_enqueue(waiting, now, "pk", "kind"))
+    settled = sum(settle(pk) for pk in list(_scoring()[:NOTIFICATIONS_PER_SWEEP]))
     return Swept(given_back, given_up, hinted, settled)
 
 

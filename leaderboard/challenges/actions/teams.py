@@ -13,7 +13,7 @@ from annotations import audit
 from annotations.names import fold, name_fault, tidied
 from annotations.roles import PARTICIPANT, is_organiser
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, checked_text
-from leaderboard.challenges.actions.stakes import keep_members_from_rating
+from leaderboard.challenges.actions.stakes import exclude_members_from_rating
 from leaderboard.challenges.models import Ban, Challenge, Member, Submission, Team
 from leaderboard.challenges.models.team import invitation_expiry, invitation_token
 from leaderboard.challenges.queries.challenges import (
@@ -353,4 +353,4 @@ def _add(team: Team, user: Any) -> None:
     except IntegrityError:
         raise CannotJoin(_("You are in a team of this challenge already.")) from None
     user.groups.add(Group.objects.get_or_create(name=PARTICIPANT)[0])
-    keep_members_from_rating(team.pk)
+    exclude_members_from_rating(team.pk)

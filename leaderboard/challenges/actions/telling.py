@@ -9,16 +9,16 @@ from django.db.models import F
 
 from annotations import clock
 from leaderboard.challenges.models import LogLine, Submission
-from workers.hints import tell_workers
+from workers.hints import notify_workers
 
 PROCESS_TASK = "leaderboard.challenges.tasks.process"
-LONGEST_LINE = 1000
+MAX_LINE_LENGTH = 1000
 
 
 def log(submission_id: int, text: str, level: str = "info", for_organisers: bool = False) -> None:
     """A line for the submission's team, or for organisers alone. ``level``: info, warning,
     error."""
-    line = text.replace("\0", "").encode("utf-8", "replace").decode().strip()[:LONGEST_LINE]
+    line = text.replace("\0", "").encode("utf-8", "replace").decode().strip()[:MAX_LINE_LENGTH]
     LogLine.objects.create(
         submission_id=submission_id,
         level=level,
@@ -31,7 +31,7 @@ def queue_of(kind: str) -> str:
     return "llm" if kind == Submission.Kind.PROMPT else "cpu"
 
 
-def tell_on_commit(submission: Submission) -> None:
+def notify_on_commit(submission: Submission) -> None:
     told = (submission.pk, queue_of(submission.kind))
     transaction.on_commit(lambda: send_hints([told]))
 
@@ -39,6 +39,6 @@ def tell_on_commit(submission: Submission) -> None:
 def send_hints(submissions: Iterable[tuple[int, str]]) -> int:
     """Tell workers of submissions (pk, queue). Where the broker cannot be reached the rows wait for
     the sweeper."""
-    sent = tell_workers(PROCESS_TASK, submissions)
+    sent = notify_workers(PROCESS_TASK, submissions)
     Submission.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
     return len(sent)

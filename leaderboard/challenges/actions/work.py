@@ -27,9 +27,9 @@ from leaderboard.challenges.actions.interventions import (
     retry,
 )
 from leaderboard.challenges.actions.settling import configurations_of, settle
-from leaderboard.challenges.actions.stakes import keep_members_from_rating
+from leaderboard.challenges.actions.stakes import exclude_members_from_rating
 from leaderboard.challenges.actions.sweeping import Swept, sweep
-from leaderboard.challenges.actions.telling import log, send_hints, tell_on_commit
+from leaderboard.challenges.actions.telling import log, notify_on_commit, send_hints
 from leaderboard.challenges.models import OWNED, LogLine, Submission
 from leaderboard.models import SubmittedMetric
 from workers import claims, runs
@@ -50,13 +50,13 @@ __all__ = [
     "keep",
     "log",
     "may_cancel",
+    "notify_on_commit",
     "re_evaluate",
     "refuse",
     "retry",
     "send_hints",
     "settle",
     "sweep",
-    "tell_on_commit",
     "try_again",
     "wait_for_storage",
 ]
@@ -147,7 +147,7 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         _owned(claim).update(
             state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER
         )
-        keep_members_from_rating(submission.team_id)
+        exclude_members_from_rating(submission.team_id)
         log(
             claim.row_id,
             f"Accepted: {count:,} responses. The metrics of the round are being computed.",
@@ -253,7 +253,7 @@ def try_again(claim: Claim, error: str) -> bool:
                 "warning",
             )
             submission = Submission.objects.get(pk=claim.row_id)
-            tell_on_commit(submission)
+            notify_on_commit(submission)
     return bool(waits)
 
 

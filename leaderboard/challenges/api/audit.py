@@ -28,7 +28,7 @@ class EntryOut(Schema):
     details: dict[str, Any] = Field(description="Before and after, the reason given.")
 
 
-class AuditWish(Schema):
+class AuditParams(Schema):
     challenge: Text | None = Field(None, max_length=80, description="Of this challenge only.")
     campaign: Text | None = Field(None, max_length=80, description="Of this campaign only.")
     action: Text | None = Field(
@@ -45,7 +45,7 @@ class AuditWish(Schema):
 )
 def list_audit(
     request: HttpRequest,  # noqa: ARG001  ninja hands it over
-    wish: Query[AuditWish],
+    wish: Query[AuditParams],
     paging: Query[Paging],
 ) -> dict[str, Any]:
     """Newest first."""

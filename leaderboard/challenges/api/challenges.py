@@ -16,9 +16,9 @@ from leaderboard.challenges.actions import teams
 from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import challenge_at, own_team
 from leaderboard.challenges.api.schemas import (
-    ChallengeLine,
     ChallengeOut,
-    ChallengePlace,
+    ChallengePath,
+    ChallengeRow,
     JoinIn,
     MemberIn,
     TeamIn,
@@ -33,13 +33,13 @@ router = Router(tags=["challenges"])
 @router.get(
     "/challenges",
     auth=Token("read", anybody=True),
-    response=Page[ChallengeLine],
+    response=Page[ChallengeRow],
     operation_id="list_challenges",
     summary="Challenges",
 )
 def list_challenges(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     """Newest first."""
-    return page_of(challenges_seen_by(request.user), "-pk", paging, documents.challenge_line)
+    return page_of(challenges_seen_by(request.user), "-pk", paging, documents.challenge_row)
 
 
 @router.get(
@@ -49,7 +49,7 @@ def list_challenges(request: HttpRequest, paging: Query[Paging]) -> dict[str, An
     operation_id="get_challenge",
     summary="A challenge with its rules, its rounds and your team",
 )
-def get_challenge(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
+def get_challenge(request: HttpRequest, place: Path[ChallengePath]) -> dict[str, Any]:
     return documents.challenge_document(challenge_at(request, place.slug), request.user)
 
 
@@ -61,7 +61,7 @@ def get_challenge(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str
     summary="Found a team",
     openapi_extra=refusals(409),
 )
-def found_team(request: HttpRequest, place: Path[ChallengePlace], wish: TeamIn) -> Status[Any]:
+def found_team(request: HttpRequest, place: Path[ChallengePath], wish: TeamIn) -> Status[Any]:
     """You are its first member. One person is in one team of a challenge."""
     challenge = challenge_at(request, place.slug)
     try:
@@ -79,7 +79,7 @@ def found_team(request: HttpRequest, place: Path[ChallengePlace], wish: TeamIn) 
     summary="Join a team by its invitation",
     openapi_extra=refusals(409),
 )
-def join_team(request: HttpRequest, place: Path[ChallengePlace], wish: JoinIn) -> dict[str, Any]:
+def join_team(request: HttpRequest, place: Path[ChallengePath], wish: JoinIn) -> dict[str, Any]:
     """Who is a member already stays one."""
     challenge = challenge_at(request, place.slug)
     invitation = wish.invitation.strip().rstrip("/").rpartition("/")[2]
@@ -106,7 +106,7 @@ def join_team(request: HttpRequest, place: Path[ChallengePlace], wish: JoinIn) -
     operation_id="get_team",
     summary="Your team",
 )
-def get_team(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
+def get_team(request: HttpRequest, place: Path[ChallengePath]) -> dict[str, Any]:
     challenge = challenge_at(request, place.slug)
     return documents.team_document(own_team(request, challenge), challenge)
 
@@ -119,7 +119,7 @@ def get_team(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any
     summary="Make a new invitation of your team",
     openapi_extra=refusals(409),
 )
-def renew_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> dict[str, Any]:
+def renew_invitation(request: HttpRequest, place: Path[ChallengePath]) -> dict[str, Any]:
     """The one before lets nobody in any more. The new one is good for 14 days."""
     challenge = challenge_at(request, place.slug)
     try:
@@ -137,7 +137,7 @@ def renew_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> dict[
     summary="Revoke the invitation of your team",
     openapi_extra=refusals(409),
 )
-def revoke_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> Status[None]:
+def revoke_invitation(request: HttpRequest, place: Path[ChallengePath]) -> Status[None]:
     """Nobody can join until there is a new one. Members stay."""
     challenge = challenge_at(request, place.slug)
     try:
@@ -156,7 +156,7 @@ def revoke_invitation(request: HttpRequest, place: Path[ChallengePlace]) -> Stat
     openapi_extra=refusals(409),
 )
 def remove_member(
-    request: HttpRequest, place: Path[ChallengePlace], wish: MemberIn
+    request: HttpRequest, place: Path[ChallengePath], wish: MemberIn
 ) -> dict[str, Any]:
     """For the team's leader. The person loses access at once, and the invitation is revoked."""
     challenge = challenge_at(request, place.slug)

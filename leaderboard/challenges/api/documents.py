@@ -24,7 +24,7 @@ from leaderboard.challenges.queries.listing import size_of
 from workers.metrics.configuration import ConfigurationError, parse
 
 
-def challenge_line(challenge: Challenge) -> dict[str, Any]:
+def challenge_row(challenge: Challenge) -> dict[str, Any]:
     """``challenge`` carries ``team_count``."""
     return {
         **{
@@ -39,7 +39,7 @@ def challenge_document(challenge: Challenge, user: Any) -> dict[str, Any]:
     team = team_of(user, challenge)
     rounds = challenge.rounds.select_related("version__corpus", "challenge")
     return {
-        **challenge_line(challenge),
+        **challenge_row(challenge),
         "rules": challenge.rules,
         "largest_team": challenge.largest_team,
         "rounds": [round_document(round, user, team) for round in rounds],
@@ -128,11 +128,11 @@ def submission_page(rows: QuerySet[Submission], paging: Paging) -> dict[str, Any
     submissions: list[Submission] = page["items"]
     at_scoring = (one for one in submissions if one.state == Submission.State.SCORING)
     runs = submission_queries.run_states(at_scoring)
-    lines = [submission_line(one, submission_queries.progress_of(one, runs)) for one in submissions]
+    lines = [submission_row(one, submission_queries.progress_of(one, runs)) for one in submissions]
     return {**page, "items": lines}
 
 
-def submission_line(
+def submission_row(
     submission: Submission, progress: submission_queries.Progress | None
 ) -> dict[str, Any]:
     round, team = submission.round, submission.team
@@ -168,7 +168,7 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
     standing = submission_queries.standing_of(submission, user)
     is_prompt = submission.kind == Submission.Kind.PROMPT
     return {
-        **submission_line(submission, submission_queries.progress_of(submission)),
+        **submission_row(submission, submission_queries.progress_of(submission)),
         "description": submission.description,
         "file": {
             "name": submission.file_name,

@@ -27,9 +27,9 @@ from leaderboard.challenges.api.schemas import (
     Board,
     Part,
     RoundOut,
-    RoundPlace,
-    SubmissionLine,
+    RoundPath,
     SubmissionOut,
+    SubmissionRow,
     TrackName,
 )
 from leaderboard.challenges.models import Round, Team
@@ -50,14 +50,14 @@ ROUND = "/challenges/{slug:slug}/rounds/{slug:round}"
     operation_id="get_round",
     summary="A round with your attempts",
 )
-def get_round(request: HttpRequest, place: Path[RoundPlace]) -> dict[str, Any]:
+def get_round(request: HttpRequest, place: Path[RoundPath]) -> dict[str, Any]:
     round = round_at(request, place.slug, place.round)
     return documents.round_document(
         round, request.user, access.team_of(request.user, round.challenge)
     )
 
 
-class BoardWish(Schema):
+class BoardParams(Schema):
     part: Part = Field("public", description="Which board.")
 
 
@@ -69,7 +69,7 @@ class BoardWish(Schema):
     summary="The round's leaderboard",
 )
 def get_leaderboard(
-    request: HttpRequest, response: HttpResponse, place: Path[RoundPlace], wish: Query[BoardWish]
+    request: HttpRequest, response: HttpResponse, place: Path[RoundPath], wish: Query[BoardParams]
 ) -> Any:
     """The public board counts a part of the dialogues, the private one the others: for all once it
     is unveiled. Where it is not computed yet the answer is 202: ask again."""
@@ -109,14 +109,14 @@ def _file(description: str, media_type: str) -> dict[str, Any]:
         }
     },
 )
-def get_round_dialogues(request: HttpRequest, place: Path[RoundPlace]) -> StreamingHttpResponse:
+def get_round_dialogues(request: HttpRequest, place: Path[RoundPath]) -> StreamingHttpResponse:
     round = _downloadable(request, place)
     return _sent(
         dialogues_file(round), "application/json", f"{place.slug}-{round.slug}-dialogues.json"
     )
 
 
-class TemplateWish(Schema):
+class TemplateParams(Schema):
     format: Literal["json", "jsonl", "csv"] = Field("json", description="The form of the file.")
 
 
@@ -147,14 +147,14 @@ MEDIA_TYPES = {
     },
 )
 def get_round_template(
-    request: HttpRequest, place: Path[RoundPlace], wish: Query[TemplateWish]
+    request: HttpRequest, place: Path[RoundPath], wish: Query[TemplateParams]
 ) -> StreamingHttpResponse:
     round = _downloadable(request, place)
     name = f"{place.slug}-{round.slug}-template.{wish.format}"
     return _sent(template_file(round, wish.format), MEDIA_TYPES[wish.format], name)
 
 
-def _downloadable(request: HttpRequest, place: RoundPlace) -> Round:
+def _downloadable(request: HttpRequest, place: RoundPath) -> Round:
     round = round_at(request, place.slug, place.round)
     phase = phase_of(round.opens_at, round.closes_at, round.challenge.state, timezone.now())
     obstacle = why_no_download(
@@ -185,13 +185,13 @@ def _sent(pieces: Iterator[str], media_type: str, name: str) -> StreamingHttpRes
 @router.get(
     f"{ROUND}/submissions",
     auth=Token("read"),
-    response=Page[SubmissionLine],
+    response=Page[SubmissionRow],
     operation_id="list_round_submissions",
     summary="Your team's submissions to a round",
     tags=["submissions"],
 )
 def list_round_submissions(
-    request: HttpRequest, place: Path[RoundPlace], paging: Query[Paging]
+    request: HttpRequest, place: Path[RoundPath], paging: Query[Paging]
 ) -> dict[str, Any]:
     """Newest first. Organisers get those of all teams."""
     round = round_at(request, place.slug, place.round)
@@ -199,7 +199,7 @@ def list_round_submissions(
     return documents.submission_page(rows, paging)
 
 
-class HandIn(Schema):
+class SubmitCommand(Schema):
     name: Text = Field(
         min_length=1, max_length=80, description="The system's name, as boards will show it."
     )
@@ -243,8 +243,8 @@ def _place(request: HttpRequest, slug: str, round: str) -> tuple[Round, Team]:
 @takes_file(_place)
 def submit(
     request: HttpRequest,
-    place: Path[RoundPlace],
-    wish: Form[HandIn],
+    place: Path[RoundPath],
+    wish: Form[SubmitCommand],
     file: Annotated[
         UploadedFile, File(description="Responses in one of the formats, or a prompt.")
     ],

@@ -19,15 +19,15 @@ State = Literal[
 Part = Literal["public", "private"]
 
 
-class ChallengePlace(Schema):
+class ChallengePath(Schema):
     slug: str = Field(description="The challenge's name in addresses.")
 
 
-class RoundPlace(ChallengePlace):
+class RoundPath(ChallengePath):
     round: str = Field(description="The round's name in addresses.")
 
 
-class SubmissionPlace(Schema):
+class SubmissionPath(Schema):
     id: str = Field(description="The submission's id.")
 
 
@@ -127,7 +127,7 @@ class RoundOut(Schema):
     attempts: Attempts | None = Field(description="Of your team; null without one.")
 
 
-class ChallengeLine(Schema):
+class ChallengeRow(Schema):
     slug: str = Field(description="The challenge's name in addresses.")
     name: str = Field(description="Its name on pages.")
     summary: str = Field(description="What it is, in a sentence.")
@@ -159,7 +159,7 @@ class TeamOut(Schema):
     disqualified: Disqualification | None = Field(description="Null where it competes.")
 
 
-class ChallengeOut(ChallengeLine):
+class ChallengeOut(ChallengeRow):
     rules: str = Field(description="Markdown.")
     largest_team: int = Field(description="Most members of a team.")
     rounds: list[RoundOut] = Field(description="In their order.")
@@ -310,7 +310,7 @@ class Usage(Schema):
     cost: float | None = Field(description="In USD; null where the round names no prices.")
 
 
-class SubmissionLine(Schema):
+class SubmissionRow(Schema):
     id: str = Field(description="The submission's id.")
     kind: Literal["responses", "prompt", "scores"] = Field(description="What was handed in.")
     track: TrackName | None = Field(description="Null of metric scores.")
@@ -326,7 +326,7 @@ class SubmissionLine(Schema):
     url: str = Field(description="Its page.")
 
 
-class SubmissionOut(SubmissionLine):
+class SubmissionOut(SubmissionRow):
     model_config = {
         "json_schema_extra": {
             "examples": [
@@ -398,7 +398,7 @@ class SubmissionOut(SubmissionLine):
     may_cancel: bool = Field(description="Whether you may cancel it now.")
 
 
-class LogLineOut(Schema):
+class LogEntryOut(Schema):
     at: datetime = Field(description="When.")
     level: Literal["info", "warning", "error"] = Field(description="How grave it is.")
     text: str = Field(description="What happened.")

@@ -9,7 +9,7 @@ from ninja import File, Form, Path, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from pydantic import Field
 
-from annotations.api import CorpusPlace, VersionWish, version_of
+from annotations.api import CorpusPath, VersionParams, version_of
 from annotations.file_bodies import takes_file
 from annotations.rest.access import Token
 from annotations.rest.document import refusals
@@ -49,8 +49,8 @@ def _needs_token(request: HttpRequest, slug: str) -> None:  # noqa: ARG001
 @takes_file(_needs_token)
 def submit_metric_scores(
     request: HttpRequest,
-    place: Path[CorpusPlace],
-    version_wish: Query[VersionWish],
+    place: Path[CorpusPath],
+    version_wish: Query[VersionParams],
     wish: Form[ScoresIn],
     file: Annotated[
         UploadedFile, File(description="JSON lines or CSV with `dialog_id, turn, system, score`.")

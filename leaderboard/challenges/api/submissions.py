@@ -19,11 +19,11 @@ from leaderboard.challenges.actions import work
 from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import submission_at
 from leaderboard.challenges.api.schemas import (
-    LogLineOut,
+    LogEntryOut,
     State,
-    SubmissionLine,
     SubmissionOut,
-    SubmissionPlace,
+    SubmissionPath,
+    SubmissionRow,
 )
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.queries.listing import is_own, submissions_seen_by
@@ -32,19 +32,19 @@ router = Router(tags=["submissions"])
 SUBMISSION = "/submissions/{slug:id}"
 
 
-class ListWish(Schema):
+class ListParams(Schema):
     state: State | None = Field(None, description="Those in this state only.")
 
 
 @router.get(
     "/submissions",
     auth=Token("read"),
-    response=Page[SubmissionLine],
+    response=Page[SubmissionRow],
     operation_id="list_submissions",
     summary="Your submissions and your teams'",
 )
 def list_submissions(
-    request: HttpRequest, wish: Query[ListWish], paging: Query[Paging]
+    request: HttpRequest, wish: Query[ListParams], paging: Query[Paging]
 ) -> dict[str, Any]:
     """Newest first. Organisers get all."""
     rows = submissions_seen_by(request.user)
@@ -60,7 +60,7 @@ def list_submissions(
     operation_id="get_submission",
     summary="A submission: state, problems, scores, rank",
 )
-def get_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
+def get_submission(request: HttpRequest, place: Path[SubmissionPath]) -> dict[str, Any]:
     """Scores are means over the dialogues of a board that you may see; there are none for single
     turns."""
     return documents.submission_document(submission_at(request, place.id), request.user)
@@ -69,12 +69,12 @@ def get_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[s
 @router.get(
     f"{SUBMISSION}/log",
     auth=Token("read"),
-    response=Page[LogLineOut],
+    response=Page[LogEntryOut],
     operation_id="get_submission_log",
     summary="What happened to a submission",
 )
 def get_submission_log(
-    request: HttpRequest, place: Path[SubmissionPlace], paging: Query[Paging]
+    request: HttpRequest, place: Path[SubmissionPath], paging: Query[Paging]
 ) -> dict[str, Any]:
     """Oldest first."""
     submission = submission_at(request, place.id)
@@ -94,7 +94,7 @@ def get_submission_log(
     summary="Cancel a submission",
     openapi_extra=refusals(409),
 )
-def cancel_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
+def cancel_submission(request: HttpRequest, place: Path[SubmissionPath]) -> dict[str, Any]:
     """The attempt is given back. Your team may do so while nothing can be learned from it;
     organisers until it ends, with the scope `organise` where it is not their own."""
     others = not Submission.objects.filter(is_own(request.user), public_id=place.id).exists()
@@ -114,7 +114,7 @@ def cancel_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dic
     summary="Try a failed, invalid or cancelled submission again",
     openapi_extra=refusals(409),
 )
-def retry_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
+def retry_submission(request: HttpRequest, place: Path[SubmissionPath]) -> dict[str, Any]:
     return _done(request, place, work.retry)
 
 
@@ -126,12 +126,12 @@ def retry_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict
     summary="Compute what the round asks for now",
     openapi_extra=refusals(409),
 )
-def re_evaluate_submission(request: HttpRequest, place: Path[SubmissionPlace]) -> dict[str, Any]:
+def re_evaluate_submission(request: HttpRequest, place: Path[SubmissionPath]) -> dict[str, Any]:
     return _done(request, place, work.re_evaluate)
 
 
 def _done(
-    request: HttpRequest, place: SubmissionPlace, deed: Callable[[Submission, Any], None]
+    request: HttpRequest, place: SubmissionPath, deed: Callable[[Submission, Any], None]
 ) -> dict[str, Any]:
     submission = submission_at(request, place.id)
     try:

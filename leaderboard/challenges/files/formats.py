@@ -12,7 +12,7 @@ from annotations.importers.problems import Problems
 
 Format = Literal["json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("json", "jsonl", "csv")
-_LOOK = 64 * 1024
+_STYLE = 64 * 1024
 
 
 def format_of(path: Path, problems: Problems) -> Format:
@@ -23,7 +23,7 @@ def format_of(path: Path, problems: Problems) -> Format:
     at its start.
     """
     with open_file(path, problems, utf16=True) as file:
-        start = file.read(_LOOK)
+        start = file.read(_STYLE)
     if start[:2] in UTF16_MARKS:
         return "csv"
     first = start.lstrip()[:1]

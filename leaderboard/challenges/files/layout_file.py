@@ -49,7 +49,7 @@ def _pairs(path: Path, problems: Problems) -> Iterator[tuple[str, int]]:
                 yield from _pairs_of_dialogue(dialogue, index)
     elif format == "jsonl":
         for number, value in json_lines(path, problems):
-            yield from _pair_of_line(JsonObject.of(value, number, problems))
+            yield from _pair_from_row(JsonObject.of(value, number, problems))
     else:
         for number, (dialogue_id, turn, _) in csv_rows(path, COLUMNS, problems):
             if _WHOLE.fullmatch(turn):
@@ -68,11 +68,11 @@ def _pairs_of_dialogue(dialogue: JsonObject, index: int) -> Iterator[tuple[str, 
         )
 
 
-def _pair_of_line(line: JsonObject | None) -> Iterator[tuple[str, int]]:
+def _pair_from_row(line: JsonObject | None) -> Iterator[tuple[str, int]]:
     if line is None:
         return
     name: Any = line.name("dialog_id")
-    turn = line.whole_number("turn")
+    turn = line.parse_integer("turn")
     if name is not None and turn is not None:
         yield name, turn
 

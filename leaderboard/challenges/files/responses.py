@@ -132,7 +132,7 @@ class _Reading:
                 yield from self._of_dialogue(where, element)
         elif self._format == "jsonl":
             for number, value in json_lines(path, self._problems):
-                answer = self._of_line(number, value)
+                answer = self._from_line(number, value)
                 if answer is not None:
                     yield answer
         else:
@@ -186,7 +186,7 @@ class _Reading:
                 if key_of(number) not in element:
                     self._problems.add(where, key_of(number), "is missing")
 
-    def _of_line(self, line: int, value: Any) -> Answer | None:
+    def _from_line(self, line: int, value: Any) -> Answer | None:
         """A line of JSON lines: one response."""
         if not isinstance(value, dict):
             self._problems.add(line, "", f"must be an object, not {kind_of(value)}")

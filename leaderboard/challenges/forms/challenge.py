@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy as _
 from annotations.campaigns.forms.fields import PlainText
 from annotations.models import CorpusVersion
 from leaderboard.challenges.actions.refusal import LONGEST_REASON
-from leaderboard.challenges.actions.setup import LONGEST_RULES, ChallengeAsked
+from leaderboard.challenges.actions.setup import LONGEST_RULES, ChallengeParams
 from leaderboard.challenges.models import Challenge, Member, Team
 from leaderboard.challenges.queries.organising import versions_to_choose
 
 LARGEST_TEAM = 1000
 
 
-def version_words(version: CorpusVersion) -> str:
+def version_text(version: CorpusVersion) -> str:
     words = f"{version.corpus.name} ({version.corpus.slug} v{version.number})"
     return words if version.corpus.is_public else f"{words}, {_('private')}"
 
@@ -100,7 +100,7 @@ class ChallengeForm(forms.Form):
         for name in ("practice", "test"):
             field = self.fields[name]
             field.queryset = versions
-            field.label_from_instance = version_words
+            field.label_from_instance = version_text
             field.required = data is None or bool(data.get("use_plan"))
             field.error_messages["required"] = _(
                 "The plan needs a corpus. Import one, or start without the plan."
@@ -109,10 +109,10 @@ class ChallengeForm(forms.Form):
         if not self.has_corpora:
             self.fields["use_plan"].initial = False
 
-    def asked(self) -> ChallengeAsked:
+    def asked(self) -> ChallengeParams:
         """Of a valid form."""
         cleaned = self.cleaned_data
-        return ChallengeAsked(
+        return ChallengeParams(
             cleaned["name"], cleaned["slug"], cleaned["summary"], cleaned["largest_team"]
         )
 

@@ -17,15 +17,15 @@ from django.utils.translation import gettext_lazy
 from annotations.campaigns.forms.fields import PlainText, moment_field
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
-from annotations.whole_numbers import DIGITS_OF_A_KEY, whole_number
+from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
 from leaderboard.challenges.actions.rounds import (
     NOTED,
-    RoundAsked,
-    what_is_settled,
-    why_not_unveiled_then,
+    RoundParams,
+    locked_fields,
+    why_not_released,
 )
-from leaderboard.challenges.forms.challenge import version_words
+from leaderboard.challenges.forms.challenge import version_text
 from leaderboard.challenges.forms.zones import UTC_KEY, NoSuchTime, in_utc, zone_choices
 from leaderboard.challenges.models import Challenge, Round, Track
 from leaderboard.challenges.models.challenge import (
@@ -219,9 +219,9 @@ class RoundForm(forms.Form):
     ) -> None:
         self.challenge, self.round = challenge, round
         super().__init__(data, initial=_of_a_new_round() if round is None else _of(round))
-        self.settled = {} if round is None else what_is_settled(round)
+        self.settled = {} if round is None else locked_fields(round)
         self.fields["version"].queryset = organising.versions_to_choose()
-        self.fields["version"].label_from_instance = version_words
+        self.fields["version"].label_from_instance = version_text
         self.fields["endpoint"].queryset = organising.endpoints()
         self.fields["zone"].choices = zone_choices()
         self._offer_metrics()
@@ -237,7 +237,7 @@ class RoundForm(forms.Form):
         """The corpus version on the page, on which metrics are offered."""
         wish = self.data.get("version", "") if self.is_bound else ""
         known = organising.versions_to_choose()
-        wished = whole_number(wish, DIGITS_OF_A_KEY)
+        wished = parse_integer(wish, DIGITS_OF_A_KEY)
         if wished is not None and (found := known.filter(pk=wished).first()):
             return found
         return self.initial.get("version") or known.first()
@@ -383,7 +383,7 @@ class RoundForm(forms.Form):
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
         if "unveil_at" not in self.settled and (
-            why := why_not_unveiled_then(cleaned.get("unveil_at"), closes, self.round)
+            why := why_not_released(cleaned.get("unveil_at"), closes, self.round)
         ):
             self.add_error("unveil_at", why)
         return cleaned
@@ -413,7 +413,7 @@ class RoundForm(forms.Form):
 
     # --- what comes of it ---
 
-    def asked(self) -> RoundAsked:
+    def asked(self) -> RoundParams:
         """Of a valid form. What is settled and was not sent, or sent as it was shown, stays as the
         round has it."""
         values = {name: self.cleaned_data.get(name) for name in NOTED}
@@ -426,7 +426,7 @@ class RoundForm(forms.Form):
             for name in self.settled:
                 if name not in self.data or name not in self.changed_data:
                     values[name] = getattr(self.round, name)
-        return RoundAsked(**values)
+        return RoundParams(**values)
 
 
 PROMPT_FIELDS = (

@@ -22,7 +22,7 @@ from leaderboard.challenges.prompts.render import Place, messages_for, plain_tex
 from leaderboard.challenges.prompts.spec import Prompt, Template, digest
 from workers.language_models.chat_prompt import seed_of
 from workers.language_models.client import Completion, LanguageModel, Message
-from workers.language_models.refusals import reason_of, why_not_taken, without_key, words_to_keep
+from workers.language_models.refusals import reason_of, storable_error, why_not_taken, without_key
 from workers.language_models.usage import Usage, most_of
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
@@ -103,7 +103,7 @@ class Questioner:
                 # its attempt would be given back every time.
                 if why := why_not_taken(problem):
                     return Said("", usage, why)
-                words = words_to_keep(
+                words = storable_error(
                     problem, self.model.endpoint, "\n".join(message.text for message in asked)
                 )
                 raise AskFailed(reason_of(problem), words) from None

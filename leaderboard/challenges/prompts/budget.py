@@ -76,6 +76,6 @@ def cost_of(
     return exact.quantize(Decimal("0.000001"))
 
 
-def cost_in_words(cost: Decimal) -> str:
+def format_cost(cost: Decimal) -> str:
     """Without zeros that say nothing: ``0.014 USD``."""
     return f"{cost.normalize():f} USD"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.challenges.prompts.spec import FIRST_ANSWER, MARKS, Template
-from workers.language_models.chat_prompt import SaidNothing, utterance_of
+from workers.language_models.chat_prompt import EmptyAnswer, utterance_of
 from workers.language_models.client import Message
 
 LONGEST_RESPONSE = 4_000
@@ -42,7 +42,7 @@ def messages_for(
     values = {
         "persona": _sentences(place.persona),
         "partner_persona": _sentences(place.partner_persona),
-        "history": history_lines(place.history),
+        "history": history_utterances(place.history),
     }
     if first_answer is not None:
         values[FIRST_ANSWER] = first_answer
@@ -51,7 +51,7 @@ def messages_for(
     return [*opening, Message("user", user)]
 
 
-def history_lines(history: Sequence[tuple[str, str]]) -> str:
+def history_utterances(history: Sequence[tuple[str, str]]) -> str:
     """One utterance a line, ``A: …`` or ``B: …``; a line end inside an utterance becomes a space,
     so that no utterance can pass for two."""
     return "\n".join(f"{speaker}: {_on_one_line(text)}" for speaker, text in history)
@@ -63,7 +63,7 @@ def response_of(written: str) -> str:
     nothing."""
     try:
         return utterance_of(written, LONGEST_RESPONSE)
-    except SaidNothing:
+    except EmptyAnswer:
         return ""
 
 

@@ -104,11 +104,11 @@ def template_faults(text: str, known: tuple[str, ...]) -> list[str]:
     return [
         f"{fault} ({_place(text, mark.start())})"
         for mark in MARKS.finditer(text)
-        if (fault := _mark_fault(mark, known))
+        if (fault := _placeholder_fault(mark, known))
     ]
 
 
-def _mark_fault(mark: re.Match[str], known: tuple[str, ...]) -> str:
+def _placeholder_fault(mark: re.Match[str], known: tuple[str, ...]) -> str:
     name = mark.group(1)
     if mark.group() in ("{{", "}}") or name in known:
         return ""

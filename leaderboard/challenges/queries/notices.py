@@ -17,7 +17,7 @@ def webhooks_of(user: Any) -> list[Webhook]:
     return found
 
 
-def letters_to(user: Any) -> list[Notice]:
+def emails_to(user: Any) -> list[Notice]:
     """The latest e-mails to a person."""
     return _latest(Notice.objects.filter(user=user, channel=Notice.Channel.EMAIL))
 

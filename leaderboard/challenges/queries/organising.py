@@ -93,7 +93,7 @@ def other_rounds_on(version: CorpusVersion, round: Round | None) -> QuerySet[Rou
 
 
 @dataclass(frozen=True, slots=True)
-class RoundLine:
+class RoundRow:
     round: Round
     phase: str
     is_unveiled: bool
@@ -101,14 +101,14 @@ class RoundLine:
     at_work: int
 
 
-def round_lines(challenge: Challenge, now: datetime | None = None) -> list[RoundLine]:
+def round_rows(challenge: Challenge, now: datetime | None = None) -> list[RoundRow]:
     now = now or timezone.now()
     rounds = challenge.rounds.select_related("version__corpus").annotate(
         submission_count=Count("submissions"),
         at_work_count=Count("submissions", filter=Q(submissions__state__in=AT_WORK)),
     )
     return [
-        RoundLine(
+        RoundRow(
             one,
             phase_of(one.opens_at, one.closes_at, challenge.state, now),
             is_unveiled(one.unveil_at, now),
@@ -119,7 +119,7 @@ def round_lines(challenge: Challenge, now: datetime | None = None) -> list[Round
     ]
 
 
-def steps_of(challenge: Challenge, lines: list[RoundLine]) -> list[Step]:
+def steps_of(challenge: Challenge, lines: list[RoundRow]) -> list[Step]:
     """The way to a challenge's end, with the next step marked."""
     states = Challenge.State
     is_draft, is_closed = challenge.state == states.DRAFT, challenge.state == states.CLOSED
@@ -157,7 +157,7 @@ def missing_for_opening(challenge: Challenge) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class TeamLine:
+class TeamRow:
     team: Team
     members: list[Member]
     handed_in: int
@@ -167,7 +167,7 @@ class TeamLine:
     last_at: datetime | None
 
 
-def team_lines(challenge: Challenge, now: datetime | None = None) -> list[TeamLine]:
+def team_rows(challenge: Challenge, now: datetime | None = None) -> list[TeamRow]:
     today = (now or timezone.now()).date()
     teams = challenge.teams.prefetch_related(
         Prefetch("members", Member.objects.select_related("user").order_by("pk"))
@@ -183,12 +183,12 @@ def team_lines(challenge: Challenge, now: datetime | None = None) -> list[TeamLi
     ]
 
 
-def _team_line(team: Team, handed_in: list[tuple[int, str, Any, datetime]], today: Any) -> TeamLine:
+def _team_line(team: Team, handed_in: list[tuple[int, str, Any, datetime]], today: Any) -> TeamRow:
     counted: dict[int, int] = {}
     for round_id, state, _day, _at in handed_in:
         if state in COUNTED:
             counted[round_id] = counted.get(round_id, 0) + 1
-    return TeamLine(
+    return TeamRow(
         team=team,
         members=list(team.members.all()),
         handed_in=len(handed_in),

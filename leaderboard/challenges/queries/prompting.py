@@ -69,7 +69,7 @@ def turns_in(version_id: int) -> int:
     return Turn.objects.filter(dialogue__version=version_id).count()
 
 
-def turns_said(submission: Submission) -> int:
+def turn_texts(submission: Submission) -> int:
     return submission.generated.count()
 
 
@@ -78,7 +78,7 @@ def reported_models(submission: Submission) -> list[str]:
     return list(named.values_list("reported_model", flat=True).distinct()[:3])
 
 
-def said_in_order(submission_id: int) -> Iterator[tuple[int, str]]:
+def messages_in_order(submission_id: int) -> Iterator[tuple[int, str]]:
     """(primary key of the turn, text) in the corpus's order."""
     rows = GeneratedResponse.objects.filter(submission=submission_id)
     rows = rows.order_by("turn__dialogue__position", "turn__number")
@@ -123,7 +123,7 @@ def used_so_far(round: Round, team: Team) -> UsedSoFar:
     )
 
 
-def example_place(round: Round) -> tuple[Place, bool]:
+def example_turn(round: Round) -> tuple[Place, bool]:
     """What a preview shows, and whether it is made up: the first turn of the first dialogue, or,
     where the round's references are hidden, nothing of them. Also made up where the round's corpus
     has no turn."""

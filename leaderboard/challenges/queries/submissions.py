@@ -25,7 +25,7 @@ from workers.models import MetricRun
 from workers.queries import runs_for
 
 State, Kind = Submission.State, Submission.Kind
-LINES_SHOWN = 200
+ROWS_SHOWN = 200
 """Of the log; a prompt that is run on hundreds of dialogues may write more."""
 
 
@@ -209,7 +209,7 @@ def log_of(submission: Submission, viewer: Any) -> list[LogLine]:
         if is_organiser(viewer)
         else submission.log.filter(for_organisers=False)
     )
-    return list(lines.order_by("-pk")[:LINES_SHOWN])[::-1]
+    return list(lines.order_by("-pk")[:ROWS_SHOWN])[::-1]
 
 
 # --- what came out --------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def is_at_work(submission: Submission) -> bool:
     return submission.state in AT_WORK
 
 
-def stamp_of(submission: Submission) -> str:
+def data_version_of(submission: Submission) -> str:
     """Changes whenever the page of a submission would say something else: a browser that has this
     one needs no more."""
     last_line = submission.log.order_by("-pk").values_list("pk", flat=True).first() or 0
@@ -345,10 +345,10 @@ def stamp_of(submission: Submission) -> str:
     done = f"{progress.done}-{progress.total}" if progress else ""
     if submission.state == State.SCORING:
         done += "-" + "".join(state[0] for _, state in metric_states(submission))
-    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{_board_mark(submission)}"
+    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{_board_etag(submission)}"
 
 
-def _board_mark(submission: Submission) -> str:
+def _board_etag(submission: Submission) -> str:
     """Another one when the board, and with it the place of what is scored, has changed."""
     if submission.state != State.SCORED or submission.round is None:
         return ""

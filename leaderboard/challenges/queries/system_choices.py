@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotations.models import CorpusVersion
-from annotations.prepared import Given, Prepared
+from annotations.prepared import CompiledQuery, Given
 from leaderboard.challenges.models import Challenge, Submission, Track
 from leaderboard.queries.system_choice import SystemChoice
 
-_HANDED_IN = Prepared(
+_HANDED_IN = CompiledQuery(
     lambda: (
         Submission.objects.filter(
             version=Given("version"), system__isnull=False, round__isnull=False

@@ -240,7 +240,7 @@ def _signature(document: dict[str, Any]) -> str:
     )
 
 
-def counted_words(document: dict[str, Any]) -> str:
+def counted_text(document: dict[str, Any]) -> str:
     """Such as "9 of 15 dialogues, 63 turns"."""
     every = document["dialogues"] == document["dialogues_in_corpus"]
     words = (

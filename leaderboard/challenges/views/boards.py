@@ -18,7 +18,7 @@ from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.board.split import PARTS
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import has_private_board, round_board
-from leaderboard.challenges.views.board_table import board_table, counted_words
+from leaderboard.challenges.views.board_table import board_table, counted_text
 
 
 @never_cache
@@ -50,7 +50,7 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         "table": table,
         "parts": _parts(round),
         "part": part,
-        "counted": "" if document["veiled"] else counted_words(document),
+        "counted": "" if document["veiled"] else counted_text(document),
         "has_competitors": any(not entry["is_baseline"] for entry in document["entries"]),
         "before_others": organiser and part == "private" and not document["is_unveiled"],
         "unveil_at": round.unveil_at,

@@ -73,7 +73,7 @@ def _settings_page(
     form: ChallengeForm,
     budget_form: BudgetForm | None = None,
 ) -> HttpResponse:
-    lines = organising.round_lines(challenge)
+    lines = organising.round_rows(challenge)
     steps = organising.steps_of(challenge, lines)
     context = {
         **frame(request, challenge, "settings"),

@@ -132,7 +132,7 @@ def _button(
     return pressed
 
 
-def _published_words(count: int) -> str:
+def _published_text(count: int) -> str:
     said = ngettext(
         "%(count)s system stands on the corpus's pages now.",
         "%(count)s systems stand there now.",
@@ -141,7 +141,7 @@ def _published_words(count: int) -> str:
     return said % {"count": count}
 
 
-def _withheld_words(count: int) -> str:
+def _withheld_text(count: int) -> str:
     said = ngettext(
         "%(count)s system was taken off the corpus's pages.",
         "%(count)s systems were taken off.",
@@ -150,7 +150,7 @@ def _withheld_words(count: int) -> str:
     return said % {"count": count}
 
 
-def _opened_words(round: Round) -> str:
+def _opened_text(round: Round) -> str:
     if organising.everybody_sees_corpus_of(round):
         return _("The references are public from now on.")
     return _(
@@ -159,7 +159,7 @@ def _opened_words(round: Round) -> str:
     )
 
 
-def _re_evaluated_words(count: int) -> str:
+def _re_evaluated_text(count: int) -> str:
     said = ngettext(
         "%(count)s submission is scored anew.", "%(count)s submissions are scored anew.", count
     )
@@ -169,10 +169,10 @@ def _re_evaluated_words(count: int) -> str:
 round_unveil = _button(
     judging.unveil, lambda _round: _("Unveiled: everybody sees the private board.")
 )
-round_publish = _button(judging.publish_systems, _published_words)
-round_withhold = _button(judging.withhold_systems, _withheld_words)
-round_open_references = _button(judging.open_references, _opened_words)
-round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_words)
+round_publish = _button(judging.publish_systems, _published_text)
+round_withhold = _button(judging.withhold_systems, _withheld_text)
+round_open_references = _button(judging.open_references, _opened_text)
+round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_text)
 
 
 @require_POST

@@ -44,7 +44,7 @@ def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
 def _teams_page(
     request: HttpRequest, challenge: Challenge, wish: str, forms: dict[str, Any] | None = None
 ) -> HttpResponse:
-    lines = organising.team_lines(challenge)
+    lines = organising.team_rows(challenge)
     rounds = list(challenge.rounds.order_by("position", "pk"))
     table = teams_table(challenge, lines, rounds)
     chosen = next((line for line in lines if line.team.public_id == wish), None)

@@ -27,7 +27,7 @@ from leaderboard.challenges.forms.prompt import (
     starting_values,
 )
 from leaderboard.challenges.models import Round, Submission, Team, Track
-from leaderboard.challenges.prompts.budget import cost_in_words
+from leaderboard.challenges.prompts.budget import format_cost
 from leaderboard.challenges.prompts.render import EXAMPLE, messages_for
 from leaderboard.challenges.prompts.spec import Prompt, canonical
 from leaderboard.challenges.queries import downloads, prompting
@@ -195,7 +195,7 @@ def _page(
         "attempts": attempts,
         "standing": standing_in(request.user, at_now, team, attempts),
         "used": used,
-        "used_cost": "" if used is None or used.cost is None else cost_in_words(used.cost),
+        "used_cost": "" if used is None or used.cost is None else format_cost(used.cost),
         "form": form,
         "file_form": file_form or PromptFileForm(most_calls=round.calls_per_utterance),
         **_preview(request, round, _prompt_in(form)),
@@ -217,7 +217,7 @@ def _preview(request: HttpRequest, round: Round, prompt: Prompt | None) -> dict[
         return {"calls": []}
     team = team_of(request.user, round.challenge)
     may_read = downloads.why_no_download(round, at(round).phase, request.user, team) == ""
-    place, is_made_up = prompting.example_place(round) if may_read else (EXAMPLE, True)
+    place, is_made_up = prompting.example_turn(round) if may_read else (EXAMPLE, True)
     calls = [messages_for(prompt.first, place)]
     if prompt.second is not None:
         calls.append(messages_for(prompt.second, place, _("[the first answer]")))

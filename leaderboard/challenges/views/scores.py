@@ -25,10 +25,10 @@ from annotations.queries import shown_systems, visible_corpora
 from leaderboard.challenges.actions.receiving import NotTaken, Received
 from leaderboard.challenges.actions.scores import (
     NotYours,
+    duplicate_file_message,
     may_withdraw,
     receive_scores,
     withdraw,
-    words_of_known_file,
 )
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.forms.scores import HIGHER, LEVELS, ScoresForm, WithdrawalForm
@@ -126,7 +126,7 @@ def _take(request: HttpRequest, version: CorpusVersion, form: ScoresForm) -> Rec
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    return taken(request, received, words_of_known_file())
+    return taken(request, received, duplicate_file_message())
 
 
 def _refused(

@@ -61,7 +61,7 @@ def submission_progress(request: HttpRequest, public_id: str) -> HttpResponse:
     if not request.user.is_authenticated:
         return HttpResponse(status=401)
     one = submission_or_404(request.user, public_id)
-    if request.headers.get(SEEN) == queries.stamp_of(one):
+    if request.headers.get(SEEN) == queries.data_version_of(one):
         return HttpResponse(status=204)
     request.path = reverse(
         "submission", args=[one.public_id]
@@ -106,7 +106,7 @@ def _ending(file_name: str) -> str:
 def _context(request: HttpRequest, one: Submission) -> dict[str, Any]:
     # Before all that it stands for: of what changes while the page is written, the page must still
     # be told.
-    stamp = queries.stamp_of(one)
+    stamp = queries.data_version_of(one)
     scores = [(part, score_table(part)) for part in queries.parts_of(one, request.user)]
     problems = problems_table(one) if one.problems else None
     stages = queries.stages_of(one)

@@ -15,7 +15,7 @@ from annotations.page import own_form
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.forms.webhook import WebhookForm
 from leaderboard.challenges.models import Webhook
-from leaderboard.challenges.queries.notices import letters_to, wants_mail, webhooks_of
+from leaderboard.challenges.queries.notices import emails_to, wants_mail, webhooks_of
 
 
 @never_cache
@@ -37,7 +37,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
         "section": "account",
         "form": form,
         "webhooks": webhooks_of(request.user),
-        "letters": letters_to(request.user),
+        "letters": emails_to(request.user),
         "wants_mail": wants_mail(request.user),
         "sends_email": settings.SENDS_EMAIL,
         "waits": "wait" in request.GET,

@@ -65,12 +65,12 @@ def _login(options: argparse.Namespace) -> int:
     if options.username:
         logged_in = Credentials(server, _token_for(server, options), was_made=True)
         with _revoked_on_failure(logged_in):
-            said = _tried_and_kept(logged_in)
+            said = _verified_and_stored(logged_in)
     else:
         logged_in = Credentials(
             server, credentials.checked_token(_secret("Token: ", options.stdin))
         )
-        said = _tried_and_kept(logged_in)
+        said = _verified_and_stored(logged_in)
     if replaced is not None and replaced.token != logged_in.token:
         _revoke_replaced(replaced)
     terminal.say(said)
@@ -80,12 +80,12 @@ def _login(options: argparse.Namespace) -> int:
 def _made_before(server: str) -> Credentials | None:
     """What an earlier login made for this site, which nobody knows once it is replaced."""
     with contextlib.suppress(ClientError):  # a file that cannot be read is written anew
-        kept = credentials.kept_at_login()
+        kept = credentials.credentials_from_login()
         return kept if kept is not None and kept.was_made and kept.server == server else None
     return None
 
 
-def _tried_and_kept(given: Credentials) -> str:
+def _verified_and_stored(given: Credentials) -> str:
     """In one line whose token it is and where it is kept. Raises ClientError where the site does
     not know it."""
     with Server(given, terminal.waiting) as connection:
@@ -156,11 +156,11 @@ def _logout(options: argparse.Namespace) -> int:
     """Of the token that is kept here: one in the environment is somebody else's to revoke."""
     kept, still_valid = None, ""
     with contextlib.suppress(ClientError):  # a file that cannot be read is forgotten, too
-        kept = credentials.kept_at_login()
+        kept = credentials.credentials_from_login()
     if kept is not None and kept.token and not options.keep_token:
         still_valid = _why_not_revoked(kept)
     terminal.say("logged out" if credentials.forget() else "not logged in on this machine")
-    if credentials.token_is_given():
+    if credentials.has_token():
         terminal.note(f"{credentials.TOKEN} is set, and stays in use")
     if still_valid:
         raise ClientError(

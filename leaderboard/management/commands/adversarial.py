@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from annotations.console import ConsoleCommand, whole_number
+from annotations.console import ConsoleCommand, parse_integer
 from annotations.importers.problems import ImportFailed
 from annotations.queries import NotFound, version_of
 from annotations.record_stream import records_of
@@ -57,13 +57,16 @@ class Command(ConsoleCommand):
         )
         parser.add_argument(
             "--pairs",
-            type=whole_number(0),
+            type=parse_integer(0),
             default=PAIRS,
             metavar="P",
             help="answers drawn by the seed; 0: all",
         )
         parser.add_argument(
-            "--seed", type=whole_number(0), default=0, help="of the draws and of what is spoilt how"
+            "--seed",
+            type=parse_integer(0),
+            default=0,
+            help="of the draws and of what is spoilt how",
         )
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
@@ -87,7 +90,7 @@ class Command(ConsoleCommand):
             raise CommandError(str(refusal)) from None
         self._print(document, options["format"])
         self.say(
-            f"{forms.data_words(document)}: {document['pairs']:,} of {document['of']:,} answers, "
+            f"{forms.data_text(document)}: {document['pairs']:,} of {document['of']:,} answers, "
             f"{document['dialogues']:,} dialogues, seed {document['seed']}"
         )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, whole_number
+from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, parse_integer
 from annotations.queries import NotFound, resolve_aspect, version_of
 from leaderboard.board_words import design_text
 from leaderboard.metric_pairs.comparison import why_not_tested
@@ -33,12 +33,12 @@ class Command(ConsoleCommand):
             "--exclude", type=comma_list, metavar="x,y", help="all but these systems"
         )
         add_system_choice(parser)
-        parser.add_argument("--seed", type=whole_number(0), default=0)
+        parser.add_argument("--seed", type=parse_integer(0), default=0)
         parser.add_argument("--metrics", metavar="a,b", required=True, help="the two metrics")
         parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
         parser.add_argument("--coefficient", choices=[*COEFFICIENTS, "all"], default="pearson")
         parser.add_argument(
-            "--permutations", type=whole_number(1, MAX_DRAWS), default=1000, metavar="N"
+            "--permutations", type=parse_integer(1, MAX_DRAWS), default=1000, metavar="N"
         )
         parser.add_argument("--format", choices=["table", "json"], default="table")
 

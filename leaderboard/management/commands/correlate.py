@@ -8,7 +8,7 @@ from annotations.console import ConsoleCommand, add_ratings_arguments, figure, f
 from annotations.queries import NotFound, resolve_aspect, version_of
 from annotations.tables.csv_text import csv_line
 from leaderboard.board_words import design_text
-from leaderboard.estimate_cells import LEFT_OUT, is_partial, share_in_words
+from leaderboard.estimate_cells import LEFT_OUT, format_share, is_partial
 from leaderboard.papers.correlation_variants import (
     CSV_COLUMNS,
     accuracy_rows,
@@ -207,7 +207,7 @@ def _marked(row: dict[str, Any]) -> str:
 
 def _coverage(row: dict[str, Any]) -> str:
     """Quiet where all has a score."""
-    return share_in_words(row["coverage"]) if is_partial(row) else ""
+    return format_share(row["coverage"]) if is_partial(row) else ""
 
 
 def _people_rows(document: dict[str, Any], people: dict[str, str]) -> list[list[str]]:

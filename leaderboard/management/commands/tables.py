@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, whole_number
+from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, parse_integer
 from annotations.queries import NotFound
 from leaderboard.papers import cmn as cmn_forms
 from leaderboard.papers import cpdscore as cpdscore_forms
@@ -63,11 +63,11 @@ class Command(ConsoleCommand):
         )
         parser.add_argument(
             "--resamples",
-            type=whole_number(0, MAX_DRAWS),
+            type=parse_integer(0, MAX_DRAWS),
             default=RESAMPLES,
             help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
         )
-        parser.add_argument("--seed", type=whole_number(0), default=SEED, help="of the draws")
+        parser.add_argument("--seed", type=parse_integer(0), default=SEED, help="of the draws")
         parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotations.personas.contradictions import fault_with_age, fault_with_facts
+from annotations.personas.contradictions import contradiction_with_facts, fault_with_age
 from annotations.personas.knowledge import Sentence
 
 
@@ -39,5 +39,5 @@ def test_one_fact_cannot_have_two_values() -> None:
     facts = {"home": "alone"}
     shared = Sentence("I share a flat.", tags=(("home", "shared"),))
     siblings = Sentence("I have a brother.", tags=(("siblings", "some"),))
-    assert fault_with_facts(siblings, facts) == ""
-    assert fault_with_facts(shared, facts) == "says home is shared, which is alone"
+    assert contradiction_with_facts(siblings, facts) == ""
+    assert contradiction_with_facts(shared, facts) == "says home is shared, which is alone"

@@ -14,7 +14,7 @@ from annotations.personas import (
     make_pair,
     make_persona,
 )
-from annotations.personas.contradictions import fault_with_age, fault_with_facts
+from annotations.personas.contradictions import contradiction_with_facts, fault_with_age
 from annotations.personas.generator import YEAR
 from annotations.personas.knowledge import ASPECTS, Head, Name, Sentence
 
@@ -28,7 +28,7 @@ def contradictions(persona: Persona) -> list[str]:
     facts: dict[str, str] = {}
     found = []
     for sentence in persona.parts:
-        fault = fault_with_age(sentence, persona.age) or fault_with_facts(sentence, facts)
+        fault = fault_with_age(sentence, persona.age) or contradiction_with_facts(sentence, facts)
         if fault:
             found.append(f"{sentence.text!r} {fault}")
         facts.update(sentence.tags)

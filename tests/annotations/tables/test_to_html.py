@@ -222,9 +222,9 @@ def test_a_writer_puts_every_arrangement_together_as_if_it_were_written_anew(
 def cells_written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """The cells that were written: their column, and the place of their row."""
     cells: list[tuple[str, int]] = []
-    write = to_html._Drawn.write
+    write = to_html._RenderedCell.write
     monkeypatch.setattr(
-        to_html._Drawn,
+        to_html._RenderedCell,
         "write",
         lambda one, place: (cells.append((one.column.key, place)), write(one, place))[1],
     )
@@ -284,6 +284,8 @@ def test_a_column_put_in_leaves_the_others_as_they_were_written(
         "rank",
     ]
     assert [words(row[2]) for row in rows(page)] == ["7", "8", "9"]
-    monkeypatch.setattr(to_html._Drawn, "write", lambda *_: pytest.fail("it was written before"))
+    monkeypatch.setattr(
+        to_html._RenderedCell, "write", lambda *_: pytest.fail("it was written before")
+    )
     assert writer.html() == before
     assert "more" in wider.html(None, None, frozenset({"more"}))

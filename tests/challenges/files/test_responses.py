@@ -233,25 +233,25 @@ def test_faults_of_lines(tmp_path: Path, content: Any, said: list[str]) -> None:
 
 
 HEAD = "dialog_id,turn,response\n"
-REST = "d1,1,x\nd2,0,x\nd2,1,x\n"
+BACKOFF = "d1,1,x\nd2,0,x\nd2,1,x\n"
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (
-            f"{HEAD}d1,0,a,b\n{REST}",
+            f"{HEAD}d1,0,a,b\n{BACKOFF}",
             ["2: has 4 cells; the heading line has 3", "has no response for turn 0 of 'd1'"],
         ),
         (
-            f"{HEAD}d1,0.0,a\n{REST}",
+            f"{HEAD}d1,0.0,a\n{BACKOFF}",
             ["2: turn: must be a whole number, not '0.0'", "has no response for turn 0 of 'd1'"],
         ),
-        (f"{HEAD}d1,0,a\n\n\n{REST}d2,1,y\n", ["8: is a second response to turn 1 of 'd2'"]),
-        (f'{HEAD}d1,0,"a\nb\nc"\nd3,1,x\n{REST}', ["5: dialog_id: there is no dialogue 'd3'"]),
-        (f'{HEAD}d1,0,"a\n{REST}', ["2: begins a quoted cell that never ends"]),
+        (f"{HEAD}d1,0,a\n\n\n{BACKOFF}d2,1,y\n", ["8: is a second response to turn 1 of 'd2'"]),
+        (f'{HEAD}d1,0,"a\nb\nc"\nd3,1,x\n{BACKOFF}', ["5: dialog_id: there is no dialogue 'd3'"]),
+        (f'{HEAD}d1,0,"a\n{BACKOFF}', ["2: begins a quoted cell that never ends"]),
         (
-            f'{HEAD}d1,0,"a"b\n{REST}',
+            f'{HEAD}d1,0,"a"b\n{BACKOFF}',
             [
                 (
                     "2: has something after the closing quote of a cell; a quote inside a cell is "

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.correlation.alike import ALIKE_BY_CHANCE
+from annotations.correlation.alike import IDENTICAL_DIALOGUES
 from leaderboard.statistics.power import dialogues_for, needed_to_separate, power_of, ratings_for
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
@@ -77,7 +77,7 @@ def test_dialogues_that_differ_too_much_are_not_helped_by_ratings():
 def test_few_dialogues_that_differ_alike_may_do_so_by_chance():
     found = needed_to_separate(np.full(3, 3.0), np.full(3, 2.0), 0.01, 3.0)
     assert (found.difference, found.dialogues_needed, found.ratings_needed) == (1.0, None, None)
-    assert found.reason == ALIKE_BY_CHANCE
+    assert found.reason == IDENTICAL_DIALOGUES
 
 
 def test_ten_dialogues_that_differ_alike_are_certain():

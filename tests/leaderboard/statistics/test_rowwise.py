@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.statistics.rowwise import correlate_rows, fixed_side, prepared_rows
+from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
 from tests.annotations.correlation.resampled import SCIPY
 
 
@@ -13,7 +13,7 @@ def test_every_row_equals_scipy(systems, ties):
     if ties:
         human, metric = np.round(human), np.round(metric)
         human[:, :2], metric[:, :2] = [0, 9], [9, 0]
-    found = correlate_rows(fixed_side(human), prepared_rows(metric))
+    found = correlate_rows(fixed_side(human), compiled_rows(metric))
     for name, reference in SCIPY.items():
         expected = [reference(one, other)[0] for one, other in zip(human, metric, strict=True)]
         np.testing.assert_allclose(found[name], expected, atol=1e-9, err_msg=name)
@@ -21,14 +21,14 @@ def test_every_row_equals_scipy(systems, ties):
 
 def test_concordance_of_300_systems_in_one_order_does_not_overflow_small_integers():
     ascending = np.arange(300.0)[None, :]
-    found = correlate_rows(fixed_side(ascending), prepared_rows(ascending))
+    found = correlate_rows(fixed_side(ascending), compiled_rows(ascending))
     assert found["kendall"][0] == pytest.approx(1.0)
 
 
 def test_one_fixed_row_meets_every_row_of_the_other_side():
     random = np.random.default_rng(0)
     human, metric = random.normal(size=(5, 12)), random.normal(size=12)
-    found = correlate_rows(fixed_side(human), prepared_rows(metric[None, :]))
+    found = correlate_rows(fixed_side(human), compiled_rows(metric[None, :]))
     for name, reference in SCIPY.items():
         np.testing.assert_allclose(
             found[name], [reference(row, metric)[0] for row in human], atol=1e-12
@@ -40,6 +40,6 @@ def test_constant_and_incomplete_rows_are_undefined_on_either_side(spoilt):
     good = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
     with_a_bad_row = np.array([[1.0, 2.0, 3.0], spoilt])
     for human, metric in [(good, with_a_bad_row), (with_a_bad_row, good)]:
-        for name, values in correlate_rows(fixed_side(human), prepared_rows(metric)).items():
+        for name, values in correlate_rows(fixed_side(human), compiled_rows(metric)).items():
             assert values[0] == pytest.approx(1.0), name
             assert np.isnan(values[1]), name

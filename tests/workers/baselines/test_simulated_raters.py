@@ -16,7 +16,7 @@ from annotations.demo.simulated_raters import (
     quality_of_dialogue,
     quality_of_response,
     raters_of_items,
-    score_given,
+    score_prefix,
 )
 
 ORDINARY = ResponseFeatures(
@@ -61,22 +61,22 @@ def test_a_dialogue_without_responses_has_no_quality() -> None:
 
 @pytest.mark.parametrize(("quality", "score"), [(-2.0, 1), (1.4, 1), (3.0, 3), (4.6, 5), (9.0, 5)])
 def test_a_score_is_a_whole_number_on_the_scale(quality: float, score: int) -> None:
-    assert score_given(CAREFUL, quality, "s") == score
+    assert score_prefix(CAREFUL, quality, "s") == score
 
 
 def test_severity_is_taken_off() -> None:
-    assert score_given(replace(CAREFUL, severity=1.0), 4.0, "s") == 3
+    assert score_prefix(replace(CAREFUL, severity=1.0), 4.0, "s") == 3
 
 
 def test_spread_stretches_around_the_middle() -> None:
-    assert score_given(replace(CAREFUL, spread=2.0), 4.0, "s") == 5  # 3 + 2 · (4 − 3)
-    assert score_given(replace(CAREFUL, spread=2.0), 3.0, "s") == 3
+    assert score_prefix(replace(CAREFUL, spread=2.0), 4.0, "s") == 5  # 3 + 2 · (4 − 3)
+    assert score_prefix(replace(CAREFUL, spread=2.0), 3.0, "s") == 3
 
 
 def test_noise_is_the_raters_own_and_repeatable() -> None:
     first, second = (replace(CAREFUL, name=name, noise=1.0) for name in ("one", "two"))
     scores = [
-        [score_given(rater, 3.0, str(item)) for item in range(50)]
+        [score_prefix(rater, 3.0, str(item)) for item in range(50)]
         for rater in (first, first, second)
     ]
     assert scores[0] == scores[1] != scores[2]

@@ -380,7 +380,7 @@ def test_a_text_that_does_not_fit_alone_is_an_error_of_the_model(encoder: TextEn
 def test_the_cpus_allocator_is_understood_too(
     encoder: TextEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class NoRoom(Counted):
+    class NoFreeChat(Counted):
         def before(self, texts: int) -> None:
             if texts > 4:
                 raise RuntimeError(
@@ -388,7 +388,7 @@ def test_the_cpus_allocator_is_understood_too(
                     "allocate"
                 )
 
-    NoRoom(encoder)
+    NoFreeChat(encoder)
     assert len(encoder.token_states(TEXTS).states) == 8
 
 

@@ -48,7 +48,7 @@ def logits(loaded):
 
 
 def copy_of(files):
-    return kept_weights.kept_folder(files, "float32")
+    return kept_weights.cache_folder(files, "float32")
 
 
 def test_dequantised_once_and_the_same_from_the_copy(gguf, home):

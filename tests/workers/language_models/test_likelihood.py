@@ -13,7 +13,7 @@ DIALOGUE = [
     "A: hi\nB: hello\nA: and you?\nB:",
 ]
 ANSWERS = [" fine", " fine, thanks", " I am", "\0", " 漢字 😀 مرحبا", "x"]
-ASKED = [Continuation(prefix, text) for prefix in DIALOGUE for text in ANSWERS]
+REQUESTED = [Continuation(prefix, text) for prefix in DIALOGUE for text in ANSWERS]
 
 
 def model_in(folder):
@@ -32,8 +32,8 @@ def sums(found):
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "bloom"])
 def test_equal_to_one_plain_pass_a_text_whatever_the_architecture(tmp_path, kind):
     model = model_in(make_causal(tmp_path, kind))
-    assert sums(model.likelihoods(ASKED)) == pytest.approx(
-        [alone(model, one) for one in ASKED], abs=1e-4
+    assert sums(model.likelihoods(REQUESTED)) == pytest.approx(
+        [alone(model, one) for one in REQUESTED], abs=1e-4
     )
 
 
@@ -44,13 +44,13 @@ def test_an_architecture_that_ignores_positions_is_noticed(tmp_path, model):
 
 @pytest.mark.parametrize("nodes", [1, 7, 40, 1000])
 def test_equal_however_much_goes_through_the_model_at_once(model, monkeypatch, nodes):
-    expected = [alone(model, one) for one in ASKED]
+    expected = [alone(model, one) for one in REQUESTED]
     monkeypatch.setattr(model, "nodes_at_once", nodes)
-    assert sums(model.likelihoods(ASKED)) == pytest.approx(expected, abs=1e-4)
+    assert sums(model.likelihoods(REQUESTED)) == pytest.approx(expected, abs=1e-4)
 
 
 def test_equal_ones_are_computed_once_and_the_order_is_that_of_the_question(model):
-    there_and_back = ASKED + ASKED[::-1]
+    there_and_back = REQUESTED + REQUESTED[::-1]
     found = model.likelihoods(there_and_back)
     assert found == found[::-1]
 
@@ -115,10 +115,10 @@ def test_where_memory_runs_out_the_row_is_halved(model, monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory")
         return inner(input_ids, **settings)
 
-    expected = sums(model.likelihoods(ASKED))
+    expected = sums(model.likelihoods(REQUESTED))
     monkeypatch.setattr(model, "nodes_at_once", 1000)
     monkeypatch.setattr(model._model, "forward", small)
-    assert sums(model.likelihoods(ASKED)) == pytest.approx(expected, abs=1e-4)
+    assert sums(model.likelihoods(REQUESTED)) == pytest.approx(expected, abs=1e-4)
     assert refused
     assert model.nodes_at_once < 1000
 
@@ -130,7 +130,7 @@ def test_no_memory_at_all_is_an_error_that_says_so(model, monkeypatch):
     monkeypatch.setattr(model, "nodes_at_once", 8)
     monkeypatch.setattr(model._model, "forward", none)
     with pytest.raises(ModelError, match="not enough memory"):
-        model.likelihoods(ASKED[:1])
+        model.likelihoods(REQUESTED[:1])
 
 
 def test_a_model_that_gives_no_numbers_is_an_error(tmp_path):
@@ -139,7 +139,7 @@ def test_a_model_that_gives_no_numbers_is_an_error(tmp_path):
     with torch.no_grad():
         broken._model.model.norm.weight.fill_(float("nan"))
     with pytest.raises(ModelError, match="no numbers"):
-        broken.likelihoods(ASKED[:1])
+        broken.likelihoods(REQUESTED[:1])
 
 
 def test_linear_layers_are_those_of_onednn_where_there_is_one(model):
@@ -183,6 +183,6 @@ def test_what_is_remembered_is_of_the_weights_the_tokenizer_and_the_configuratio
 
 def test_progress_ends_at_the_number_asked_for(model):
     told = []
-    model.likelihoods(ASKED + ASKED[:3], told.append)
-    assert told[-1] == len(ASKED) + 3
+    model.likelihoods(REQUESTED + REQUESTED[:3], told.append)
+    assert told[-1] == len(REQUESTED) + 3
     assert told == sorted(told)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from annotations.records import Utterance
 from workers.judging.calls import Answer, Call, TokenChance
-from workers.judging.desk import Follow, Payer
+from workers.judging.desk import BillingContext, Follow
 from workers.metrics.base import Example
 
 Answers = Callable[[Call], Answer]
@@ -38,7 +38,7 @@ class Desk:
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
         self.asked: list[Call] = []
-        self.payers: list[Payer | None] = []
+        self.payers: list[BillingContext | None] = []
 
     def ask(
         self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None
@@ -54,7 +54,7 @@ class Desk:
                 progress(len(self.asked))
 
     @contextmanager
-    def open(self, model: str, payer: Payer | None) -> Iterator[Desk]:
+    def open(self, model: str, payer: BillingContext | None) -> Iterator[Desk]:
         self.payers.append(payer)
         yield self
 

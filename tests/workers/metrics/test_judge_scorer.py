@@ -12,7 +12,7 @@ from annotations.estimates import Undefined
 from tests.workers.metrics.judges import Desk, chances, said, turn, written
 from workers.judging.book import EndpointFailed
 from workers.judging.calls import Answer, Call
-from workers.judging.desk import Payer
+from workers.judging.desk import BillingContext
 from workers.metrics.base import Score
 from workers.metrics.configuration import Configuration, parse
 from workers.metrics.judge_trace import JudgeTrace
@@ -265,7 +265,7 @@ def test_the_account_says_of_each_system_what_answered_about_its_own_responses(a
 def test_the_payer_is_told_to_the_desk(at: At) -> None:
     made = at(lambda call: chances({"4": 1.0}))
     judge = scorer("cpdscore_detail")
-    payer = Payer(7, "cpdscore_detail", (1, 2))
+    payer = BillingContext(7, "cpdscore_detail", (1, 2))
     judge.paid_by(payer)
     judge.score([turn("Clocks.")])
     assert made.payers == [payer]

@@ -18,7 +18,7 @@ from workers.metrics.configuration import parse
 from workers.training.latent_scorer import Judged, LatentScoring
 from workers.training.mutual_information import Estimation
 
-DRAWN = ["cmn", "cmn_no_nsp"]
+SAMPLED = ["cmn", "cmn_no_nsp"]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def example(
     return Example("d", 0, (), (), said, tuple(references), response)
 
 
-ASKED = [example("yes dogs are fine", "i like dogs"), example("no soup is cold", "i like dogs")]
+REQUESTED = [example("yes dogs are fine", "i like dogs"), example("no soup is cold", "i like dogs")]
 
 
 def scorer_of(metric: str, **options: Any) -> Any:
@@ -44,13 +44,13 @@ def scorer_of(metric: str, **options: Any) -> Any:
     return parse(f"{metric}[{chosen}]").scorer()
 
 
-def scores_of(metric: str, examples: Sequence[Example] = ASKED, **options: Any) -> list[Score]:
+def scores_of(metric: str, examples: Sequence[Example] = REQUESTED, **options: Any) -> list[Score]:
     found: list[Score] = scorer_of(metric, **options).score(examples)
     return found
 
 
 def judged(home: Path, settings: LatentScoring) -> list[Any]:
-    pairs = [Judged(("i like dogs",), "no dogs is old", one.response) for one in ASKED]
+    pairs = [Judged(("i like dogs",), "no dogs is old", one.response) for one in REQUESTED]
     return load_scorer(home / "trained" / "latent", settings).scores(pairs)
 
 
@@ -77,14 +77,14 @@ def test_without_nsp_it_is_the_sum_of_the_same_informations(home: Path) -> None:
 
 def test_without_mutual_information_it_is_g_and_needs_no_reference(home: Path) -> None:
     expected = [one.follows for one in judged(home, LatentScoring("without_mi"))]
-    bare = [example(one.response, "i like dogs", references=()) for one in ASKED]
+    bare = [example(one.response, "i like dogs", references=()) for one in REQUESTED]
     assert scores_of("cmn_no_mi", bare) == pytest.approx(expected, abs=1e-5)
     assert "reference" not in parse("cmn_no_mi[trained=latent]").needs
 
 
 def test_every_score_is_remarked_with_its_monte_carlo_error_and_its_parts(home: Path) -> None:
     scorer = scorer_of("cmn", samples=20)
-    scorer.score(ASKED)
+    scorer.score(REQUESTED)
     one = judged(home, LatentScoring(estimation=Estimation("paper", 20, 20, 0)))[0]
     assert scorer.account().remarks[0] == (
         f"Monte-Carlo error {one.error:.3f}: I(c, x) = {one.with_context.value:.3f}, "
@@ -98,7 +98,7 @@ def test_every_score_is_remarked_with_its_monte_carlo_error_and_its_parts(home: 
 def test_more_samples_have_a_smaller_error(home: Path) -> None:
     def error(samples: int) -> float:
         scorer = scorer_of("cmn_no_nsp", samples=samples)
-        scorer.score(ASKED[:1])
+        scorer.score(REQUESTED[:1])
         return float(scorer.account().remarks[0].split()[2].rstrip(":"))
 
     assert error(400) < error(25) / 2  # √(25 / 400) = ¼, but for chance
@@ -109,11 +109,11 @@ def test_a_seed_gives_the_same_scores_and_another_one_others(home: Path) -> None
     assert scores_of("cmn", samples=10) != scores_of("cmn", samples=10, seed=1)
 
 
-@pytest.mark.parametrize("metric", DRAWN)
+@pytest.mark.parametrize("metric", SAMPLED)
 def test_scores_do_not_hang_on_company_or_order(home: Path, metric: str) -> None:
-    together = scores_of(metric, ASKED, samples=10)
-    assert scores_of(metric, ASKED[::-1], samples=10)[::-1] == pytest.approx(together, abs=1e-4)
-    assert [scores_of(metric, [one], samples=10)[0] for one in ASKED] == pytest.approx(
+    together = scores_of(metric, REQUESTED, samples=10)
+    assert scores_of(metric, REQUESTED[::-1], samples=10)[::-1] == pytest.approx(together, abs=1e-4)
+    assert [scores_of(metric, [one], samples=10)[0] for one in REQUESTED] == pytest.approx(
         together, abs=1e-4
     )
 
@@ -130,13 +130,13 @@ def test_of_several_references_the_best_counts(home: Path) -> None:
     )  # type: ignore[type-var]
 
 
-@pytest.mark.parametrize("metric", DRAWN)
+@pytest.mark.parametrize("metric", SAMPLED)
 def test_what_is_lacking_is_the_reason(home: Path, metric: str) -> None:
     asked = [
         example("", "i like dogs"),
         example("yes"),
         example("yes dogs", "i like", references=(" ",)),
-        ASKED[0],
+        REQUESTED[0],
     ]
     *without, whole = scores_of(metric, asked, samples=10)
     assert [one.reason for one in without if isinstance(one, Undefined)] == [
@@ -144,19 +144,19 @@ def test_what_is_lacking_is_the_reason(home: Path, metric: str) -> None:
         "the turn has no context",
         "the turn has no reference",
     ]
-    assert [whole] == pytest.approx(scores_of(metric, ASKED[:1], samples=10), abs=1e-4)
+    assert [whole] == pytest.approx(scores_of(metric, REQUESTED[:1], samples=10), abs=1e-4)
 
 
 def test_progress_is_of_examples_and_ends_with_all(home: Path) -> None:
     heard: list[int] = []
-    scorer_of("cmn", samples=5).score([*ASKED, example("")], heard.append)
+    scorer_of("cmn", samples=5).score([*REQUESTED, example("")], heard.append)
     assert heard == sorted(heard)
     assert heard[-1] == 3
 
 
 def test_the_account_says_the_model_and_the_negatives(home: Path) -> None:
     scorer = scorer_of("cmn", samples=5)
-    scorer.score(ASKED)
+    scorer.score(REQUESTED)
     account = scorer.account()
     assert account.model.startswith("latent@")
     assert account.device == "cpu, 1 thread, float32"
@@ -166,11 +166,11 @@ def test_the_account_says_the_model_and_the_negatives(home: Path) -> None:
 def test_a_pair_that_is_cut_is_remarked(home: Path) -> None:
     long = example("yes dogs are fine", " ".join(["i like dogs"] * 20))
     scorer = scorer_of("cmn_no_mi")
-    scorer.score([ASKED[0], long])
+    scorer.score([REQUESTED[0], long])
     assert scorer.account().remarks == {1: "the pair was cut: the model takes no more tokens"}
 
 
-@pytest.mark.parametrize("metric", [*DRAWN, "cmn_no_mi"])
+@pytest.mark.parametrize("metric", [*SAMPLED, "cmn_no_mi"])
 def test_without_a_model_a_metric_says_what_is_there(home: Path, metric: str) -> None:
     assert (
         parse(metric).missing() == f"name a trained model: {metric}[trained=NAME]; there are latent"

@@ -45,14 +45,14 @@ def example(
     return Example(dialogue, 0, (), (), said, tuple(references), response)
 
 
-ASKED = [
+REQUESTED = [
     example("yes dogs are fine", "i like dogs"),
     example("no soup is cold", "i like dogs"),
     example("no soup is cold", "yes rain are old", "tell me of soup"),
 ]
 
 
-def scores_of(metric: str, examples: Sequence[Example] = ASKED, **options: Any) -> list[Score]:
+def scores_of(metric: str, examples: Sequence[Example] = REQUESTED, **options: Any) -> list[Score]:
     chosen = ",".join(f"{name}={value}" for name, value in {"trained": "small", **options}.items())
     found: list[Score] = parse(f"{metric}[{chosen}]").scorer().score(examples)
     return found
@@ -76,21 +76,21 @@ def plainly(
 
 
 def test_density_is_the_mahalanobis_distance_below_0(home: Path) -> None:
-    _, features = plainly(home, ASKED)
+    _, features = plainly(home, REQUESTED)
     fit = GaussianFit.load(home / "trained" / "small" / GAUSSIAN)
     expected = [-math.sqrt((h - fit.mean) @ fit.precision @ (h - fit.mean)) for h in features]
     assert numbers(scores_of("density")) == pytest.approx(expected, rel=1e-4)
 
 
 def test_density_euclidean_is_the_distance_from_the_mean(home: Path) -> None:
-    _, features = plainly(home, ASKED)
+    _, features = plainly(home, REQUESTED)
     fit = GaussianFit.load(home / "trained" / "small" / GAUSSIAN)
     expected = [-math.dist(h, fit.mean) for h in features]
     assert numbers(scores_of("density_euclidean")) == pytest.approx(expected, rel=1e-4)
 
 
 def test_the_classifier_s_number_and_its_probability_are_those_of_the_model(home: Path) -> None:
-    plain, _ = plainly(home, ASKED)
+    plain, _ = plainly(home, REQUESTED)
     assert numbers(scores_of("density_classifier")) == pytest.approx(plain.tolist(), abs=1e-4)
     assert numbers(scores_of("usr_retrieval")) == pytest.approx(
         (1 / (1 + np.exp(-plain))).tolist(), abs=1e-4
@@ -98,12 +98,12 @@ def test_the_classifier_s_number_and_its_probability_are_those_of_the_model(home
 
 
 def test_a_model_of_one_turn_is_shown_one_turn(home: Path) -> None:
-    plain, _ = plainly(home, ASKED, turns=1, name="plain")
+    plain, _ = plainly(home, REQUESTED, turns=1, name="plain")
     assert numbers(scores_of("density_classifier", trained="plain")) == pytest.approx(
         plain.tolist(), abs=1e-4
     )
     shorter = example("no soup is cold", "tell me of soup")
-    assert scores_of("density", [ASKED[2]], trained="plain") == scores_of(
+    assert scores_of("density", [REQUESTED[2]], trained="plain") == scores_of(
         "density", [shorter], trained="plain"
     )
 
@@ -122,21 +122,21 @@ def test_an_answer_to_the_thing_asked_scores_above_one_to_another(home: Path) ->
 def test_what_lacks_one_half_has_no_score(home: Path, metric: str) -> None:
     asked = [
         example(" ", "i like dogs"),
-        ASKED[0],
+        REQUESTED[0],
         example("yes dogs are fine"),
         example("yes dogs are fine", " "),
     ]
     empty, scored, *without = scores_of(metric, asked)
     assert empty == Undefined("the response is empty")
     assert without == [Undefined("the turn has no context")] * 2
-    assert [scored] == pytest.approx(scores_of(metric, [ASKED[0]]), abs=1e-5)
+    assert [scored] == pytest.approx(scores_of(metric, [REQUESTED[0]]), abs=1e-5)
 
 
 def test_a_context_that_is_cut_is_remarked(home: Path) -> None:
     scorer = parse("density[trained=small]").scorer()
     heard: list[int] = []
     scorer.score(
-        [ASKED[0], example("yes dogs are fine", " ".join(["i like dogs"] * 20)), ASKED[1]],
+        [REQUESTED[0], example("yes dogs are fine", " ".join(["i like dogs"] * 20)), REQUESTED[1]],
         heard.append,
     )
     assert scorer.account().remarks == {1: "the context was cut: the model takes 32 tokens"}
@@ -146,7 +146,7 @@ def test_a_context_that_is_cut_is_remarked(home: Path) -> None:
 
 def test_the_account_says_model_revision_device_and_length(home: Path) -> None:
     scorer = parse("density[trained=small]").scorer()
-    scorer.score(ASKED)
+    scorer.score(REQUESTED)
     account = scorer.account()
     assert account.model == f"small@{checkpoints.read(home / 'trained' / 'small').revision}"
     assert account.device == "cpu, 1 thread, float32"
@@ -206,7 +206,7 @@ def test_a_dialogue_s_density_is_the_mean_of_its_turns_or_their_root_mean_square
     home: Path,
 ) -> None:
     one, two, three = numbers(scores_of("density"))
-    dialogues = [ASKED[:2], ASKED[2:]]
+    dialogues = [REQUESTED[:2], REQUESTED[2:]]
     mean = parse("density_dialogue[trained=small]").scorer().score_dialogues(dialogues)
     assert mean == pytest.approx([(one + two) / 2, three], rel=1e-5)
     released = (
@@ -220,7 +220,7 @@ def test_a_dialogue_s_density_is_the_mean_of_its_turns_or_their_root_mean_square
 def test_a_response_without_a_score_is_left_out_of_its_dialogue_and_remarked(home: Path) -> None:
     scorer = parse("density_dialogue[trained=small]").scorer()
     found = scorer.score_dialogues(
-        [[ASKED[0], example("", "i like dogs")], [example("", "i like dogs")]]
+        [[REQUESTED[0], example("", "i like dogs")], [example("", "i like dogs")]]
     )
     assert found == [
         pytest.approx(scores_of("density")[0]),

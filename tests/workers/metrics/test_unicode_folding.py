@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.workers.metrics.pairs import score
 from workers.metrics.configuration import parse
-from workers.metrics.normalisation import normalised_words
+from workers.metrics.normalisation import normalised_tokens
 from workers.metrics.tokenisation import Tokenisation
 from workers.metrics.unicode_folding import fold, folding_report, foldings
 
@@ -61,7 +61,7 @@ def test_ascii_text_is_cut_as_by_parlai(text: str) -> None:
     assert fold(text) == text
     assert (
         list(default)
-        == normalised_words(text)
+        == normalised_tokens(text)
         == list(Tokenisation.of(parse("word_f1[tokenize=parlai]").options).analysis(text).tokens)
     )
 

@@ -127,7 +127,7 @@ def test_the_hidden_token_is_hidden(checkpoint: Path) -> None:
     framed = tokenizer.framed([[*ids, model._mask_id]], False)
     with torch.no_grad():
         words = model._headed.model(**model._headed.tensors([framed])).logits[
-            0, tokenizer.first_place + len(ids)
+            0, tokenizer.first_index + len(ids)
         ]
     assert math.fsum(torch.softmax(words, -1).tolist()) == pytest.approx(1, abs=1e-5)
     for word, found in zip((" h", " y"), from_all, strict=True):

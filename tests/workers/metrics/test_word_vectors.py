@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.metrics.word_vectors import WordVectors, WordVectorsError, word_vectors_at, words_in
+from workers.metrics.word_vectors import WordVectors, WordVectorsError, text_in, word_vectors_at
 
 GLOVE = "the 0.5 -1 2\ntea 1 0 0\nn't 0 1e-1 0\nTea 9 9 9\n"
 
@@ -126,4 +126,4 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, path: str) -> No
     ],
 )
 def test_marks_and_contractions_are_words_of_their_own(text: str, words: list[str]) -> None:
-    assert words_in(text) == words
+    assert text_in(text) == words

@@ -16,7 +16,7 @@ from workers.training.recipes.density import DensitySettings, DensityTask
 
 THINGS = ("bread", "rain", "music", "horses")
 _ASKING = ("do you like {}", "what about {}", "tell me of {}", "i think of {}")
-_WORDS = (
+_LABELS = (
     *("do", "you", "like", "what", "about", "tell", "me", "of", "i", "think"),
     *("yes", "is", "all", "want", "hello", "well", "then"),
 )
@@ -30,7 +30,7 @@ def save_encoder(
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    vocabulary = {word: number for number, word in enumerate((*SPECIALS, *_WORDS, *THINGS))}
+    vocabulary = {word: number for number, word in enumerate((*SPECIALS, *_LABELS, *THINGS))}
     rust = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     rust.pre_tokenizer = pre_tokenizers.Whitespace()
     rust.post_processor = processors.TemplateProcessing(

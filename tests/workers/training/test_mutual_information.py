@@ -18,7 +18,7 @@ from workers.training.mutual_information import (
     Latents,
     cmn_score,
     estimate,
-    negative_places,
+    negative_indices,
 )
 from workers.training.streams import stream
 
@@ -243,19 +243,19 @@ def test_a_response_near_its_reference_scores_higher() -> None:
 
 def test_negatives_are_other_texts_each_once() -> None:
     texts = [f"reference {n}" for n in range(20)] + ["mine"] * 5
-    places = negative_places(texts, "mine", stream(0), 10)
+    places = negative_indices(texts, "mine", stream(0), 10)
     assert len(set(places)) == 10
     assert all(texts[place] != "mine" for place in places)
-    assert places == negative_places(texts, "mine", stream(0), 10)
-    assert places != negative_places(texts, "mine", stream(1), 10)
-    assert len(negative_places(texts, "mine", stream(0), 100)) == 20
-    assert negative_places(["mine"], "mine", stream(0), 10) == []
+    assert places == negative_indices(texts, "mine", stream(0), 10)
+    assert places != negative_indices(texts, "mine", stream(1), 10)
+    assert len(negative_indices(texts, "mine", stream(0), 100)) == 20
+    assert negative_indices(["mine"], "mine", stream(0), 10) == []
 
 
 def test_released_negatives_come_back_and_the_references_own_text_leaves_a_gap() -> None:
-    assert len(negative_places(["a", "b"], "c", stream(0), 10, "released")) == 10
+    assert len(negative_indices(["a", "b"], "c", stream(0), 10, "released")) == 10
     found = [
-        negative_places(["mine", "other"], "mine", stream(seed), 10, "released")
+        negative_indices(["mine", "other"], "mine", stream(seed), 10, "released")
         for seed in range(50)
     ]
     assert all(set(places) <= {1} for places in found)

@@ -113,7 +113,7 @@ def test_a_reference_alone_is_told_and_does_not_count_as_a_context() -> None:
         [place("Who are you?", references=("light , mostly , and a little water in the summer",))],
     )
     assert [one.kind for one in report.found] == ["reference"]
-    assert (report.places_with(), report.places_with(KINDS)) == ((), (0,))
+    assert (report.positions_with(), report.positions_with(KINDS)) == ((), (0,))
     assert str(report) == (
         "none of 1 evaluation contexts stands in the 1 training dialogues; of others a reference "
         "does: 1"
@@ -168,10 +168,10 @@ def test_contexts_of_the_test_split_that_stand_in_the_validation_split(data: Pat
     training = read_dialogues(data / "dailydialog/valid.json")
     dailyz = evaluated(data, "fbd", "fbd/dailyz_annotation.json")
     grade = evaluated(data, "grade", "grade/human_judgement.json", "dailydialog")
-    assert overlap(training, dailyz).places_with() == (14, 21, 59, 82, 95, 96)
-    assert overlap(training, grade).places_with() == (74, 113, 114)
+    assert overlap(training, dailyz).positions_with() == (14, 21, 59, 82, 95, 96)
+    assert overlap(training, grade).positions_with() == (74, 113, 114)
     # Contexts that stand there word for word; the other two do so but for words of one utterance.
-    assert overlap(training, dailyz).places_with(("context",)) == (14, 21, 59, 82, 96)
+    assert overlap(training, dailyz).positions_with(("context",)) == (14, 21, 59, 82, 96)
     left = without(overlap(training, [*dailyz, *grade]).dialogues_with(), training)
     assert (len(training), len(left)) == (995, 986)
-    assert overlap(left, [*dailyz, *grade]).places_with() == ()
+    assert overlap(left, [*dailyz, *grade]).positions_with() == ()

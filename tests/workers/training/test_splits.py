@@ -108,4 +108,4 @@ def test_no_context_of_the_real_validation_part_stands_in_the_training_part(data
     )
     assert (len(training), len(validation)) == (895, 100)
     evaluation = [TurnRecord(0, pair.context, (pair.response,)) for pair in pairs_of(validation)]
-    assert overlap(training, evaluation).places_with(("context", "end")) == ()
+    assert overlap(training, evaluation).positions_with(("context", "end")) == ()

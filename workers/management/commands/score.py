@@ -228,4 +228,4 @@ def _row(run: MetricRun) -> list[str]:
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
     if not any(human_sides.takes_one(one) for one in configurations):
         raise ConfigurationError("--human: none of the metrics has a human side")
-    return [human_sides.with_side(one, human.strip()) for one in configurations]
+    return [human_sides.with_human_reference(one, human.strip()) for one in configurations]

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from annotations.console import ConsoleCommand, figure, whole_number
+from annotations.console import ConsoleCommand, figure, parse_integer
 from annotations.queries import NotFound, version_of
 from annotations.tables.dash import Dash
 from workers.training import processes
@@ -74,12 +74,12 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--encoder", metavar="M", help="what training begins from: a folder or a hub id"
         )
-        parser.add_argument("--epochs", type=whole_number(1), metavar="E")
+        parser.add_argument("--epochs", type=parse_integer(1), metavar="E")
         parser.add_argument(
             "--seconds", type=float, metavar="T", help="the time that training may take in all"
         )
         parser.add_argument(
-            "--negatives", type=whole_number(1), metavar="K", help="density: for each answer"
+            "--negatives", type=parse_integer(1), metavar="K", help="density: for each answer"
         )
         parser.add_argument(
             "--contrastive",
@@ -93,14 +93,14 @@ class Command(ConsoleCommand):
         )
         parser.add_argument(
             "--perturbed",
-            type=whole_number(0, 100),
+            type=parse_integer(0, 100),
             metavar="K",
             help="density: negatives that are the answer, shuffled, …",
         )
         parser.add_argument("--learning-rate", type=float, metavar="R")
         parser.add_argument(
             "--batch",
-            type=whole_number(1),
+            type=parse_integer(1),
             metavar="P",
             help="pairs whose mean loss makes one step",
         )
@@ -109,14 +109,17 @@ class Command(ConsoleCommand):
             choices=get_args(Precision),
             help="auto: bf16 where the accelerator has it, else float32",
         )
-        parser.add_argument("--pairs-an-epoch", type=whole_number(0), metavar="P", help="0: all")
+        parser.add_argument("--pairs-an-epoch", type=parse_integer(0), metavar="P", help="0: all")
         parser.add_argument(
-            "--freeze", type=whole_number(0), metavar="L", help="lowest layers that are not trained"
+            "--freeze",
+            type=parse_integer(0),
+            metavar="L",
+            help="lowest layers that are not trained",
         )
         parser.add_argument(
-            "--turns", type=whole_number(0), metavar="N", help="last utterances looked at; 0: all"
+            "--turns", type=parse_integer(0), metavar="N", help="last utterances looked at; 0: all"
         )
-        parser.add_argument("--max-tokens", type=whole_number(1), metavar="N")
+        parser.add_argument("--max-tokens", type=parse_integer(1), metavar="N")
         parser.add_argument(
             "--free-bits", type=float, metavar="B", help="cmn: nats a dimension that cost nothing"
         )
@@ -127,15 +130,18 @@ class Command(ConsoleCommand):
         )
         parser.add_argument("--validation-share", type=float, metavar="V", help="of the dialogues")
         parser.add_argument(
-            "--validation-pairs", type=whole_number(0), metavar="P", help="drawn of these; 0: all"
+            "--validation-pairs", type=parse_integer(0), metavar="P", help="drawn of these; 0: all"
         )
         parser.add_argument(
-            "--patience", type=whole_number(0), metavar="N", help="validations without a better one"
+            "--patience",
+            type=parse_integer(0),
+            metavar="N",
+            help="validations without a better one",
         )
         parser.add_argument(
-            "--save-every", type=whole_number(0), metavar="N", help="steps between checkpoints"
+            "--save-every", type=parse_integer(0), metavar="N", help="steps between checkpoints"
         )
-        parser.add_argument("--seed", type=whole_number(0), default=0)
+        parser.add_argument("--seed", type=parse_integer(0), default=0)
         rules = parser.add_mutually_exclusive_group()
         rules.add_argument(
             "--leave-out-overlap",
@@ -185,7 +191,7 @@ class Command(ConsoleCommand):
         if training.state != Training.State.DONE:
             raise CommandError(f"{training.name}: {training.error}")
         self.say(
-            f"{training.name}: trained on {queries.data_words(training)}, {training.device}; "
+            f"{training.name}: trained on {queries.data_text(training)}, {training.device}; "
             f"revision {training.revision}; {time.monotonic() - started:.1f} s"
         )
 

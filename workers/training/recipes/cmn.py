@@ -36,7 +36,7 @@ from workers.training.losses.kl import kl, kl_by_dimension
 from workers.training.losses.next_sentence import next_sentence
 from workers.training.losses.reconstruction import Form
 from workers.training.negatives import NegativeSampler
-from workers.training.pairs import Pair, places_in_epoch
+from workers.training.pairs import Pair, indices_in_epoch
 from workers.training.ranking import ranking_figures
 from workers.training.settings import TrainingError, TrainingSettings
 from workers.training.task import Batch, Loss
@@ -44,12 +44,12 @@ from workers.training.task import Batch, Loss
 RECIPE = "cmn"
 TRAINING = TrainingSettings(epochs=20, learning_rate=5e-5)
 """For a batch of 32 and a new decoder; see above for what the released code does."""
-OTHERS_KEPT = 500
+OTHER_VERSIONS_CACHED = 500
 """Training pairs that a checkpoint holds: what scoring draws the negatives of InfoNCE from, so that
 a score depends on the checkpoint and not on what else is scored."""
 ACTIVE = 0.01
 """Nats of mean KL from which a latent dimension is in use."""
-_ALIKE = 16
+_IDENTICAL = 16
 """Batches' worth of pairs that are sorted by length among themselves, so that a batch is padded
 little."""
 
@@ -159,7 +159,7 @@ class CmnTask:
             [len(self.space.inputs.pair(context, response)) for context, response in self._training]
         )
         self._validation_negatives = negatives
-        self._validated = self._validated_places()
+        self._validated = self._validated_turns()
         self._files = {**self.space.files, OTHERS: self._others()}
 
     @property
@@ -178,7 +178,7 @@ class CmnTask:
 
     def batches(self, epoch: int) -> Sequence[Drawn]:
         settings = self._settings
-        places = places_in_epoch(
+        places = indices_in_epoch(
             len(self._training), self._settings.pairs_an_epoch, epoch, self._settings.seed
         )
         read = places.copy()
@@ -187,8 +187,8 @@ class CmnTask:
             replaced = random.random(len(places)) < settings.negative_share
             read[replaced] = self._sampler.for_epoch(epoch)[places[replaced], 0]
         found: list[Drawn] = []
-        for start in range(0, len(places), settings.batch * _ALIKE):
-            pool = slice(start, start + settings.batch * _ALIKE)
+        for start in range(0, len(places), settings.batch * _IDENTICAL):
+            pool = slice(start, start + settings.batch * _IDENTICAL)
             order = np.argsort(self._lengths[places[pool]], kind="stable")
             by_length, read_with = places[pool][order], read[pool][order]
             cuts = list(range(settings.batch, len(order), settings.batch))
@@ -289,7 +289,7 @@ class CmnTask:
             "follows": torch.from_numpy(places == read),
         }
 
-    def _validated_places(self) -> NDArray[np.int64]:
+    def _validated_turns(self) -> NDArray[np.int64]:
         pairs, wanted = len(self._validation), self._settings.validation_pairs
         if not 0 < wanted < pairs:
             return np.arange(pairs)
@@ -302,8 +302,8 @@ class CmnTask:
         distinct = list(
             {response: place for place, (_, response) in enumerate(self._training)}.values()
         )
-        random = np.random.default_rng((self._settings.seed, OTHERS_KEPT))
-        drawn = sorted(random.permutation(distinct)[:OTHERS_KEPT].tolist())
+        random = np.random.default_rng((self._settings.seed, OTHER_VERSIONS_CACHED))
+        drawn = sorted(random.permutation(distinct)[:OTHER_VERSIONS_CACHED].tolist())
         return json.dumps([self._training[place] for place in drawn], ensure_ascii=False).encode()
 
     def _texts(self, pairs: Sequence[Pair]) -> list[tuple[list[str], str]]:

@@ -21,7 +21,7 @@ from workers.training.losses.noise_contrastive import noise_contrastive
 from workers.training.losses.response_selection import response_selection
 from workers.training.losses.supervised_contrastive import supervised_contrastive
 from workers.training.negatives import NegativeSampler
-from workers.training.pairs import Pair, places_in_epoch
+from workers.training.pairs import Pair, indices_in_epoch
 from workers.training.perturbation import perturbed
 from workers.training.ranking import ranking_figures
 from workers.training.selection import (
@@ -173,7 +173,7 @@ class DensityTask:
 
     def batches(self, epoch: int) -> Sequence[Any]:
         """For each batch the places of its pairs, and of their negatives (pairs × negatives)."""
-        pairs = places_in_epoch(
+        pairs = indices_in_epoch(
             len(self._contexts), self._settings.pairs_an_epoch, epoch, self._settings.seed
         )
         negatives = self._sampler.for_epoch(epoch)

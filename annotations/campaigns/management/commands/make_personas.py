@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, whole_number
+from annotations.console import ConsoleCommand, parse_integer
 from annotations.importers.problems import ImportFailed
 from annotations.personas import Knowledge, NoPersona, Persona, load_knowledge, make_persona
 
@@ -23,9 +23,9 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--count", type=whole_number(1, MOST), default=1, help="how many personas (default 1)"
+            "--count", type=parse_integer(1, MOST), default=1, help="how many personas (default 1)"
         )
-        parser.add_argument("--seed", type=whole_number(0), default=0)
+        parser.add_argument("--seed", type=parse_integer(0), default=0)
         parser.add_argument(
             "--knowledge",
             type=Path,
