@@ -40,24 +40,24 @@ class Stretch:
     newer: int | None
 
 
-def entries(wish: Params) -> QuerySet[AuditEntry]:
+def entries(params: Params) -> QuerySet[AuditEntry]:
     found = AuditEntry.objects.order_by("-pk")
-    if wish.action:
-        found = found.filter(Q(action=wish.action) | Q(action__startswith=f"{wish.action}."))
+    if params.action:
+        found = found.filter(Q(action=params.action) | Q(action__startswith=f"{params.action}."))
     for name in ("actor", "challenge", "campaign"):
-        if wanted := getattr(wish, name):
+        if wanted := getattr(params, name):
             found = found.filter(**{name: wanted})
-    if wish.words:
-        found = found.filter(Q(subject__icontains=wish.words) | Q(actor__icontains=wish.words))
+    if params.words:
+        found = found.filter(Q(subject__icontains=params.words) | Q(actor__icontains=params.words))
     return found
 
 
 def stretch(
-    wish: Params, before: int | None = None, after: int | None = None, size: int = A_PAGE
+    params: Params, before: int | None = None, after: int | None = None, size: int = A_PAGE
 ) -> Stretch:
     """The newest entries; or those before an entry, or the nearest after one. New entries move no
     page: a page hangs on its keys, not on a count from the top."""
-    found = entries(wish)
+    found = entries(params)
     if after is not None:
         rows = list(found.filter(pk__gt=after).order_by("pk")[:size])[::-1]
     else:
@@ -69,12 +69,12 @@ def stretch(
     return Stretch(rows, older, newer)
 
 
-def every_entry(wish: Params) -> Iterator[AuditEntry]:
+def every_entry(params: Params) -> Iterator[AuditEntry]:
     """Newest first, a thousand at a time: however long the log is, memory holds a thousand, and no
     transaction stays open while a slow reader takes the file."""
     last: int | None = None
     while True:
-        found = entries(wish) if last is None else entries(wish).filter(pk__lt=last)
+        found = entries(params) if last is None else entries(params).filter(pk__lt=last)
         rows = list(found[:AT_A_TIME])
         yield from rows
         if len(rows) < AT_A_TIME:

@@ -33,21 +33,21 @@ def audit(request: HttpRequest) -> HttpResponse:
     if "download" in request.GET:
         return _file(wish, request.GET["download"])
     stretch = queries.stretch(wish, _key(request, "before"), _key(request, "after"))
-    asked = {name: value for name, value in vars_of(wish).items() if value}
+    requested = {name: value for name, value in vars_of(wish).items() if value}
     context = {
         "section": "audit",
         "wish": wish,
         "choices": queries.choices(),
         "entries": [(entry, detail_items(entry.details)) for entry in stretch.entries],
-        "older": urlencode({**asked, "before": stretch.older}) if stretch.older else "",
-        "newer": urlencode({**asked, "after": stretch.newer}) if stretch.newer else "",
-        "files": [(form, urlencode({**asked, "download": form})) for form in FILES],
+        "older": urlencode({**requested, "before": stretch.older}) if stretch.older else "",
+        "newer": urlencode({**requested, "after": stretch.newer}) if stretch.newer else "",
+        "files": [(form, urlencode({**requested, "download": form})) for form in FILES],
     }
     return render(request, "annotations/audit.html", context)
 
 
-def vars_of(wish: Params) -> dict[str, str]:
-    return {name: getattr(wish, name) for name in wish.__slots__}
+def vars_of(params: Params) -> dict[str, str]:
+    return {name: getattr(params, name) for name in params.__slots__}
 
 
 def _wish(request: HttpRequest) -> Params:
@@ -64,9 +64,9 @@ def _key(request: HttpRequest, name: str) -> int | None:
     return parse_integer(request.GET.get(name, ""), DIGITS_OF_A_KEY)
 
 
-def _file(wish: Params, form: str) -> HttpResponse:
+def _file(params: Params, form: str) -> HttpResponse:
     if form not in FILES:
         raise Http404("the log comes as csv or json")
     content_type, written = FILES[form]
-    documents = (queries.document_of(entry) for entry in queries.every_entry(wish))
+    documents = (queries.document_of(entry) for entry in queries.every_entry(params))
     return stream_as_file(written(documents), f"audit-log.{form}", content_type)

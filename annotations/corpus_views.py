@@ -69,16 +69,16 @@ def _new_version_of(slug: str) -> dict[str, object]:
 
 @sensitive_variables()
 def _imported(request: HttpRequest, form: CorpusForm) -> list[actions.ImportOutcome]:
-    asked = form.cleaned_data
+    params = form.cleaned_data
     return actions.import_corpus(
-        importers()[asked["format"]],
-        Path(asked["file"].temporary_file_path()),
-        asked["slug"],
-        asked["name"],
-        is_public=asked["seen_by"] == EVERYBODY,
+        importers()[params["format"]],
+        Path(params["file"].temporary_file_path()),
+        params["slug"],
+        params["name"],
+        is_public=params["seen_by"] == EVERYBODY,
         by=request.user,
-        may_exist=asked["is_new_version"],
-        language=asked["language"],
+        may_exist=params["is_new_version"],
+        language=params["language"],
     )
 
 

@@ -26,9 +26,9 @@ from annotations.whole_numbers import parse_integer
 def version_or_404(request: HttpRequest, slug: str) -> CorpusVersion:
     """The corpus's newest version, or the one that ``?version=`` names. What one may not see does
     not exist."""
-    wish = request.GET.get("version", "")
-    number = parse_integer(wish)
-    if wish and number is None:
+    requested = request.GET.get("version", "")
+    number = parse_integer(requested)
+    if requested and number is None:
         raise Http404("a version is a number")
     try:
         return queries.visible_version(request.user, slug, number)
@@ -47,11 +47,11 @@ def page(
     request: HttpRequest, template: str, context: dict[str, Any], tables: Iterable[Table] = ()
 ) -> HttpResponse:
     """The page, or, where ``?download=`` names one of its tables, that table as a file."""
-    wish = request.GET.get("download")
-    if wish is None:
+    requested = request.GET.get("download")
+    if requested is None:
         return render(request, template, context)
     file = download(
-        tables, wish, request.GET.get("file-columns", ""), request.GET.get("file-sort", "")
+        tables, requested, request.GET.get("file-columns", ""), request.GET.get("file-sort", "")
     )
     if file is None:
         raise Http404("this page has no such table")

@@ -175,7 +175,7 @@ def _orders(columns: Iterable[Column], now: str) -> SafeString:
     parts = []
     for column in columns:
         named = {"group": escape(column.group), "label": escape(column.label)}
-        for wish, words in ((column.key, rising), (f"-{column.key}", falling)):
-            selected = " selected" if wish == now else ""
-            parts.append(f'<option value="{escape(wish)}"{selected}>{words % named}</option>')
+        for requested, words in ((column.key, rising), (f"-{column.key}", falling)):
+            selected = " selected" if requested == now else ""
+            parts.append(f'<option value="{escape(requested)}"{selected}>{words % named}</option>')
     return mark_safe("\n".join(parts))  # noqa: S308  every text in it is escaped

@@ -98,9 +98,9 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 
 def _made(form: SignUpForm) -> Any:
     """The new user; None, with an error on the form, where the name was taken in this moment."""
-    wish = form.cleaned_data
+    params = form.cleaned_data
     try:
-        return open_account(wish["username"], wish["password"], wish["email"])
+        return open_account(params["username"], params["password"], params["email"])
     except NameTaken:
         form.add_error("username", _("This name is taken. If it is yours, log in instead."))
         return None
@@ -108,11 +108,11 @@ def _made(form: SignUpForm) -> Any:
 
 def _safe_next(request: HttpRequest) -> str:
     """Where to go afterwards, on this site only."""
-    wish = request.POST.get("next") or request.GET.get("next") or ""
+    requested = request.POST.get("next") or request.GET.get("next") or ""
     allowed = {request.get_host()}
     return (
-        wish
-        if url_has_allowed_host_and_scheme(wish, allowed, require_https=request.is_secure())
+        requested
+        if url_has_allowed_host_and_scheme(requested, allowed, require_https=request.is_secure())
         else ""
     )
 

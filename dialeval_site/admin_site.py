@@ -26,11 +26,13 @@ class DialevalAdmin(AdminSite):
         response = super().login(request, extra_context)
         if getattr(request, "waits_for_code", None) is None:
             return response
-        wish = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME) or ""
-        is_here = url_has_allowed_host_and_scheme(
-            wish, {request.get_host()}, require_https=request.is_secure()
+        requested = (
+            request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME) or ""
         )
-        return log_in_with_code(request, wish if is_here else reverse("admin:index"))
+        is_here = url_has_allowed_host_and_scheme(
+            requested, {request.get_host()}, require_https=request.is_secure()
+        )
+        return log_in_with_code(request, requested if is_here else reverse("admin:index"))
 
     def has_permission(self, request: HttpRequest) -> bool:
         from dialeval_site.two_factor_rule import needs_two_factor

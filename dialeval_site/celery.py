@@ -64,5 +64,5 @@ def _get_ready(sender: Any, **_: Any) -> None:
 
 def _processes_of(worker: Any) -> int:
     """How many the pool will have; Celery makes a number of "auto" only after this moment."""
-    asked = getattr(worker, "concurrency", None)
-    return asked if isinstance(asked, int) and asked > 0 else os.cpu_count() or 1
+    requested = getattr(worker, "concurrency", None)
+    return requested if isinstance(requested, int) and requested > 0 else os.cpu_count() or 1

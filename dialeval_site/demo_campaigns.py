@@ -135,8 +135,8 @@ def _rated(version: CorpusVersion, slug: str) -> setup.Asked:
     )
 
 
-def _open(asked: setup.Asked, checks: Sequence[CheckItem] = ()) -> Campaign:
-    campaign = setup.create(asked)
+def _open(params: setup.Asked, checks: Sequence[CheckItem] = ()) -> Campaign:
+    campaign = setup.create(params)
     setup.write_guidelines(campaign, guidelines_to_start_from(campaign))
     if checks:
         add_checks(campaign, checks)
@@ -183,15 +183,15 @@ def _rate(campaign: Campaign) -> Campaign:
     be."""
     chance = random.Random(SEED)
     quality = _quality(campaign)
-    desks = [(join(campaign, _account(rater)), rater) for rater in PANEL]
-    at_work = list(desks)
+    judge_clients = [(join(campaign, _account(rater)), rater) for rater in PANEL]
+    at_work = list(judge_clients)
     while at_work:
         for participation, rater in list(at_work):
-            desk = fill_queue(participation, want=1)
-            if not desk.assignments:
+            work_queue = fill_queue(participation, want=1)
+            if not work_queue.assignments:
                 at_work.remove((participation, rater))
                 continue
-            _judge(participation, desk.assignments[0], rater, quality, chance)
+            _judge(participation, work_queue.assignments[0], rater, quality, chance)
     setup.close(campaign)
     return campaign
 
@@ -228,10 +228,10 @@ def _judge(
 ) -> None:
     item: Item = assignment.item
     score = score_prefix(rater, quality[item.response_id], f"{SEED} {item.response_id}")
-    asked = score < (participation.campaign.axes_below or 0)
+    requested = score < (participation.campaign.axes_below or 0)
     low = (
         [axis["key"] for axis in participation.campaign.axes if chance.random() < 0.3]
-        if asked
+        if requested
         else None
     )
     active = round(chance.lognormvariate(9.2, 0.4))

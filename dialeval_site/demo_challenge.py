@@ -44,12 +44,12 @@ def load_demo_challenge(version: CorpusVersion) -> None:
 
 
 def _challenge() -> Challenge:
-    asked = setup.ChallengeParams(
+    requested = setup.ChallengeParams(
         name="Try it: answer as B",
         slug=SLUG,
         summary="Eight short dialogues. Your system answers for one of the two speakers.",
     )
-    return setup.create(asked, _account("organiser"), rules=rules_to_start_from())
+    return setup.create(requested, _account("organiser"), rules=rules_to_start_from())
 
 
 def _practice_round(version: CorpusVersion) -> RoundParams:

@@ -385,12 +385,12 @@ def log_format(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def log_level(environ: Mapping[str, str] = os.environ) -> str:
-    wish = text("DIALEVAL_LOG_LEVEL", environ)
-    if wish.upper() not in logging.getLevelNamesMapping():
+    params = text("DIALEVAL_LOG_LEVEL", environ)
+    if params.upper() not in logging.getLevelNamesMapping():
         raise ImproperlyConfigured(
-            f"DIALEVAL_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {wish!r}"
+            f"DIALEVAL_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {params!r}"
         )
-    return wish.upper()
+    return params.upper()
 
 
 _NAMES_OF_SECRETS = re.compile(r"(?:.*_)?(?:KEY|SECRET|TOKEN|PASSWORD|DSN)|DIALEVAL_CHAT_KEY_.*")
@@ -466,8 +466,8 @@ def _stored_development_key(path: Path) -> str:
     A file that is there may still be empty: its process is between making and writing it, or was
     ended there.
     """
-    if path.exists() and (kept := path.read_text().strip()):
-        return kept
+    if path.exists() and (saved := path.read_text().strip()):
+        return saved
     return _first_development_key(path)
 
 

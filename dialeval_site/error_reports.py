@@ -54,9 +54,9 @@ class Scrubbed:
         self.scrubber = Scrubber(secrets)
 
     def __call__(self, event: dict[str, Any], _hint: dict[str, Any]) -> dict[str, Any]:
-        asked = event.get("request")
-        if asked:
-            event["request"] = {name: asked[name] for name in _OF_A_REQUEST if name in asked}
+        params = event.get("request")
+        if params:
+            event["request"] = {name: params[name] for name in _OF_A_REQUEST if name in params}
         for with_values in ("user", "extra", "breadcrumbs"):
             event.pop(with_values, None)
         event.setdefault("tags", {}).update(

@@ -60,9 +60,9 @@ def end_task() -> None:
 def request_id() -> str:
     """Of what is under way: the request, or the one that asked for this task. Empty where there is
     none."""
-    asked = _asked.get()
-    if asked is not None:
-        return asked.id
+    params = _asked.get()
+    if params is not None:
+        return params.id
     return _task.request_id if _task else ""
 
 
@@ -70,9 +70,9 @@ def fields() -> dict[str, Any]:
     """For a line of the log: ``request_id``, ``user_id``, ``task_id`` and ``row``, as far as there
     are any."""
     found: dict[str, Any] = {"request_id": request_id()}
-    asked = _asked.get()
-    if asked is not None:
-        found["user_id"] = _user_of(asked.request)
+    params = _asked.get()
+    if params is not None:
+        found["user_id"] = _user_of(params.request)
     if _task is not None:
         found |= {"task_id": _task.id, "row": _task.row}
     return {name: value for name, value in found.items() if value}

@@ -46,8 +46,8 @@ class HashedBefore(PBKDF2PasswordHasher):
         return _aside(super().encode, password, salt, iterations)
 
 
-def _aside(deed: Callable[..., Any], *arguments: Any) -> Any:
-    return _one_thread().submit(deed, *arguments).result()
+def _aside(action: Callable[..., Any], *arguments: Any) -> Any:
+    return _one_thread().submit(action, *arguments).result()
 
 
 @cache

@@ -94,15 +94,15 @@ def _begun(name: str, check: Callable[[], Any]) -> _Check:
         return look
 
 
-def _told(look: _Check) -> dict[str, Any]:
-    if look.done.is_set():
+def _told(check: _Check) -> dict[str, Any]:
+    if check.done.is_set():
         # A check that is well may have something to say, too.
         return {
-            "ok": not look.reason,
-            "ms": round(look.ms, 1),
-            "reason": look.reason or look.found or "",
+            "ok": not check.reason,
+            "ms": round(check.ms, 1),
+            "reason": check.reason or check.found or "",
         }
-    waited = time.monotonic() - look.begun
+    waited = time.monotonic() - check.begun
     return {"ok": False, "ms": round(waited * 1000, 1), "reason": f"no answer for {waited:.0f} s"}
 
 

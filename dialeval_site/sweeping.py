@@ -47,15 +47,15 @@ class MaintenanceTimer(bootsteps.StartStopStep):
     terminate = stop
 
     def _ask_until_stopped(self, app: Any) -> None:
-        upkeep_is_due = time.monotonic()
+        refresh_is_due = time.monotonic()
         while not self.stopping.is_set():
-            asked = _ask_for(app, SWEEPS, settings.MAINTENANCE_SECONDS)
+            requested = _ask_for(app, SWEEPS, settings.MAINTENANCE_SECONDS)
             if (
-                asked
-                and time.monotonic() >= upkeep_is_due
+                requested
+                and time.monotonic() >= refresh_is_due
                 and _ask_for(app, (REFRESH,), UPKEEP_SECONDS)
             ):
-                upkeep_is_due = time.monotonic() + UPKEEP_SECONDS
+                refresh_is_due = time.monotonic() + UPKEEP_SECONDS
             self.stopping.wait(settings.MAINTENANCE_SECONDS)
 
 

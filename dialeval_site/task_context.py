@@ -33,8 +33,8 @@ def _notify_requester(headers: dict[str, Any] | None = None, **_: Any) -> None:
 @task_prerun.connect
 def _begin(task_id: str = "", task: Any = None, args: Any = (), **_: Any) -> None:
     given = str(task.request.get(log_context.RETRY_AFTER_HEADER) or "")
-    asked_by = given if log_context.WELL_FORMED.fullmatch(given) else ""
-    log_context.begin_task(log_context.Task(task_id, row_of(task.name, args), asked_by))
+    requested_by = given if log_context.WELL_FORMED.fullmatch(given) else ""
+    log_context.begin_task(log_context.Task(task_id, row_of(task.name, args), requested_by))
 
 
 @task_postrun.connect

@@ -130,7 +130,7 @@ class Outgoing(socket.socket):
         return not self._parts
 
     def close(self) -> None:
-        for file, _place, _end in self._parts:
+        for file, _position, _end in self._parts:
             file.close()
         self._parts.clear()
         super().close()

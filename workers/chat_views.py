@@ -211,12 +211,12 @@ def _number(text: str | None) -> int:
 @organisers_page
 def chat_systems(request: HttpRequest) -> HttpResponse:
     form = ChatSystemForm(request.POST or None)
-    if request.method == "POST" and (kept := _kept(form)):
+    if request.method == "POST" and (saved := _kept(form)):
         messages.success(
             request,
-            _("%(name)s is registered. Try it before raters meet it.") % {"name": kept.name},
+            _("%(name)s is registered. Try it before raters meet it.") % {"name": saved.name},
         )
-        return redirect("chat-system", kept.pk)
+        return redirect("chat-system", saved.pk)
     context = {"section": "campaigns", "systems": queries.chat_systems(), "form": form}
     return render(
         request, "workers/chat_systems.html", context, status=422 if form.is_bound else 200

@@ -109,7 +109,7 @@ def sweep(
     running: str,
     failed: str,
     error: str,
-    send_hints: Callable[[list[int]], int],
+    enqueue_pending: Callable[[list[int]], int],
     **anew: Any,
 ) -> Swept:
     """Give back the rows of silent workers, give up those that were tried too often, with the
@@ -121,7 +121,7 @@ def sweep(
     given_up = tried_out.update(state=failed, finished_at=now, **NO_OWNER, error=error)
     given_back = silent.update(state=pending, **WAITS_ANEW, **anew)
     waiting = to_enqueue(rows.filter(state=pending), now, "pk")
-    return Swept(given_back, given_up, send_hints([pk for (pk,) in waiting]))
+    return Swept(given_back, given_up, enqueue_pending([pk for (pk,) in waiting]))
 
 
 def to_enqueue(waiting: QuerySet, now: datetime, *columns: str) -> list[tuple[Any, ...]]:

@@ -90,7 +90,9 @@ def _taken_along(first: Claim) -> list[Claim]:
     if most < 1:
         return []
     costs_money = configuration.metric.resumable
-    return runs.claim_siblings(first, most, resources.at_hand().processes, one_payer=costs_money)
+    return runs.claim_siblings(
+        first, most, resources.at_hand().processes, single_context=costs_money
+    )
 
 
 def _computed(claims: Sequence[Claim]) -> bool:
@@ -145,10 +147,10 @@ def _compute_together(claims: Sequence[Claim]) -> bool:
     reporter.begin([len(task.given) for task in tasks])
     if configuration.metric.resumable:
         systems = tuple(task.run.system_id for task in tasks)
-        payer = BillingContext(tasks[0].run.system.version_id, configuration.text, systems)
+        billing = BillingContext(tasks[0].run.system.version_id, configuration.text, systems)
         scorer = scoring.scorer_of(configuration.text)
         wording.check(configuration, scorer)
-        scorer.paid_by(payer)
+        scorer.paid_by(billing)
     results = scoring.outcomes(configuration, tasks, reporter.progress)
     if configuration.metric.resumable:
         wording.check(configuration, scorer)  # another worker may have read the other one meanwhile

@@ -72,12 +72,12 @@ def send_once(task: str, *args: str) -> bool:
 def due(now: datetime) -> Q:
     """Rows whose last hint may be lost. The pause doubles with each hint, so a long queue is not
     flooded. One of the future was noted before a clock was set back."""
-    found, hints = Q(hinted_at=None) | Q(hinted_at__gt=now + MAX_NOTIFY_PAUSE), 0
-    while hints < MOST_DOUBLINGS and _pause_after(hints) < MAX_NOTIFY_PAUSE:
-        found |= Q(hints=hints, hinted_at__lte=now - _pause_after(hints))
-        hints += 1
-    return found | Q(hints__gte=hints, hinted_at__lte=now - _pause_after(hints))
+    found, notifications = Q(hinted_at=None) | Q(hinted_at__gt=now + MAX_NOTIFY_PAUSE), 0
+    while notifications < MOST_DOUBLINGS and _pause_after(notifications) < MAX_NOTIFY_PAUSE:
+        found |= Q(hints=notifications, hinted_at__lte=now - _pause_after(notifications))
+        notifications += 1
+    return found | Q(hints__gte=notifications, hinted_at__lte=now - _pause_after(notifications))
 
 
-def _pause_after(hints: int) -> timedelta:
-    return min(timedelta(seconds=settings.MAINTENANCE_SECONDS * 2**hints), MAX_NOTIFY_PAUSE)
+def _pause_after(notifications: int) -> timedelta:
+    return min(timedelta(seconds=settings.MAINTENANCE_SECONDS * 2**notifications), MAX_NOTIFY_PAUSE)

@@ -145,8 +145,8 @@ def page_of(configuration: str) -> str:
     name = configuration.partition("[")[0]
     if name not in all_metrics():
         return ""
-    wish = "" if name == configuration else "?" + urlencode({"configuration": configuration})
-    return reverse("metric", args=[name]) + wish
+    requested = "" if name == configuration else "?" + urlencode({"configuration": configuration})
+    return reverse("metric", args=[name]) + requested
 
 
 def is_judge(configuration: Configuration) -> bool:
@@ -192,8 +192,8 @@ def _row(metric: Metric) -> Row:
 
 
 def _needs(metric: Metric) -> str:
-    looks_at = (
+    checks = (
         ", ".join(sorted(need.replace("_", " ") for need in metric.needs))
         or "nothing but the response"
     )
-    return looks_at + {"gpu": "; a model", "llm": "; a language model to ask"}.get(metric.queue, "")
+    return checks + {"gpu": "; a model", "llm": "; a language model to ask"}.get(metric.queue, "")

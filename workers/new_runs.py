@@ -20,7 +20,7 @@ def add_missing(configuration: Configuration, systems: Sequence[System]) -> None
     """
     if not systems:
         return
-    alike = MetricRun(
+    similar = MetricRun(
         metric=configuration.metric.name,
         metric_version=configuration.metric.version,
         configuration=configuration.text,
@@ -31,7 +31,7 @@ def add_missing(configuration: Configuration, systems: Sequence[System]) -> None
         for field in MetricRun._meta.concrete_fields
         if not field.primary_key and field.name != "system"
     ]
-    values = [field.get_db_prep_save(field.pre_save(alike, True), connection) for field in fields]
+    values = [field.get_db_prep_save(field.pre_save(similar, True), connection) for field in fields]
     chosen = System.objects.filter(pk__in=[system.pk for system in systems]).values_list(
         "pk", "position"
     )

@@ -40,7 +40,7 @@ def note(queues: Iterable[str]) -> None:
 
 def last_seen() -> dict[str, datetime | None]:
     """By queue; None where no worker ever was."""
-    swept = dict(QueueSeen.objects.values_list("queue", "seen_at"))
+    reaped = dict(QueueSeen.objects.values_list("queue", "seen_at"))
     held = (
         MetricRun.objects.filter(state="running")
         .values("queue")
@@ -51,6 +51,6 @@ def last_seen() -> dict[str, datetime | None]:
         for one in held.order_by()
     }
     return {
-        queue: max(filter(None, (swept.get(queue), renewed.get(queue))), default=None)
+        queue: max(filter(None, (reaped.get(queue), renewed.get(queue))), default=None)
         for queue in QUEUES
     }

@@ -139,9 +139,9 @@ def failed_table(version: CorpusVersion) -> Table:
         .order_by("pk")
     )
     failed = failed.only("configuration", "error", "attempts", "system__name")
-    alike: dict[tuple[str, str], list[MetricRun]] = {}
+    similar: dict[tuple[str, str], list[MetricRun]] = {}
     for run in failed:
-        alike.setdefault((run.configuration, run.error), []).append(run)
+        similar.setdefault((run.configuration, run.error), []).append(run)
     rows = tuple(
         Row(
             f"run-{runs[0].pk}",
@@ -153,7 +153,7 @@ def failed_table(version: CorpusVersion) -> Table:
                 "attempts": Cell(max(run.attempts for run in runs)),
             },
         )
-        for (configuration, error), runs in alike.items()
+        for (configuration, error), runs in similar.items()
     )
     return Table("failed-runs", "Runs that failed", columns, rows)
 

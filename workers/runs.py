@@ -182,7 +182,7 @@ def claim(run_id: int) -> Claim | None:
 
 
 def claim_siblings(
-    first: Claim, most: int, processes: int = 1, one_payer: bool = False
+    first: Claim, most: int, processes: int = 1, single_context: bool = False
 ) -> list[Claim]:
     """Take up to ``most`` runs to compute together with the ``first``: the same metric and options
     on other systems of the corpus version, that wait and were not begun before.
@@ -193,9 +193,9 @@ def claim_siblings(
     others, nor stops them when its budget is spent.
     """
     run = MetricRun.objects.select_related("system").get(pk=first.row_id)
-    if one_payer and run.system.withheld:
+    if single_context and run.system.withheld:
         return []
-    shown = {"withheld": False} if one_payer else {}
+    shown = {"withheld": False} if single_context else {}
     systems = list(
         System.objects.filter(version=run.system.version_id, **shown).values_list("pk", flat=True)
     )

@@ -237,16 +237,16 @@ def _result(
 ) -> RunResult:
     account = _with_what_was_read(account)
     in_order = iter([_checked(configuration, score) for score in scores])
-    by_place = [one if isinstance(one, Undefined) else next(in_order) for one in places]
-    defined = [score for score in by_place if not isinstance(score, Undefined)]
+    by_position = [one if isinstance(one, Undefined) else next(in_order) for one in places]
+    defined = [score for score in by_position if not isinstance(score, Undefined)]
     undefined = {
         str(place): storable(one.reason)
-        for place, one in enumerate(by_place)
+        for place, one in enumerate(by_position)
         if isinstance(one, Undefined)
     }
     scored = [place for place, one in enumerate(places) if not isinstance(one, Undefined)]
     of_turns = "turn" in configuration.levels
-    stored = [None if isinstance(score, Undefined) else score for score in by_place]
+    stored = [None if isinstance(score, Undefined) else score for score in by_position]
     if not of_turns:
         _check_length(configuration, task, stored)
     if account.traces:

@@ -83,12 +83,12 @@ def all_runs(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    version, asked = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
+    version, requested = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
     context = _runs_of(request, version)
     if context["may_manage"]:
-        initial: dict[str, object] = {"more": asked}
+        initial: dict[str, object] = {"more": requested}
         if (
-            not asked and not context["progress"].configurations
+            not requested and not context["progress"].configurations
         ):  # later, who comes wants one metric more
             initial = {"metrics": recommended_metrics(version)}
         context["form"] = ScoreForm(version, initial=initial)

@@ -143,9 +143,9 @@ def _pairs_of_raters(
     by_group = np.argsort(group, kind="stable")
     group, codes = group[by_group], table.codes[:, by_group]
     columns = 1 + len(weights) + 2 * table.levels.size
-    for place, first in enumerate(table.active_raters[:-1]):
+    for index, first in enumerate(table.active_raters[:-1]):
         judged = np.flatnonzero(codes[first] != MISSING)
-        others = table.active_raters[place + 1 :]
+        others = table.active_raters[index + 1 :]
         at_a_time = max(1, CELLS_AT_A_TIME // (columns * len(np.unique(group[judged]))))
         for start in range(0, len(others), at_a_time):
             some = others[start : start + at_a_time]

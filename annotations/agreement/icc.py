@@ -258,11 +258,11 @@ def _reductions_without_each(
             reduction[one] = np.linalg.solve(equations, deviation_sum[one]) @ deviation_sum[one]
             rank[one] = raters - groups
             continue
-        judges, place = np.unique(
+        judges, index = np.unique(
             np.concatenate([cells // raters, cells % raters]), return_inverse=True
         )
         change = np.diag((all_number - number[one])[judges])
-        change[place[: cells.size], place[cells.size :]] -= shares
+        change[index[: cells.size], index[cells.size :]] -= shares
         moved = change @ inverse[np.ix_(judges, judges)]
         step = np.linalg.solve(np.eye(judges.size) - moved, change @ solved[one, judges])
         reduction[one] += solved[one, judges] @ step

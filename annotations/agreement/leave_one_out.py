@@ -88,14 +88,14 @@ def _correlations(
 ) -> dict[str, FloatArray]:
     """Each coefficient of all items, then without each group of dialogues; of groups without items
     it is the same."""
-    groups, place = np.unique(group, return_inverse=True)
+    groups, index = np.unique(group, return_inverse=True)
     weights = np.ones((1, groups.size))
     if jackknife.replicates:
         weights = np.vstack((weights, left_out_weights(groups.size)))
     correlations = (
         correlations_of_replicates if has_few_cells(own, of_others) else correlation_replicates
     )
-    found = correlations(own, of_others, place, weights)
+    found = correlations(own, of_others, index, weights)
     every = np.zeros(1 + jackknife.replicates, dtype=np.int64)
     if jackknife.replicates:
         every[1 + groups] = np.arange(1, 1 + groups.size)

@@ -138,12 +138,12 @@ def tabulate(matrix: RatingMatrix) -> Tabulation:
     scores = settled(scores)  # 0.1 + 0.2 and 0.3 are one category
     rated = np.isfinite(scores)
     with_ratings = np.flatnonzero(rated.any(axis=0))
-    kept = with_ratings[
+    retained = with_ratings[
         np.argsort(np.asarray(matrix.dialogue_of_item)[with_ratings], kind="stable")
     ]
-    scores, rated = scores[:, kept], rated[:, kept]
+    scores, rated = scores[:, retained], rated[:, retained]
     levels, codes_of_ratings = np.unique(scores[rated], return_inverse=True)
     codes = np.full(scores.shape, MISSING, dtype=np.int64)
     codes[rated] = codes_of_ratings
-    _, dialogue = np.unique(np.asarray(matrix.dialogue_of_item)[kept], return_inverse=True)
+    _, dialogue = np.unique(np.asarray(matrix.dialogue_of_item)[retained], return_inverse=True)
     return Tabulation(tuple(matrix.raters), levels, codes, np.asarray(dialogue, dtype=np.int64))

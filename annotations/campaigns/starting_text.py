@@ -54,13 +54,13 @@ def _axes(campaign: Campaign) -> list[str]:
         f"- **{axis['name']}**" + (f": {axis['question']}" if axis["question"] else "")
         for axis in campaign.axes
     )
-    asked = (
+    requested = (
         _("After the score you are asked on which of these points it falls short:")
         if campaign.axes_below > len(campaign.scale_labels)
         else _("For a score below %(score)s you are asked on which of these points it falls short:")
         % {"score": campaign.axes_below}
     )
-    return [_("# What makes it low") + f"\n\n{asked}\n\n{lines}"]
+    return [_("# What makes it low") + f"\n\n{requested}\n\n{lines}"]
 
 
 def _care() -> str:

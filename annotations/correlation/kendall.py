@@ -114,9 +114,9 @@ def _members(order: IntArray, block: IntArray, block_of_group: IntArray) -> IntA
     if not len(several):
         return np.empty((0, 0), dtype=np.int64)
     first = np.cumsum(size) - size
-    place = np.arange(size[several].max())
-    inside = place < size[several][:, None]
-    position = np.where(inside, first[several][:, None] + place, 0)
+    index = np.arange(size[several].max())
+    inside = index < size[several][:, None]
+    position = np.where(inside, first[several][:, None] + index, 0)
     members: IntArray = np.where(inside, order[position], len(order))
     return members
 

@@ -210,15 +210,18 @@ class _ArrayText:
             self.text += self.decoder.decode(data, final=self.at_end)
         except UnicodeDecodeError as error:
             # The decoder may have kept the first bytes of a character from the chunk before.
-            kept = len(error.object) - len(data)
-            position = self.bytes_read - kept + error.start + 1
+            retained = len(error.object) - len(data)
+            position = self.bytes_read - retained + error.start + 1
             self.problems.stop("", "", f"is not UTF-8 (byte {position:,})")
         self.bytes_read += len(data)
 
     def _stop_at(self, where: str, error: json.JSONDecodeError) -> NoReturn:
         message = f"{_plain(error)} {self._position_of(error.pos)}"
         if self.at_end and _met_the_end(error, self.text):
-            message += f"; the file ends {self._position_of(len(self.text))}, in the middle of this element"
+            message += (
+                f"; the file ends {self._position_of(len(self.text))}, in the middle of this "
+                "element"
+            )
         self.problems.stop(where, "", message)
 
     def _position_of(self, position: int) -> str:

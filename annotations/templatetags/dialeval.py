@@ -141,13 +141,13 @@ def age(moment: datetime) -> str:
 def query(context: template.Context, **changes: Any) -> str:
     """The page's own query string with some parameters changed or (None) removed: ``{% query page=2
     %}``."""
-    asked = _query(context).copy()
+    params = _query(context).copy()
     for name, value in changes.items():
         if value is None:
-            asked.pop(name, None)
+            params.pop(name, None)
         else:
-            asked[name] = str(value)
-    return f"?{asked.urlencode()}"
+            params[name] = str(value)
+    return f"?{params.urlencode()}"
 
 
 @register.simple_tag

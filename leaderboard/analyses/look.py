@@ -92,9 +92,9 @@ def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
     Nothing is computed here. Where the answer is missing, or of older data, a worker is asked for
     it.
     """
-    asked = all_kinds()[kind]
-    parameters = asked.resolved(version, parameters)
-    wanted = wanted_of(asked, version, parameters)
+    params = all_kinds()[kind]
+    parameters = params.resolved(version, parameters)
+    wanted = wanted_of(params, version, parameters)
     question = question_of(parameters)
     row = _stored(version, kind, question)
     if row is None or not is_of(row, wanted):
@@ -161,10 +161,10 @@ def _state_of(row: Analysis, answer: dict[str, Any] | None, wanted: Wanted) -> S
 
 
 def _is_forgotten(row: Analysis) -> bool:
-    sweep = timedelta(seconds=settings.MAINTENANCE_SECONDS)
+    run_maintenance = timedelta(seconds=settings.MAINTENANCE_SECONDS)
     told = row.hinted_at or row.waits_since
-    pause = min(sweep * 2 ** min(row.hints, 16), MAX_NOTIFY_PAUSE)
-    return clock.now() - told > pause + SWEEPS_WAITED * sweep
+    pause = min(run_maintenance * 2 ** min(row.hints, 16), MAX_NOTIFY_PAUSE)
+    return clock.now() - told > pause + SWEEPS_WAITED * run_maintenance
 
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:

@@ -138,8 +138,8 @@ def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[
     with transaction.atomic():
         if not CorpusVersion.objects.filter(pk=version.pk).exists():
             return
-        asked = Analysis(version=version, kind=kind, question=question, parameters=dict(parameters))
-        Analysis.objects.bulk_create([asked], ignore_conflicts=True)
+        row = Analysis(version=version, kind=kind, question=question, parameters=dict(parameters))
+        Analysis.objects.bulk_create([row], ignore_conflicts=True)
         same = Analysis.objects.filter(
             version=version, kind=kind, question=question, hinted_at__isnull=True
         )

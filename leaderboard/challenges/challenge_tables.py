@@ -79,11 +79,11 @@ def submissions_table(
     challenge: Challenge,
     submissions: Iterable[Submission],
     scores: Mapping[int, tuple[float | None, str]],
-    asked: str,
+    params: str,
 ) -> Table:
     """``asked`` is the query string that chose them: a row's link keeps it."""
-    kept = urlencode(
-        [(name, value) for name, value in parse_qsl(asked) if name not in ("chosen", "download")]
+    preserved = urlencode(
+        [(name, value) for name, value in parse_qsl(params) if name not in ("chosen", "download")]
     )
     columns = (
         Column("submission", _("Submission"), "link"),
@@ -116,7 +116,9 @@ def submissions_table(
     )
     rows = tuple(
         _submission_row(
-            one, scores.get(one.pk), f"?{kept}{'&' if kept else ''}chosen={one.public_id}#chosen"
+            one,
+            scores.get(one.pk),
+            f"?{preserved}{'&' if preserved else ''}chosen={one.public_id}#chosen",
         )
         for one in submissions
     )

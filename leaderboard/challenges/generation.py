@@ -347,12 +347,12 @@ class _Run:
                 for_organisers=hidden,
             )
         logger.warning("submission %s: %s", self.submission.public_id, failure.reason)
-        kept = (
+        preserved = (
             f" {self.said:,} of {self.total:,} turns are answered and kept for another try."
             if self.said
             else ""
         )
-        work.fail(self.claim, f"{failure.reason}.{kept}")
+        work.fail(self.claim, f"{failure.reason}.{preserved}")
 
     # --- words ------------------------------------------------------------------------------------
 

@@ -19,5 +19,5 @@ def phase_of(
     return "open"
 
 
-def is_unveiled(unveil_at: datetime | None, now: datetime) -> bool:
-    return unveil_at is not None and now >= unveil_at
+def is_unveiled(release_at: datetime | None, now: datetime) -> bool:
+    return release_at is not None and now >= release_at

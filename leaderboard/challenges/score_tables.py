@@ -38,8 +38,8 @@ def submitted_metrics_table(
 
 
 def _place(version: CorpusVersion, metric: SubmittedMetric, is_rated: bool) -> str:
-    asked = {"version": version.number, **({"metric": metric.name} if is_rated else {})}
-    return f"{reverse('metric-leaderboard', args=[version.corpus.slug])}?{urlencode(asked)}"
+    requested = {"version": version.number, **({"metric": metric.name} if is_rated else {})}
+    return f"{reverse('metric-leaderboard', args=[version.corpus.slug])}?{urlencode(requested)}"
 
 
 def _scores_of(metric: SubmittedMetric) -> str:

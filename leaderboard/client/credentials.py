@@ -54,15 +54,19 @@ def current(environ: Mapping[str, str] = os.environ) -> Credentials:
 
     Raises ClientError where there is no server or its address is not to be trusted with a token.
     """
-    kept = credentials_from_login(environ)
+    credentials = credentials_from_login(environ)
     server = (
-        checked_server(environ[SERVER]) if environ.get(SERVER) else (kept.server if kept else "")
+        checked_server(environ[SERVER])
+        if environ.get(SERVER)
+        else (credentials.server if credentials else "")
     )
     if not server:
         raise ClientError(f"no server: run dialeval login ADDRESS, or set {SERVER}")
     if environ.get(TOKEN):
         return Credentials(server, checked_token(environ[TOKEN]))
-    return Credentials(server, kept.token if kept and kept.server == server else "")
+    return Credentials(
+        server, credentials.token if credentials and credentials.server == server else ""
+    )
 
 
 def credentials_from_login(environ: Mapping[str, str] = os.environ) -> Credentials | None:

@@ -25,7 +25,7 @@ def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
     is told once; a bar counts what is done in it."""
     from tqdm import tqdm
 
-    pause, state, settling = FIRST_PAUSE, "", 0.0
+    pause, state, finalising = FIRST_PAUSE, "", 0.0
     with tqdm(total=None, file=sys.stderr, disable=None, leave=False, bar_format="{desc}") as bar:
         while True:
             submission = server.get(f"submissions/{part(submission_id)}")
@@ -35,9 +35,9 @@ def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
                 bar.bar_format = "{desc}"
                 bar.write(now, file=sys.stderr)
             if now in ENDED:
-                if submission.get("is_settling") is not True or settling >= MAX_FINALISING:
+                if submission.get("is_settling") is not True or finalising >= MAX_FINALISING:
                     return submission
-                settling += pause
+                finalising += pause
             _show_progress(bar, now, submission.get("progress"))
             server.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 1.5)

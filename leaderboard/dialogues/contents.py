@@ -61,7 +61,7 @@ class Card:
 def dialogue_context(
     version: CorpusVersion,
     dialogue: Dialogue,
-    wish: str,
+    params: str,
     aspect: str,
     page: str = "",
     system: str = "",
@@ -69,7 +69,7 @@ def dialogue_context(
     """``wish`` is the turn asked for. Of many systems one page is shown: the one asked for by its
     number or, where ``system`` (a position) is, the page which holds that system."""
     turns = list(dialogue.turns.order_by("number"))
-    chosen = _chosen_turn(turns, wish)
+    chosen = _chosen_turn(turns, params)
     shown = _page_of_systems(version, page, system)
     systems = [one.pk for one in shown]
     scores = turn_scores_at(version, chosen, systems) if chosen else {}
@@ -119,10 +119,12 @@ def _configurations(scores: Mapping[int, Sequence[TurnScore]]) -> list[str]:
     return [one.configuration for of_system in scores.values() for one in of_system]
 
 
-def _chosen_turn(turns: list[Turn], wish: str) -> Turn | None:
+def _chosen_turn(turns: list[Turn], params: str) -> Turn | None:
     """The turn asked for; the last one, which shows the whole conversation, where none or an
     unknown one is."""
-    return next((turn for turn in turns if str(turn.number) == wish), turns[-1] if turns else None)
+    return next(
+        (turn for turn in turns if str(turn.number) == params), turns[-1] if turns else None
+    )
 
 
 def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
@@ -139,16 +141,16 @@ def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
         for turn in turns
         if spoken[: len(turn.context)] == list(turn.context)
     }
-    chosen_place = len(chosen.context)
-    number_at[chosen_place] = chosen.number
+    chosen_index = len(chosen.context)
+    number_at[chosen_index] = chosen.number
     return [
         Bubble(
             speaker=speaker,
             text=text,
             turn=number_at.get(place) if speaker == TARGET_SPEAKER else None,
-            is_chosen=place == chosen_place and speaker == TARGET_SPEAKER,
-            is_later=place > chosen_place,
-            begins_later=place == chosen_place + 1,
+            is_chosen=place == chosen_index and speaker == TARGET_SPEAKER,
+            is_later=place > chosen_index,
+            begins_later=place == chosen_index + 1,
         )
         for place, (speaker, text) in enumerate(spoken)
     ]

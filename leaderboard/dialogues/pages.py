@@ -27,9 +27,9 @@ def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:
-    asked = request.GET
+    params = request.GET
     return {
-        "wish": asked.get("turn", ""),
-        "page": asked.get("page", ""),
-        "system": asked.get("system", ""),
+        "wish": params.get("turn", ""),
+        "page": params.get("page", ""),
+        "system": params.get("system", ""),
     }

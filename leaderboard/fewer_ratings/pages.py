@@ -111,10 +111,10 @@ def _drawings(
 def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual
     one."""
-    wish = request.GET.get("dialogues", "")
-    if not wish:
+    requested = request.GET.get("dialogues", "")
+    if not requested:
         return usual_point(points)
-    found = next((one for one in points if str(one["dialogues"]) == wish), None)
+    found = next((one for one in points if str(one["dialogues"]) == requested), None)
     if found is None:
-        raise Http404(f"the curve has no point at {wish} dialogues")
+        raise Http404(f"the curve has no point at {requested} dialogues")
     return found

@@ -129,13 +129,13 @@ def uprights(lines: Sequence[tuple[str, float]], middle: float, lowered: int = 0
                 "y": 1,
                 "xref": "x",
                 "yref": "paper",
-                "yshift": LABEL_LINE * place - lowered,
+                "yshift": LABEL_LINE * index - lowered,
                 "text": escape_latex(f"{label} {written(value, 2)}"),
                 "showarrow": False,
                 "xanchor": "right" if value > middle else "left",
                 "yanchor": "bottom",
             }
-            for place, (label, value) in enumerate(ordered)
+            for index, (label, value) in enumerate(ordered)
         ],
         "top": 28 + LABEL_LINE * max(len(ordered) - 1, 0),
     }

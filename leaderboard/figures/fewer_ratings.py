@@ -92,9 +92,9 @@ def two_intervals(
     shown = [row for row, _ in highest(defined)]
     layout = rows_layout("mean human score", [row.system for row in shown], 32)
     traces = []
-    for place, row in enumerate(shown):
-        traces.append(_dot(row, row.alone, place + APART, "ratings alone", role=True))
-        traces.append(_dot(row, row.powered, place - APART, f"ratings and {metric}", role=False))
+    for index, row in enumerate(shown):
+        traces.append(_dot(row, row.alone, index + APART, "ratings alone", role=True))
+        traces.append(_dot(row, row.powered, index - APART, f"ratings and {metric}", role=False))
     return Figure(
         id=figure_id,
         caption=(
@@ -128,7 +128,7 @@ def _narrowest(rows: Sequence[TwoMeans]) -> str:
 
 
 def _dot(
-    row: TwoMeans, estimate: Estimate, place: float, words: str, *, role: bool
+    row: TwoMeans, estimate: Estimate, index: float, words: str, *, role: bool
 ) -> dict[str, Any]:
     if estimate.value is None:
         return {}
@@ -143,7 +143,7 @@ def _dot(
         "mode": "markers",
         "name": escape_latex(f"{row.system}, {words}"),
         "x": [estimate.value],
-        "y": [place],
+        "y": [index],
         "marker": marker,
         "meta": {"role": "alone"} if role else {"series": colour_number(row.swatch)},
         "hovertext": [

@@ -113,7 +113,7 @@ def forest(
             f"{' '.join(filter(None, (said, cut)))}"
         ).strip(),
         points=table,
-        data=[_trace(row, value, place) for place, (row, value) in enumerate(drawn)],
+        data=[_trace(row, value, index) for index, (row, value) in enumerate(drawn)],
         layout=layout,
         signature=signature,
     )
@@ -138,7 +138,7 @@ def _sample_text(count: int, both_ends: tuple[str, str] | None, ordered: bool) -
     return sample_text(count) if ordered else sample_text(count, f"first {ROWS_DRAWN}")
 
 
-def _trace(row: ForestRow, value: float, place: int) -> dict[str, Any]:
+def _trace(row: ForestRow, value: float, index: int) -> dict[str, Any]:
     swatch = row.swatch or 0
     interval = f" [{written_interval(row.estimate.ci, 3)}]" if row.estimate.ci else ""
     lines = [row.name, f"{written(value, 3)}{interval}", *([row.note] if row.note else [])]
@@ -147,7 +147,7 @@ def _trace(row: ForestRow, value: float, place: int) -> dict[str, Any]:
         "mode": "markers",
         "name": escape_latex(row.name),
         "x": [value],
-        "y": [place],
+        "y": [index],
         "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 9},
         "meta": {"series": colour_number(swatch)},
         "hovertext": ["<br>".join(map(escape_latex, lines))],

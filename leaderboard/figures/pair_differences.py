@@ -49,20 +49,20 @@ def pair_differences(
     wins = sum(one.difference > 0 for one in ordered)
     losses = sum(one.difference < 0 for one in ordered)
     ties = len(ordered) - wins - losses
-    places = np.unique(
+    indices = np.unique(
         np.linspace(0, len(ordered) - 1, min(SAMPLED, len(ordered))).round().astype(int)
     ).tolist()
     sides = [
         (
             f"{first[0]} better",
             first[1],
-            [place for place in places if ordered[place].difference > 0],
+            [index for index in indices if ordered[index].difference > 0],
         ),
-        ("tie", None, [place for place in places if ordered[place].difference == 0]),
+        ("tie", None, [index for index in indices if ordered[index].difference == 0]),
         (
             f"{second[0]} better",
             second[1],
-            [place for place in places if ordered[place].difference < 0],
+            [index for index in indices if ordered[index].difference < 0],
         ),
     ]
     layout = chart_layout("items in order of their difference", f"difference, {measure}")
@@ -73,7 +73,9 @@ def pair_differences(
     }
     layout["yaxis"] |= {"zeroline": True}
     layout["shapes"] = _mean_shapes(mean)
-    drawn = f" Drawn: {len(places):,} of them, evenly spaced." if len(places) < len(ordered) else ""
+    drawn = (
+        f" Drawn: {len(indices):,} of them, evenly spaced." if len(indices) < len(ordered) else ""
+    )
     words = (
         f"{first[0]} is better on {wins:,}, {second[0]} on {losses:,}, {ties:,} tie, of "
         f"{len(ordered):,} items by {measure}."
@@ -93,14 +95,14 @@ def pair_differences(
 
 
 def _trace(
-    name: str, swatch: int | None, places: Sequence[int], ordered: Sequence[ItemDifference]
+    name: str, swatch: int | None, indices: Sequence[int], ordered: Sequence[ItemDifference]
 ) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers",
         "name": escape_latex(name),
-        "x": [place + 1 for place in places],
-        "y": [ordered[place].difference for place in places],
+        "x": [index + 1 for index in indices],
+        "y": [ordered[index].difference for index in indices],
         "marker": {
             "color": GREY if swatch is None else colour(swatch),
             "symbol": "circle-open"
@@ -110,9 +112,9 @@ def _trace(
         },
         **({} if swatch is None else {"meta": {"series": colour_number(swatch)}}),
         "hovertext": [
-            f"{escape_latex(ordered[place].item)}<br>{written(ordered[place].difference, 2)}"
-            + (f"<br>{escape_latex(ordered[place].hover)}" if ordered[place].hover else "")
-            for place in places
+            f"{escape_latex(ordered[index].item)}<br>{written(ordered[index].difference, 2)}"
+            + (f"<br>{escape_latex(ordered[index].hover)}" if ordered[index].hover else "")
+            for index in indices
         ],
         "hoverinfo": "text",
     }

@@ -45,7 +45,7 @@ def precision_recall_figure(
         ),
         tuple(
             Row(
-                f"{curve.swatch}-{place}",
+                f"{curve.swatch}-{index}",
                 {
                     "system": Cell(curve.system),
                     "recall": Cell(recall),
@@ -54,7 +54,7 @@ def precision_recall_figure(
                 swatch=curve.swatch,
             )
             for curve in curves
-            for place, (recall, precision) in enumerate(
+            for index, (recall, precision) in enumerate(
                 zip(curve.recall, curve.precision, strict=True)
             )
         ),

@@ -44,16 +44,16 @@ def system_profile(
     table = _table(systems, aspects, figure_id, signature)
     scaled = [aspect for aspect in aspects if aspect.scale and aspect.scale[0] < aspect.scale[1]]
     points = [
-        (number, aspect, place)
+        (number, aspect, index)
         for aspect in scaled
-        for place, number in enumerate(drawn)
+        for index, number in enumerate(drawn)
         if aspect.estimates[number].is_defined
     ]
     if not points:
         reason = "No aspect has a scale and ratings."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     each = len(drawn) + LABEL_ROWS
-    base = {aspect.name: each * (len(scaled) - 1 - place) for place, aspect in enumerate(scaled)}
+    base = {aspect.name: each * (len(scaled) - 1 - index) for index, aspect in enumerate(scaled)}
     layout = chart_layout("share of the aspect's scale", "")
     layout["xaxis"] |= {"range": [-0.03, 1.03], "tickformat": ".0%", "dtick": 0.25}
     layout["yaxis"] |= {
@@ -70,10 +70,10 @@ def system_profile(
     traces = [
         _trace(
             systems[number],
-            [(one, base[one.name] + len(drawn) - 1 - place) for one in scaled],
+            [(one, base[one.name] + len(drawn) - 1 - index) for one in scaled],
             number,
         )
-        for place, number in enumerate(drawn)
+        for index, number in enumerate(drawn)
     ]
     left_out = [aspect.name for aspect in aspects if aspect not in scaled]
     return Figure(
@@ -102,12 +102,12 @@ def _share(value: float, scale: Scale) -> float:
 
 
 def _trace(
-    system: tuple[str, int], places: Sequence[tuple[ProfileAspect, float]], number: int
+    system: tuple[str, int], indices: Sequence[tuple[ProfileAspect, float]], number: int
 ) -> dict[str, Any]:
     name, swatch = system
     defined = [
         (aspect, aspect.scale, one, one.value, y)
-        for aspect, y in places
+        for aspect, y in indices
         if (one := aspect.estimates[number]).value is not None and aspect.scale is not None
     ]
     shares = [
@@ -181,7 +181,7 @@ def _table(
     figure_id: str,
     signature: str,
 ) -> Table:
-    keys = [f"aspect-{place}" for place in range(len(aspects))]
+    keys = [f"aspect-{index}" for index in range(len(aspects))]
     return Table(
         id=f"{figure_id}-data",
         caption="Mean human score of every system on every aspect",

@@ -114,9 +114,9 @@ def _range(places: Places) -> str:
 def _trace(row: RankDifference, number: int, metric: str) -> dict[str, Any]:
     ends = (row.human, row.metric)
     hover = [
-        f"{escape_latex(row.name)}<br>{escape_latex(who)}: place {_range(places)}"
+        f"{escape_latex(row.name)}<br>{escape_latex(who)}: place {_range(ranks)}"
         + (f"<br>ranked {row.words}" if row.words else "")
-        for who, places in zip(("people", metric), ends, strict=True)
+        for who, ranks in zip(("people", metric), ends, strict=True)
     ]
     return {
         "type": "scatter",
@@ -136,8 +136,8 @@ def _trace(row: RankDifference, number: int, metric: str) -> dict[str, Any]:
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [max(places[2] - places[0], 0) for places in ends],
-            "arrayminus": [max(places[0] - places[1], 0) for places in ends],
+            "array": [max(ranks[2] - ranks[0], 0) for ranks in ends],
+            "arrayminus": [max(ranks[0] - ranks[1], 0) for ranks in ends],
             "thickness": 2,
             "width": 3,
         },

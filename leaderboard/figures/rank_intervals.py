@@ -71,7 +71,7 @@ def rank_intervals(
     layout["annotations"] = letter_marks([_letter(row) for row in shown])
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
     best, worst = ranked[-1][0], ranked[0][0]
-    sure = sum(row.rank == row.worst_rank for row, _ in ranked)
+    reauthentication = sum(row.rank == row.worst_rank for row, _ in ranked)
     letters = "The same letter: cannot be told apart." if layout["annotations"] else ""
     return Figure(
         id=figure_id,
@@ -88,8 +88,8 @@ def rank_intervals(
             if part
         ),
         alternative=(
-            f"Ranks of {len(ranked)} systems, {sure} of them with one possible place. On "
-            f"top: {best.name}, place {_places(best)}; lowest: {worst.name}, place "
+            f"Ranks of {len(ranked)} systems, {reauthentication} of them with one possible place. "
+            f"On top: {best.name}, place {_places(best)}; lowest: {worst.name}, place "
             f"{_places(worst)}. {sample_text(len(ranked))}"
         ).rstrip(),
         points=table,
@@ -112,21 +112,21 @@ def _places(row: RankRow) -> str:
     return str(row.rank) if row.rank == row.worst_rank else f"{row.rank} to {row.worst_rank}"
 
 
-def _trace(row: RankRow, row_number: int, place: int) -> dict[str, Any]:
+def _trace(row: RankRow, row_number: int, index: int) -> dict[str, Any]:
     assert row.rank is not None
     assert row.mean.value is not None
     worst = row.worst_rank if row.worst_rank is not None else row.rank
     interval = f" [{written_interval(row.mean.ci, 2)}]" if row.mean.ci else ""
     lines = [
         row.name,
-        f"place {place} by mean, may be {_places(row)}",
+        f"place {index} by mean, may be {_places(row)}",
         f"mean {written(row.mean.value, 2)}{interval}",
     ]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": escape_latex(row.name),
-        "x": [place],
+        "x": [index],
         "y": [row_number],
         "marker": {"color": colour(row.swatch), "symbol": shape(row.swatch), "size": 9},
         "meta": {"series": colour_number(row.swatch)},
@@ -135,8 +135,8 @@ def _trace(row: RankRow, row_number: int, place: int) -> dict[str, Any]:
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [max(worst - place, 0)],
-            "arrayminus": [max(place - row.rank, 0)],
+            "array": [max(worst - index, 0)],
+            "arrayminus": [max(index - row.rank, 0)],
             "thickness": 3,
             "width": 0,
         },

@@ -94,12 +94,12 @@ def scale_use(
         reason = "The scores are not steps of a scale, so there are no shares to draw."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     layout = rows_layout("score", [row.name for row, _ in shown])
-    room = 0.6 * (min((b - a for a, b in pairwise(steps)), default=1.0))
+    capacity = 0.6 * (min((b - a for a, b in pairwise(steps)), default=1.0))
     layout["xaxis"] |= {
         "tickmode": "array",
         "tickvals": list(steps),
         "ticktext": labels,
-        "range": [steps[0] - room, steps[-1] + room],
+        "range": [steps[0] - capacity, steps[-1] + capacity],
     }
     extreme = [max(zip(shares, labels, strict=True))[1] for _, shares in shown]
     return Figure(
@@ -118,8 +118,8 @@ def scale_use(
         f"{', '.join(reversed(extreme[-12:]))}{', …' if len(extreme) > 12 else ''}.",
         points=table,
         data=[
-            _dots([shares[place] for _, shares in shown], step, shown)
-            for place, step in enumerate(steps)
+            _dots([shares[index] for _, shares in shown], step, shown)
+            for index, step in enumerate(steps)
         ],
         layout=layout,
         signature=signature,
@@ -148,7 +148,7 @@ def _drawn(rows: Sequence[RaterRow]) -> tuple[Sequence[RaterRow], str, str]:
 def _dots(
     shares: Sequence[float], step: float, shown: Sequence[tuple[RaterRow, tuple[float, ...] | None]]
 ) -> dict[str, Any]:
-    given = [place for place, share in enumerate(shares) if share > 0]
+    given = [index for index, share in enumerate(shares) if share > 0]
     return {
         "type": "scatter",
         "mode": "markers",
@@ -158,15 +158,15 @@ def _dots(
         "marker": {
             "color": colour(0),
             "symbol": "circle",
-            "size": [_size(shares[place]) for place in given],
+            "size": [_size(shares[index]) for index in given],
         },
         "meta": {"series": colour_number(0)},
         "hovertext": [
             (
-                f"{escape_latex(shown[place][0].name)}<br>{written(100 * shares[place], 0)} % "
+                f"{escape_latex(shown[index][0].name)}<br>{written(100 * shares[index], 0)} % "
                 f"give {step:g}"
             )
-            for place in given
+            for index in given
         ],
         "hoverinfo": "text",
     }

@@ -109,7 +109,7 @@ def metric_vs_human_scatter(
     jitter = f", jittered by up to {written(spread, 2)}" if spread else ""
     layout = chart_layout(f"human score ({aspect}), mean{jitter}", metric)
     layout["annotations"] = [
-        line_label(points, line, place) for place, line in enumerate(drawn_lines)
+        line_label(points, line, index) for index, line in enumerate(drawn_lines)
     ]
     layout["margin"]["r"] = 104 if drawn_lines else layout["margin"]["r"]
     return Figure(

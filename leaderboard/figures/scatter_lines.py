@@ -111,7 +111,7 @@ def band_trace_and_caption(points: Sequence[Point], seed: int) -> tuple[dict[str
     )
 
 
-def line_label(points: Sequence[Point], line: Line, place: int) -> dict[str, Any]:
+def line_label(points: Sequence[Point], line: Line, index: int) -> dict[str, Any]:
     """Stands in the right margin, level with the line's end; of two lines the steeper ends, and is
     labelled, higher."""
     right = max(point.human for point in points)
@@ -122,7 +122,7 @@ def line_label(points: Sequence[Point], line: Line, place: int) -> dict[str, Any
         "xshift": 6,
         "y": _line_end(points, line.slope, right),
         "yref": "y",
-        "yanchor": "bottom" if place else "top",
+        "yanchor": "bottom" if index else "top",
         "text": line.label,
         "showarrow": False,
     }

@@ -49,7 +49,7 @@ def score_histogram(
         ),
         rows=tuple(
             Row(
-                f"bin-{place}",
+                f"bin-{index}",
                 {
                     "from": Cell(f"{low:.6g}"),
                     "to": Cell(f"{high:.6g}"),
@@ -57,7 +57,7 @@ def score_histogram(
                     "share": Cell(count / total if total else None),
                 },
             )
-            for place, (low, high, count) in enumerate(bins)
+            for index, (low, high, count) in enumerate(bins)
         ),
         signature=signature,
     )

@@ -44,7 +44,9 @@ def series_of(markers: Iterable[Marker]) -> list[Series[Marker]]:
             Series(system, swatch, members)
             for (swatch, system), members in sorted(by_system.items())
         ]
-    by_look: dict[int, list[Marker]] = {}
+    by_style: dict[int, list[Marker]] = {}
     for (swatch, _), members in sorted(by_system.items()):
-        by_look.setdefault(swatch % LOOKS, []).extend(members)
-    return [Series("", look, members) for look, members in sorted(by_look.items())]
+        by_style.setdefault(swatch % LOOKS, []).extend(members)
+    return [
+        Series("", cached_result, members) for cached_result, members in sorted(by_style.items())
+    ]

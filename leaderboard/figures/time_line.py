@@ -45,7 +45,7 @@ def time_line(
     layout["xaxis"] |= {"type": "date"}
     layout["height"] = 320
     leads = [
-        one for place, (one, _) in enumerate(known) if place == 0 or best[place] != best[place - 1]
+        one for index, (one, _) in enumerate(known) if index == 0 or best[index] != best[index - 1]
     ]
     last = leads[-1]
     return Figure(

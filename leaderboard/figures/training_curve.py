@@ -52,12 +52,12 @@ def training_curve(
         caption=f"{what}, {len(points)} points up to step {last['step']}.",
         alternative=f"{what}: {'; '.join(went)}.",
         points=table,
-        data=[_line(points, name, place) for place, name in enumerate(names)],
+        data=[_line(points, name, index) for index, name in enumerate(names)],
         layout=layout,
     )
 
 
-def _line(points: Sequence[Mapping[str, Any]], name: str, place: int) -> dict[str, Any]:
+def _line(points: Sequence[Mapping[str, Any]], name: str, index: int) -> dict[str, Any]:
     there = [point for point in points if point.get(name) is not None]
     return {
         "type": "scatter",
@@ -65,9 +65,9 @@ def _line(points: Sequence[Mapping[str, Any]], name: str, place: int) -> dict[st
         "name": escape_latex(name),
         "x": [point["step"] for point in there],
         "y": [point[name] for point in there],
-        "line": {"color": colour(place), "width": 1.5},
-        "marker": {"color": colour(place), "symbol": shape(place), "size": 5},
-        "meta": {"series": colour_number(place)},
+        "line": {"color": colour(index), "width": 1.5},
+        "marker": {"color": colour(index), "symbol": shape(index), "size": 5},
+        "meta": {"series": colour_number(index)},
         "hovertext": [
             f"{escape_latex(name)}<br>step {point['step']}: {written(point[name], 4)}"
             for point in there

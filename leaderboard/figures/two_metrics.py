@@ -93,7 +93,7 @@ def _evenly(points: Sequence[TwoScores]) -> Sequence[TwoScores]:
     if len(points) <= MAX_POINTS:
         return points
     return [
-        points[round(place * (len(points) - 1) / (MAX_POINTS - 1))] for place in range(MAX_POINTS)
+        points[round(index * (len(points) - 1) / (MAX_POINTS - 1))] for index in range(MAX_POINTS)
     ]
 
 

@@ -68,8 +68,8 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge inspector", below_tab=True)
     rows = JudgedRows.of(found.answer)
-    wish = _wish(request)
-    chosen = rows.chosen(wish)
+    requested = _wish(request)
+    chosen = rows.chosen(requested)
     if "download" in request.GET:
         return _file(request, version, configuration, rows, chosen)
     shown = Paginator(chosen.tolist(), ROWS_A_PAGE).get_page(request.GET.get("page"))
@@ -78,7 +78,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
         "level": found.answer["level"],
         "unit": found.answer["unit"],
         "counts": _counts(rows),
-        "wish": wish,
+        "wish": requested,
         "page": shown,
         "rows": [
             (row, _address(version, aspect, configuration, row.swatch, row.dialogue, row.turn))
@@ -179,11 +179,11 @@ def _on_corpus(
 
 def _chosen_judge(request: HttpRequest, judges: list[Configuration]) -> Configuration | None:
     """The one asked for, which need not have run; else the first that did."""
-    wish = request.GET.get("metric", "")
-    if not wish:
+    requested = request.GET.get("metric", "")
+    if not requested:
         return judges[0] if judges else None
     try:
-        chosen = parse(wish)
+        chosen = parse(requested)
     except ConfigurationError as problem:
         raise Http404(str(problem)) from None
     if not is_judge(chosen):
@@ -200,8 +200,8 @@ def _address(
     turn: int | None,
 ) -> str:
     place = {"system": system, **({} if turn is None else {"turn": turn})}
-    asked = {"metric": configuration.text, "aspect": aspect, "version": version.number, **place}
-    return f"{reverse('judge-answer', args=[version.corpus.slug, dialogue])}?{urlencode(asked)}"
+    requested = {"metric": configuration.text, "aspect": aspect, "version": version.number, **place}
+    return f"{reverse('judge-answer', args=[version.corpus.slug, dialogue])}?{urlencode(requested)}"
 
 
 # --- the list -------------------------------------------------------------------------------------
@@ -209,20 +209,20 @@ def _address(
 
 def _wish(request: HttpRequest) -> Params:
     """What the address does not say, or says wrongly, is not wished for."""
-    asked = request.GET
+    params = request.GET
     return Params(
-        side=_one_of(SIDES, asked.get("side", "")),
-        by=_amount(asked.get("by", "")),
-        only=_one_of(ONLY, asked.get("only", "")),
+        side=_one_of(SIDES, params.get("side", "")),
+        by=_amount(params.get("by", "")),
+        only=_one_of(ONLY, params.get("only", "")),
         system=_number(request, "system"),
         dialogue=_number(request, "dialogue"),
         turn=_number(request, "turn"),
-        sort=_one_of(SORTS, asked.get("sort", "")),
+        sort=_one_of(SORTS, params.get("sort", "")),
     )
 
 
-def _one_of(known: tuple[str, ...], wish: str) -> str:
-    return wish if wish in known else ""
+def _one_of(known: tuple[str, ...], params: str) -> str:
+    return params if params in known else ""
 
 
 def _amount(written: str) -> float:
@@ -258,13 +258,13 @@ def _file(
     rows: JudgedRows,
     chosen: Any,
 ) -> HttpResponse:
-    wish = request.GET["download"]
-    if wish not in FILES:
+    requested = request.GET["download"]
+    if requested not in FILES:
         raise Http404(f"the rows come as {' or '.join(FILES)}")
-    content_type, written = FILES[wish]
+    content_type, written = FILES[requested]
     found = answered_rows(version, configuration, rows, chosen)
     documents = as_documents(configuration.text, found, with_costs=is_organiser(request.user))
-    return stream_as_file(written(documents), wish, content_type)
+    return stream_as_file(written(documents), requested, content_type)
 
 
 # --- one row --------------------------------------------------------------------------------------

@@ -78,12 +78,12 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, name: str, choices: Any, default: str | None = None) -> str:
-    wish = request.GET.get(name, "")
-    if not wish:
+    requested = request.GET.get(name, "")
+    if not requested:
         return str(next(iter(choices))) if default is None else default
-    if wish not in choices:
+    if requested not in choices:
         raise Http404(f"{name} is one of {', '.join(choices)}")
-    return wish
+    return requested
 
 
 def _correlations(document: dict[str, Any], level: str, context: dict[str, Any]) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
             "level_choices": LEVELS,
             "nothing": f"No two metrics have scores at the {level} level.",
         }
-    asked = {"aspect": context["aspect"], "version": context["version"].number}
-    found = cache(lambda: Correlations(document, level, context["coefficient"], **asked))
+    requested = {"aspect": context["aspect"], "version": context["version"].number}
+    found = cache(lambda: Correlations(document, level, context["coefficient"], **requested))
     marks = (*context["written_from"], level, context["coefficient"])
     return {
         **here,

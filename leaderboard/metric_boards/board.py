@@ -93,7 +93,7 @@ COSTS = (
 def metric_board(
     document: dict[str, Any],
     updated: datetime | None,
-    wish: BoardParams = PLAIN,
+    params: BoardParams = PLAIN,
     letters: Letters | None = None,
     no_letters: str = "",
     tied: Collection[str] = (),
@@ -103,16 +103,16 @@ def metric_board(
     level and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not
     significantly different from the best one."""
     levels = levels_of(document)
-    columns = _columns(document, levels, wish)
+    columns = _columns(document, levels, params)
     by_metric: dict[str, dict[str, dict[str, Any]]] = {}
     for row in document["rows"]:
         by_metric.setdefault(row["metric"], {})[row["level"]] = row
     rows = [
-        _metric_row(document, metric, by_level, wish, letters, tied)
+        _metric_row(document, metric, by_level, params, letters, tied)
         for metric, by_level in by_metric.items()
     ]
-    rows = [*_strongest_marked(rows, columns, by_metric), *_people_rows(document, wish)]
-    sort = wish.column if wish != PLAIN else f"{levels[0]}-pearson"
+    rows = [*_strongest_marked(rows, columns, by_metric), *_people_rows(document, params)]
+    sort = params.column if params != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
         caption=f"Correlation of metrics with people, {document['corpus']}, aspect "
@@ -120,23 +120,23 @@ def metric_board(
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
-        notes=_metric_notes(document, wish, letters, no_letters, bool(tied)),
+        notes=_metric_notes(document, params, letters, no_letters, bool(tied)),
         signature=board_signature(document),
         updated=updated,
         pick_form=COMPARE_FORM,
     )
 
 
-def shown_columns(table: Table, wish: BoardParams, document: Mapping[str, Any]) -> str:
+def shown_columns(table: Table, params: BoardParams, document: Mapping[str, Any]) -> str:
     """The columns that show until the reader chooses: the chosen coefficient at each level that has
     any value, and all that is said of the chosen level; what it takes."""
     has_values = {
-        row["level"] for row in document["rows"] if row[wish.coefficient]["value"] is not None
+        row["level"] for row in document["rows"] if row[params.coefficient]["value"] is not None
     }
-    keys = {f"{level}-{wish.coefficient}" for level in has_values}
-    keys |= {f"{wish.level}-{name}" for name, _ in COEFFICIENTS}
-    keys |= {f"{wish.level}-{key}" for key, _, _ in ACCURACIES.get(wish.level, ())}
-    keys |= {f"{wish.level}-n", f"{wish.level}-coverage", "about", "seconds_per_1000"}
+    keys = {f"{level}-{params.coefficient}" for level in has_values}
+    keys |= {f"{params.level}-{name}" for name, _ in COEFFICIENTS}
+    keys |= {f"{params.level}-{key}" for key, _, _ in ACCURACIES.get(params.level, ())}
+    keys |= {f"{params.level}-n", f"{params.level}-coverage", "about", "seconds_per_1000"}
     if any(
         row.cell("usd_per_1000").is_defined or row.cell("tokens_per_1000").is_defined
         for row in table.rows
@@ -148,7 +148,9 @@ def shown_columns(table: Table, wish: BoardParams, document: Mapping[str, Any]) 
 # --- columns --------------------------------------------------------------------------------------
 
 
-def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardParams) -> list[Column]:
+def _columns(
+    document: Mapping[str, Any], levels: Sequence[str], params: BoardParams
+) -> list[Column]:
     columns = [
         Column("metric", "Metric", "link"),
         Column(
@@ -160,7 +162,7 @@ def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardPara
         ),
     ]
     for level in levels:
-        columns += _level_columns(document, level, wish)
+        columns += _level_columns(document, level, params)
     if "cost" in document:
         columns += [
             Column(
@@ -187,10 +189,10 @@ def _columns(document: Mapping[str, Any], levels: Sequence[str], wish: BoardPara
     return columns
 
 
-def _level_columns(document: Mapping[str, Any], level: str, wish: BoardParams) -> list[Column]:
+def _level_columns(document: Mapping[str, Any], level: str, params: BoardParams) -> list[Column]:
     group = f"{level} level"
     interval = document.get("interval", {}).get(level, "95 % intervals are over dialogues")
-    variant = VARIANT_HELP[wish.variant_at(level)]
+    variant = VARIANT_HELP[params.variant_at(level)]
     columns = [
         Column(
             f"{level}-{name}",
@@ -202,7 +204,7 @@ def _level_columns(document: Mapping[str, Any], level: str, wish: BoardParams) -
                 f"{_sentence(interval)}"
             ).replace("  ", " "),
             higher_is_better=True,
-            detail=name != wish.coefficient,
+            detail=name != params.coefficient,
         )
         for name, symbol in COEFFICIENTS
     ]
@@ -238,7 +240,7 @@ def _metric_row(
     document: dict[str, Any],
     metric: str,
     by_level: dict[str, dict[str, Any]],
-    wish: BoardParams,
+    params: BoardParams,
     letters: Letters | None,
     tied: Collection[str],
 ) -> Row:
@@ -249,7 +251,7 @@ def _metric_row(
     notes = [who_handed_in(submitted) if submitted else first.get("worth", ""), warning]
     cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
     for level, row in by_level.items():
-        variant = wish.variant_at(level)
+        variant = params.variant_at(level)
         for name, _ in COEFFICIENTS:
             estimate = chosen_estimate(row, name, variant)
             cells[f"{level}-{name}"] = cell_of(
@@ -262,8 +264,8 @@ def _metric_row(
                 cells[f"{level}-{key}"] = _accuracy_cell(row[key])
         cells[f"{level}-n"] = Cell(row["n"])
         cells[f"{level}-coverage"] = coverage_cell(row)
-    if letters is not None and wish.column in cells:
-        cells[wish.column] = replace(cells[wish.column], letters=letters.of(metric))
+    if letters is not None and params.column in cells:
+        cells[params.column] = replace(cells[params.column], letters=letters.of(metric))
     cells["about"] = (
         Cell(reason="it was handed in as scores")
         if submitted
@@ -334,10 +336,10 @@ PEOPLE = (
 )
 
 
-def _people_rows(document: dict[str, Any], wish: BoardParams) -> list[Row]:
+def _people_rows(document: dict[str, Any], params: BoardParams) -> list[Row]:
     """What bounds every metric, and how far people agree: rows that do not compete."""
     return [
-        _people_row(document, wish, key, name, note, document[key])
+        _people_row(document, params, key, name, note, document[key])
         for key, name, note in PEOPLE
         if key in document
     ]
@@ -345,7 +347,7 @@ def _people_rows(document: dict[str, Any], wish: BoardParams) -> list[Row]:
 
 def _people_row(
     document: dict[str, Any],
-    wish: BoardParams,
+    params: BoardParams,
     key: str,
     name: str,
     note: str,
@@ -353,7 +355,7 @@ def _people_row(
 ) -> Row:
     cells = {"metric": Cell(name, note=note)}
     for level in levels_of(document):
-        variant = wish.variant_at(level)
+        variant = params.variant_at(level)
         for coefficient, _ in COEFFICIENTS:
             cells[f"{level}-{coefficient}"] = (
                 estimate_cell(people_estimate(by_level, level, coefficient))
@@ -423,14 +425,14 @@ def _strongest_marked(
 
 def _metric_notes(
     document: dict[str, Any],
-    wish: BoardParams,
+    params: BoardParams,
     letters: Letters | None,
     no_letters: str,
     some_are_tied: bool,
 ) -> tuple[str, ...]:
-    interval = document.get("interval", {}).get(wish.level)
+    interval = document.get("interval", {}).get(params.level)
     how = (
-        f"At {wish.level} level, {interval}"
+        f"At {params.level} level, {interval}"
         if interval
         else (
             f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed "
@@ -450,7 +452,8 @@ def _metric_notes(
         notes.append(f"{design}.")
     if letters is not None:
         notes.append(
-            f"{COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: {letters.description}"
+            f"{COEFFICIENT_NAMES[params.coefficient]} at {params.level} level: "
+            f"{letters.description}"
         )
         if some_are_tied:
             notes.append(
@@ -459,9 +462,9 @@ def _metric_notes(
             )
     elif no_letters:
         notes.append(
-            f"No letters on {COEFFICIENT_NAMES[wish.coefficient]} at {wish.level} level: "
+            f"No letters on {COEFFICIENT_NAMES[params.coefficient]} at {params.level} level: "
             f"{no_letters}."
         )
-    elif wish.shown_variant != GLOBAL:
+    elif params.shown_variant != GLOBAL:
         notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
     return tuple(notes)

@@ -33,7 +33,7 @@ class Select:
 
 def filter_form(
     document: Mapping[str, Any],
-    wish: BoardParams,
+    params: BoardParams,
     aspect: str,
     aspects: Sequence[str],
     systems: Sequence[SystemChoice],
@@ -41,29 +41,31 @@ def filter_form(
     """(what numbers are shown, which metrics)."""
     numbers = [
         _select("aspect", "Aspect", [(one, one) for one in aspects], aspect),
-        _select("level", "Level", [(level, level) for level in levels_of(document)], wish.level),
-        _select("coefficient", "Coefficient", list(COEFFICIENT_NAMES.items()), wish.coefficient),
-        _select("variant", "Computed", list(VARIANTS.items()), wish.variant),
-        _select("systems", "Systems", [(one.key, _counted(one)) for one in systems], wish.systems),
+        _select("level", "Level", [(level, level) for level in levels_of(document)], params.level),
+        _select("coefficient", "Coefficient", list(COEFFICIENT_NAMES.items()), params.coefficient),
+        _select("variant", "Computed", list(VARIANTS.items()), params.variant),
+        _select(
+            "systems", "Systems", [(one.key, _counted(one)) for one in systems], params.systems
+        ),
     ]
     metrics = [
         _select(
             "method",
             "Metrics made of",
             _any([(one, METHODS[one]) for one in methods_present(document)]),
-            wish.method,
+            params.method,
         ),
         _select(
             "needs",
             "Metrics that need",
             _any([(one, NEEDS[one][0]) for one in needs_present(document)]),
-            wish.needs,
+            params.needs,
         ),
         _select(
             "origin",
             "Metrics",
             _any([(one, ORIGINS[one]) for one in origins_present(document)]),
-            wish.origin,
+            params.origin,
         ),
     ]
     return [one for one in numbers if len(one.options) > 1], [

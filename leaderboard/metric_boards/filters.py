@@ -130,21 +130,21 @@ class BoardParams:
 
 
 def parse_params(
-    asked: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None
+    params: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None
 ) -> BoardParams:
     """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it
     is the first of the document at which a metric has a value. Raises ``UnknownParam``."""
-    coefficient = _one_of(asked, "coefficient", "pearson", COEFFICIENT_NAMES)
+    coefficient = _one_of(params, "coefficient", "pearson", COEFFICIENT_NAMES)
     return BoardParams(
         level=_one_of(
-            asked, "level", first_level(document, coefficient), ("turn", "dialogue", "system")
+            params, "level", first_level(document, coefficient), ("turn", "dialogue", "system")
         ),
         coefficient=coefficient,
-        variant=_one_of(asked, "variant", GLOBAL, VARIANTS),
+        variant=_one_of(params, "variant", GLOBAL, VARIANTS),
         systems=systems,
-        needs=_one_of(asked, "needs", ANY, (ANY, *NEEDS)),
-        method=_one_of(asked, "method", ANY, (ANY, *METHODS)),
-        origin=_one_of(asked, "origin", ANY, (ANY, *ORIGINS)),
+        needs=_one_of(params, "needs", ANY, (ANY, *NEEDS)),
+        method=_one_of(params, "method", ANY, (ANY, *METHODS)),
+        origin=_one_of(params, "origin", ANY, (ANY, *ORIGINS)),
     )
 
 
@@ -155,16 +155,16 @@ def first_level(document: Mapping[str, Any] | None, coefficient: str = "pearson"
     return next((level for level in levels_of(document) if level in defined), "turn")
 
 
-def _one_of(asked: Mapping[str, str], name: str, default: str, known: Any) -> str:
-    wish = asked.get(name) or default
-    if wish not in known:
+def _one_of(params: Mapping[str, str], name: str, default: str, known: Any) -> str:
+    requested = params.get(name) or default
+    if requested not in known:
         raise UnknownParam(f"{name} is none of {', '.join(known)}")
-    return wish
+    return requested
 
 
-def kept(document: Mapping[str, Any], wish: BoardParams) -> dict[str, Any]:
+def kept(document: Mapping[str, Any], params: BoardParams) -> dict[str, Any]:
     """The stored answer with the rows that the filters leave."""
-    return {**document, "rows": [row for row in document["rows"] if wish.keeps(row)]}
+    return {**document, "rows": [row for row in document["rows"] if params.keeps(row)]}
 
 
 def methods_present(document: Mapping[str, Any]) -> list[str]:

@@ -15,64 +15,70 @@ from leaderboard.plots import ceiling_of, people_estimate
 SYMBOLS = dict(COEFFICIENTS)
 
 
-def strength(row: Mapping[str, Any], wish: BoardParams) -> float | None:
+def strength(row: Mapping[str, Any], params: BoardParams) -> float | None:
     """The chosen coefficient in the metric's own direction: of a distance, turned round."""
-    value = chosen_estimate(row, wish.coefficient, wish.shown_variant)["value"]
+    value = chosen_estimate(row, params.coefficient, params.shown_variant)["value"]
     return None if value is None else float(value) * (1 if row["higher_is_better"] else -1)
 
 
-def best_row(document: Mapping[str, Any], wish: BoardParams) -> Mapping[str, Any] | None:
+def best_row(document: Mapping[str, Any], params: BoardParams) -> Mapping[str, Any] | None:
     """Of the metric that follows people best at the chosen level; None where none is defined."""
     defined = [
         row
         for row in document["rows"]
-        if row["level"] == wish.level and strength(row, wish) is not None
+        if row["level"] == params.level and strength(row, params) is not None
     ]
-    return max(defined, key=lambda row: strength(row, wish) or 0.0, default=None)
+    return max(defined, key=lambda row: strength(row, params) or 0.0, default=None)
 
 
 def tied_with_best(
-    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None
+    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
 ) -> list[str]:
     """The metrics that are not significantly different from the best of those shown."""
-    best = best_row(document, wish)
-    if best is None or letters is None or wish.shown_variant != GLOBAL:
+    best = best_row(document, params)
+    if best is None or letters is None or params.shown_variant != GLOBAL:
         return []
-    return letters.tied_with(best["metric"], _others(document, wish, best)) or []
+    return letters.tied_with(best["metric"], _others(document, params, best)) or []
 
 
-def _others(document: Mapping[str, Any], wish: BoardParams, best: Mapping[str, Any]) -> list[str]:
+def _others(document: Mapping[str, Any], params: BoardParams, best: Mapping[str, Any]) -> list[str]:
     return [
-        row["metric"] for row in document["rows"] if row["level"] == wish.level and row is not best
+        row["metric"]
+        for row in document["rows"]
+        if row["level"] == params.level and row is not best
     ]
 
 
 def headline(
-    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None
+    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
 ) -> tuple[str, str]:
     """(who is first and how sure that is, what else there is to say); the first is "" where nothing
     can be said."""
-    best = best_row(document, wish)
+    best = best_row(document, params)
     if best is None:
-        return "", _why_nothing(document, wish)
-    value = chosen_estimate(best, wish.coefficient, wish.shown_variant)
+        return "", _why_nothing(document, params)
+    value = chosen_estimate(best, params.coefficient, params.shown_variant)
     scope = (
         f" for {best['generalises_to']}" if value.get("ci") and best.get("generalises_to") else ""
     )
-    how_far = f"{SYMBOLS[wish.coefficient]} = {written(value['value'], 2)}{_interval(value)}{scope}"
-    variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
+    how_far = (
+        f"{SYMBOLS[params.coefficient]} = {written(value['value'], 2)}{_interval(value)}{scope}"
+    )
+    variant = "" if params.shown_variant == GLOBAL else f", {VARIANTS[params.shown_variant]}"
     turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
     first = (
-        f"{best['metric']} correlates best with human ratings at {wish.level} level: "
+        f"{best['metric']} correlates best with human ratings at {params.level} level: "
         f"{how_far}{variant}{turned}."
     )
-    if strength(best, wish) is not None and (strength(best, wish) or 0.0) <= 0:
+    if strength(best, params) is not None and (strength(best, params) or 0.0) <= 0:
         first = (
-            f"No metric correlates positively with human ratings at {wish.level} level: "
+            f"No metric correlates positively with human ratings at {params.level} level: "
             f"the best is {best['metric']}, {how_far}{variant}."
         )
     return first, " ".join(
-        part for part in (_apart(document, wish, letters, best), _people(document, wish)) if part
+        part
+        for part in (_apart(document, params, letters, best), _people(document, params))
+        if part
     )
 
 
@@ -82,16 +88,19 @@ def _interval(value: Mapping[str, Any]) -> str:
 
 
 def _apart(
-    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None, best: Mapping[str, Any]
+    document: Mapping[str, Any],
+    params: BoardParams,
+    letters: Letters | None,
+    best: Mapping[str, Any],
 ) -> str:
-    others = _others(document, wish, best)
+    others = _others(document, params, best)
     if not others:
         return (
             "No other metric fits the filters."
-            if wish.filters
+            if params.filters
             else "No other is computed at this level."
         )
-    if letters is None or wish.shown_variant != GLOBAL:
+    if letters is None or params.shown_variant != GLOBAL:
         return ""
     tied = letters.tied_with(best["metric"], others)
     if tied is None:
@@ -102,7 +111,7 @@ def _apart(
     if not tied and not ahead:
         return (
             "Every other metric here is significantly behind it."
-            if wish.filters
+            if params.filters
             else "Every other metric is significantly behind it."
         )
     said = (
@@ -120,12 +129,14 @@ def _named(metrics: Sequence[str]) -> str:
     return f"{len(metrics)} other metrics" if len(metrics) > 1 else metrics[0]
 
 
-def _people(document: Mapping[str, Any], wish: BoardParams) -> str:
-    if wish.shown_variant != GLOBAL:
+def _people(document: Mapping[str, Any], params: BoardParams) -> str:
+    if params.shown_variant != GLOBAL:
         return ""
-    ceiling = ceiling_of(document, wish.level, wish.coefficient)
-    one_rater = people_estimate(document["leave_one_out_agreement"], wish.level, wish.coefficient)
-    symbol = SYMBOLS[wish.coefficient]
+    ceiling = ceiling_of(document, params.level, params.coefficient)
+    one_rater = people_estimate(
+        document["leave_one_out_agreement"], params.level, params.coefficient
+    )
+    symbol = SYMBOLS[params.coefficient]
     if ceiling.value is None:
         said = (
             f"The highest {symbol} that a perfect metric could reach is not known: "
@@ -142,11 +153,11 @@ def _people(document: Mapping[str, Any], wish: BoardParams) -> str:
     return said
 
 
-def _why_nothing(document: Mapping[str, Any], wish: BoardParams) -> str:
-    rows = [row for row in document["rows"] if row["level"] == wish.level]
+def _why_nothing(document: Mapping[str, Any], params: BoardParams) -> str:
+    rows = [row for row in document["rows"] if row["level"] == params.level]
     if not rows:
-        return f"No metric has scores beside human ones at {wish.level} level."
+        return f"No metric has scores beside human ones at {params.level} level."
     reasons = dict.fromkeys(
-        chosen_estimate(row, wish.coefficient, wish.shown_variant)["reason"] for row in rows
+        chosen_estimate(row, params.coefficient, params.shown_variant)["reason"] for row in rows
     )
-    return f"No metric has a coefficient at {wish.level} level: {'; '.join(reasons)}."
+    return f"No metric has a coefficient at {params.level} level: {'; '.join(reasons)}."

@@ -47,37 +47,37 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
     whole = found.answer
-    wish = _wish(request, systems, whole)
-    document = kept(whole, wish)
-    compared, letters = _letters(version, aspect, wish, whole)
-    no_letters = why_no_letters(compared.answer if compared else None, wish.coefficient)
+    params = _wish(request, systems, whole)
+    document = kept(whole, params)
+    compared, letters = _letters(version, aspect, params, whole)
+    no_letters = why_no_letters(compared.answer if compared else None, params.coefficient)
 
-    marks = (found.stored, compared.stored if compared else "", wish, _registered())
+    marks = (found.stored, compared.stored if compared else "", params, _registered())
 
     @cache
     def table() -> TableWriter:
         def board() -> TableWriter:
-            tied = tied_with_best(document, wish, letters)
+            tied = tied_with_best(document, params, letters)
             return page_writer(
-                metric_board(document, found.computed_at, wish, letters, no_letters, tied)
+                metric_board(document, found.computed_at, params, letters, no_letters, tied)
             )
 
         return made_once(("metric board", *marks), board)
 
     figure = cache(
-        lambda: made_once(("forest", *marks), lambda: forest_figure(document, wish, letters))
+        lambda: made_once(("forest", *marks), lambda: forest_figure(document, params, letters))
     )
     comes = _will_be_there(request, found)
-    metric = request.GET["metric"] if comes else _chosen_metric(request, whole, wish)
+    metric = request.GET["metric"] if comes else _chosen_metric(request, whole, params)
     context |= {
         "analysis": found,
         "compared": compared,
-        "wish": wish,
-        "form": filter_form(whole, wish, aspect, version.aspects, system_choices(version)),
+        "wish": params,
+        "form": filter_form(whole, params, aspect, version.aspects, system_choices(version)),
         "system_note": system_note(version, systems),
-        "headline": headline(document, wish, letters),
+        "headline": headline(document, params, letters),
         "table": table,
-        "columns": cache(lambda: shown_columns(table().table, wish, document)),
+        "columns": cache(lambda: shown_columns(table().table, params, document)),
         "written_from": (found.stored, compared.stored if compared else "", _registered()),
         "compare_form": COMPARE_FORM,
         "figure": figure,
@@ -109,19 +109,19 @@ def _wish(
 
 
 def _letters(
-    version: CorpusVersion, aspect: str, wish: BoardParams, document: dict[str, Any]
+    version: CorpusVersion, aspect: str, params: BoardParams, document: dict[str, Any]
 ) -> tuple[Any, Letters | None]:
     """The look at the comparisons of all pairs, where there is anything to compare, and the letters
     in it."""
-    if wish.shown_variant != GLOBAL or _count(document) < 2:
+    if params.shown_variant != GLOBAL or _count(document) < 2:
         return None, None
-    asked = comparison_params(aspect, wish.level, wish.systems)
-    if asked is None:
+    requested = comparison_params(aspect, params.level, params.systems)
+    if requested is None:
         return None, None
-    found = look(version, "comparisons", **asked)
+    found = look(version, "comparisons", **requested)
     return found, made_once(
-        ("letters", found.stored, wish.coefficient),
-        lambda: normalised_characters(found.answer, wish.coefficient),
+        ("letters", found.stored, params.coefficient),
+        lambda: normalised_characters(found.answer, params.coefficient),
     )
 
 
@@ -146,24 +146,24 @@ def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str)
 def _will_be_there(request: HttpRequest, found: Look) -> bool:
     """The metric that is asked for is not in the older answer that is shown: whoever has just
     handed in its scores is led here before it is in the newer one."""
-    asked = request.GET.get("metric", "")
+    requested = request.GET.get("metric", "")
     return (
-        bool(asked)
+        bool(requested)
         and found.is_under_way
-        and all(row["metric"] != asked for row in found.answer["rows"])
+        and all(row["metric"] != requested for row in found.answer["rows"])
     )
 
 
-def _chosen_metric(request: HttpRequest, document: dict[str, Any], wish: BoardParams) -> str:
+def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: BoardParams) -> str:
     """The metric whose scatter plots are shown: the one asked for, else the one that the headline
     names."""
     known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
-    asked: str = request.GET.get("metric", "")
-    if asked in known:
-        return asked
-    if asked:
-        raise Http404(f"{asked} is not computed on this corpus")
-    best = best_row(kept(document, wish), wish)
+    requested: str = request.GET.get("metric", "")
+    if requested in known:
+        return requested
+    if requested:
+        raise Http404(f"{requested} is not computed on this corpus")
+    best = best_row(kept(document, params), params)
     if best is not None:
         return str(best["metric"])
     return str(known[0]) if known else ""

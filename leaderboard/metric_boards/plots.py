@@ -17,29 +17,29 @@ from leaderboard.plots import ceiling_of, estimate_of, people_estimate
 
 
 def forest_figure(
-    document: Mapping[str, Any], wish: BoardParams, letters: Letters | None
+    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
 ) -> Figure:
     """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement
     as lines. A distance is turned round, and says so: the farther to the right, the better a metric
     follows people."""
-    rows = [row for row in document["rows"] if row["level"] == wish.level]
-    name = COEFFICIENT_NAMES[wish.coefficient]
-    variant = "" if wish.shown_variant == GLOBAL else f", {VARIANTS[wish.shown_variant]}"
+    rows = [row for row in document["rows"] if row["level"] == params.level]
+    name = COEFFICIENT_NAMES[params.coefficient]
+    variant = "" if params.shown_variant == GLOBAL else f", {VARIANTS[params.shown_variant]}"
     turned = any(not row["higher_is_better"] for row in rows)
-    lines, of_lines = _lines(document, wish)
+    lines, of_lines = _lines(document, params)
     scopes = list(dict.fromkeys(row["generalises_to"] for row in rows if "generalises_to" in row))
     return forest(
-        [_forest_row(row, wish, letters) for row in rows],
-        figure_id=f"forest-{wish.level}",
-        title=f"{name} with human scores of {document['aspect']}, {wish.level} level{variant}",
-        across=f"{name}, {wish.level} level",
+        [_forest_row(row, params, letters) for row in rows],
+        figure_id=f"forest-{params.level}",
+        title=f"{name} with human scores of {document['aspect']}, {params.level} level{variant}",
+        across=f"{name}, {params.level} level",
         ceilings=lines,
         letters=SHARED_LETTER,
         remark=" ".join(
             part
             for part in (
                 f"Intervals speak of {scopes[0]}." if len(scopes) == 1 else "",
-                _heavy_tails(rows, wish),
+                _heavy_tails(rows, params),
                 of_lines,
                 "Where lower is better, the sign is turned round." if turned else "",
             )
@@ -50,11 +50,11 @@ def forest_figure(
     )
 
 
-def _heavy_tails(rows: Sequence[Mapping[str, Any]], wish: BoardParams) -> str:
+def _heavy_tails(rows: Sequence[Mapping[str, Any]], params: BoardParams) -> str:
     marked = [
         row
         for row in rows
-        if chosen_estimate(row, wish.coefficient, wish.shown_variant).get("ci_remark")
+        if chosen_estimate(row, params.coefficient, params.shown_variant).get("ci_remark")
     ]
     if not marked:
         return ""
@@ -70,8 +70,8 @@ NAMED = 6
 """More names than this stand in the table, not in the caption."""
 
 
-def _forest_row(row: Mapping[str, Any], wish: BoardParams, letters: Letters | None) -> ForestRow:
-    estimate = estimate_of(chosen_estimate(row, wish.coefficient, wish.shown_variant))
+def _forest_row(row: Mapping[str, Any], params: BoardParams, letters: Letters | None) -> ForestRow:
+    estimate = estimate_of(chosen_estimate(row, params.coefficient, params.shown_variant))
     return ForestRow(
         label_of(row),
         estimate if row["higher_is_better"] else _turned(estimate),
@@ -87,12 +87,14 @@ def _turned(estimate: Estimate) -> Estimate:
     return Estimate(-estimate.value, ci, estimate.p, estimate.reason)
 
 
-def _lines(document: Mapping[str, Any], wish: BoardParams) -> tuple[list[tuple[str, float]], str]:
+def _lines(document: Mapping[str, Any], params: BoardParams) -> tuple[list[tuple[str, float]], str]:
     """Upright lines with their labels, and what the caption says of them, or why there are none."""
-    if wish.shown_variant != GLOBAL:
+    if params.shown_variant != GLOBAL:
         return [], ""
-    ceiling = ceiling_of(document, wish.level, wish.coefficient)
-    one_rater = people_estimate(document["leave_one_out_agreement"], wish.level, wish.coefficient)
+    ceiling = ceiling_of(document, params.level, params.coefficient)
+    one_rater = people_estimate(
+        document["leave_one_out_agreement"], params.level, params.coefficient
+    )
     named = (
         ("ceiling (√reliability)", ceiling.value),
         ("one rater (leave-one-out)", one_rater.value),

@@ -50,10 +50,10 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         return _picked(request, slug)
     systems = systems_or_404(request, version)
     try:
-        wish = parse_params(request.GET, systems)
+        params = parse_params(request.GET, systems)
     except UnknownParam as unknown:
         raise Http404(str(unknown)) from None
-    board = look(version, "correlations", **correlation_params(aspect, wish.systems))
+    board = look(version, "correlations", **correlation_params(aspect, params.systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if board.answer is None:
         return waiting_page(request, context, board, page_name=PAGE_NAME, below_tab=True)
@@ -63,7 +63,7 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         "obstacles": [] if metrics else obstacles(version, aspect),
         "metrics": metrics,
         "pair": pair,
-        "wish": wish,
+        "wish": params,
         "choices": [
             (one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)
         ],
@@ -79,7 +79,7 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _picked(request: HttpRequest, slug: str) -> HttpResponse:
     """The canonical address of what was ticked: of the first two, where there are more."""
-    kept = [
+    preserved = [
         (name, request.GET[name])
         for name in ("version", "aspect", "systems")
         if request.GET.get(name)
@@ -87,16 +87,16 @@ def _picked(request: HttpRequest, slug: str) -> HttpResponse:
     picks = list(dict.fromkeys(request.GET.getlist("pick")))
     chosen = list(zip(SIDES, picks, strict=False))
     address = reverse("metric-comparison", args=[slug])
-    return HttpResponseRedirect(f"{address}?{urlencode([*kept, *chosen])}")
+    return HttpResponseRedirect(f"{address}?{urlencode([*preserved, *chosen])}")
 
 
 def _pair(request: HttpRequest, metrics: list[str]) -> tuple[str, str] | None:
     """None where two different metrics are not named yet. A name that is not there is no page."""
-    wishes = [request.GET.get(side, "") for side in SIDES]
-    for wish in wishes:
-        if wish and wish not in metrics:
-            raise Http404(f"{wish} is not computed on this corpus")
-    first, second = wishes
+    params = [request.GET.get(side, "") for side in SIDES]
+    for requested in params:
+        if requested and requested not in metrics:
+            raise Http404(f"{requested} is not computed on this corpus")
+    first, second = params
     return (first, second) if first and second and first != second else None
 
 
@@ -107,13 +107,13 @@ def _compared(
     pair: tuple[str, str],
     context: dict[str, Any],
 ) -> HttpResponse:
-    asked = {
+    requested = {
         "aspect": aspect,
         "first": pair[0],
         "second": pair[1],
         "systems": context["wish"].systems,
     }
-    found = look(version, "metric-pair", **asked)
+    found = look(version, "metric-pair", **requested)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer
@@ -121,7 +121,7 @@ def _compared(
     drawn = None
     wished = request.GET.get("download", "")
     if not wished or wished.startswith("pair-"):
-        drawn = look(version, "metric-pair-scatter", **asked)
+        drawn = look(version, "metric-pair-scatter", **requested)
     drivers = cache(
         lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
     )

@@ -91,14 +91,14 @@ def _chosen_configuration(
 ) -> Configuration:
     """The one asked for, whether it ran or not; else the plain one, or the first that ran where
     that did not."""
-    wish = request.GET.get("configuration", "")
-    if wish:
+    requested = request.GET.get("configuration", "")
+    if requested:
         try:
-            chosen = parse(wish)
+            chosen = parse(requested)
         except ConfigurationError as problem:
             raise Http404(str(problem)) from None
         if chosen.metric.name != declared.name:
-            raise Http404(f"{wish} is another metric")
+            raise Http404(f"{requested} is another metric")
         has_run = any(one.configuration == chosen for one in everywhere)
         if _names_something(chosen) and not has_run and not is_organiser(request.user):
             raise Http404("no scores were made with this configuration")
@@ -126,11 +126,11 @@ def _configurations(everywhere: list[queries.Ran], chosen: Configuration) -> lis
 
 
 def _chosen_corpus(request: HttpRequest, ran: list[queries.Ran]) -> queries.Ran:
-    wish = request.GET.get("corpus", "")
+    requested = request.GET.get("corpus", "")
     for one in ran:
-        if wish in ("", one.version.corpus.slug):
+        if requested in ("", one.version.corpus.slug):
             return one
-    raise Http404(f"the metric has not run on a corpus {wish}")
+    raise Http404(f"the metric has not run on a corpus {requested}")
 
 
 # --- what the metric says of itself ---------------------------------------------------------------

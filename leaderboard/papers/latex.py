@@ -24,7 +24,7 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
     submitted = {row["metric"] for row in document["rows"] if "submitted" in row}
     partial = {row["metric"] for row in document["rows"] if is_partial(row)}
     worth = {row["metric"]: row["worth"] for row in document["rows"] if "worth" in row}
-    by_place = {(row["metric"], row["level"]): row for row in document["rows"]}
+    by_position = {(row["metric"], row["level"]): row for row in document["rows"]}
     best = {
         (level, name): _best(document["rows"], level, name)
         for level in levels
@@ -48,11 +48,11 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
     ]
     for metric in metrics:
         cells = [
-            _cell(by_place.get((metric, level)), name, best[level, name])
+            _cell(by_position.get((metric, level)), name, best[level, name])
             for level in levels
             for name, _ in COEFFICIENTS
         ]
-        found = [by_place.get((metric, level)) for level in levels]
+        found = [by_position.get((metric, level)) for level in levels]
         intervals = [
             row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS
         ]

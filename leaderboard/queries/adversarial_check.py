@@ -70,17 +70,17 @@ def adversarial_check(
         if reason := why_not_asked(configuration):
             raise MetricUnavailableError(f"{configuration.text} is not asked: {reason}")
     pairs = pairs_of(dialogues)
-    kept = _drawn(len(pairs), most, seed)
-    made = [one for one in spoilt(pairs, seed) if one.place in kept]
+    retained = _drawn(len(pairs), most, seed)
+    made = [one for one in spoilt(pairs, seed) if one.place in retained]
     rows = [
         row
         for configuration in configurations
-        for row in _rows(configuration, dialogues, pairs, sorted(kept), made, told)
+        for row in _rows(configuration, dialogues, pairs, sorted(retained), made, told)
     ]
     return {
         "seed": seed,
-        "dialogues": len({pairs[place].dialogue for place in kept}),
-        "pairs": len(kept),
+        "dialogues": len({pairs[place].dialogue for place in retained}),
+        "pairs": len(retained),
         "of": len(pairs),
         "rows": rows,
         "published": PUBLISHED,
@@ -98,19 +98,19 @@ def _rows(
     configuration: Configuration,
     dialogues: Sequence[TrainingDialogue],
     pairs: Sequence[Pair],
-    kept: Sequence[int],
+    retained: Sequence[int],
     made: Sequence[Spoilt],
     told: ProgressCallback | None,
 ) -> list[dict[str, Any]]:
     scorer = configuration.scorer()
-    true = [_example(dialogues, pairs[place]) for place in kept]
+    true = [_example(dialogues, pairs[place]) for place in retained]
     if hasattr(scorer, "see_corpus"):
         scorer.see_corpus([replace(one, response="") for one in true])
-    by_place = dict(zip(kept, true, strict=True))
-    asked = [*true, *(replace(by_place[one.place], response=one.response) for one in made)]
-    said = None if told is None else lambda done: told(configuration, done, len(asked))
-    scores: list[Score] = scorer.score(asked, said)
-    of_answer = dict(zip(kept, scores, strict=False))
+    by_position = dict(zip(retained, true, strict=True))
+    inputs = [*true, *(replace(by_position[one.place], response=one.response) for one in made)]
+    said = None if told is None else lambda done: told(configuration, done, len(inputs))
+    scores: list[Score] = scorer.score(inputs, said)
+    of_answer = dict(zip(retained, scores, strict=False))
     account = scorer.account() if hasattr(scorer, "account") else Account()
     about = {
         "metric": configuration.text,
@@ -123,7 +123,7 @@ def _rows(
         {
             **about,
             "kind": kind,
-            **_compared(kind, made, scores[len(kept) :], of_answer, pairs, sign),
+            **_compared(kind, made, scores[len(retained) :], of_answer, pairs, sign),
         }
         for kind in KINDS
     ]

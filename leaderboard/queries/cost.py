@@ -39,12 +39,12 @@ def costs(
     1,000. Undefined, with the reason, where nothing was recorded.
     """
     work = _work(systems)
-    purses = {
+    budgets = {
         one.configuration: one.purse
         for one in JudgeRun.objects.filter(version=version).select_related("purse")
     }
     return {
-        metric: _document(metric, work.get(metric), purses.get(metric))
+        metric: _document(metric, work.get(metric), budgets.get(metric))
         for metric in dict.fromkeys(metrics)
     }
 
@@ -66,7 +66,7 @@ def _work(systems: Sequence[System]) -> dict[str, _Work]:
     return found
 
 
-def _document(metric: str, work: _Work | None, purse: Purse | None) -> dict[str, Any]:
+def _document(metric: str, work: _Work | None, budget: Purse | None) -> dict[str, Any]:
     known = all_metrics().get(metric.partition("[")[0])
     if work is None:
         nothing = Estimate.undefined(REMOTE).as_json()
@@ -78,7 +78,7 @@ def _document(metric: str, work: _Work | None, purse: Purse | None) -> dict[str,
             "responses": 0,
         }
     if known is not None and known.queue == "llm":
-        tokens, usd = _paid(work.responses, purse)
+        tokens, usd = _paid(work.responses, budget)
     else:
         tokens = usd = Estimate.undefined(NO_JUDGE)
     return {
@@ -111,20 +111,20 @@ def covered_seconds(spans: Iterable[tuple[datetime, datetime]]) -> float:
     return total
 
 
-def _paid(responses: int, purse: Purse | None) -> tuple[Estimate, Estimate]:
-    if purse is None or not purse.calls:
+def _paid(responses: int, budget: Purse | None) -> tuple[Estimate, Estimate]:
+    if budget is None or not budget.calls:
         reason = "no call was paid here: its answers came from the store of answers"
         return Estimate.undefined(reason), Estimate.undefined(reason)
     if not responses:
         reason = "how many responses it scored was not recorded"
         return Estimate.undefined(reason), Estimate.undefined(reason)
-    tokens = Estimate(1000.0 * purse.tokens_spent / responses)
-    if purse.unpriced_calls:
-        priceless = purse.unpriced_calls == purse.calls
+    tokens = Estimate(1000.0 * budget.tokens_spent / responses)
+    if budget.unpriced_calls:
+        priceless = budget.unpriced_calls == budget.calls
         said = (
             "its model has no price"
             if priceless
-            else f"{purse.unpriced_calls:,} of its calls have no known price"
+            else f"{budget.unpriced_calls:,} of its calls have no known price"
         )
         return tokens, Estimate.undefined(said)
-    return tokens, Estimate(1000.0 * float(purse.cost_spent) / responses)
+    return tokens, Estimate(1000.0 * float(budget.cost_spent) / responses)

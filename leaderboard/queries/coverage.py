@@ -42,8 +42,8 @@ def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLev
     )
     np.add.at(scored_in, human.order.dialogue, (scored & answered).T)
     np.add.at(answered_in, human.order.dialogue, answered.T)
-    asked = answered_in[dialogue, system].sum()
-    return float(scored_in[dialogue, system].sum() / asked) if asked else None
+    inputs = answered_in[dialogue, system].sum()
+    return float(scored_in[dialogue, system].sum() / inputs) if inputs else None
 
 
 def _are_of_turns(items: RatedItems) -> bool:

@@ -284,5 +284,5 @@ def _without_contrastive(ours: Ours, by_name: Mapping[tuple[str, str], ModelInfo
     if model is None or not model.settings:
         return str(first["configuration"])
     left_out = ("contrastive", "contrastive_weight", "temperature", *TURN_PLACEHOLDERS)
-    kept = {name: value for name, value in model.settings.items() if name not in left_out}
-    return json.dumps([kept, model.data], sort_keys=True)
+    retained = {name: value for name, value in model.settings.items() if name not in left_out}
+    return json.dumps([retained, model.data], sort_keys=True)

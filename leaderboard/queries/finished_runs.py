@@ -42,7 +42,7 @@ def metric_scores(
     order = {name: place for place, name in enumerate(all_metrics())}
     texts = sorted(known, key=lambda text: (order[known[text].metric.name], text))
     place = {text: row for row, text in enumerate(texts)}
-    system_place = {system.pk: number for number, system in enumerate(systems)}
+    system_index = {system.pk: number for number, system in enumerate(systems)}
     turn = np.full((len(texts), len(systems), turns), np.nan)
     system_scores = np.full((len(texts), len(systems)), np.nan)
     runs_done = np.zeros(len(texts), dtype=np.int64)
@@ -50,7 +50,7 @@ def metric_scores(
     for text, metric_version, system_id, turn_scores, dialogue_scores, system_score in rows:
         if text not in place or known[text].metric.version != metric_version:
             continue
-        at = place[text], system_place[system_id]
+        at = place[text], system_index[system_id]
         if turn_scores:
             turn[at] = np.array(turn_scores, dtype=np.float64)  # None becomes NaN
         if dialogue_scores:

@@ -103,18 +103,18 @@ def one_judged(
     """``dialogue`` and ``system``: positions in the version; ``turn``: its number. Where none is
     named, the first system that was judged and the first turn that it answered. None where there is
     no such place or no finished run."""
-    place_of = version.dialogues.filter(position=dialogue).first()
+    index_of = version.dialogues.filter(position=dialogue).first()
     runs = (
         finished_runs_of(configuration, [version])
         .select_related("system")
         .order_by("system__position")
     )
     run = (runs if system is None else runs.filter(system__position=system)).first()
-    if place_of is None or run is None:
+    if index_of is None or run is None:
         return None
     if "turn" in configuration.metric.levels:
-        return _one_turn(version, aspect, run, place_of, turn)
-    return _one_dialogue(version, aspect, run, place_of)
+        return _one_turn(version, aspect, run, index_of, turn)
+    return _one_dialogue(version, aspect, run, index_of)
 
 
 def _one_turn(

@@ -80,21 +80,21 @@ class JudgedRows:
         found[[int(row) for row in self.document[name]]] = True
         return found
 
-    def chosen(self, wish: Params) -> IntArray:
+    def chosen(self, params: Params) -> IntArray:
         """The rows that the wish wants, in its order."""
-        kept = np.ones(self.n, dtype=bool)
+        retained = np.ones(self.n, dtype=bool)
         for name, value in (
-            ("system", wish.system),
-            ("dialogue", wish.dialogue),
-            ("turn", wish.turn),
+            ("system", params.system),
+            ("dialogue", params.dialogue),
+            ("turn", params.turn),
         ):
             if value is not None:
-                kept &= getattr(self, name) == value
-        kept &= self._of_kind(wish.only)
-        if wish.side:
-            kept &= self._by_speaker(wish.side, wish.by)
-        rows = np.flatnonzero(kept)
-        key = self._sort_key(wish.sort)
+                retained &= getattr(self, name) == value
+        retained &= self._of_kind(params.only)
+        if params.side:
+            retained &= self._by_speaker(params.side, params.by)
+        rows = np.flatnonzero(retained)
+        key = self._sort_key(params.sort)
         if key is None:
             return rows
         order = np.argsort(np.where(np.isnan(key[rows]), np.inf, key[rows]), kind="stable")

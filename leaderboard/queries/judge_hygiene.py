@@ -77,13 +77,13 @@ def _lengths(version: CorpusVersion, items: JudgedItems) -> FloatArray:
         words = {pk: words_of(text) for pk, text in rows.values_list("pk", "text").iterator()}
         return np.array([words[pk] for pk in items.responses.tolist()], dtype=np.float64)
     place = {pk: number for number, pk in enumerate(_dialogue_pks(version))}
-    system_place = {system.pk: number for number, system in enumerate(items.systems)}
+    system_index = {system.pk: number for number, system in enumerate(items.systems)}
     total = np.zeros((len(items.systems), len(place)))
     count = np.zeros_like(total)
     for system, dialogue, text in rows.values_list(
         "system_id", "turn__dialogue_id", "text"
     ).iterator():
-        at = system_place[system], place[dialogue]
+        at = system_index[system], place[dialogue]
         total[at] += words_of(text)
         count[at] += 1
     means = np.divide(total, count, out=np.zeros_like(total), where=count > 0)

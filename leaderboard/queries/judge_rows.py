@@ -159,8 +159,8 @@ def answered_rows(
         answers = answers_of(samples, samples)
         for row, trace in zip(part, traces, strict=True):
             signature = runs[row.swatch][0] if row.swatch in runs else ""
-            asked = answers.get(trace.request, ()), answers.get(trace.other_request, ())
-            yield AnsweredRow(row, signature, trace, *asked)
+            inputs = answers.get(trace.request, ()), answers.get(trace.other_request, ())
+            yield AnsweredRow(row, signature, trace, *inputs)
 
 
 def _trace(runs: Any, row: JudgedRow) -> dict[str, Any]:

@@ -95,10 +95,10 @@ def rater_effects(
                 "position": system.position,
                 "raw": before.as_json(),
                 "corrected": after.as_json(),
-                "raw_place": place_before,
-                "corrected_place": place_after,
+                "raw_place": index_before,
+                "corrected_place": index_after,
             }
-            for system, before, after, place_before, place_after in zip(
+            for system, before, after, index_before, index_after in zip(
                 systems, raw, means, _places(raw), _places(means), strict=True
             )
         ],

@@ -41,11 +41,14 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
         .select_related("dialogue")
         .order_by("dialogue", "number")
     )
-    room = max(POINTS // (len(systems) + 1), 1)
+    capacity = max(POINTS // (len(systems) + 1), 1)
     shown = (
         turns
-        if len(turns) <= room
-        else [turns[place] for place in sorted(random.Random(seed).sample(range(len(turns)), room))]
+        if len(turns) <= capacity
+        else [
+            turns[place]
+            for place in sorted(random.Random(seed).sample(range(len(turns)), capacity))
+        ]
     )
     document = {
         "corpus": version.corpus.slug,
@@ -104,7 +107,7 @@ def _texts(
     systems: Sequence[System], turns: Sequence[Turn]
 ) -> list[tuple[System | None, Turn, str]]:
     """(system, turn, text); a reference has no system. What is empty has no place on a map."""
-    by_place = {
+    by_position = {
         (turn, system): text
         for turn, system, text in Response.objects.filter(
             system__in=systems, turn__in=turns
@@ -117,6 +120,6 @@ def _texts(
         texts += [
             (system, turn, said)
             for system in systems
-            if (said := by_place.get((turn.pk, system.pk), "")).strip()
+            if (said := by_position.get((turn.pk, system.pk), "")).strip()
         ]
     return texts

@@ -104,17 +104,17 @@ def submitted_scores(
     if only is not None:
         found = [(pk, metric) for pk, metric in found if metric.text in only]
     row_of = {pk: row for row, (pk, _) in enumerate(found)}
-    place_of = {system.pk: place for place, system in enumerate(systems)}
+    index_of = {system.pk: place for place, system in enumerate(systems)}
     shape = len(found), len(systems)
     turn = np.full((*shape, len(order.turn_pks)), np.nan)
     dialogue = np.full((*shape, len(order.dialogue_pks)), np.nan)
     system = np.full(shape, np.nan)
     done = np.zeros(len(found), dtype=np.int64)
-    rows = SubmittedScores.objects.filter(metric__in=list(row_of), system__in=list(place_of))
+    rows = SubmittedScores.objects.filter(metric__in=list(row_of), system__in=list(index_of))
     for metric, of_system, scores, system_score in rows.values_list(
         "metric_id", "system_id", "scores", "system_score"
     ):
-        at = row_of[metric], place_of[of_system]
+        at = row_of[metric], index_of[of_system]
         level = found[at[0]][1].level
         if level != "system":
             (turn if level == "turn" else dialogue)[at] = np.array(

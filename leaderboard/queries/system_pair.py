@@ -60,12 +60,12 @@ def system_pair(
     scores = compared_scores(version, systems, human.order)
     people, raters = _people(human, level)
     answered = human.answered if of_turns else human.answered_dialogues
-    kept = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
-    dialogue = human.order.dialogue[kept] if of_turns else kept
+    retained = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
+    dialogue = human.order.dialogue[retained] if of_turns else retained
     by_people = compare_systems(
-        people[0, kept], people[1, kept], dialogue, bounds=scale_of(version, aspect)
+        people[0, retained], people[1, retained], dialogue, bounds=scale_of(version, aspect)
     )
-    measured = _measured(human, scores, level)[:, :, kept]
+    measured = _measured(human, scores, level)[:, :, retained]
     has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
     gold = gold_among(version, systems)
     return {
@@ -86,15 +86,15 @@ def system_pair(
         ],
         "human": _document(by_people),
         "metrics": [
-            _metric_document(scores, row, people[:, kept], measured[row], dialogue, gold)
+            _metric_document(scores, row, people[:, retained], measured[row], dialogue, gold)
             for row in range(len(scores.texts))
         ],
         "rows": {
             "dialogue": dialogue.tolist(),
-            "turn": human.order.numbers[kept].tolist() if of_turns else [-1] * len(kept),
-            "answered": answered[:, kept].tolist(),
-            "human": [_listed(one) for one in people[:, kept]],
-            "raters": raters[:, kept].tolist(),
+            "turn": human.order.numbers[retained].tolist() if of_turns else [-1] * len(retained),
+            "answered": answered[:, retained].tolist(),
+            "human": [_listed(one) for one in people[:, retained]],
+            "raters": raters[:, retained].tolist(),
         },
         "scores": {
             scores.texts[row]: [_rounded(one) for one in measured[row]] for row in has_items

@@ -121,5 +121,5 @@ def row_of(table: Mapping[str, Any], metric: str, group: str = "") -> Mapping[st
     )
 
 
-def matching(groups: Iterable[Ours], alike: Callable[[Ours], bool]) -> Ours | None:
-    return next((one for one in groups if alike(one)), None)
+def matching(groups: Iterable[Ours], tied: Callable[[Ours], bool]) -> Ours | None:
+    return next((one for one in groups if tied(one)), None)

@@ -75,12 +75,12 @@ class Evaluation:
                 "metric": row.metric,
                 "group": row.group,
                 "published": [
-                    _published(words, of, key, place_of_row)
+                    _published(words, of, key, index_of_row)
                     for words, (of, key) in published.items()
                 ],
                 "ours": self.ours(place, table, belongs(row)),
             }
-            for place_of_row, row in enumerate(table.rows)
+            for index_of_row, row in enumerate(table.rows)
         ]
         rows += [
             {"metric": metric, "group": group, "published": [], "ours": found}

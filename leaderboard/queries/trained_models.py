@@ -56,10 +56,10 @@ class ModelInfo:
         """The same for models that differ by nothing but their seeds."""
         if not self.settings:
             return self.name
-        kept = {
+        retained = {
             name: value for name, value in self.settings.items() if name not in TURN_PLACEHOLDERS
         }
-        return json.dumps([self.recipe, self.state == HERE, kept, self.data], sort_keys=True)
+        return json.dumps([self.recipe, self.state == HERE, retained, self.data], sort_keys=True)
 
     @property
     def reason(self) -> str:

@@ -41,11 +41,11 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         made = cache(
             lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms)]
         )
-        kept = [
+        preserved = [
             made_once(("agreement", place, *written_from), lambda place=place: made()[place])
             for place in (0, 1)
         ]
-        return [one for one in kept if one.table.rows]
+        return [one for one in preserved if one.table.rows]
 
     context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
     files: list[Table] = []

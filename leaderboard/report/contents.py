@@ -84,9 +84,9 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     comparisons = {}
     for level in levels:
         say(f"tests of all pairs of metrics, {level} level")
-        asked = comparison_params(aspect, level)
-        if asked is not None:
-            comparisons[level] = answer_of(version, "comparisons", **asked)
+        requested = comparison_params(aspect, level)
+        if requested is not None:
+            comparisons[level] = answer_of(version, "comparisons", **requested)
     say("systems and raters")
     standing = answer_of(version, "systems", aspect=aspect)
     agreement = {
@@ -169,9 +169,9 @@ def _findings(
 ) -> list[str]:
     found = []
     for level in levels:
-        wish = BoardParams(level=level)
+        params = BoardParams(level=level)
         first, rest = headline(
-            correlations, wish, normalised_characters(comparisons.get(level), wish.coefficient)
+            correlations, params, normalised_characters(comparisons.get(level), params.coefficient)
         )
         found.append(" ".join(part for part in (first, rest) if part))
     best, beside = system_headline(standing["systems"])
@@ -213,13 +213,13 @@ def _is_one_turn_each(version: CorpusVersion) -> bool:
 def _metric_section(
     version: CorpusVersion, document: dict[str, Any], level: str, compared: dict[str, Any] | None
 ) -> Section:
-    wish = BoardParams(level=level)
-    letters = normalised_characters(compared, wish.coefficient)
-    figure = forest_figure(document, wish, letters)
-    table = metric_board(document, None, wish, letters)
+    params = BoardParams(level=level)
+    letters = normalised_characters(compared, params.coefficient)
+    figure = forest_figure(document, params, letters)
+    table = metric_board(document, None, params, letters)
     columns = [
         column
-        for column in shown_columns(table, wish, document).split(",")
+        for column in shown_columns(table, params, document).split(",")
         if not column.endswith("about")
     ]
     columns = [column for column in columns if column.startswith((level, "seconds", "usd"))]

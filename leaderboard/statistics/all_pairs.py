@@ -101,14 +101,14 @@ def all_pairs_of_items(
         np.atleast_2d(np.asarray(metrics, dtype=np.float64)),
     )
     rated = np.isfinite(people)
-    places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
+    indices = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & rated
     alone = [
         pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)
     ]
     tally = _Tally(len(scores))
     for first, second, both in tied_pairs(scored, alone):
-        numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
+        numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in indices]
         used = np.union1d(first, second)
         on_common = [standardised(scores[row][both]) for row in used]
         points = np.array(
@@ -235,15 +235,15 @@ def _swapped_means(
     people: FloatArray,
 ) -> _Means | None:
     """``scores``: (m, n). None where there are fewer than 3 systems to correlate."""
-    kept, of_system = np.unique(system[both], return_inverse=True)
-    if len(kept) < 3:
+    retained, of_system = np.unique(system[both], return_inverse=True)
+    if len(retained) < 3:
         return None
     present, of_dialogue = np.unique(dialogue[both], return_inverse=True)
     rows = [standardised(row[both], of_system) for row in scores]
-    sums = [system_sums(row, of_system, of_dialogue, len(kept), len(present)) for row in rows]
+    sums = [system_sums(row, of_system, of_dialogue, len(retained), len(present)) for row in rows]
     means = np.round(np.array([one.means() for one in sums]), DECIMALS)
     total, size = np.array([one.total for one in sums]), sums[0].count.sum(axis=1)
-    return _Means(people[kept], means, SwappedSystems(people[kept], total, size))
+    return _Means(people[retained], means, SwappedSystems(people[retained], total, size))
 
 
 def _of_items(of: SwappedItems) -> Differences:
@@ -253,11 +253,11 @@ def _of_items(of: SwappedItems) -> Differences:
 def _differences(of: SwappedSystems, wanted: Sequence[Coefficient]) -> Differences:
     if "pearson" in wanted:
         return lambda coins, first, second: [of.pearson(coins, first, second)]
-    places = [0 if name == "spearman" else 1 for name in wanted]
+    indices = [0 if name == "spearman" else 1 for name in wanted]
 
     def ranked(coins: Coins, first: IntArray, second: IntArray) -> Sequence[FloatArray]:
         found = of.ranks(coins, first, second)
-        return [found[place] for place in places]
+        return [found[index] for index in indices]
 
     return ranked
 

@@ -97,8 +97,8 @@ def delete_one_systems(human: SystemSums, metrics: Sequence[SystemSums | FloatAr
     dialogues = [
         [_pearson(h, m) for h, m in zip(people_without, one, strict=True)] for one in without
     ]
-    kept = ~np.eye(len(people), dtype=bool)
-    systems = [[_pearson(people[one], row[one]) for one in kept] for row in rows]
+    retained = ~np.eye(len(people), dtype=bool)
+    systems = [[_pearson(people[one], row[one]) for one in retained] for row in rows]
     return DeleteOne(
         np.array([_pearson(people, row) for row in rows]),
         np.array(systems),
@@ -161,8 +161,8 @@ def _r(human: FloatArray, metrics: FloatArray) -> FloatArray:
 
 def _without_each(sums: SystemSums) -> FloatArray:
     """(dialogues, systems) means without each dialogue; NaN where nothing is left."""
-    kept: FloatArray = 1.0 - np.eye(sums.total.shape[1])
-    return sums.resampled_means(kept)
+    retained: FloatArray = 1.0 - np.eye(sums.total.shape[1])
+    return sums.resampled_means(retained)
 
 
 def _pearson(one: FloatArray, other: FloatArray) -> float:

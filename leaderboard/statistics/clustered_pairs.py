@@ -39,14 +39,14 @@ def clustered_pairs_of_items(
         np.asarray(human, dtype=np.float64),
         np.atleast_2d(np.asarray(metrics, dtype=np.float64)),
     )
-    places = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
+    indices = [np.asarray(numbers, dtype=np.int64) for numbers in (system, dialogue)]
     scored = np.isfinite(scores) & np.isfinite(people)
     alone = tuple(
         pearson_estimate(people[both], row[both]) for row, both in zip(scores, scored, strict=True)
     )
 
     def without_each(used: IntArray, both: NDArray[np.bool_]) -> DeleteOne:
-        numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in places]
+        numbers = [np.unique(one[both], return_inverse=True)[1].astype(np.int64) for one in indices]
         return delete_one_items(people[both], scores[np.ix_(used, both)], *numbers)
 
     return _tested(alone, scored, without_each, population)
@@ -58,7 +58,7 @@ def clustered_pairs_of_systems(
     """Pearson's r over system means, for other dialogues and the same systems. Arguments as of
     ``all_pairs_of_systems``; of a metric that has scores of systems only these stand still."""
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
-    places = metrics.system, np.searchsorted(dialogues, metrics.dialogue)
+    indices = metrics.system, np.searchsorted(dialogues, metrics.dialogue)
     of_people = system_sums(
         human.scores[0],
         human.system,
@@ -97,11 +97,11 @@ def clustered_pairs_of_systems(
             for row in rows
         ]
         there: NDArray[np.bool_] = np.logical_and.reduce([np.isfinite(people), *scored_by])
-        kept = [row[there] if isinstance(row, np.ndarray) else row.only(there) for row in rows]
-        return delete_one_systems(of_people.only(there), kept)
+        retained = [row[there] if isinstance(row, np.ndarray) else row.only(there) for row in rows]
+        return delete_one_systems(of_people.only(there), retained)
 
     def _sums(row: FloatArray, both: NDArray[np.bool_]) -> SystemSums:
-        return system_sums(np.where(both, row, np.nan), *places, systems, len(dialogues))
+        return system_sums(np.where(both, row, np.nan), *indices, systems, len(dialogues))
 
     return _tested(alone, reach, without_each, "dialogues")
 

@@ -57,15 +57,15 @@ class CrossedRatings:
             rater_kind=matrix.rater_kind,
         )
 
-    def only(self, kept: NDArray[np.bool_]) -> CrossedRatings:
+    def only(self, retained: NDArray[np.bool_]) -> CrossedRatings:
         """Some of the ratings; systems, dialogues and raters keep their numbers."""
         return replace(
             self,
-            scores=self.scores[kept],
-            system=self.system[kept],
-            dialogue=self.dialogue[kept],
-            item=np.unique(self.item[kept], return_inverse=True)[1],
-            rater=self.rater[kept],
+            scores=self.scores[retained],
+            system=self.system[retained],
+            dialogue=self.dialogue[retained],
+            item=np.unique(self.item[retained], return_inverse=True)[1],
+            rater=self.rater[retained],
         )
 
 

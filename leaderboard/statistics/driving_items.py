@@ -59,13 +59,13 @@ def driving_items(
     are left out. Metrics whose low scores are good must be negated before. Undefined where a side
     has no spread."""
     scores = np.array([human, first, second], dtype=np.float64)
-    kept = np.flatnonzero(np.isfinite(scores).all(axis=0))
-    if len(kept) < 3:
+    retained = np.flatnonzero(np.isfinite(scores).all(axis=0))
+    if len(retained) < 3:
         return Undefined(
             "at least 3 items with both metrics' and people's scores are needed, there are "
-            f"{len(kept)}"
+            f"{len(retained)}"
         )
-    sides = [z_scores(one) for one in scores[:, kept]]
+    sides = [z_scores(one) for one in scores[:, retained]]
     for side, name in zip(
         sides,
         ("human scores", "scores of the first metric", "scores of the second metric"),
@@ -74,26 +74,26 @@ def driving_items(
         if side is None:
             return Undefined(f"all {name} are equal")
     people, one, other = (side for side in sides if side is not None)
-    shares = np.round(0.5 * ((other - people) ** 2 - (one - people) ** 2) / len(kept), DECIMALS)
+    shares = np.round(0.5 * ((other - people) ** 2 - (one - people) ** 2) / len(retained), DECIMALS)
 
     def found(order: np.ndarray, sign: int) -> tuple[DrivingItem, ...]:
         return tuple(
             DrivingItem(
-                item=int(kept[place]),
-                human=float(scores[0, kept[place]]),
-                first=float(scores[1, kept[place]]),
-                second=float(scores[2, kept[place]]),
-                human_z=float(people[place]),
-                first_z=float(one[place]),
-                second_z=float(other[place]),
-                share=float(shares[place]),
+                item=int(retained[index]),
+                human=float(scores[0, retained[index]]),
+                first=float(scores[1, retained[index]]),
+                second=float(scores[2, retained[index]]),
+                human_z=float(people[index]),
+                first_z=float(one[index]),
+                second_z=float(other[index]),
+                share=float(shares[index]),
             )
-            for place in order[:top]
-            if sign * shares[place] > 0
+            for index in order[:top]
+            if sign * shares[index] > 0
         )
 
     return DrivingItems(
-        n=len(kept),
+        n=len(retained),
         difference=float(shares.sum()),
         first_nearer=found(np.argsort(-shares, kind="stable"), 1),
         second_nearer=found(np.argsort(shares, kind="stable"), -1),

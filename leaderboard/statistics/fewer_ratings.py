@@ -85,10 +85,12 @@ def _with(
 ) -> Savings | None:
     random = np.random.default_rng([seed, count])
     order = np.argsort(random.random((draws, len(known))), axis=1)[:, :count]
-    kept = np.zeros((draws, len(parts[0].rated)), dtype=bool)
-    np.put_along_axis(kept, known[order], True, axis=1)
-    at_once = max(1, MOST_NUMBERS // (len(parts) * kept.shape[1]))
-    pieces = [_widths(parts, kept[start : start + at_once]) for start in range(0, draws, at_once)]
+    retained = np.zeros((draws, len(parts[0].rated)), dtype=bool)
+    np.put_along_axis(retained, known[order], True, axis=1)
+    at_once = max(1, MOST_NUMBERS // (len(parts) * retained.shape[1]))
+    pieces = [
+        _widths(parts, retained[start : start + at_once]) for start in range(0, draws, at_once)
+    ]
     alone, powered = (
         np.concatenate([piece[which] for piece in pieces], axis=1) for which in (0, 1)
     )
@@ -116,22 +118,22 @@ def _mean(values: Sequence[float | None]) -> float:
     return float(np.mean([one for one in values if one is not None]))
 
 
-def only_rated_in(part: RatedPart, kept: BoolArray) -> RatedPart:
+def only_rated_in(part: RatedPart, retained: BoolArray) -> RatedPart:
     """The same responses with the ratings of the ``kept`` dialogues alone; (draws, dialogues)
     each."""
     return RatedPart(
-        rated=part.rated * kept,
-        human=part.human * kept,
-        metric=part.metric * kept,
-        unrated=part.unrated + part.rated * ~kept,
-        metric_unrated=part.metric_unrated + part.metric * ~kept,
+        rated=part.rated * retained,
+        human=part.human * retained,
+        metric=part.metric * retained,
+        unrated=part.unrated + part.rated * ~retained,
+        metric_unrated=part.metric_unrated + part.metric * ~retained,
     )
 
 
-def _widths(parts: Sequence[RatedPart], kept: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _widths(parts: Sequence[RatedPart], retained: BoolArray) -> tuple[FloatArray, FloatArray]:
     """(systems, draws) widths of the ratings alone and with the metric; NaN where there is none to
     compare."""
-    drawn = together([only_rated_in(part, kept) for part in parts])
+    drawn = together([only_rated_in(part, retained) for part in parts])
     found = powered_means(drawn)
     usable = (
         ((drawn.rated > 0).sum(axis=-1) >= LEAST_DIALOGUES)

@@ -99,10 +99,10 @@ def _pairs(
 def _within_dialogues(
     human: FloatArray, metric: FloatArray, dialogue: IntArray, group: IntArray, *, intervals: bool
 ) -> GroupedCorrelation:
-    held, place = np.unique(group, return_inverse=True)
-    of_groups = _coefficients(human, metric, place, len(held))
+    held, index = np.unique(group, return_inverse=True)
+    of_groups = _coefficients(human, metric, index, len(held))
     dialogue_of_group = np.zeros(len(held), dtype=np.int64)
-    dialogue_of_group[place] = dialogue
+    dialogue_of_group[index] = dialogue
     estimates = {}
     for name, values in of_groups.items():
         defined = ~np.isnan(values)
@@ -120,11 +120,11 @@ def _within_dialogues(
 def _within_systems(
     human: FloatArray, metric: FloatArray, dialogue: IntArray, system: IntArray, *, intervals: bool
 ) -> GroupedCorrelation:
-    held, place = np.unique(system, return_inverse=True)
-    of_systems = _coefficients(human, metric, place, len(held))
+    held, index = np.unique(system, return_inverse=True)
+    of_systems = _coefficients(human, metric, index, len(held))
     estimates = {name: _mean(values, len(held)) for name, values in of_systems.items()}
     if intervals and len(human) and any(one.is_defined for one in estimates.values()):
-        left_out = _means_without_each(human, metric, numbered(dialogue), place, len(held))
+        left_out = _means_without_each(human, metric, numbered(dialogue), index, len(held))
         estimates = {
             name: with_jackknife_interval(one, left_out[name], "bounded")
             for name, one in estimates.items()
@@ -139,9 +139,9 @@ def _means_without_each(
     for each dialogue, as groups of their own."""
     part = dialogue % min(MOST_LEFT_OUT, MOST_GROUPS)
     parts = int(part.max()) + 1
-    kept = [np.flatnonzero(part != number) for number in range(parts)]
-    items = np.concatenate(kept)
-    copy = np.repeat(np.arange(parts), [len(one) for one in kept])
+    retained = [np.flatnonzero(part != number) for number in range(parts)]
+    items = np.concatenate(retained)
+    copy = np.repeat(np.arange(parts), [len(one) for one in retained])
     found = _coefficients(
         human[items], metric[items], copy * systems + system[items], parts * systems
     )
@@ -158,11 +158,11 @@ def _coefficients(
     size = np.bincount(group, minlength=groups)
     first = np.cumsum(size) - size
     for members in np.unique(size[size >= MIN_PAIRS]):
-        alike = np.flatnonzero(size == members)
-        items = order[first[alike][:, None] + np.arange(members)]
+        tied = np.flatnonzero(size == members)
+        items = order[first[tied][:, None] + np.arange(members)]
         rows = correlate_rows(fixed_side(human[items]), compiled_rows(metric[items]))
         for name in COEFFICIENTS:
-            found[name][alike] = rows[name]
+            found[name][tied] = rows[name]
     return found
 
 

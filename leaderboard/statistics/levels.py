@@ -72,15 +72,15 @@ def correlate_items(
     cluster, redraws = item_redraws(recipe, of_system, np.asarray(dialogue, dtype=np.int64)[rated])
     scored = np.isfinite(metric_scores)
     estimates: dict[int, dict[str, Estimate]] = {}
-    for metrics_alike in _identical_rows(scored):
-        both = scored[metrics_alike[0]]
+    for tied_metrics in _identical_rows(scored):
+        both = scored[tied_metrics[0]]
         found = correlation_estimates_of_many(
             human_scores[both],
-            list(metric_scores[np.ix_(metrics_alike, both)]),
+            list(metric_scores[np.ix_(tied_metrics, both)]),
             cluster[both],
             redraws,
         )
-        estimates.update(zip(metrics_alike, found, strict=True))
+        estimates.update(zip(tied_metrics, found, strict=True))
     return [
         replace(
             _result(estimates[row], int(scored[row].sum()), len(human_scores)),
@@ -134,8 +134,8 @@ def correlate_systems(
     rated = np.isfinite(human_means)
     compared = np.isfinite(means) & rated
     results: dict[int, MetricCorrelation] = {}
-    for rows_alike in _identical_rows(compared):
-        both = compared[rows_alike[0]]
+    for identical_rows in _identical_rows(compared):
+        both = compared[identical_rows[0]]
         side = SystemMeans(human_sums.only(both), recipe, Design(there[both]).strata)
 
         def correlated(
@@ -147,7 +147,7 @@ def correlate_systems(
             return row, _result(found, int(both.sum()), int(rated.sum()), note)
 
         with ThreadPoolExecutor(THREADS if both.sum() > MANY_SYSTEMS else 1) as pool:
-            results.update(pool.map(correlated, rows_alike))
+            results.update(pool.map(correlated, identical_rows))
     return [results[row] for row in range(len(means))]
 
 

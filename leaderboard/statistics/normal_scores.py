@@ -28,19 +28,19 @@ def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArr
     the units of the means; where there is none, nothing moves a score.
     """
     count = len(means)
-    at, place, many = np.unique(means, return_inverse=True, return_counts=True)
+    at, index, many = np.unique(means, return_inverse=True, return_counts=True)
     ranks = (
         np.cumsum(many) - (many - 1) / 2
     )  # equal means share the middle of the ranks that they take
     marks = np.asarray(ndtri((ranks - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
-    scores = marks[place]
+    scores = marks[index]
     if error == 0:
         return scores, np.zeros_like(scores)
     outside = (marks[-1] - marks[0]) / (at[-1] - at[0])
 
-    def score_of(places: FloatArray) -> FloatArray:
-        beyond = np.maximum(places - at[-1], 0.0) + np.minimum(places - at[0], 0.0)
-        return np.asarray(np.interp(places, at, marks) + outside * beyond)
+    def score_of(indices: FloatArray) -> FloatArray:
+        beyond = np.maximum(indices - at[-1], 0.0) + np.minimum(indices - at[0], 0.0)
+        return np.asarray(np.interp(indices, at, marks) + outside * beyond)
 
     way = REACH * error
     return scores, (score_of(means + way) - score_of(means - way)) / (2 * way)

@@ -68,16 +68,16 @@ def widest_gaps(
     gaps = np.round(of_metric - of_human, DECIMALS)
 
     def found(order: np.ndarray, sign: int) -> tuple[Gap, ...]:
-        places = [place for place in order[:top] if sign * gaps[place] > 0]
+        indices = [index for index in order[:top] if sign * gaps[index] > 0]
         return tuple(
             Gap(
-                item=int(both[place]),
-                metric=float(metric[both[place]]),
-                human=float(human[both[place]]),
-                metric_z=float(of_metric[place]),
-                human_z=float(of_human[place]),
+                item=int(both[index]),
+                metric=float(metric[both[index]]),
+                human=float(human[both[index]]),
+                metric_z=float(of_metric[index]),
+                human_z=float(of_human[index]),
             )
-            for place in places
+            for index in indices
         )
 
     return OverUnder(

@@ -43,9 +43,9 @@ def partial_spearman(
     point = _point(x, y, given)
     if not point.is_defined or not resamples:
         return point
-    dialogues, place = np.unique(dialogue, return_inverse=True)
+    dialogues, index = np.unique(dialogue, return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
-    sides = [spearman_scores(scores, place, weights) for scores in (x, y, given)]
+    sides = [spearman_scores(scores, index, weights) for scores in (x, y, given)]
     return with_interval(point, _replicates(*sides), len(dialogues))
 
 

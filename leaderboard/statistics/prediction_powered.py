@@ -82,13 +82,13 @@ def part_of_dialogues(
     low scores are good the metric is negated, so that it can go with people."""
     people = np.asarray(human, dtype=np.float64)
     scores = np.asarray(metric, dtype=np.float64) * (1.0 if higher_is_better else -1.0)
-    places: IntArray = np.asarray(dialogue, dtype=np.int64)
+    indices: IntArray = np.asarray(dialogue, dtype=np.int64)
     scored = np.isfinite(scores)
     both, alone = scored & np.isfinite(people), scored & ~np.isfinite(people)
 
     def total(which: np.ndarray, values: FloatArray | None = None) -> FloatArray:
         weights = None if values is None else values[which]
-        return np.bincount(places[which], weights=weights, minlength=dialogues).astype(np.float64)
+        return np.bincount(indices[which], weights=weights, minlength=dialogues).astype(np.float64)
 
     centre = (
         float(scores[scored].mean()) if scored.any() else 0.0

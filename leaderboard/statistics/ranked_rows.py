@@ -55,12 +55,12 @@ def spearman_and_kendall(human: HumanOrder, rows: FloatArray) -> tuple[FloatArra
     systems = rows.shape[1]
     if systems > MOST_SYSTEMS:
         raise ValueError(f"{systems} systems: at most {MOST_SYSTEMS} can be ranked at once")
-    place, first, last = _places(rows[:, human.order])
+    index, first, last = _places(rows[:, human.order])
     has_ties = last is not None
     ranks = first.astype(np.float64) + (first if last is None else last) - (systems - 1)
     squares = np.einsum("rs,rs->r", ranks, ranks)
     human_squares = float(human.ranks @ human.ranks)
-    agreeing, decided, untied = _concordance(human, place, has_ties)
+    agreeing, decided, untied = _concordance(human, index, has_ties)
     with np.errstate(invalid="ignore", divide="ignore"):
         spearman = (ranks @ human.ranks) / np.sqrt(squares * human_squares)
         kendall = (2.0 * agreeing - decided) / np.sqrt(untied * human.untied)

@@ -168,8 +168,8 @@ def item_redraws(
     strata = None
     if system is not None and not recipe.is_jackknife:
         of_system = numbered(system)
-        places = int(of_system.max()) + 1, int(dialogue.max()) + 1
-        strata = Design.of([(of_system, dialogue)], *places).strata
+        indices = int(of_system.max()) + 1, int(dialogue.max()) + 1
+        strata = Design.of([(of_system, dialogue)], *indices).strata
     if recipe.unit != "both" or system is None:
         return cluster, of_clusters(
             recipe, int(cluster.max()) + 1, strata if recipe.unit == "dialogues" else None
@@ -180,8 +180,8 @@ def item_redraws(
     of_systems, of_dialogues = both_resamples(recipe, systems, dialogues, strata)
     weights = (of_systems[:, :, None] * of_dialogues[:, None, :]).reshape(len(of_systems), -1)
     cell = cluster * dialogues + dialogue
-    held, place = np.unique(cell, return_inverse=True)
-    return np.asarray(place, dtype=np.int64), Redraws(weights[:, held], is_jackknife=False)
+    held, index = np.unique(cell, return_inverse=True)
+    return np.asarray(index, dtype=np.int64), Redraws(weights[:, held], is_jackknife=False)
 
 
 def both_resamples(

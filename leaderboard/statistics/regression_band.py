@@ -49,32 +49,32 @@ def regression_band(
         return "a band needs at least 3 points"
     if human.min() == human.max():
         return "all human scores are equal"
-    places = np.linspace(human.min(), human.max(), PLACES)
+    indices = np.linspace(human.min(), human.max(), PLACES)
     clusters = 0 if dialogue is None else len(np.unique(dialogue))
     if dialogue is not None and clusters >= LEAST_CLUSTERS:
-        lines = _resampled_lines(human, metric, dialogue, places, resamples, seed)
+        lines = _resampled_lines(human, metric, dialogue, indices, resamples, seed)
         if len(lines):
             low, high = np.percentile(lines, [2.5, 97.5], axis=0)
-            return RegressionBand(places, low, high, "bootstrap", clusters)
+            return RegressionBand(indices, low, high, "bootstrap", clusters)
     middle = human.mean()
     squares = ((human - middle) ** 2).sum()
     slope = ((human - middle) * (metric - metric.mean())).sum() / squares
-    line = metric.mean() + slope * (places - middle)
+    line = metric.mean() + slope * (indices - middle)
     residuals = metric - metric.mean() - slope * (human - middle)
     spread = np.sqrt((residuals**2).sum() / (len(human) - 2))
     half = (
         stdtrit(len(human) - 2, 0.975)
         * spread
-        * np.sqrt(1 / len(human) + (places - middle) ** 2 / squares)
+        * np.sqrt(1 / len(human) + (indices - middle) ** 2 / squares)
     )
-    return RegressionBand(places, line - half, line + half, "t", clusters)
+    return RegressionBand(indices, line - half, line + half, "t", clusters)
 
 
 def _resampled_lines(
     human: FloatArray,
     metric: FloatArray,
     dialogue: IntArray,
-    places: FloatArray,
+    indices: FloatArray,
     resamples: int,
     seed: int,
 ) -> FloatArray:
@@ -88,8 +88,8 @@ def _resampled_lines(
     weights = cluster_resamples(sums.shape[1], resamples, seed).astype(np.float64)
     n, sx, sy, sxx, sxy = (weights @ sums.T).T
     spread = sxx - sx * sx / n
-    kept = spread > 1e-12 * sxx.max()
-    slope = (sxy[kept] - sx[kept] * sy[kept] / n[kept]) / spread[kept]
-    start = (sy[kept] - slope * sx[kept]) / n[kept]
-    lines: FloatArray = level + start[:, None] + slope[:, None] * (places - centre)
+    retained = spread > 1e-12 * sxx.max()
+    slope = (sxy[retained] - sx[retained] * sy[retained] / n[retained]) / spread[retained]
+    start = (sy[retained] - slope * sx[retained]) / n[retained]
+    lines: FloatArray = level + start[:, None] + slope[:, None] * (indices - centre)
     return lines

@@ -60,9 +60,9 @@ def compiled_rows(values: FloatArray) -> Rows:
     if missing.any():
         values = np.where(missing[:, None], 0.0, values)
     rows, systems = values.shape
-    sorted_place = _ascending_order(values)
-    sorted_place += systems * np.arange(rows)[:, None]
-    ascending = values.ravel()[sorted_place]
+    sorted_index = _ascending_order(values)
+    sorted_index += systems * np.arange(rows)[:, None]
+    ascending = values.ravel()[sorted_index]
     begins = np.ones((rows, systems), dtype=bool)
     np.not_equal(ascending[:, 1:], ascending[:, :-1], out=begins[:, 1:])
     has_ties = not begins.all()
@@ -70,10 +70,10 @@ def compiled_rows(values: FloatArray) -> Rows:
     first, last = _group_ends(begins, position) if has_ties else (position, position)
     # Narrow integers make the pairwise comparisons of τ fast.
     place = np.empty((rows, systems), dtype=np.uint8 if systems <= 256 else np.uint16)
-    place.ravel()[sorted_place] = first
+    place.ravel()[sorted_index] = first
     if has_ties:
         ranks = np.empty((rows, systems))
-        ranks.ravel()[sorted_place] = first + last - (systems - 1)
+        ranks.ravel()[sorted_index] = first + last - (systems - 1)
     else:
         ranks = 2.0 * place - (systems - 1)
     untied = systems * (systems - 1) / 2 - (position - first).sum(axis=1).astype(np.float64)

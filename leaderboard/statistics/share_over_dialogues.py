@@ -31,9 +31,9 @@ def share_over_dialogues(
     Undefined without items; without an interval where they are of one dialogue."""
     if not hits:
         return Estimate.undefined(NOTHING)
-    _, place = np.unique(np.asarray(dialogues), return_inverse=True)
-    items = np.bincount(place).astype(float)
-    hit = np.bincount(place, weights=np.asarray(hits, dtype=float))
+    _, index = np.unique(np.asarray(dialogues), return_inverse=True)
+    items = np.bincount(index).astype(float)
+    hit = np.bincount(index, weights=np.asarray(hits, dtype=float))
     share = float(hit.sum() / items.sum())
     if len(items) < 2:
         return Estimate(value=share, reason=ONE_CLUSTER)

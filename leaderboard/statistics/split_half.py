@@ -147,12 +147,12 @@ def _halves(
         scores[random.permutation(len(scores))] if are_persons else random.permuted(scores, axis=0)
     )
     known = ~np.isnan(drawn)
-    place = known.cumsum(axis=0)
-    raters = place[-1]
+    index = known.cumsum(axis=0)
+    raters = index[-1]
     size = raters // 2
     sums = (
-        np.where(known & (place <= size), drawn, 0.0),
-        np.where(known & (place > raters - size), drawn, 0.0),
+        np.where(known & (index <= size), drawn, 0.0),
+        np.where(known & (index > raters - size), drawn, 0.0),
     )
     first, second = (settled(one.sum(axis=0) / size, DIGITS_OF_PARTS) for one in sums)
     return first, second
@@ -189,11 +189,11 @@ def _of_items(
         return dict.fromkeys(("pearson", "spearman"), reason)
     if has_few_cells(one, other):
         return {**correlations_of_replicates(one, other, dialogue, weights)}
-    places = dialogue, weights
+    indices = dialogue, weights
     return {
-        "pearson": pearson_between(pearson_scores(one, *places), pearson_scores(other, *places)),
+        "pearson": pearson_between(pearson_scores(one, *indices), pearson_scores(other, *indices)),
         "spearman": spearman_between(
-            spearman_scores(one, *places), spearman_scores(other, *places)
+            spearman_scores(one, *indices), spearman_scores(other, *indices)
         ),
     }
 

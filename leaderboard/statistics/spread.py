@@ -60,7 +60,7 @@ def histogram(scores: FloatArray) -> list[Bin]:
         return [Bin(least, greatest, len(scores))]
     first = math.floor(least / width)
     last = max(math.ceil(greatest / width), first + 1)
-    ends = np.array([place * width for place in range(first, last + 1)])
+    ends = np.array([index * width for index in range(first, last + 1)])
     counts, _ = np.histogram(
         np.clip(scores, ends[0], ends[-1]), bins=ends
     )  # an end may be rounded past the last

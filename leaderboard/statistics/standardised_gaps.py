@@ -88,10 +88,10 @@ def _with_interval(
     if not resamples:
         return point
     used = np.logical_or.reduce([members for _, members in groups])
-    dialogues, place = np.unique(dialogue[used], return_inverse=True)
+    dialogues, index = np.unique(dialogue[used], return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
     means = [
-        _resampled_means(gaps.value[used], members[used], place, weights)
+        _resampled_means(gaps.value[used], members[used], index, weights)
         for gaps, members in groups
     ]
     replicates = means[0] if len(means) == 1 else means[0] - means[1]
@@ -99,11 +99,11 @@ def _with_interval(
 
 
 def _resampled_means(
-    value: FloatArray, members: np.ndarray, place: IntArray, weights: FloatArray
+    value: FloatArray, members: np.ndarray, index: IntArray, weights: FloatArray
 ) -> FloatArray:
     """(resamples,); NaN where a resample holds no member."""
     dialogues = weights.shape[1]
-    total = weights @ np.bincount(place[members], weights=value[members], minlength=dialogues)
-    count = weights @ np.bincount(place[members], minlength=dialogues)
+    total = weights @ np.bincount(index[members], weights=value[members], minlength=dialogues)
+    count = weights @ np.bincount(index[members], minlength=dialogues)
     means: FloatArray = np.divide(total, count, out=np.full(len(weights), np.nan), where=count > 0)
     return means

@@ -56,12 +56,12 @@ class SwappedItems:
             moved[row] -= 2.0 * np.einsum("pd,pd->p", held, coins.dialogues)
         return moved
 
-    def _r(self, kept: IntArray, taken: IntArray, moved: FloatArray) -> FloatArray:
+    def _r(self, retained: IntArray, taken: IntArray, moved: FloatArray) -> FloatArray:
         """(permutations, pairs): r of the metric ``kept`` with the swapped cells of ``taken``."""
         metrics = len(self._total) // 3
 
         def after(offset: int) -> FloatArray:
-            own: FloatArray = self._total[offset + kept, None] - moved[offset + kept]
+            own: FloatArray = self._total[offset + retained, None] - moved[offset + retained]
             own += moved[offset + taken]
             return own
 

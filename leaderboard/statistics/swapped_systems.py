@@ -38,13 +38,13 @@ class SwappedSystems:
     def pearson(self, coins: Coins, first: IntArray, second: IntArray) -> FloatArray:
         """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a
         constant."""
-        kept, moved = self._retained_and_moved(coins)
-        kept -= kept.mean(axis=2, keepdims=True)
+        retained, moved = self._retained_and_moved(coins)
+        retained -= retained.mean(axis=2, keepdims=True)
         moved -= moved.mean(axis=2, keepdims=True)
         # (permutations, m, m): the products of what one metric keeps with what another gives.
-        crossed = np.matmul(kept.transpose(1, 0, 2), moved.transpose(1, 2, 0))
-        lengths = [np.einsum("mps,mps->pm", one, one) for one in (kept, moved)]
-        with_people = [(one @ self._human).T for one in (kept, moved)]
+        crossed = np.matmul(retained.transpose(1, 0, 2), moved.transpose(1, 2, 0))
+        lengths = [np.einsum("mps,mps->pm", one, one) for one in (retained, moved)]
+        with_people = [(one @ self._human).T for one in (retained, moved)]
 
         def r(keeps: IntArray, gives: IntArray) -> FloatArray:
             variance = lengths[0][:, keeps] + lengths[1][:, gives] + 2.0 * crossed[:, keeps, gives]
@@ -59,8 +59,8 @@ class SwappedSystems:
         self, coins: Coins, first: IntArray, second: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """The same for ρ and for τ-b."""
-        kept, moved = self._retained_and_moved(coins)
-        permutations = kept.shape[1]
+        retained, moved = self._retained_and_moved(coins)
+        permutations = retained.shape[1]
         spearman, kendall = (
             np.empty((permutations, len(first))),
             np.empty((permutations, len(first))),
@@ -70,7 +70,7 @@ class SwappedSystems:
         def fill(start: int) -> None:
             part = slice(start, start + at_once)
             one, other = first[part], second[part]
-            rows = np.concatenate((kept[one] + moved[other], kept[other] + moved[one]))
+            rows = np.concatenate((retained[one] + moved[other], retained[other] + moved[one]))
             found = spearman_and_kendall(
                 self._order, np.round(rows.reshape(-1, self.systems), DECIMALS)
             )

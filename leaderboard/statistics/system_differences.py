@@ -125,14 +125,14 @@ def _unpaired(
     first: FloatArray, second: FloatArray, dialogue: IntArray, level: float, bounds: Bounds
 ) -> SystemDifference:
     unit = _unit(*(side[np.isfinite(side)] for side in (first, second)))
-    means, strayed, dialogues, alike = [], [], [], False
+    means, strayed, dialogues, tied = [], [], [], False
     for side in (first, second):
         scored = np.isfinite(side)
         values = side[scored] / unit
         group = np.unique(dialogue[scored], return_inverse=True)[1]
         means.append(_mean(values, group, level, unit, bounds))
         dialogues.append(int(group.max()) + 1)
-        alike = alike or identical_dialogues(
+        tied = tied or identical_dialogues(
             np.bincount(group, weights=values) / np.bincount(group), dialogues[-1]
         )
         of_dialogue = np.bincount(
@@ -143,7 +143,7 @@ def _unpaired(
         strayed.append(of_dialogue * np.sqrt(dialogues[-1] / max(dialogues[-1] - 1, 1)))
     return SystemDifference(
         difference=cut_to(
-            _welch(means, strayed, dialogues, unit, level, alike), bounds_of_difference(bounds)
+            _welch(means, strayed, dialogues, unit, level, tied), bounds_of_difference(bounds)
         ),
         first_mean=means[0],
         second_mean=means[1],
@@ -166,7 +166,7 @@ def _welch(
     dialogues: list[int],
     unit: float,
     level: float,
-    alike: bool,
+    tied: bool,
 ) -> Estimate:
     """``strayed``: of each system, what each dialogue's scores move its mean, in units of
     ``unit``."""
@@ -179,7 +179,7 @@ def _welch(
             gap * unit,
             reason="an interval over dialogues needs at least 2 dialogues of either system",
         )
-    if alike:
+    if tied:
         return Estimate(gap * unit, reason=IDENTICAL_DIALOGUES)
     of_each = [float((side**2).sum()) for side in strayed]
     error = float(np.sqrt(((strayed[0] - strayed[1]) ** 2).sum()))

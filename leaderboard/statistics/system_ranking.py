@@ -71,7 +71,7 @@ def rank_systems(
         )
         estimates = _by_percentiles(sums, weights, level)
     ranges = _ranges(estimates, sums.dialogue_means(), level)
-    places = _places(ranges)
+    indices = _places(ranges)
     bands = _bands(ranges)
     return [
         SystemRank(
@@ -79,8 +79,8 @@ def rank_systems(
             mean=estimates[number],
             items=int(items[number]),
             dialogues=int(dialogues_rated[number]),
-            rank=places[number][0],
-            worst_rank=places[number][1],
+            rank=indices[number][0],
+            worst_rank=indices[number][1],
             band=bands.get(number),
         )
         for number in range(systems)
@@ -176,7 +176,7 @@ def _bands(ranges: list[tuple[float, float] | None]) -> dict[int, int]:
     ranked = [(*one, number) for number, one in enumerate(ranges) if one is not None]
     bands: dict[int, int] = {}
     band, floor = 0, np.inf
-    for low, high, number in sorted(ranked, key=lambda place: place[1], reverse=True):
+    for low, high, number in sorted(ranked, key=lambda index: index[1], reverse=True):
         if high < floor:
             band += 1
         floor = min(floor, low)

@@ -50,15 +50,15 @@ class SystemMeans:
         """r, ρ and τ-b over systems. ``metric_means``: (systems,), finite; ``metric``: the sums
         that they are made of, None where the metric has scores of systems only, and nothing of it
         is drawn anew over dialogues."""
-        place = np.arange(self.systems, dtype=np.int64)
+        index = np.arange(self.systems, dtype=np.int64)
         if self.recipe.unit == "systems":
             redraws = (
                 of_clusters(self.recipe, self.systems)
                 if self.recipe.resamples and self.systems
                 else None
             )
-            return correlation_estimates(self.means, metric_means, place, redraws)
-        points = correlation_estimates(self.means, metric_means, np.zeros_like(place))
+            return correlation_estimates(self.means, metric_means, index, redraws)
+        points = correlation_estimates(self.means, metric_means, np.zeros_like(index))
         if not self.recipe.resamples or not points["pearson"].is_defined:
             return points
         if self.recipe.unit == "both":

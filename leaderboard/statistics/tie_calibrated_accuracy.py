@@ -90,12 +90,12 @@ class _Pairs:
         if total > MOST_PAIRS:
             one, other = _sampled_pairs(start, size, MOST_PAIRS, seed)
         else:
-            places = [
+            indices = [
                 np.array(np.triu_indices(count, 1)) + begin
                 for begin, count in zip(start, size, strict=True)
             ]
             one, other = (
-                np.concatenate(places, axis=1) if places else np.empty((2, 0), dtype=np.int64)
+                np.concatenate(indices, axis=1) if indices else np.empty((2, 0), dtype=np.int64)
             )
         first, second = order[one], order[other]
         sign = np.sign(people[first] - people[second]).astype(np.int8)
@@ -133,14 +133,14 @@ def _calibrated(
             Estimate.undefined("no two human scores of a group differ"), None, 0, 0
         )
     tied = sign == 0
-    groups, place = np.unique(pairs.group[both], return_inverse=True)
-    weight = 1.0 / np.bincount(place)
+    groups, index = np.unique(pairs.group[both], return_inverse=True)
+    weight = 1.0 / np.bincount(index)
     gap = np.abs(difference)
     agreeing = (difference > 0) == (sign > 0)
     agreeing &= ~tied & (difference != 0)
-    epsilon = _best_epsilon(gap[agreeing], weight[place[agreeing]], gap[tied], weight[place[tied]])
+    epsilon = _best_epsilon(gap[agreeing], weight[index[agreeing]], gap[tied], weight[index[tied]])
     right = np.where(tied, gap <= epsilon, agreeing & (gap > epsilon))
-    of_group = np.bincount(place, weights=right) * weight
+    of_group = np.bincount(index, weights=right) * weight
     dialogue = (
         None if of_dialogue is None else np.array([of_dialogue[int(number)] for number in groups])
     )

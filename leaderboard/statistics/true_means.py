@@ -134,7 +134,7 @@ def _possible_covariances(
     that count. Undefined where too few do."""
     root, draws = np.linalg.cholesky(total), chance.normal.shape[1]
     spreads, factors = np.empty((0, 2, 2)), np.empty(0)
-    too_alike = 0
+    too_similar = 0
     for start in range(0, len(chance.of_errors), draws):  # most often the first block is enough
         factor = chance.of_errors[start : start + draws]
         spread = (
@@ -148,9 +148,9 @@ def _possible_covariances(
         )
         if len(factors) >= draws:
             return spreads[:draws], factors[:draws]
-        too_alike += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
+        too_similar += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
     return Undefined(
-        NO_FREE_CHAT if 2 * too_alike > len(chance.of_errors) - len(factors) else ALL_NOISE
+        NO_FREE_CHAT if 2 * too_similar > len(chance.of_errors) - len(factors) else ALL_NOISE
     )
 
 

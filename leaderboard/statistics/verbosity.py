@@ -69,10 +69,10 @@ def _spearman(
     point = Estimate(value=point.value)  # no p: items of one dialogue are not independent
     if not resamples:
         return point
-    dialogues, place = np.unique(dialogue, return_inverse=True)
+    dialogues, index = np.unique(dialogue, return_inverse=True)
     weights = cluster_resamples(len(dialogues), resamples, seed).astype(np.float64)
     replicates = spearman_between(
-        spearman_scores(scores, place, weights), spearman_scores(value, place, weights)
+        spearman_scores(scores, index, weights), spearman_scores(value, index, weights)
     )
     return with_interval(point, replicates, len(dialogues))
 

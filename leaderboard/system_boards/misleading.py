@@ -54,12 +54,12 @@ def misleading_figure(document: dict[str, Any], metric: str) -> Figure:
 
 
 def misleading_table(
-    document: dict[str, Any], updated: datetime | None, kept: Collection[tuple[str, str]]
+    document: dict[str, Any], updated: datetime | None, preserved: Collection[tuple[str, str]]
 ) -> Table:
     """``kept``: what of the page's address stays in the links that choose a metric."""
     rows = []
     for one in metrics_of(document):
-        link = "?" + urlencode([*kept, ("metric", one["metric"])]) + "#misleading"
+        link = "?" + urlencode([*preserved, ("metric", one["metric"])]) + "#misleading"
         worst = _worst(document, one["metric"])
         rows.append(
             Row(

@@ -72,8 +72,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     choices = system_choices(version)
     chosen = systems_or_404(request, version, default=ALL)
-    asked = {} if chosen == ALL else {"systems": chosen}
-    found = look(version, "systems", aspect=aspect, **asked)
+    requested = {} if chosen == ALL else {"systems": chosen}
+    found = look(version, "systems", aspect=aspect, **requested)
     context: dict[str, Any] = {
         **corpus_context(version, "systems", aspect),
         "analysis": found,
@@ -152,7 +152,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         files = [table().table, figure().points, ranks().points]
     part = request.GET.get("part") == "more"
     if part or "download" in request.GET:
-        more, more_files = _more(request, version, found, kinds, misleading, asked)
+        more, more_files = _more(request, version, found, kinds, misleading, requested)
         context |= more
         files += more_files
     context["more_query"] = _more_query(request)
@@ -166,20 +166,20 @@ def _more(
     board: Look,
     kinds: list[str],
     misleading: Section,
-    asked: dict[str, str],
+    params: dict[str, str],
 ) -> tuple[dict[str, Any], list[Table]]:
     """What stands beneath the board, and is asked for when the board is there: its context and its
     files."""
     document = board.answer
     assert document is not None  # there is a board
     _fill_misleading(misleading, _kept(request, "metric"))
-    profile = _profile(request, version, asked)
+    profile = _profile(request, version, params)
     separating = (
-        _separating(version, document["aspect"], asked) if len(document["systems"]) > 1 else None
+        _separating(version, document["aspect"], params) if len(document["systems"]) > 1 else None
     )
     known = {one["metric"] for one in document["metrics"]}
-    wish = request.GET.get("metric", "")
-    metric = wish if wish in known else ""
+    requested = request.GET.get("metric", "")
+    metric = requested if requested in known else ""
     time_line = made_once(
         ("time line", board.stored, tuple(kinds), metric),
         lambda: timeline_figure(document, kinds, metric),
@@ -199,7 +199,7 @@ def _more(
     return more, files
 
 
-def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> None:
+def _fill_misleading(section: Section, preserved_params: list[tuple[str, str]]) -> None:
     found = section.look
     document = found.answer
     if document is None:
@@ -209,8 +209,8 @@ def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> 
         return
     metric = section.more["metric"]
     section.table = made_once(
-        ("misleading table", found.stored, tuple(kept_in_links)),
-        lambda: page_writer(misleading_table(document, found.computed_at, kept_in_links)),
+        ("misleading table", found.stored, tuple(preserved_params)),
+        lambda: page_writer(misleading_table(document, found.computed_at, preserved_params)),
     )
     section.figure = made_once(
         ("misleading figure", found.stored, metric), lambda: misleading_figure(document, metric)
@@ -219,13 +219,13 @@ def _fill_misleading(section: Section, kept_in_links: list[tuple[str, str]]) -> 
 
 def _more_query(request: HttpRequest) -> str:
     """The board's own wishes without those of its table, whose part this is not."""
-    kept = [
+    preserved = [
         (name, value)
         for name in PRESERVED_PARAMS
         if name not in ("sort", "columns")
         for value in request.GET.getlist(name)
     ]
-    return urlencode([*kept, ("part", "more")])
+    return urlencode([*preserved, ("part", "more")])
 
 
 def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
@@ -239,9 +239,9 @@ def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
 
 
 def _misleading(
-    request: HttpRequest, version: CorpusVersion, aspect: str, asked: dict[str, str]
+    request: HttpRequest, version: CorpusVersion, aspect: str, params: dict[str, str]
 ) -> Section:
-    section = Section(look(version, "misleading-metrics", aspect=aspect, **asked))
+    section = Section(look(version, "misleading-metrics", aspect=aspect, **params))
     document = section.look.answer
     if document is None:
         return section
@@ -249,10 +249,10 @@ def _misleading(
         ("metrics that order systems", section.look.stored), lambda: metrics_of(document)
     )
     known = [one["metric"] for one in ordering]
-    wish = request.GET.get("metric", "")
-    if wish and wish not in [one["metric"] for one in document["metrics"]]:
-        raise Http404(f"{wish} is not computed on this corpus")
-    metric = wish or (known[0] if known else "")
+    requested = request.GET.get("metric", "")
+    if requested and requested not in [one["metric"] for one in document["metrics"]]:
+        raise Http404(f"{requested} is not computed on this corpus")
+    metric = requested or (known[0] if known else "")
     if metric:
         section.more = {
             "metric": metric,
@@ -278,11 +278,13 @@ def _rows(misleading: Section) -> list[RankDifference]:
     return rows_of(document, misleading.more["metric"])
 
 
-def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]) -> Section | None:
+def _profile(
+    request: HttpRequest, version: CorpusVersion, params: dict[str, str]
+) -> Section | None:
     """None where there is but one aspect: the table says all of it."""
     if len(version.aspects) < 2:
         return None
-    section = Section(look(version, "system-profile", **asked))
+    section = Section(look(version, "system-profile", **params))
     document = section.look.answer
     if document is None or len(document["aspects"]) < 2:
         return section
@@ -297,8 +299,8 @@ def _profile(request: HttpRequest, version: CorpusVersion, asked: dict[str, str]
     return section
 
 
-def _separating(version: CorpusVersion, aspect: str, asked: dict[str, str]) -> Section:
-    section = Section(look(version, "separating", aspect=aspect, **asked))
+def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> Section:
+    section = Section(look(version, "separating", aspect=aspect, **params))
     found = section.look
     document = found.answer
     if document is not None and document["pairs"]:

@@ -65,9 +65,10 @@ def finding(document: dict[str, Any]) -> tuple[str, str]:
     ends = human["difference"].get("ci")
     p = written_p(human["difference"]["p"]) if human["difference"].get("p") is not None else ""
     if not ends and value:
-        sure = f", {p}" if p else ""
+        reauthentication = f", {p}" if p else ""
         return (
-            f"{first if value > 0 else second} is ahead by {size}, without an interval{sure}.",
+            f"{first if value > 0 else second} is ahead by {size}, without an "
+            f"interval{reauthentication}.",
             often,
         )
     if not ends:
@@ -220,8 +221,8 @@ def _certain_side(difference: dict[str, Any]) -> int:
     exchanges them."""
     ends = difference.get("ci")
     if not ends:
-        is_sure = difference.get("p") is not None and difference["p"] < 0.05
-        return 0 if not is_sure else 1 if difference["value"] > 0 else -1
+        is_reauthenticated = difference.get("p") is not None and difference["p"] < 0.05
+        return 0 if not is_reauthenticated else 1 if difference["value"] > 0 else -1
     return 1 if ends[0] > 0 else -1 if ends[1] < 0 else 0
 
 

@@ -108,9 +108,9 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     if first == second:
         return page(request, TEMPLATE, {**context, "same": True})
     level = request.GET.get("level", "")
-    asked = {"level": level} if level in ("turn", "dialogue") else {}
+    requested = {"level": level} if level in ("turn", "dialogue") else {}
     found = look(
-        version, "system-pair", aspect=aspect, first=first.name, second=second.name, **asked
+        version, "system-pair", aspect=aspect, first=first.name, second=second.name, **requested
     )
     context |= {"analysis": found, "look": found}
     if found.answer is None:
@@ -121,9 +121,9 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 def _picked(request: HttpRequest, slug: str) -> HttpResponse:
     """From the board, where systems are ticked: the first two of them, in an address that stays."""
     picked = request.GET.getlist("pick")
-    asked = [(name, request.GET[name]) for name in ("version", "aspect") if name in request.GET]
-    asked += list(zip(("first", "second"), picked, strict=False))
-    return redirect(f"{reverse('system-comparison', args=[slug])}?{urlencode(asked)}")
+    requested = [(name, request.GET[name]) for name in ("version", "aspect") if name in request.GET]
+    requested += list(zip(("first", "second"), picked, strict=False))
+    return redirect(f"{reverse('system-comparison', args=[slug])}?{urlencode(requested)}")
 
 
 def _two(
@@ -132,13 +132,13 @@ def _two(
     """The systems asked for; where one is not, the best by people that is left. Raises 404 for what
     is not shown."""
     by_name = {system.name: system for system in systems}
-    wishes = [request.GET.get(name, "") for name in ("first", "second")]
+    params = [request.GET.get(name, "") for name in ("first", "second")]
     try:
-        select_systems(version, [wish for wish in wishes if wish])
+        select_systems(version, [requested for requested in params if requested])
     except NotFound as missing:
         raise Http404(str(missing)) from None
-    left = [name for name in _best_first(version, aspect, by_name) if name not in wishes]
-    names = [wish or left.pop(0) for wish in wishes]
+    left = [name for name in _best_first(version, aspect, by_name) if name not in params]
+    names = [requested or left.pop(0) for requested in params]
     return by_name[names[0]], by_name[names[1]]
 
 
@@ -168,9 +168,9 @@ def _compared(
     assert document is not None
     rows = PairRows(document)
     table = cache(lambda: metrics_table(document, found.computed_at))
-    wish = _wish(request, rows)
-    figure = cache(lambda: _figure(rows, wish.by, systems))
-    chosen = rows.chosen(wish)
+    params = _wish(request, rows)
+    figure = cache(lambda: _figure(rows, params.by, systems))
+    chosen = rows.chosen(params)
     if request.GET.get("download", "").startswith("system-pair."):
         items = item_texts(version, document, systems, chosen.tolist())
         return page(request, TEMPLATE, context, [items_table(document, items, found.computed_at)])
@@ -193,12 +193,12 @@ def _compared(
         "written_from": (found.stored, named),
         "said_in": (found.stored, named, version.revision),
         "signature": signature(document),
-        "wish": wish,
+        "wish": params,
         "page": shown,
         "pairs": cache(pairs),
         "metrics": [(name, name in metrics) for name in document["scores"]],
         "measures": [
-            (by, by or f"people, {context['aspect']}", by == wish.by) for by in rows.measures
+            (by, by or f"people, {context['aspect']}", by == params.by) for by in rows.measures
         ],
         "sorts": [(key, SORT_LABELS[key]) for key in SORTS],
         "only": [(key, FILTER_LABELS[key]) for key in ONLY],
@@ -233,23 +233,23 @@ def _swapped(request: HttpRequest, systems: tuple[System, System]) -> list[tuple
 
 def _wish(request: HttpRequest, rows: PairRows) -> PairParams:
     """What the address does not say, or says wrongly, is not wished for."""
-    asked = request.GET
+    params = request.GET
     measures = rows.measures or [PEOPLE]
-    by = asked.get("by", measures[0])
+    by = params.get("by", measures[0])
     return PairParams(
         by=by if by in measures else measures[0],
-        only=asked.get("only", "") if asked.get("only", "") in ONLY else "",
-        dialogue=parse_integer(asked.get("dialogue", "")),
-        sort=asked.get("sort", "") if asked.get("sort", "") in SORTS else "",
+        only=params.get("only", "") if params.get("only", "") in ONLY else "",
+        dialogue=parse_integer(params.get("dialogue", "")),
+        sort=params.get("sort", "") if params.get("sort", "") in SORTS else "",
     )
 
 
 def _metrics(request: HttpRequest, document: dict[str, Any]) -> list[str]:
     """Those asked for; else the few that are on people's side most often."""
     known = list(document["scores"])
-    asked = [name for name in known if name in request.GET.getlist("metric")]
-    if asked or "metric" in request.GET:
-        return asked[:MOST_METRICS]
+    params = [name for name in known if name in request.GET.getlist("metric")]
+    if params or "metric" in request.GET:
+        return params[:MOST_METRICS]
     comparing = {
         one["metric"]: one["same_side"] or 0.0
         for one in document["metrics"]
@@ -270,9 +270,9 @@ def _pair(
 ) -> Pair:
     """``gaps``: of each metric shown, the differences of all items, above 0 where the first system
     is better."""
-    asked: dict[str, Any] = {"aspect": aspect, "version": version.number}
+    params: dict[str, Any] = {"aspect": aspect, "version": version.number}
     if item.turn is not None:
-        asked["turn"] = item.turn
+        params["turn"] = item.turn
     columns, scores = rows.document["rows"], rows.document["scores"]
     sides = [
         Side(
@@ -291,7 +291,9 @@ def _pair(
         )
         for number, system in enumerate(systems)
     ]
-    address = f"{reverse('dialogue', args=[version.corpus.slug, item.dialogue])}?{urlencode(asked)}"
+    address = (
+        f"{reverse('dialogue', args=[version.corpus.slug, item.dialogue])}?{urlencode(params)}"
+    )
     return Pair(item, address, (sides[0], sides[1]))
 
 

@@ -56,16 +56,20 @@ class PairRows:
         gap: FloatArray = settled(first) - settled(second)
         return gap if by == PEOPLE or self._metric(by)["higher_is_better"] else -gap
 
-    def chosen(self, wish: PairParams) -> IntArray:
+    def chosen(self, params: PairParams) -> IntArray:
         """The rows that the wish wants, in its order."""
-        difference = self.difference(wish.by)
-        kept = self._of_kind(difference, wish.only)
-        if wish.dialogue is not None:
-            kept &= np.array(self.document["rows"]["dialogue"], dtype=np.int64) == wish.dialogue
-        rows = np.flatnonzero(kept)
-        if wish.sort == "place":
+        difference = self.difference(params.by)
+        preserved = self._of_kind(difference, params.only)
+        if params.dialogue is not None:
+            preserved &= (
+                np.array(self.document["rows"]["dialogue"], dtype=np.int64) == params.dialogue
+            )
+        rows = np.flatnonzero(preserved)
+        if params.sort == "place":
             return rows
-        key = {"first": -difference, "second": difference}.get(wish.sort, -np.abs(difference))[rows]
+        key = {"first": -difference, "second": difference}.get(params.sort, -np.abs(difference))[
+            rows
+        ]
         return np.asarray(rows[np.argsort(np.where(np.isnan(key), np.inf, key), kind="stable")])
 
     def _metric(self, text: str) -> Mapping[str, Any]:

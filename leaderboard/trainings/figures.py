@@ -77,5 +77,7 @@ def _losses(point: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _only(points: Iterable[Mapping[str, Any]], names: Iterable[str]) -> list[Mapping[str, Any]]:
     """Of each point the step and these figures; a point with none of them is left out."""
-    kept = [{name: point[name] for name in ("step", *names) if name in point} for point in points]
-    return [point for point in kept if len(point) > 1]
+    preserved = [
+        {name: point[name] for name in ("step", *names) if name in point} for point in points
+    ]
+    return [point for point in preserved if len(point) > 1]

@@ -33,11 +33,11 @@ for_organisers = organisers_page("trainings", "only organisers train models")
 def trainings(request: HttpRequest) -> HttpResponse:
     form = TrainingForm(request.user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        asked = form.cleaned_data
+        params = form.cleaned_data
         try:
             training = actions.start(
-                asked["name"], asked["recipe"], form.source, form.chosen, asked["seed"],
-                asked["overlap"], request.user, check=False,
+                params["name"], params["recipe"], form.source, form.chosen, params["seed"],
+                params["overlap"], request.user, check=False,
             )  # fmt: skip
             return redirect("training", training.name)
         except actions.Refused as refusal:
@@ -96,7 +96,7 @@ def _came(found: Training, user: Any) -> dict[str, Any]:
     if found.state != Training.State.DONE:
         return {}
     names = queries.metrics_of(found)
-    asked = urlencode({"more": ",".join(names)})
+    requested = urlencode({"more": ",".join(names)})
     visible = {one.pk for one in newest_visible_versions(user)}
     return {
         "best": queries.best_figures(found),
@@ -104,7 +104,7 @@ def _came(found: Training, user: Any) -> dict[str, Any]:
         "is_gone": queries.model_of(found.name) is None,
         "metrics": [(one, f"{page_of(one)}?{urlencode({'configuration': one})}") for one in names],
         "corpora": [
-            (version, f"{reverse('corpus-runs', args=[version.corpus.slug])}?{asked}")
+            (version, f"{reverse('corpus-runs', args=[version.corpus.slug])}?{requested}")
             for version in queries.evaluation_versions()
             if version.pk in visible
         ],

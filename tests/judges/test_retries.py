@@ -189,10 +189,10 @@ def test_pauses_double_up_to_thirty_seconds_and_are_anywhere_below() -> None:
 
 
 def test_a_wish_is_waited_for_and_a_little_more_so_that_not_all_come_together() -> None:
-    assert pause_before(1, wish=3.0, chance=0.0) == 3.0
-    assert pause_before(1, wish=3.0, chance=1.0) == 3.5
-    assert pause_before(9, wish=3.0, chance=1.0) == 4.0
-    assert pause_before(1, wish=86_400.0, chance=0.0) == MAX_PARAM_LENGTH
+    assert pause_before(1, params=3.0, chance=0.0) == 3.0
+    assert pause_before(1, params=3.0, chance=1.0) == 3.5
+    assert pause_before(9, params=3.0, chance=1.0) == 4.0
+    assert pause_before(1, params=86_400.0, chance=0.0) == MAX_PARAM_LENGTH
 
 
 @pytest.mark.parametrize("number", [400, 401, 404, 429, 500])

@@ -57,10 +57,10 @@ class Retrieval:
 
     def respond(self, place: Place) -> str:
         """Raises ``LookupError`` where no other dialogue has an answer to offer."""
-        is_elsewhere = np.array(
+        is_remote = np.array(
             [candidate.dialogue_id != place.dialogue_id for candidate in self._candidates]
         )
-        if not is_elsewhere.any():
+        if not is_remote.any():
             raise LookupError(f"no answers from dialogues other than {place.dialogue_id}")
         cosines = self._vectors @ self._encode([place.last_utterance])[0]
-        return self._candidates[int(np.where(is_elsewhere, cosines, -np.inf).argmax())].text
+        return self._candidates[int(np.where(is_remote, cosines, -np.inf).argmax())].text

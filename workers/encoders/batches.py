@@ -18,14 +18,14 @@ def batches_by_length(
     ``worth_a_batch`` tokens takes no text that is much shorter than its longest; None: it does."""
     batch: list[int] = []
     longest = 0
-    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         is_full = (len(batch) + 1) * longest > token_budget
         is_worth_it = worth_a_batch is not None and len(batch) * longest >= worth_a_batch
-        if batch and (is_full or (is_worth_it and lengths[place] < ALIKE * longest)):
+        if batch and (is_full or (is_worth_it and lengths[index] < ALIKE * longest)):
             yield batch
             batch = []
         if not batch:
-            longest = lengths[place]
-        batch.append(place)
+            longest = lengths[index]
+        batch.append(index)
     if batch:
         yield batch

@@ -64,7 +64,7 @@ class BooleanModel:
         def of_batch(batch: list[int]) -> torch.Tensor:
             import torch
 
-            tensors = self._headed.tensors([inputs[place] for place in batch])
+            tensors = self._headed.tensors([inputs[index] for index in batch])
             start = torch.full(
                 (len(batch), 1), self._start, dtype=torch.long, device=self._headed.device
             )

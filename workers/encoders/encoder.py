@@ -126,28 +126,28 @@ class TextEncoder:
         namespace = f"{self.namespace}/tokens/{layer}/{self.max_tokens}"
         if remember:
             known = self.store.get_many(namespace, distinct.keys)
-            for place, key in enumerate(distinct.keys):
+            for index, key in enumerate(distinct.keys):
                 found = known.get(key)
-                if found is not None and found.size == len(inputs[place]) * self.dimensions:
-                    states[place] = found.reshape(-1, self.dimensions)
-            distinct.finished([place for place, one in enumerate(states) if one is not None])
+                if found is not None and found.size == len(inputs[index]) * self.dimensions:
+                    states[index] = found.reshape(-1, self.dimensions)
+            distinct.finished([index for index, one in enumerate(states) if one is not None])
 
-        def keep(places: list[int], values: FloatArray) -> None:
-            for row, place in enumerate(places):
-                states[place] = values[row, : len(inputs[place])]
+        def keep(indices: list[int], values: FloatArray) -> None:
+            for row, index in enumerate(indices):
+                states[index] = values[row, : len(inputs[index])]
             if remember:
                 self.store.put_many(
                     namespace,
                     {
-                        distinct.keys[place]: values[row, : len(inputs[place])]
-                        for row, place in enumerate(places)
+                        distinct.keys[index]: values[row, : len(inputs[index])]
+                        for row, index in enumerate(indices)
                     },
                 )
-            distinct.finished(places)
+            distinct.finished(indices)
 
-        new = [place for place, one in enumerate(states) if one is None]
+        new = [index for index, one in enumerate(states) if one is None]
         self._transformer.run(
-            [inputs[place] for place in new],
+            [inputs[index] for index in new],
             layer,
             _all_states,
             lambda batch, values: keep([new[one] for one in batch], values),
@@ -157,16 +157,16 @@ class TextEncoder:
         if layer == self.layers:
             # Longer texts are cut for their mean, and have other states then.
             whole = [
-                place
-                for place in new
-                if len(inputs[place]) <= self.sentence_tokens and not inputs[place].cut
+                index
+                for index in new
+                if len(inputs[index]) <= self.sentence_tokens and not inputs[index].cut
             ]
-            self._remember_means({distinct.keys[place]: found_states[place] for place in whole})
+            self._remember_means({distinct.keys[index]: found_states[index] for index in whole})
         return TokenStates(
-            states=[found_states[place] for place in distinct.places],
-            ids=[ids[place] for place in distinct.places],
+            states=[found_states[index] for index in distinct.places],
+            ids=[ids[index] for index in distinct.places],
             cut=frozenset(
-                asked for asked, place in enumerate(distinct.places) if inputs[place].cut
+                asked for asked, index in enumerate(distinct.places) if inputs[index].cut
             ),
         )
 
@@ -231,7 +231,7 @@ class TextEncoder:
         matrix = self._embeddings
         distinct = _Distinct(texts, None)
         rows = [matrix[np.array(ids, dtype=np.int64)] for ids in self._tokens.ids(distinct.keys)]
-        return [rows[place] for place in distinct.places]
+        return [rows[index] for index in distinct.places]
 
     def _remember_means(self, states: Mapping[str, FloatArray]) -> None:
         """Rows as ``_vectors`` has them: a unit vector, and 0 for a text that was not cut."""
@@ -258,7 +258,7 @@ class TextEncoder:
         long it is."""
         distinct = _Distinct(texts, None)
         ids = self._tokens.read_ids(distinct.keys)
-        return [ids[place] for place in distinct.places]
+        return [ids[index] for index in distinct.places]
 
     def words_of(self, text: str) -> list[str]:
         """The word pieces of a text, without special tokens."""
@@ -294,17 +294,17 @@ class TextEncoder:
         rows = np.empty((len(distinct.keys), self.dimensions + 1), dtype=np.float32)
         known = self.store.get_many(namespace, distinct.keys)
         unknown = []
-        for place, key in enumerate(distinct.keys):
+        for index, key in enumerate(distinct.keys):
             row = known.get(key)
             if row is not None and row.shape == (self.dimensions + 1,):
-                rows[place] = row
+                rows[index] = row
             else:
-                unknown.append(place)
+                unknown.append(index)
         new = set(unknown)
-        distinct.finished([place for place in range(len(distinct.keys)) if place not in new])
+        distinct.finished([index for index in range(len(distinct.keys)) if index not in new])
         for start in range(0, len(unknown), _TEXTS_AT_ONCE):
             some = unknown[start : start + _TEXTS_AT_ONCE]
-            inputs = inputs_of([distinct.keys[place] for place in some])
+            inputs = inputs_of([distinct.keys[index] for index in some])
             self._fill(rows, some, inputs, layer, take, distinct, namespace)
         return Vectors(
             values=rows[distinct.places, :-1],
@@ -314,7 +314,7 @@ class TextEncoder:
     def _fill(
         self,
         rows: FloatArray,
-        places: Sequence[int],
+        indices: Sequence[int],
         inputs: Sequence[Input],
         layer: int,
         take: Take,
@@ -325,11 +325,11 @@ class TextEncoder:
         fresh: list[int] = []
 
         def store() -> None:
-            self.store.put_many(namespace, {distinct.keys[place]: rows[place] for place in fresh})
+            self.store.put_many(namespace, {distinct.keys[index]: rows[index] for index in fresh})
             fresh.clear()
 
         def keep(batch: list[int], values: FloatArray) -> None:
-            computed = [places[one] for one in batch]
+            computed = [indices[one] for one in batch]
             rows[computed, :-1] = values
             rows[computed, -1] = [inputs[one].cut for one in batch]
             fresh.extend(computed)
@@ -345,9 +345,9 @@ class _Distinct:
     """What was asked for, each once, and how many of those who asked are served."""
 
     def __init__(self, asked: Sequence[str], progress: Progress | None) -> None:
-        place_of: dict[str, int] = {}
-        self.places = [place_of.setdefault(key, len(place_of)) for key in asked]
-        self.keys = list(place_of)
+        index_of: dict[str, int] = {}
+        self.places = [index_of.setdefault(key, len(index_of)) for key in asked]
+        self.keys = list(index_of)
         self._times = (
             np.bincount(self.places, minlength=len(self.keys))
             if asked
@@ -356,10 +356,10 @@ class _Distinct:
         self._progress = progress
         self._done = 0
 
-    def finished(self, places: Sequence[int]) -> None:
-        if self._progress is None or not places:
+    def finished(self, indices: Sequence[int]) -> None:
+        if self._progress is None or not indices:
             return
-        self._done += int(self._times[list(places)].sum())
+        self._done += int(self._times[list(indices)].sum())
         self._progress(self._done)
 
 

@@ -98,13 +98,13 @@ class MaskedModel:
         """
         masks = self._masks(continued)
         text_of_row = np.repeat(np.arange(len(masks)), [len(one.places) for one in masks])
-        place_of_row = np.array([place for one in masks for place in one.places], dtype=np.int64)
+        index_of_row = np.array([index for one in masks for index in one.places], dtype=np.int64)
         sums = np.zeros(len(masks), dtype=np.float64)
         left = np.array([len(one.places) for one in masks], dtype=np.int64)
 
         def compute(rows: list[int]) -> NDArray[np.float64]:
             return self._log_probabilities(
-                [masks[text].input for text in text_of_row[rows]], place_of_row[rows]
+                [masks[text].input for text in text_of_row[rows]], index_of_row[rows]
             )
 
         def keep(rows: list[int], found: NDArray[np.float64]) -> None:
@@ -133,14 +133,14 @@ class MaskedModel:
         ]
 
     def _log_probabilities(
-        self, inputs: Sequence[Input], places: NDArray[np.int64]
+        self, inputs: Sequence[Input], indices: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """log p of the token at one place in each input, that place masked."""
         import torch
 
         tensors = self._headed.tensors(inputs)
         rows = torch.arange(len(inputs), device=self._headed.device)
-        at = torch.from_numpy(places).to(self._headed.device)
+        at = torch.from_numpy(indices).to(self._headed.device)
         true_ids = tensors["input_ids"][rows, at]
         tensors["input_ids"][rows, at] = self._mask_id
         words = self._text_at(tensors, rows, at)
@@ -166,25 +166,25 @@ class MaskedModel:
             dict.fromkeys(string for one in continued for string in (one.before, one.text))
         )
         ids = dict(zip(strings, tokens.ids(strings), strict=True))
-        room = self.max_tokens - tokens.special_tokens(texts=1)
-        return [self._masks_of(ids[one.before], ids[one.text], room) for one in continued]
+        capacity = self.max_tokens - tokens.special_tokens(texts=1)
+        return [self._masks_of(ids[one.before], ids[one.text], capacity) for one in continued]
 
-    def _masks_of(self, before: list[int], text: list[int], room: int) -> _Masks:
+    def _masks_of(self, before: list[int], text: list[int], capacity: int) -> _Masks:
         tokens = self._headed.tokens
         cut = ""
-        if len(text) > room:
+        if len(text) > capacity:
             cut = "the end of the response"
-        elif len(before) + len(text) > room:
+        elif len(before) + len(text) > capacity:
             cut = "the beginning of the context"
-        text = text[:room]
-        before = before[max(0, len(before) + len(text) - room) :]
+        text = text[:capacity]
+        before = before[max(0, len(before) + len(text) - capacity) :]
         framed = tokens.framed([before + text], bool(cut))
         first = tokens.first_index + len(before)
         never_masked = tokens.special_ids - {tokens.unknown_id}
-        places = tuple(
-            first + place for place, token in enumerate(text) if token not in never_masked
+        indices = tuple(
+            first + index for index, token in enumerate(text) if token not in never_masked
         )
-        return _Masks(framed, places, cut)
+        return _Masks(framed, indices, cut)
 
 
 def masked_model_for(name: str) -> MaskedModel:

@@ -91,11 +91,11 @@ class Batches:
         others."""
         self.token_budget = max(1, len(batch) * self.lengths[batch[0]] // 2)
         self._waiting = self._batched(
-            [place for one in (batch, *reversed(self._waiting)) for place in one]
+            [index for one in (batch, *reversed(self._waiting)) for index in one]
         )
 
-    def _batched(self, places: Sequence[int]) -> list[list[int]]:
+    def _batched(self, indices: Sequence[int]) -> list[list[int]]:
         """The first batch last."""
-        lengths = [self.lengths[place] for place in places]
+        lengths = [self.lengths[index] for index in indices]
         batches = batches_by_length(lengths, self.token_budget, self._worth_a_batch)
-        return [[places[one] for one in batch] for batch in batches][::-1]
+        return [[indices[one] for one in batch] for batch in batches][::-1]

@@ -54,7 +54,7 @@ class SequenceScorer:
         inputs = self._inputs(pairs)
 
         def of_batch(batch: list[int]) -> torch.Tensor:
-            output = self._headed.model(**self._headed.tensors([inputs[place] for place in batch]))
+            output = self._headed.model(**self._headed.tensors([inputs[index] for index in batch]))
             numbers: torch.Tensor = output.logits[:, 0]
             return numbers
 
@@ -65,20 +65,20 @@ class SequenceScorer:
         tokens = self._headed.tokens
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         ids = dict(zip(texts, tokens.ids(texts), strict=True))
-        room = self.max_tokens - tokens.special_tokens(texts=2)
+        capacity = self.max_tokens - tokens.special_tokens(texts=2)
         inputs = []
         for first, second in pairs:
-            kept_first, kept_second = cut_longer(ids[first], ids[second], room)
-            cut = len(ids[first]) + len(ids[second]) > room
-            inputs.append(tokens.framed([kept_first, kept_second], cut))
+            retained_first, retained_second = cut_longer(ids[first], ids[second], capacity)
+            cut = len(ids[first]) + len(ids[second]) > capacity
+            inputs.append(tokens.framed([retained_first, retained_second], cut))
         return inputs
 
 
-def cut_longer(first: list[int], second: list[int], room: int) -> tuple[list[int], list[int]]:
+def cut_longer(first: list[int], second: list[int], capacity: int) -> tuple[list[int], list[int]]:
     """The beginnings of both that ``room`` holds: the last token of the longer one goes, of two
     equally long ones that of the second, until they fit."""
     of_first, of_second = len(first), len(second)
-    while of_first + of_second > max(0, room):
+    while of_first + of_second > max(0, capacity):
         if of_first > of_second:
             of_first -= 1
         else:

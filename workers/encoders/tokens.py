@@ -42,10 +42,10 @@ class _Frame:
 
     def around(self, texts: Sequence[list[int]], cut: bool) -> Input:
         ids, segments = list(self.specials[0]), list(self.special_segments[0])
-        for place, text in enumerate(texts):
-            ids += text + list(self.specials[place + 1])
-            segments += [self.text_segments[place]] * len(text) + list(
-                self.special_segments[place + 1]
+        for index, text in enumerate(texts):
+            ids += text + list(self.specials[index + 1])
+            segments += [self.text_segments[index]] * len(text) + list(
+                self.special_segments[index + 1]
             )
         return Input(ids, segments, cut)
 
@@ -105,22 +105,22 @@ class Tokens:
 
     def inputs(self, texts: Sequence[str], longest: int) -> list[Input]:
         """A text's end is cut where it and its special tokens are more than ``longest``."""
-        room = longest - self._one.size
-        return [self._one.around([ids[:room]], len(ids) > room) for ids in self.ids(texts)]
+        capacity = longest - self._one.size
+        return [self._one.around([ids[:capacity]], len(ids) > capacity) for ids in self.ids(texts)]
 
     def pair_inputs(self, pairs: Sequence[tuple[str, str]], longest: int) -> list[Input]:
         """The beginning of the first text is cut, all of it if need be; then the end of the
         second."""
         distinct = list(dict.fromkeys(text for pair in pairs for text in pair))
         known = dict(zip(distinct, self.ids(distinct), strict=True))
-        room = longest - self._two.size
+        capacity = longest - self._two.size
         found = []
         for first, second in ((known[one], known[other]) for one, other in pairs):
-            kept = second[:room]
-            free = room - len(kept)
+            retained = second[:capacity]
+            free = capacity - len(retained)
             beginning = max(0, len(first) - free)
             found.append(
-                self._two.around([first[beginning:], kept], len(first) + len(second) > room)
+                self._two.around([first[beginning:], retained], len(first) + len(second) > capacity)
             )
         return found
 

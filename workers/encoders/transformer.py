@@ -182,7 +182,7 @@ class Transformer:
     def _tensors(
         self, inputs: Sequence[Input], batch: list[int]
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        ids, segments, mask = padded([inputs[place] for place in batch], self._padding_id)
+        ids, segments, mask = padded([inputs[index] for index in batch], self._padding_id)
         return self._moved(ids), self._moved(segments), self._moved(mask)
 
     def _moved(self, numbers: NDArray[np.int64]) -> torch.Tensor:

@@ -121,17 +121,17 @@ def _locked(run: JudgeRun) -> JudgeRun:
 
 def _limited(run: JudgeRun, tokens: int | None, usd: Decimal | None) -> dict[str, Any]:
     """What changed."""
-    purse = run.purse
-    charged = balance_of(purse).charged
+    budget = run.purse
+    charged = balance_of(budget).charged
     if tokens is not None and tokens < charged.tokens:
         raise Refused(_("More tokens than that are spent already."), "tokens")
     if usd is not None and usd < charged.cost:
         raise Refused(_("More money than that is spent already."), "usd")
-    before = audit.noted(purse, LIMITS)
-    purse.tokens_limit, purse.cost_limit = tokens, usd
-    changes = audit.changes(before, audit.noted(purse, LIMITS))
+    before = audit.noted(budget, LIMITS)
+    budget.tokens_limit, budget.cost_limit = tokens, usd
+    changes = audit.changes(before, audit.noted(budget, LIMITS))
     if changes:
-        purse.save(update_fields=LIMITS)
+        budget.save(update_fields=LIMITS)
     return changes
 
 

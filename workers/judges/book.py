@@ -121,12 +121,12 @@ class DatabaseResponseCache:
 
     @_again_where_in_the_way
     def _claim(self, wanted: Wanted, places: Places, claimed: Claimed) -> None:
-        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
+        now, ledger = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
         with transaction.atomic():
-            till.lock()
+            ledger.lock()
             free, held = self._free(wanted, places, now)
-            affordable, too_dear = till.affordable(free, now)
+            affordable, too_dear = ledger.affordable(free, now)
             won = self._won([places[call.key] for call, _ in affordable], now)
             mine = {
                 call.key: (call, estimate)
@@ -134,7 +134,7 @@ class DatabaseResponseCache:
                 if places[call.key] in won
             }
             if mine:
-                till.hold(
+                ledger.hold(
                     [*self._estimates("reserved"), *(one for _, one in mine.values())],
                     self._estimates("sent"),
                     now,
@@ -142,7 +142,7 @@ class DatabaseResponseCache:
         held += [call for call, _ in affordable if call.key not in mine]
         if too_dear and not self._mine and not mine:
             if not held and not claimed.answered:
-                till.refuse_where_spent([estimate for _, estimate in too_dear])
+                ledger.refuse_where_spent([estimate for _, estimate in too_dear])
             held += [
                 call for call, _ in too_dear
             ]  # others' calls in flight hold the money: some of it comes back
@@ -254,7 +254,7 @@ class DatabaseResponseCache:
         silent: it was sent. What is stored already is not written over."""
         if not answers:
             return
-        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
+        now, ledger = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
         places = self._positions_of([call for call, _ in answers])
         said = {call.key: answer for call, answer in answers}
@@ -263,15 +263,15 @@ class DatabaseResponseCache:
             for call, answer in answers
         }
         with transaction.atomic():
-            till.lock()
+            ledger.lock()
             put_down(
                 {
                     places[key]: self._row(places[key], answer, bills[key], now)
                     for key, answer in said.items()
                 }
             )
-            till.pay(list(bills.values()))
-            till.hold(self._estimates("reserved", bills), self._estimates("sent", bills), now)
+            ledger.pay(list(bills.values()))
+            ledger.hold(self._estimates("reserved", bills), self._estimates("sent", bills), now)
         self._held_until = lease_end(now)
         self._forget(bills)
         global _paid_here
@@ -318,13 +318,13 @@ class DatabaseResponseCache:
         gone = {call.key: self._mine[call.key] for call in calls if call.key in self._mine}
         if not gone:
             return
-        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
+        now, ledger = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
         with transaction.atomic():
-            till.lock()
+            ledger.lock()
             self._delete({one.place for one in gone.values()})
-            till.leave_unsettled(one.estimate for one in gone.values() if one.state == "sent")
-            till.hold(self._estimates("reserved", gone), self._estimates("sent", gone), now)
+            ledger.leave_unsettled(one.estimate for one in gone.values() if one.state == "sent")
+            ledger.hold(self._estimates("reserved", gone), self._estimates("sent", gone), now)
         self._held_until = lease_end(now)
         self._forget(gone)
 
@@ -360,11 +360,11 @@ class DatabaseResponseCache:
 
     @_again_where_in_the_way
     def close(self) -> None:
-        now, till = clock.now(), BudgetLedger(self._paying, self.holder)
+        now, ledger = clock.now(), BudgetLedger(self._paying, self.holder)
         with transaction.atomic():
-            till.lock()
-            till.leave_unsettled(self._estimates("sent"))
-            till.give_back(now)
+            ledger.lock()
+            ledger.leave_unsettled(self._estimates("sent"))
+            ledger.give_back(now)
             StoredAnswer.objects.filter(holder=self.holder, state=State.REQUESTED).delete()
         self._mine.clear()
 

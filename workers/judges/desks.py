@@ -43,7 +43,7 @@ class SiteClients:
     """Settings are read anew for each desk: there are few of them, and tests change settings."""
 
     @contextmanager
-    def open(self, model: str, payer: BillingContext | None) -> Iterator[Dispatcher]:
+    def open(self, model: str, billing: BillingContext | None) -> Iterator[Dispatcher]:
         """Raises ``EndpointFailed`` where nothing answers for the model."""
         site = site_endpoint()
         try:
@@ -51,16 +51,16 @@ class SiteClients:
         except (LookupError, LocalServerError) as problem:
             raise EndpointFailed(str(problem)) from problem
         price = price_for(model)
-        book = DatabaseResponseCache(budgets_of(payer), price, found.device_label)
-        limits, watch = limits_for(model, site), Watch(payer)
+        response_cache = DatabaseResponseCache(budgets_of(billing), price, found.device_label)
+        limits, watch = limits_for(model, site), Watch(billing)
 
         def look() -> None:
-            book.renew_in_time()
+            response_cache.renew_in_time()
             watch()
 
         engine = Dispatcher(
             found.endpoint,
-            book,
+            response_cache,
             limits,
             _pace(model, site, limits),
             look,
@@ -73,7 +73,7 @@ class SiteClients:
             yield engine
         finally:
             engine.close()
-            book.close()
+            response_cache.close()
 
     def missing(self, model: str) -> str:
         return why_missing(model, site_endpoint())

@@ -163,10 +163,10 @@ class _Taken:
         ratio = sum(one.characters for one in known) / tokens if tokens else CHARACTERS_A_TOKEN
         answers = [one.output_tokens for one in known if one.is_alike]
         longest = longest_answer_of(manner)
-        asked = round(characters / ratio)
+        prompt = round(characters / ratio)
         answered = round(calls * (sum(answers) / len(answers) if answers else longest))
-        alike = [one.seconds for one in known if one.is_alike]
-        return cls(asked, answered, _seconds(manner.model, calls, asked + answered, alike))
+        similar = [one.seconds for one in known if one.is_alike]
+        return cls(prompt, answered, _seconds(manner.model, calls, prompt + answered, similar))
 
 
 def _seconds(model: str, calls: int, tokens: int, latencies: Sequence[float]) -> float | None:
@@ -206,12 +206,12 @@ def _latest(manner: ChatRequest) -> list[_Known]:
     )
     parameters = _manner(dict(manner.parameters))
     found = []
-    for body, asked, answered, seconds in rows:
+    for body, prompt, answered, seconds in rows:
         document = json.loads(body)
         characters = sum(len(text) for _, text in document["messages"])
         found.append(
             _Known(
-                characters, asked, answered, seconds, _manner(document["parameters"]) == parameters
+                characters, prompt, answered, seconds, _manner(document["parameters"]) == parameters
             )
         )
     return found

@@ -44,17 +44,19 @@ class Balance:
         return self.spent + self.unsettled
 
 
-def balance_of(purse: Purse, now: datetime | None = None) -> Balance:
+def balance_of(budget: Purse, now: datetime | None = None) -> Balance:
     """Reads ``purse.holds``; prefetch them where there are several budgets."""
     now = now or timezone.now()
     unsettled = reserved = Charge()
-    for hold in purse.holds.all():
+    for hold in budget.holds.all():
         sent = Charge(hold.sent_calls, hold.sent_tokens, hold.sent_cost)
         if hold.expires_at < now:
             unsettled += sent
         else:
             reserved += sent + Charge(0, hold.tokens, hold.cost)
-    return Balance(Charge(purse.calls, purse.tokens_spent, purse.cost_spent), unsettled, reserved)
+    return Balance(
+        Charge(budget.calls, budget.tokens_spent, budget.cost_spent), unsettled, reserved
+    )
 
 
 def sum_of(estimates: Iterable[Estimate]) -> Charge:

@@ -44,13 +44,15 @@ def charge_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
     return Bill(estimate.tokens, estimate.cost)
 
 
-def format_spent(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> str:
+def format_spent(name: str, budget: Purse, unsettled: Charge = NO_CHARGE) -> str:
     """For the row of a run and its page: what is spent, and what to do."""
     limits = []
-    if purse.tokens_limit is not None:
-        limits.append(f"{purse.tokens_spent + unsettled.tokens:,} of {purse.tokens_limit:,} tokens")
-    if purse.cost_limit is not None:
-        limits.append(f"${purse.cost_spent + unsettled.cost:,.4f} of ${purse.cost_limit:,.2f}")
+    if budget.tokens_limit is not None:
+        limits.append(
+            f"{budget.tokens_spent + unsettled.tokens:,} of {budget.tokens_limit:,} tokens"
+        )
+    if budget.cost_limit is not None:
+        limits.append(f"${budget.cost_spent + unsettled.cost:,.4f} of ${budget.cost_limit:,.2f}")
     lost = ""
     if unsettled.tokens:
         lost = (
@@ -64,16 +66,16 @@ def format_spent(name: str, purse: Purse, unsettled: Charge = NO_CHARGE) -> str:
     )
 
 
-def fits(purse: Purse, taken: Charge, estimate: Estimate) -> bool:
+def fits(budget: Purse, taken: Charge, estimate: Estimate) -> bool:
     """Whether a call has room beside what is spent and ``taken``."""
     if (
-        purse.tokens_limit is not None
-        and purse.tokens_spent + taken.tokens + estimate.tokens > purse.tokens_limit
+        budget.tokens_limit is not None
+        and budget.tokens_spent + taken.tokens + estimate.tokens > budget.tokens_limit
     ):
         return False
-    if purse.cost_limit is None or estimate.cost is None:
+    if budget.cost_limit is None or estimate.cost is None:
         return True
-    return purse.cost_spent + taken.cost + estimate.cost <= purse.cost_limit
+    return budget.cost_spent + taken.cost + estimate.cost <= budget.cost_limit
 
 
 class BudgetLedger:
@@ -104,7 +106,9 @@ class BudgetLedger:
         taken = {pk: balance.unsettled + balance.reserved for pk, balance in self._balances.items()}
         within, too_dear = [], []
         for call, estimate in calls:
-            if all(fits(purse, taken.get(purse.pk, Charge()), estimate) for purse in self.purses):
+            if all(
+                fits(budget, taken.get(budget.pk, Charge()), estimate) for budget in self.purses
+            ):
                 within.append((call, estimate))
                 taken = {pk: held + sum_of([estimate]) for pk, held in taken.items()}
             else:
@@ -136,12 +140,12 @@ class BudgetLedger:
         tokens = sum(one.tokens for one in bills)
         cost = sum((one.cost for one in bills if one.cost is not None), NOTHING)
         unpriced = sum(one.cost is None for one in bills)
-        for purse in self.purses:
-            Purse.objects.filter(pk=purse.pk).update(
-                tokens_spent=purse.tokens_spent + tokens,
-                cost_spent=purse.cost_spent + cost,
-                calls=purse.calls + len(bills),
-                unpriced_calls=purse.unpriced_calls + unpriced,
+        for budget in self.purses:
+            Purse.objects.filter(pk=budget.pk).update(
+                tokens_spent=budget.tokens_spent + tokens,
+                cost_spent=budget.cost_spent + cost,
+                calls=budget.calls + len(bills),
+                unpriced_calls=budget.unpriced_calls + unpriced,
             )
 
     def leave_unsettled(self, lost: Iterable[Estimate]) -> None:
@@ -150,9 +154,9 @@ class BudgetLedger:
         charge = sum_of(lost)
         if not charge.calls:
             return
-        for purse in self.purses:
+        for budget in self.purses:
             row, _ = Hold.objects.get_or_create(
-                purse=purse, holder="", defaults={"expires_at": LONG_AGO}
+                purse=budget, holder="", defaults={"expires_at": LONG_AGO}
             )
             row.sent_calls += charge.calls
             row.sent_tokens += charge.tokens
@@ -176,9 +180,9 @@ class BudgetLedger:
             for wanted in estimates
         ]
         if too_small and None not in too_small:
-            purse = too_small[0]
-            assert purse is not None
-            raise BudgetSpent(format_spent(self.names[purse.pk], purse, unsettled[purse.pk]))
+            budget = too_small[0]
+            assert budget is not None
+            raise BudgetSpent(format_spent(self.names[budget.pk], budget, unsettled[budget.pk]))
 
     def keep(self, now: datetime) -> None:
         Hold.objects.filter(holder=self.holder).update(expires_at=lease_end(now))

@@ -99,8 +99,8 @@ def delete(prompt: JudgePrompt, by: Any) -> None:
             raise Refused(
                 _("A trial of it is under way: stop it first, or wait until it has ended.")
             )
-        purses = Purse.objects.filter(trial__in=trials)
-        spent = purses.aggregate(Sum("calls"), Sum("tokens_spent"), Sum("cost_spent"))
+        budgets = Purse.objects.filter(trial__in=trials)
+        spent = budgets.aggregate(Sum("calls"), Sum("tokens_spent"), Sum("cost_spent"))
         audit.record(
             by,
             DELETED,
@@ -112,7 +112,7 @@ def delete(prompt: JudgePrompt, by: Any) -> None:
             tokens=spent["tokens_spent__sum"] or 0,
             cost_usd=plain(spent["cost_spent__sum"] or Decimal(0)),
         )
-        keys = list(purses.values_list("pk", flat=True))
+        keys = list(budgets.values_list("pk", flat=True))
         locked.delete()
         Purse.objects.filter(pk__in=keys).delete()
 

@@ -75,8 +75,8 @@ def judge_prompt_new(request: HttpRequest) -> HttpResponse:
         return _looked_at(request, form)
     if form.is_valid():
         try:
-            asked = form.cleaned_data
-            version = actions.create(asked["title"], asked["slug"], asked["text"], request.user)
+            prompt = form.cleaned_data
+            version = actions.create(prompt["title"], prompt["slug"], prompt["text"], request.user)
         except actions.Refused as refusal:
             _told(form, refusal)
         else:
@@ -104,16 +104,16 @@ def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
         return _looked_at(request, form, prompt)
     if form.is_valid():
         try:
-            kept = actions.write(prompt, form.cleaned_data["text"], request.user)
+            saved = actions.write(prompt, form.cleaned_data["text"], request.user)
         except actions.Refused as refusal:
             _told(form, refusal)
         else:
-            if kept.is_new:
-                messages.success(request, _("%(name)s is stored.") % {"name": kept.version})
+            if saved.is_new:
+                messages.success(request, _("%(name)s is stored.") % {"name": saved.version})
             else:
                 messages.info(
                     request,
-                    _("%(name)s says the same: nothing new was stored.") % {"name": kept.version},
+                    _("%(name)s says the same: nothing new was stored.") % {"name": saved.version},
                 )
             return redirect("judge-prompt", slug)
     return _editor(request, form, prompt, status=422)
@@ -159,22 +159,22 @@ def _editor(
 def _look(request: HttpRequest, form: WordingForm) -> dict[str, Any]:
     """What the checker says, and what the judge would be asked of a response."""
     versions = versions_to_refresh(request.user)
-    look = PreviewForm(versions, request.POST if request.method == "POST" else None)
+    preview = PreviewForm(versions, request.POST if request.method == "POST" else None)
     checked = form.checked
-    context: dict[str, Any] = {"look": look, "faults": checked.faults, "checked": checked.prompt}
-    version = look.version
+    context: dict[str, Any] = {"look": preview, "faults": checked.faults, "checked": checked.prompt}
+    version = preview.version
     if checked.prompt is None or version is None:
         return context
     total = prompt_queries.responses_shown(version)
-    number = look.number_of(total)
+    number = preview.number_of(total)
     response = prompt_queries.response_at(version, number)
     if response is None:
         return context
     (example,) = queries.examples_with(version.pk, [response])
-    asked = rendered(checked.prompt, example)
-    characters = sum(len(one.text) for one in asked)
+    prompts = rendered(checked.prompt, example)
+    characters = sum(len(one.text) for one in prompts)
     return context | {
-        "asked": asked,
+        "asked": prompts,
         "begun": begun(checked.prompt, checked.prompt.score),
         "response": response,
         "number": number,
@@ -226,10 +226,10 @@ def _facts(version: PromptVersion) -> JudgePromptFile | None:
     return check(version.text).prompt
 
 
-def _version_or_404(prompt: JudgePrompt, wish: str) -> PromptVersion:
+def _version_or_404(prompt: JudgePrompt, params: str) -> PromptVersion:
     versions = prompt.versions.order_by("-number")
-    if wish:
-        number = parse_integer(wish)
+    if params:
+        number = parse_integer(params)
         if number is None:
             raise Http404("a version is a number")
         versions = versions.filter(number=number)

@@ -13,14 +13,14 @@ from workers.judges.models import Purse
 CENT = Decimal("0.01")
 
 
-def spent_figures(purse: Purse) -> list[tuple[str, str, str]]:
+def spent_figures(budget: Purse) -> list[tuple[str, str, str]]:
     """(label, value, remark) of calls, tokens and money, as ``components/key_figures.html`` takes
     them. What is reserved and what is unsettled is shown where there is any."""
-    balance = balance_of(purse)
+    balance = balance_of(budget)
     figures = [
-        (_("Calls paid"), f"{purse.calls:,}", ""),
-        (_("Tokens spent"), f"{purse.tokens_spent:,}", _tokens_left(purse, balance)),
-        (_("USD spent"), _cost(purse), _money_left(purse, balance)),
+        (_("Calls paid"), f"{budget.calls:,}", ""),
+        (_("Tokens spent"), f"{budget.tokens_spent:,}", _tokens_left(budget, balance)),
+        (_("USD spent"), _cost(budget), _money_left(budget, balance)),
     ]
     if balance.reserved.tokens:
         figures.append(
@@ -41,12 +41,12 @@ def _at_most(charge: Charge, said: str) -> tuple[str, str]:
     return f"{charge.tokens:,}", f"{unit}: {said}"
 
 
-def is_spent(purse: Purse) -> bool:
+def is_spent(budget: Purse) -> bool:
     """Whether a limit is reached. A purse with something left may still be too small for the next
     call."""
-    charged = balance_of(purse).charged
-    tokens = purse.tokens_limit is not None and charged.tokens >= purse.tokens_limit
-    return tokens or (purse.cost_limit is not None and charged.cost >= purse.cost_limit)
+    charged = balance_of(budget).charged
+    tokens = budget.tokens_limit is not None and charged.tokens >= budget.tokens_limit
+    return tokens or (budget.cost_limit is not None and charged.cost >= budget.cost_limit)
 
 
 def money(amount: Decimal) -> str:
@@ -57,34 +57,34 @@ def money(amount: Decimal) -> str:
     return f"{amount:,.2f}" if abs(amount) >= CENT else f"{Decimal(f'{amount:.2g}'):f}"
 
 
-def _tokens_left(purse: Purse, balance: Balance) -> str:
-    if purse.tokens_limit is None:
+def _tokens_left(budget: Purse, balance: Balance) -> str:
+    if budget.tokens_limit is None:
         return _("no limit")
-    left = max(purse.tokens_limit - balance.charged.tokens, 0)
+    left = max(budget.tokens_limit - balance.charged.tokens, 0)
     return _("of %(limit)s; %(left)s left") % {
-        "limit": f"{purse.tokens_limit:,}",
+        "limit": f"{budget.tokens_limit:,}",
         "left": f"{left:,}",
     }
 
 
-def _cost(purse: Purse) -> str:
+def _cost(budget: Purse) -> str:
     """Calls to a model without a price make the sum a lower bound; all of them, and nothing is
     known."""
-    if purse.calls and purse.unpriced_calls == purse.calls:
+    if budget.calls and budget.unpriced_calls == budget.calls:
         return "–"
-    return f"≥ {money(purse.cost_spent)}" if purse.unpriced_calls else money(purse.cost_spent)
+    return f"≥ {money(budget.cost_spent)}" if budget.unpriced_calls else money(budget.cost_spent)
 
 
-def _money_left(purse: Purse, balance: Balance) -> str:
+def _money_left(budget: Purse, balance: Balance) -> str:
     said = []
-    if purse.unpriced_calls:
-        said.append(_("%(calls)s calls have no price") % {"calls": f"{purse.unpriced_calls:,}"})
-    if purse.cost_limit is None:
+    if budget.unpriced_calls:
+        said.append(_("%(calls)s calls have no price") % {"calls": f"{budget.unpriced_calls:,}"})
+    if budget.cost_limit is None:
         said.append(_("no limit"))
     else:
-        left = max(purse.cost_limit - balance.charged.cost, Decimal(0))
+        left = max(budget.cost_limit - balance.charged.cost, Decimal(0))
         said.append(
             _("of %(limit)s; %(left)s left")
-            % {"limit": money(purse.cost_limit), "left": money(left)}
+            % {"limit": money(budget.cost_limit), "left": money(left)}
         )
     return "; ".join(said)

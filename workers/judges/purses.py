@@ -43,13 +43,13 @@ def register(provider: Provider) -> None:
         _providers.append(provider)
 
 
-def budgets_of(payer: BillingContext | None) -> list[ChargedCall]:
+def budgets_of(billing: BillingContext | None) -> list[ChargedCall]:
     """In the order of their keys, which is that in which they are locked. A payer without a purse
     is given one."""
-    if payer is None:
+    if billing is None:
         return []
-    found = {one.purse_id: one for provider in _providers for one in provider(payer)}
-    own = _of_trial(payer.trial_id) if payer.trial_id is not None else _of_run(payer)
+    found = {one.purse_id: one for provider in _providers for one in provider(billing)}
+    own = _of_trial(billing.trial_id) if billing.trial_id is not None else _of_run(billing)
     found.setdefault(own.purse_id, own)
     return [found[pk] for pk in sorted(found)]
 
@@ -60,13 +60,13 @@ def _of_trial(trial_id: int) -> ChargedCall:
     return ChargedCall(trial.purse_id, "the budget of the trial")
 
 
-def _of_run(payer: BillingContext) -> ChargedCall:
-    run = judge_run_of(payer.version_id, payer.configuration)
+def _of_run(billing: BillingContext) -> ChargedCall:
+    run = judge_run_of(billing.version_id, billing.configuration)
     refuse_unless_may_act(run.created_by)
-    version = CorpusVersion.objects.select_related("corpus").get(pk=payer.version_id)
+    version = CorpusVersion.objects.select_related("corpus").get(pk=billing.version_id)
     return ChargedCall(
         run.purse_id,
-        f"the budget of {payer.configuration} on {version.corpus.slug} {version.label}",
+        f"the budget of {billing.configuration} on {version.corpus.slug} {version.label}",
     )
 
 
@@ -86,9 +86,9 @@ def judge_run_of(version_id: int, configuration: str) -> JudgeRun:
     while (run := known.first()) is None:
         try:
             with transaction.atomic():
-                purse = Purse.objects.create(**default_limits(configuration))
+                budget = Purse.objects.create(**default_limits(configuration))
                 return JudgeRun.objects.create(
-                    version_id=version_id, configuration=configuration, purse=purse
+                    version_id=version_id, configuration=configuration, purse=budget
                 )
         except IntegrityError:  # somebody else was quicker, and our purse was never there
             if not CorpusVersion.objects.filter(pk=version_id).exists():

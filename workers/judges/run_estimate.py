@@ -108,13 +108,13 @@ def why_no_usd(model: str) -> str:
     return "" if known else NO_PRICE.format(model=model or "The model")
 
 
-def budget_to_start_from(configuration: Configuration, purse: Purse | None) -> dict[str, Any]:
+def budget_to_start_from(configuration: Configuration, budget: Purse | None) -> dict[str, Any]:
     """The limits that the judge has already, or the site's defaults; no money where it cannot be
     counted."""
     limits = default_limits(configuration.text)
     tokens, usd = limits["tokens_limit"], limits["cost_limit"]
-    if purse is not None:
-        tokens, usd = purse.tokens_limit, purse.cost_limit
+    if budget is not None:
+        tokens, usd = budget.tokens_limit, budget.cost_limit
     if why_no_usd(str(configuration.options["model"])):
         usd = None
     return {"tokens": tokens, "usd": plain(None if usd is None else Decimal(usd))}

@@ -238,8 +238,8 @@ class _RunFields:
                 undefined[configuration] = undefined.get(configuration, 0) + len(reasons) - without
                 models.setdefault(configuration, set()).add(model)
             elif state == states.FAILED:
-                alike = failures.setdefault(configuration, {})
-                alike[error] = alike.get(error, 0) + 1
+                similar = failures.setdefault(configuration, {})
+                similar[error] = similar.get(error, 0) + 1
             elif state == states.RUNNING:
                 before = progress.get(configuration, (0, 0))
                 progress[configuration] = (before[0] + done, before[1] + total)

@@ -51,14 +51,14 @@ NOT_REQUESTED = "no call has been paid for"
 
 def address_of(version: CorpusVersion, configuration: str) -> str:
     """The page of judges with this one chosen."""
-    wish = urlencode({"metric": configuration, "version": version.number})
-    return f"{reverse('judge-runs', args=[version.corpus.slug])}?{wish}"
+    requested = urlencode({"metric": configuration, "version": version.number})
+    return f"{reverse('judge-runs', args=[version.corpus.slug])}?{requested}"
 
 
 def inspector_of(version: CorpusVersion, configuration: str) -> str:
     """The responses that it judged, with prompts and answers."""
-    wish = urlencode({"metric": configuration, "version": version.number})
-    return f"{reverse('judge-inspector', args=[version.corpus.slug])}?{wish}"
+    requested = urlencode({"metric": configuration, "version": version.number})
+    return f"{reverse('judge-inspector', args=[version.corpus.slug])}?{requested}"
 
 
 def judges_table(version: CorpusVersion, lines: Sequence[JudgeProgress], with_money: bool) -> Table:
@@ -100,30 +100,30 @@ def _coverage(line: JudgeProgress) -> Cell:
     )
 
 
-def _money(purse: Purse | None) -> dict[str, Cell]:
-    if purse is None:
+def _money(budget: Purse | None) -> dict[str, Cell]:
+    if budget is None:
         return {column.key: Cell(reason=NOT_REQUESTED) for column in OF_MONEY}
     return {
-        "calls": Cell(purse.calls),
-        "tokens": Cell(purse.tokens_spent),
-        "cost": _cost(purse),
-        "tokens_left": _left(purse.tokens_limit, balance_of(purse).charged.tokens),
-        "usd_left": _money_left(purse),
+        "calls": Cell(budget.calls),
+        "tokens": Cell(budget.tokens_spent),
+        "cost": _cost(budget),
+        "tokens_left": _left(budget.tokens_limit, balance_of(budget).charged.tokens),
+        "usd_left": _money_left(budget),
     }
 
 
-def _cost(purse: Purse) -> Cell:
-    if purse.calls and purse.calls == purse.unpriced_calls:
+def _cost(budget: Purse) -> Cell:
+    if budget.calls and budget.calls == budget.unpriced_calls:
         return Cell(reason="the model has no price here")
-    note = f"{purse.unpriced_calls:,} calls have no price" if purse.unpriced_calls else ""
-    return Cell(float(purse.cost_spent), note=note)
+    note = f"{budget.unpriced_calls:,} calls have no price" if budget.unpriced_calls else ""
+    return Cell(float(budget.cost_spent), note=note)
 
 
 def _left(limit: int | None, spent: int) -> Cell:
     return Cell(reason="no limit") if limit is None else Cell(max(limit - spent, 0))
 
 
-def _money_left(purse: Purse) -> Cell:
-    if purse.cost_limit is None:
+def _money_left(budget: Purse) -> Cell:
+    if budget.cost_limit is None:
         return Cell(reason="no limit")
-    return Cell(float(max(purse.cost_limit - balance_of(purse).charged.cost, Decimal(0))))
+    return Cell(float(max(budget.cost_limit - balance_of(budget).charged.cost, Decimal(0))))

@@ -157,10 +157,10 @@ def outcome_of(trial: Trial) -> TrialOutcome:
     traces = {
         key: JudgeTrace.from_json(result.get("trace") or {}) for key, result in results.items()
     }
-    asked = {
+    prompt = {
         name for trace in traces.values() for name in (trace.request, trace.other_request) if name
     }
-    bodies, answers = _messages(asked), _answers(asked)
+    bodies, answers = _messages(prompt), _answers(prompt)
     judged = []
     for one in responses:
         mean, raters = means.get(one.pk, (None, 0))

@@ -59,21 +59,25 @@ def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 @require_safe
 def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
-    wish = _wish(request)
+    requested = _wish(request)
     lines = judge_lines(version, budgets=is_organiser(request.user))
-    chosen = _judge_named(wish)
-    if wish and chosen is None and wish not in [one.configuration for one in lines]:
+    chosen = _judge_named(requested)
+    if requested and chosen is None and requested not in [one.configuration for one in lines]:
         raise Http404("there is no such judge")
     form = JudgeForm(version, chosen=chosen) if is_organiser(request.user) else None
-    return _page(request, version, lines, form, wish)
+    return _page(request, version, lines, form, requested)
 
 
 @require_safe
 def judge_progress(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of a judge's card that asks for itself while it is at work."""
     version = version_or_404(request, slug)
-    wish = _wish(request)
-    found = judge_lines(version, only=wish, budgets=is_organiser(request.user)) if wish else []
+    requested = _wish(request)
+    found = (
+        judge_lines(version, only=requested, budgets=is_organiser(request.user))
+        if requested
+        else []
+    )
     line = found[0] if found else None
     return render(request, "judges/_run_progress.html", {"version": version, "line": line})
 
@@ -83,7 +87,7 @@ def _page(
     version: CorpusVersion,
     lines: list[JudgeProgress],
     form: JudgeForm | None,
-    wish: str = "",
+    params: str = "",
     **more: Any,
 ) -> HttpResponse:
     may_start = is_organiser(request.user)
@@ -92,7 +96,7 @@ def _page(
     shown = [
         one
         for one in lines
-        if one.configuration in (wish, wrong["budget_of"]) or one.state != "done"
+        if one.configuration in (params, wrong["budget_of"]) or one.state != "done"
     ]
     context = {
         "section": "corpora",
@@ -188,7 +192,7 @@ def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
     """Of a valid form; nothing, and an error of the form, where the judge cannot be had after
     all."""
     configuration: Configuration = form.cleaned_data["configuration"]
-    purse = _budget_of(version, configuration)
+    budget = _budget_of(version, configuration)
     try:
         found = estimate(configuration, version, select_systems(version))
     except MetricUnavailableError as problem:
@@ -198,10 +202,10 @@ def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
         "configuration": configuration,
         "estimate": estimated(found, configuration),
         "budget": BudgetForm(
-            initial=budget_to_start_from(configuration, purse),
+            initial=budget_to_start_from(configuration, budget),
             why_no_usd=why_no_usd(str(configuration.options["model"])),
         ),
-        "purse": purse,
+        "purse": budget,
     }
 
 
@@ -268,14 +272,14 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
             messages.success(request, "The budget is stored.")
             return redirect(address_of(version, line.configuration))
     form_to_start = JudgeForm(version, chosen=line.known)
-    wish = line.configuration
+    requested = line.configuration
     return _page(
         request,
         version,
         judge_lines(version),
         form_to_start,
-        wish,
-        budget_of=wish,
+        requested,
+        budget_of=requested,
         budget_form=form,
     )
 

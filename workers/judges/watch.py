@@ -50,14 +50,16 @@ class Watch:
         return raters_wait(LOOK_SECONDS)
 
 
-def is_wanted(payer: BillingContext | None) -> bool:
+def is_wanted(billing: BillingContext | None) -> bool:
     """Whether anything that is paid for is still under way. A script that asks for itself wants
     what it asks."""
-    if payer is None:
+    if billing is None:
         return True
-    if payer.trial_id is not None:
-        return Trial.objects.filter(pk=payer.trial_id, state=Trial.State.RUNNING).exists()
-    if not payer.system_ids:
+    if billing.trial_id is not None:
+        return Trial.objects.filter(pk=billing.trial_id, state=Trial.State.RUNNING).exists()
+    if not billing.system_ids:
         return True
-    runs = MetricRun.objects.filter(system__in=payer.system_ids, configuration=payer.configuration)
+    runs = MetricRun.objects.filter(
+        system__in=billing.system_ids, configuration=billing.configuration
+    )
     return runs.filter(state=MetricRun.State.RUNNING).exists()

@@ -157,9 +157,9 @@ class Scheduler:
         held, self._held = self._held, []
         return held
 
-    def _read(self, coming: Iterator[Call], room: int) -> list[Call]:
+    def _read(self, coming: Iterator[Call], capacity: int) -> list[Call]:
         batch: list[Call] = []
-        while len(batch) < room:
+        while len(batch) < capacity:
             call = self._following.popleft() if self._following else next(coming, None)
             if call is None:
                 self._all_read = True
@@ -217,8 +217,12 @@ class Scheduler:
 
     def _hand_over(self) -> None:
         now = time.monotonic()
-        room = (1 if self._is_probing else 2 * self._places.now) - self.sender.load
-        if room > 0 and now >= self._places.quiet_until and (going := self._line.ready(room, now)):
+        capacity = (1 if self._is_probing else 2 * self._places.now) - self.sender.load
+        if (
+            capacity > 0
+            and now >= self._places.quiet_until
+            and (going := self._line.ready(capacity, now))
+        ):
             sendable = {
                 call.key for call in self.book.mark_sent([attempt.call for attempt in going])
             }
@@ -303,8 +307,8 @@ class Scheduler:
 
     def _verdict(self, outcome: Outcome) -> Verdict:
         assert outcome.problem is not None
-        asked = "\n".join(one.text for one in outcome.attempt.call.request.messages)
-        return verdict(outcome.problem, self.endpoint, asked)
+        prompt = "\n".join(one.text for one in outcome.attempt.call.request.messages)
+        return verdict(outcome.problem, self.endpoint, prompt)
 
     def _again(
         self, attempt: Attempt, what: Again, begun: float, now: float, is_lost: bool

@@ -49,8 +49,8 @@ def price_of(model: str, prices: Mapping[str, tuple[Decimal, Decimal]]) -> Price
 def estimate(call: Call, price: Price = NO_PRICE, dialect: Dialect = PLAIN) -> Estimate:
     """What the call may take at most: a token for each byte of its prompt, and the longest answer
     it allows. Held until the answer comes, and then paid by what it took."""
-    asked, answered = _input_tokens(call.request, 1), longest_answer_of(call.request, dialect)
-    return Estimate(asked + answered, price.cost(asked, answered))
+    prompt, answered = _input_tokens(call.request, 1), longest_answer_of(call.request, dialect)
+    return Estimate(prompt + answered, price.cost(prompt, answered))
 
 
 def likely_tokens(call: Call, dialect: Dialect = PLAIN) -> int:

@@ -57,7 +57,7 @@ class Desk(Protocol):
 
 
 class JudgeClients(Protocol):
-    def open(self, model: str, payer: BillingContext | None) -> AbstractContextManager[Desk]: ...
+    def open(self, model: str, billing: BillingContext | None) -> AbstractContextManager[Desk]: ...
 
     def missing(self, model: str) -> str:
         """Why this process cannot have the model judge, or "". Cheap: asks no endpoint."""
@@ -77,6 +77,6 @@ def at_hand() -> JudgeClients:
     return _at_hand
 
 
-def use(desks: JudgeClients | None) -> None:
+def use(judge_clients: JudgeClients | None) -> None:
     global _at_hand
-    _at_hand = desks
+    _at_hand = judge_clients

@@ -68,13 +68,13 @@ def removed(response: str) -> str:
         found = find(response)
         if not found:
             break
-        kept, end = [], 0
+        retained, end = [], 0
         for one in found:
             if one.start >= end:
-                kept.append(_without_leader(response[end : one.start]))
+                retained.append(_without_leader(response[end : one.start]))
                 end = _end_of(response, one)
-        kept.append(response[end:].strip())
-        response = _BLANKS.sub(" ", " ".join(part for part in kept if part))
+        retained.append(response[end:].strip())
+        response = _BLANKS.sub(" ", " ".join(part for part in retained if part))
     return response
 
 

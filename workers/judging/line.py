@@ -38,16 +38,16 @@ class Line:
         """Taken from the line, but not sent: their places are still theirs."""
         self._placed.extendleft(reversed(attempts))
 
-    def ready(self, room: int, now: float) -> list[Attempt]:
+    def ready(self, capacity: int, now: float) -> list[Attempt]:
         """At most ``room`` attempts that may be sent now. Takes their places."""
         going: list[Attempt] = []
-        while len(going) < room:
+        while len(going) < capacity:
             if self._placed:
                 if self._placed_at > now:
                     break
                 going.append(self._placed.popleft())
             elif self._due and self._due[0][0] <= now:
-                self._take_slots(room - len(going), now)
+                self._take_slots(capacity - len(going), now)
             else:
                 break
         return going
@@ -68,9 +68,9 @@ class Line:
         self._due.clear()
         self._placed.clear()
 
-    def _take_slots(self, room: int, now: float) -> None:
+    def _take_slots(self, capacity: int, now: float) -> None:
         tokens = takes = 0.0
-        while self._due and self._due[0][0] <= now and len(self._placed) < room:
+        while self._due and self._due[0][0] <= now and len(self._placed) < capacity:
             attempt = self._due[0][2]
             takes = max(
                 seconds_for(len(self._placed) + 1, self._limits.requests_a_minute),

@@ -47,16 +47,16 @@ class InProcessClients:
 
     @contextmanager
     # The Protocol's.
-    def open(self, model: str, payer: BillingContext | None) -> Iterator[Dispatcher]:  # noqa: ARG002
+    def open(self, model: str, billing: BillingContext | None) -> Iterator[Dispatcher]:  # noqa: ARG002
         try:
             found = endpoint_for(model, self.site)
         except (LookupError, LocalServerError) as problem:
             raise EndpointFailed(str(problem)) from problem
         price = price_of(model, self.prices)
-        book = MemoryResponseCache(self.answers, price)
+        response_cache = MemoryResponseCache(self.answers, price)
         engine = Dispatcher(
             found.endpoint,
-            book,
+            response_cache,
             self.limits,
             self._pace(model),
             price=price,
@@ -68,7 +68,7 @@ class InProcessClients:
             yield engine
         finally:
             engine.close()
-            book.close()
+            response_cache.close()
 
     def _learner(self, model: str) -> Learner:
         def keep(dialect: Dialect) -> None:

@@ -20,6 +20,6 @@ def text_of(name: str) -> str | None:
     return _shelf(name)
 
 
-def use(shelf: PromptRegistry) -> None:
+def use(registry: PromptRegistry) -> None:
     global _shelf
-    _shelf = shelf
+    _shelf = registry

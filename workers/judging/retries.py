@@ -53,7 +53,7 @@ class GiveUp:
 Verdict = Again | Refused | GiveUp
 
 
-def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
+def verdict(problem: Exception, endpoint: Endpoint, prompt: str) -> Verdict:
     """``asked``: the texts of the request; an error that repeats them is not passed on."""
     import openai
 
@@ -62,12 +62,12 @@ def verdict(problem: Exception, endpoint: Endpoint, asked: str) -> Verdict:
     if isinstance(problem, UnreadableReply):
         return Again(str(problem))
     if isinstance(problem, openai.APIStatusError):
-        return _of_status(problem, endpoint, asked)
+        return _of_status(problem, endpoint, prompt)
     if isinstance(problem, AddressNotAllowed):
         return GiveUp(str(problem))
     if isinstance(problem, openai.APIConnectionError):
-        return Again(_connection_error(problem, endpoint, asked))
-    return GiveUp(f"{reason_of(problem)}: {storable_error(problem, endpoint, asked)}")
+        return Again(_connection_error(problem, endpoint, prompt))
+    return GiveUp(f"{reason_of(problem)}: {storable_error(problem, endpoint, prompt)}")
 
 
 def may_pass(problem: Exception) -> bool:
@@ -106,13 +106,13 @@ def may_be_charged(problem: Exception) -> bool:
     )
 
 
-def pause_before(again: int, wish: float | None = None, chance: float | None = None) -> float:
+def pause_before(again: int, params: float | None = None, chance: float | None = None) -> float:
     """Seconds before the ``again``-th time (1, 2, …): anywhere between 0 and 0.5 s doubled each
     time, at most 30 s, so that callers who failed together do not come back together. An endpoint's
     wish is waited for, up to 120 s, and then as much of the pause."""
     chance = random.random() if chance is None else chance
     pause = chance * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(again - 1, 30))
-    return pause if wish is None else min(max(wish, 0.0), MAX_PARAM_LENGTH) + min(pause, 1.0)
+    return pause if params is None else min(max(params, 0.0), MAX_PARAM_LENGTH) + min(pause, 1.0)
 
 
 def parse_params(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -140,13 +140,15 @@ def _number(written: str) -> float | None:
     return value if 0 <= value < float("inf") else None
 
 
-def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, asked: str) -> Verdict:
-    status, words = problem.status_code, storable_error(problem, endpoint, asked)
-    wish = parse_params(problem.response.headers)
+def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, prompt: str) -> Verdict:
+    status, words = problem.status_code, storable_error(problem, endpoint, prompt)
+    requested = parse_params(problem.response.headers)
     if status == 429 and problem.code != NO_MONEY:
-        return Again(f"it takes no more requests for now (429): {words}", wish, for_all=True)
+        return Again(f"it takes no more requests for now (429): {words}", requested, for_all=True)
     if status >= 500:
-        return Again(f"it answers with the error {status}: {words}", wish, for_all=wish is not None)
+        return Again(
+            f"it answers with the error {status}: {words}", requested, for_all=requested is not None
+        )
     if why := why_not_taken(problem):
         return Refused(why)
     if status == 429:
@@ -159,9 +161,9 @@ def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, asked: str) -
     return GiveUp(f"{reason_of(problem)}: {words}")
 
 
-def _connection_error(problem: Exception, endpoint: Endpoint, asked: str) -> str:
+def _connection_error(problem: Exception, endpoint: Endpoint, prompt: str) -> str:
     """The cause (a name that does not resolve, a connection refused) is one step behind what is
     raised."""
     cause = problem.__cause__
-    words = storable_error(cause, endpoint, asked) if isinstance(cause, Exception) else ""
+    words = storable_error(cause, endpoint, prompt) if isinstance(cause, Exception) else ""
     return "it cannot be reached, or dropped the connection" + (f": {words}" if words else "")

@@ -91,10 +91,10 @@ def request_body(
     model: str, messages: list[dict[str, str]], parameters: dict[str, Any], seed: int | None = None
 ) -> bytes:
     """Lone surrogates, which JSON over HTTP cannot carry, go as replacement characters."""
-    asked: dict[str, Any] = {"model": model, "messages": messages, **parameters}
+    inputs: dict[str, Any] = {"model": model, "messages": messages, **parameters}
     if seed is not None:
-        asked["seed"] = seed
-    return json.dumps(asked, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        inputs["seed"] = seed
+    return json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def reply_of(content: bytes) -> Reply:
@@ -159,30 +159,32 @@ def _of_the_text(
     if not bare or begin + len(bare) < len(generated):
         return None
     end = 0
-    for place, (token, _) in enumerate(chances):
+    for index, (token, _) in enumerate(chances):
         end += len(token)
         if end > begin:
-            return chances[place:]
+            return chances[index:]
     return None
 
 
 def _chances_of(logprobs: object) -> tuple[tuple[str, tuple[tuple[str, float], ...]], ...] | None:
     """None also where what the endpoint gives has another form: there is nothing that one could
     weight then."""
-    places = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not isinstance(places, list) or not places:
+    indices = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(indices, list) or not indices:
         return None
     try:
-        return tuple((storable(place["token"]), _top_of(place)) for place in places[:MAX_POSITIONS])
+        return tuple(
+            (storable(index["token"]), _top_of(index)) for index in indices[:MAX_POSITIONS]
+        )
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         return None
 
 
-def _top_of(place: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+def _top_of(index: dict[str, Any]) -> tuple[tuple[str, float], ...]:
     """Probability 0 comes as -9999, -infinity or null. What is above 0 is no logarithm of a
     probability."""
     top = []
-    for one in place["top_logprobs"][:MAX_PER_POSITION]:
+    for one in index["top_logprobs"][:MAX_PER_POSITION]:
         logarithm = one["logprob"]
         if isinstance(logarithm, (int, float)) and -1e6 < logarithm <= 1e-3:
             top.append((storable(one["token"]), min(float(logarithm), 0.0)))

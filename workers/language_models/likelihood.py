@@ -147,28 +147,30 @@ class CausalModel:
         Equal to one forward pass a continuation but for rounding: how they are grouped changes the
         last digits only.
         """
-        place_of: dict[Continuation, int] = {}
-        places = [place_of.setdefault(one, len(place_of)) for one in continuations]
-        distinct = list(place_of)
+        index_of: dict[Continuation, int] = {}
+        indices = [index_of.setdefault(one, len(index_of)) for one in continuations]
+        distinct = list(index_of)
         times = (
-            np.bincount(places, minlength=len(distinct)) if places else np.zeros(0, dtype=np.int64)
+            np.bincount(indices, minlength=len(distinct))
+            if indices
+            else np.zeros(0, dtype=np.int64)
         )
         found: dict[int, Likelihood] = {}
         done = 0
         # In the order of prefixes, what belongs together is in one window.
         order = sorted(
-            range(len(distinct)), key=lambda place: (distinct[place].prefix, distinct[place].text)
+            range(len(distinct)), key=lambda index: (distinct[index].prefix, distinct[index].text)
         )
         for start in range(0, len(order), _WINDOW):
             window = order[start : start + _WINDOW]
-            tokenised = self._tokenise([distinct[place] for place in window])
+            tokenised = self._tokenise([distinct[index] for index in window])
             for number, sums in self._log_probabilities([scored for scored, _ in tokenised]):
                 scored, cut = tokenised[number]
                 found[window[number]] = Likelihood(sums, len(scored.tokens) - scored.first, cut)
                 done += int(times[window[number]])
                 if progress is not None:
                     progress(done)
-        return [found[place] for place in places]
+        return [found[index] for index in indices]
 
     def _significantly_different(self) -> str:
         """A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not
@@ -193,9 +195,9 @@ class CausalModel:
 
     def _answer_begins(self) -> str:
         """What a template puts before an answer; templates themselves refuse an empty dialogue."""
-        asked = [{"role": "user", "content": "x"}]
+        inputs = [{"role": "user", "content": "x"}]
         closed = str(
-            self._tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=False)
+            self._tokenizer.apply_chat_template(inputs, tokenize=False, add_generation_prompt=False)
         )
         return self._in_template([("user", "x")]).removeprefix(closed)
 
@@ -206,16 +208,18 @@ class CausalModel:
         tokenised = []
         for one in continuations:
             # A response that spells a control token is scored as the characters that it is.
-            asked = self._tokenizer(
+            inputs = self._tokenizer(
                 one.text, add_special_tokens=False, split_special_tokens=True
             ).input_ids
-            if not asked:
+            if not inputs:
                 raise ValueError(f"nothing to score: {one.text[:50]!r} has no token")
             given = ids_of[one.prefix]
-            kept = asked[: self.max_tokens - 1]
-            room = self.max_tokens - len(kept)
-            cut = len(kept) < len(asked) or len(given) > room
-            tokenised.append((Scored((*given[-room:], *kept), min(len(given), room)), cut))
+            retained = inputs[: self.max_tokens - 1]
+            capacity = self.max_tokens - len(retained)
+            cut = len(retained) < len(inputs) or len(given) > capacity
+            tokenised.append(
+                (Scored((*given[-capacity:], *retained), min(len(given), capacity)), cut)
+            )
         return tokenised
 
     def _prefix_ids(self, prefix: str) -> tuple[int, ...]:
@@ -234,16 +238,16 @@ class CausalModel:
                 budget = (
                     self.nodes_at_once if self._shares else 1
                 )  # 1: every sequence in a row of its own
-                for row in in_rows([sequences[place] for place in waiting], budget):
-                    sums = self._sums(row, [sequences[waiting[place]] for place in row.sequences])
-                    for place, total in zip(row.sequences, sums, strict=True):
-                        finished.add(waiting[place])
-                        yield waiting[place], total
+                for row in in_rows([sequences[index] for index in waiting], budget):
+                    sums = self._sums(row, [sequences[waiting[index]] for index in row.sequences])
+                    for index, total in zip(row.sequences, sums, strict=True):
+                        finished.add(waiting[index])
+                        yield waiting[index], total
             except (RuntimeError, MemoryError) as error:
                 if not devices.is_out_of_memory(error):
                     raise
                 self._halve(error)
-            waiting = [place for place in waiting if place not in finished]
+            waiting = [index for index in waiting if index not in finished]
 
     def _halve(self, error: Exception) -> None:
         devices.free_unused_memory(self._device)
@@ -347,7 +351,7 @@ class CausalModel:
         two = [Scored((*stem, *branch), 1), Scored((*stem, *branch[::-1]), 1)]
         try:
             (row,) = in_rows(two, len(stem) + 2 * len(branch))
-            together = self._sums(row, [two[place] for place in row.sequences])
+            together = self._sums(row, [two[index] for index in row.sequences])
         except (TypeError, ValueError, RuntimeError, IndexError, ModelError):
             return False
         self._shares = False
@@ -355,7 +359,7 @@ class CausalModel:
             total for one in two for row in in_rows([one], 1) for total in self._sums(row, [one])
         ]
         tolerance = 1e-3 if self.dtype_name == "float32" else 0.1
-        in_order = (together[row.sequences.index(place)] for place in range(2))
+        in_order = (together[row.sequences.index(index)] for index in range(2))
         return all(
             abs(shared - single) <= tolerance * len(one.tokens)
             for shared, single, one in zip(in_order, alone, two, strict=True)

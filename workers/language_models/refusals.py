@@ -37,10 +37,10 @@ def key_fault(endpoint: Endpoint) -> str:
     return "the key of the endpoint holds characters that cannot be sent"
 
 
-def repeats(words: str, asked: str) -> bool:
+def repeats(words: str, inputs: str) -> bool:
     """Whether an error's words share ``TELLING`` characters in a row with what was asked, blanks
     and case aside."""
-    said, known = _bare(words), _bare(asked)
+    said, known = _bare(words), _bare(inputs)
     return any(
         said[start : start + TELLING] in known
         for start in range(max(1, len(said) - TELLING + 1))
@@ -48,11 +48,11 @@ def repeats(words: str, asked: str) -> bool:
     )
 
 
-def storable_error(problem: Exception, endpoint: Endpoint, asked: str) -> str:
+def storable_error(problem: Exception, endpoint: Endpoint, inputs: str) -> str:
     """The endpoint's own words about what it was ``asked``, as far as they may be kept: without its
     key, cut, and nothing of what it was asked."""
     words = without_key(words_of(problem), endpoint)[:MAX_TEXT_LENGTH]
-    return NOT_KEPT if repeats(words, asked) else words
+    return NOT_KEPT if repeats(words, inputs) else words
 
 
 def _bare(text: str) -> str:

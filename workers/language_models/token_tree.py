@@ -41,10 +41,10 @@ class Row:
 
     def mask(self) -> NDArray[np.bool_]:
         """nodes × nodes: whether the first attends to the second, itself or an ancestor."""
-        places = np.arange(len(self.tokens))
+        indices = np.arange(len(self.tokens))
         last = np.array(self.last_descendants)
-        seen: NDArray[np.bool_] = (places[:, None] >= places[None, :]) & (
-            places[:, None] <= last[None, :]
+        seen: NDArray[np.bool_] = (indices[:, None] >= indices[None, :]) & (
+            indices[:, None] <= last[None, :]
         )
         return seen
 
@@ -58,8 +58,8 @@ def in_rows(sequences: Sequence[Scored], budget: int) -> Iterator[Row]:
     """
     row, path = Row(), list[int]()
     before: tuple[int, ...] = ()
-    for place in sorted(range(len(sequences)), key=lambda place: sequences[place].tokens):
-        inputs = sequences[place].tokens[:-1]
+    for index in sorted(range(len(sequences)), key=lambda index: sequences[index].tokens):
+        inputs = sequences[index].tokens[:-1]
         shared = _common_beginning(before, inputs)
         if row.sequences and len(row.tokens) + len(inputs) - shared > budget:
             yield row
@@ -72,8 +72,8 @@ def in_rows(sequences: Sequence[Scored], budget: int) -> Iterator[Row]:
             row.last_descendants.append(0)
         for node in path:
             row.last_descendants[node] = len(row.tokens) - 1
-        row.sequences.append(place)
-        row.predictors.append(np.array(path[sequences[place].first - 1 :], dtype=np.int64))
+        row.sequences.append(index)
+        row.predictors.append(np.array(path[sequences[index].first - 1 :], dtype=np.int64))
         before = inputs
     if row.sequences:
         yield row

@@ -70,15 +70,15 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
     from workers.metrics.token_matching import TokenMatching
     from workers.model_files import ModelError
 
-    model, asked, baseline = str(options["model"]), int(options["layer"]), str(options["baseline"])
+    model, inputs, baseline = str(options["model"]), int(options["layer"]), str(options["baseline"])
 
     def make(references: Sequence[str]) -> TokenMatching:
         encoder = encoder_for(model)
-        if not 0 <= asked <= encoder.layers:
+        if not 0 <= inputs <= encoder.layers:
             raise ModelError(
-                f"the model {model} has layers 1 to {encoder.layers}, and no layer {asked}"
+                f"the model {model} has layers 1 to {encoder.layers}, and no layer {inputs}"
             )
-        layer = asked or own_layer(model, encoder.layers)
+        layer = inputs or own_layer(model, encoder.layers)
         documents = references if options["idf"] else None
         return TokenMatching(
             encoder, layer, documents, read_baseline(baseline, layer) if baseline else None

@@ -55,10 +55,10 @@ class Bleurt:
             )
         )
         scores: list[Score] = []
-        for place, of_one in enumerate(pairs):
+        for index, of_one in enumerate(pairs):
             answers = [next(found) for _ in of_one]
             if any(answer.cut for answer in answers):
-                remarks[place] = f"reference and response were cut at {model.max_tokens} tokens"
+                remarks[index] = f"reference and response were cut at {model.max_tokens} tokens"
             scores.append(
                 best_number([answer.value for answer in answers]) if answers else NO_REFERENCE
             )

@@ -31,14 +31,14 @@ def why_no_checkpoint(metric: str, options: Mapping[str, OptionValue]) -> str:
 
 
 def each_once(
-    asked: Sequence[Asked],
+    inputs: Sequence[Asked],
     answer: Callable[[list[Asked], Progress | None], list[Found]],
     progress: Progress | None,
     examples: int,
 ) -> list[Found]:
     """The answers in order of what is asked; equal questions are put once. ``progress`` hears of
     ``examples``."""
-    distinct = list(dict.fromkeys(asked))
+    distinct = list(dict.fromkeys(inputs))
 
     def of_examples(done: int) -> None:
         if progress is not None:
@@ -51,7 +51,7 @@ def each_once(
     )
     if progress is not None:
         progress(examples)
-    return [answers[one] for one in asked]
+    return [answers[one] for one in inputs]
 
 
 def number(value: float) -> Score:

@@ -306,7 +306,7 @@ def _split_outside_brackets(text: str, whole: str) -> Iterator[str]:
     """
     depth, start, in_quotes, escaped = 0, 0, False, False
     parts: list[str] = []
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if in_quotes:
             in_quotes = escaped or character != '"'
             escaped = character == "\\" and not escaped
@@ -319,8 +319,8 @@ def _split_outside_brackets(text: str, whole: str) -> Iterator[str]:
             if depth < 0:
                 break
         elif character == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+            parts.append(text[start:index])
+            start = index + 1
     if depth != 0 or in_quotes:
         raise ConfigurationError(f'a bracket or quotation mark has no partner in "{whole}"')
     parts.append(text[start:])

@@ -32,9 +32,9 @@ def copied_share(response: str, texts: Iterable[str]) -> float:
     run = min(RUN, len(words))
     there = {gram for text in texts for gram in _runs(normalised_tokens(text), run)}
     copied: set[int] = set()
-    for place, gram in enumerate(_runs(words, run)):
+    for index, gram in enumerate(_runs(words, run)):
         if gram in there:
-            copied.update(range(place, place + run))
+            copied.update(range(index, index + run))
     return len(copied) / len(words)
 
 
@@ -43,4 +43,4 @@ def copies(response: str, texts: Iterable[str]) -> bool:
 
 
 def _runs(words: Sequence[str], length: int) -> list[tuple[str, ...]]:
-    return [tuple(words[place : place + length]) for place in range(len(words) - length + 1)]
+    return [tuple(words[index : index + length]) for index in range(len(words) - length + 1)]

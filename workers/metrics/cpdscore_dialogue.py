@@ -68,10 +68,10 @@ def reported_label(prompt: JudgePromptFile, report: str) -> str:
     which the file says counts."""
     if report == FINAL:
         return prompt.score
-    place = 0 if report == OVERALL_TURN else 1
-    if len(prompt.labels) <= place or prompt.labels[place] == prompt.score:
+    index = 0 if report == OVERALL_TURN else 1
+    if len(prompt.labels) <= index or prompt.labels[index] == prompt.score:
         raise NoPrompt(f"the prompt's answer has no number for report={report}")
-    return prompt.labels[place]
+    return prompt.labels[index]
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:

@@ -60,7 +60,7 @@ def _faults(metric: Metric) -> Iterator[str]:
         _of_options,
         _of_configurations,
     )
-    yield from (f"{metric.name}: {fault}" for look in faults for fault in look(metric))
+    yield from (f"{metric.name}: {fault}" for check in faults for fault in check(metric))
 
 
 def _is_name(name: object, longest: int) -> bool:

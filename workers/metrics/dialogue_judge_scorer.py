@@ -46,9 +46,9 @@ class DialogueJudgeScorer:
         self._payer: BillingContext | None = None
         self._account = Account()
 
-    def paid_by(self, payer: BillingContext | None) -> None:
+    def paid_by(self, billing: BillingContext | None) -> None:
         """For whom the next scoring asks."""
-        self._payer = payer
+        self._payer = billing
 
     def account(self) -> Account:
         """Of the last call."""
@@ -68,7 +68,7 @@ class DialogueJudgeScorer:
         samples = Samples(self.judge)
         for dialogue in whole_dialogues(examples):
             low, high = self.turn_judge.prompt.scale
-            scores = [(low + high) / 2 + place / 100 for place in range(len(dialogue))]
+            scores = [(low + high) / 2 + index / 100 for index in range(len(dialogue))]
             yield from samples.first_asks(
                 samples.request_of(render_dialogue(self.judge.prompt, dialogue, scores))
             )
@@ -98,9 +98,9 @@ class DialogueJudgeScorer:
             facts=self._facts_of(signed),
             facts_of=lambda part: self._facts_of(signed[part]),
             remarks={
-                place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks
+                index: "; ".join(one.remarks) for index, one in enumerate(readings) if one.remarks
             },
-            traces={place: one.trace.as_json() for place, one in enumerate(readings)},
+            traces={index: one.trace.as_json() for index, one in enumerate(readings)},
         )
         return [one.score for one in readings]
 
@@ -156,11 +156,11 @@ class _TwoStepJudge:
 
     def reading(self, dialogue: Dialogue) -> Reading:
         """Of the texts that count, with what is to be known of the others."""
-        kept, *removed = (self._reading_of(texts) for texts in _variants(dialogue))
+        retained, *removed = (self._reading_of(texts) for texts in _variants(dialogue))
         if not removed:
-            return kept
+            return retained
         injections = tuple(one for example in dialogue for one in Texts.of(example).injections)
-        return of_both(self.judge, kept, removed[0], injections)
+        return of_both(self.judge, retained, removed[0], injections)
 
     def _calls_about(self, texts: Dialogue) -> list[tuple[int, Call]]:
         """With the number of the turn that each is about."""

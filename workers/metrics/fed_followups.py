@@ -118,7 +118,7 @@ def _texts(name: str, key: str, side: str, entry: object) -> tuple[str, ...]:
     where = f"{name}: $.{key}.{side}"
     if not isinstance(entry, list) or len(entry) > _MOST:
         raise FollowUpsError(f"{where}: must be a list of at most {_MOST} texts")
-    for place, text in enumerate(entry):
+    for index, text in enumerate(entry):
         if not isinstance(text, str) or not text.strip() or len(text) > 1000:
-            raise FollowUpsError(f"{where}[{place}]: must be a text of 1 to 1,000 characters")
+            raise FollowUpsError(f"{where}[{index}]: must be a text of 1 to 1,000 characters")
     return tuple(text.strip() for text in entry)

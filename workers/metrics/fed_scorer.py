@@ -56,7 +56,7 @@ class FollowUpScorer:
         model = causal_model_for(self._model_name)
         self._account = run_info_of(model, {})  # now, too: a run shows with what it is computed
         scored = self._scored(examples)
-        texts = {place: self._text_before(model, examples[place]) for place in scored}
+        texts = {index: self._text_before(model, examples[index]) for index in scored}
         scores: list[Score] = [
             NOT_LAST if one.response.strip() else EMPTY_RESPONSE for one in examples
         ]
@@ -64,13 +64,13 @@ class FollowUpScorer:
         for start in range(0, len(scored), _EXAMPLES_AT_ONCE):
             part = scored[start : start + _EXAMPLES_AT_ONCE]
             found = self._of_texts(
-                model, [texts[place] for place in part], _further(progress, start, len(part))
+                model, [texts[index] for index in part], _further(progress, start, len(part))
             )
-            for place in part:
-                value, cut = found[texts[place]]
-                scores[place] = value
+            for index in part:
+                value, cut = found[texts[index]]
+                scores[index] = value
                 if cut:
-                    remarks[place] = CUT
+                    remarks[index] = CUT
         if progress is not None and examples:
             progress(len(examples))
         mine = self._follow_ups[self._aspect]
@@ -86,14 +86,14 @@ class FollowUpScorer:
         return self._account
 
     def _scored(self, examples: Sequence[Example]) -> list[int]:
-        answered = [place for place, one in enumerate(examples) if one.response.strip()]
+        answered = [index for index, one in enumerate(examples) if one.response.strip()]
         if not self._at_the_end:
             return answered
         last: dict[str, int] = {}
-        for place in answered:
-            dialogue = examples[place].dialogue_id
-            if dialogue not in last or examples[place].turn > examples[last[dialogue]].turn:
-                last[dialogue] = place
+        for index in answered:
+            dialogue = examples[index].dialogue_id
+            if dialogue not in last or examples[index].turn > examples[last[dialogue]].turn:
+                last[dialogue] = index
         return sorted(last.values())
 
     def _text_before(self, model: CausalModel, example: Example) -> tuple[str, str]:
@@ -112,10 +112,10 @@ class FollowUpScorer:
         known = store.get_many(namespace, [text for text, _ in texts])
         known = {text: row for text, row in known.items() if row.shape == (len(columns) + 1,)}
         unknown = [one for one in dict.fromkeys(texts) if one[0] not in known]
-        asked = [
+        inputs = [
             Continuation(text, lead + follow_up) for text, lead in unknown for follow_up in columns
         ]
-        found = model.likelihoods(asked, _scaled(progress, len(texts), len(asked)))
+        found = model.likelihoods(inputs, _scaled(progress, len(texts), len(inputs)))
         new: dict[str, NDArray[np.float32]] = {}
         for number, (text, _) in enumerate(unknown):
             here = found[number * len(columns) : (number + 1) * len(columns)]
@@ -133,7 +133,7 @@ class FollowUpScorer:
         said = [
             text for name in sorted(self._follow_ups) for text in _all_of(self._follow_ups[name])
         ]
-        return {text: place for place, text in enumerate(dict.fromkeys(said))}
+        return {text: index for index, text in enumerate(dict.fromkeys(said))}
 
     def _score_of(self, row: NDArray[np.float32], columns: dict[str, int]) -> float:
         mine = self._follow_ups[self._aspect]

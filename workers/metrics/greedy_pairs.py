@@ -40,14 +40,14 @@ def best_matches(
     × dimensions, in rows of length one. All responses to one reference are compared with it in one
     product of matrices."""
     to_reference: dict[str, list[int]] = {}
-    for place, (response, reference) in enumerate(pairs):
+    for index, (response, reference) in enumerate(pairs):
         if len(responses[response]) and len(references[reference]):
-            to_reference.setdefault(reference, []).append(place)
-    for reference, places in to_reference.items():
-        texts = [responses[pairs[place][0]] for place in places]
+            to_reference.setdefault(reference, []).append(index)
+    for reference, indices in to_reference.items():
+        texts = [responses[pairs[index][0]] for index in indices]
         starts = np.cumsum([0, *map(len, texts)])
         cosines = np.concatenate(texts) @ references[reference].T
         of_response = cosines.max(axis=1)
         of_reference = np.maximum.reduceat(cosines, starts[:-1], axis=0)
-        for row, place in enumerate(places):
-            yield Matches(place, of_response[starts[row] : starts[row + 1]], of_reference[row])
+        for row, index in enumerate(indices):
+            yield Matches(index, of_response[starts[row] : starts[row + 1]], of_reference[row])

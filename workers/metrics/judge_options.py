@@ -154,10 +154,10 @@ def _own(name: str) -> JudgePromptFile:
 
 
 def _read(name: str) -> JudgePromptFile:
-    on_shelf = prompt_shelf.text_of(name) if _REGISTERED.fullmatch(name) else None
-    if on_shelf is not None:
+    registered = prompt_shelf.text_of(name) if _REGISTERED.fullmatch(name) else None
+    if registered is not None:
         try:
-            return read_prompt(on_shelf)
+            return read_prompt(registered)
         except ImportFailed as problem:
             raise NoPrompt(f"the prompt {name}: {problem}") from None
     try:

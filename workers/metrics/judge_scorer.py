@@ -58,9 +58,9 @@ class JudgeScorer:
         self._payer: BillingContext | None = None
         self._account = Account()
 
-    def paid_by(self, payer: BillingContext | None) -> None:
+    def paid_by(self, billing: BillingContext | None) -> None:
         """For whom the next scoring asks."""
-        self._payer = payer
+        self._payer = billing
 
     def account(self) -> Account:
         """Of the last call."""
@@ -76,22 +76,22 @@ class JudgeScorer:
         return Asked(self.judge).calls(examples)
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        asked = Asked(self.judge)
+        inputs = Asked(self.judge)
         with desk.at_hand().open(self.judge.model, self._payer) as at:
-            asked.samples.learner = at.learner
+            inputs.samples.learner = at.learner
             self._account = Account(
                 model=at.model_label, device=at.device_label
             )  # now, too: a run shows who judges
             at.ask(
-                asked.calls(examples),
-                asked.samples.take,
-                by_example(progress, len(examples), asked.count(examples)),
+                inputs.calls(examples),
+                inputs.samples.take,
+                by_example(progress, len(examples), inputs.count(examples)),
             )
             label, device = at.model_label, at.device_label
-        asked.samples.refuse_without_numbers()
-        readings = [asked.reading(example) for example in examples]
+        inputs.samples.refuse_without_numbers()
+        readings = [inputs.reading(example) for example in examples]
         signed = [
-            Signed.of(asked.samples, *one)
+            Signed.of(inputs.samples, *one)
             for one in zip(readings, ([one] for one in examples), strict=True)
         ]
         self._account = Account(
@@ -100,11 +100,11 @@ class JudgeScorer:
             facts=facts_of(self.judge, signed),
             facts_of=lambda part: facts_of(self.judge, signed[part]),
             remarks={
-                place: "; ".join(one.remarks) for place, one in enumerate(readings) if one.remarks
+                index: "; ".join(one.remarks) for index, one in enumerate(readings) if one.remarks
             },
             traces={
-                place: one.trace.as_json()
-                for place, one in enumerate(readings)
+                index: one.trace.as_json()
+                for index, one in enumerate(readings)
                 if one.trace.request
             },
         )
@@ -152,10 +152,10 @@ class Asked:
     def reading(self, example: Example) -> Reading:
         """Of the text that counts, with what is to be known of the other one."""
         texts = Texts.of(example)
-        kept = self.reading_as_it_is(texts.kept)
-        if texts.removed is None or not kept.trace.request:
-            return kept
-        return of_both(self.judge, kept, self.reading_as_it_is(texts.removed), texts.injections)
+        retained = self.reading_as_it_is(texts.kept)
+        if texts.removed is None or not retained.trace.request:
+            return retained
+        return of_both(self.judge, retained, self.reading_as_it_is(texts.removed), texts.injections)
 
     def _can_be_judged(self, example: Example) -> bool:
         return not self._needs_reference or any(one.strip() for one in example.references)
@@ -171,18 +171,20 @@ def in_order(examples: Iterable[Example]) -> list[Example]:
     return sorted(listed, key=lambda one: (dialogues[one.dialogue_id], one.turn))
 
 
-def of_both(judge: Judge, kept: Reading, removed: Reading, injections: tuple[str, ...]) -> Reading:
+def of_both(
+    judge: Judge, retained: Reading, removed: Reading, injections: tuple[str, ...]
+) -> Reading:
     """The reading that counts of a text with injections, with the score of the other one."""
-    counts, other = (removed, kept) if judge.removes_injections else (kept, removed)
+    counts, other = (removed, retained) if judge.removes_injections else (retained, removed)
     trace = replace(
         counts.trace,
         injections=injections,
-        kept=_defined(kept.score),
+        kept=_defined(retained.score),
         removed=_defined(removed.score),
         other_request=other.trace.request,
     )
     after = (
-        f"removed; with it {_figure(kept.score)}"
+        f"removed; with it {_figure(retained.score)}"
         if counts is removed
         else f"without it {_figure(removed.score)}"
     )

@@ -120,11 +120,11 @@ def _k_means_plus_plus(
         shares[start] = draws.uniform(size=(clusters - 1, trials))
     closest = distances[chosen[:, 0]]
     rows = np.arange(starts)
-    for place in range(1, clusters):
-        candidates = _in_proportion(closest, shares[:, place - 1])
+    for index in range(1, clusters):
+        candidates = _in_proportion(closest, shares[:, index - 1])
         with_candidate = np.minimum(closest[:, None, :], distances[candidates])
         best = np.argmin(with_candidate.sum(axis=2), axis=1)
-        chosen[:, place] = candidates[rows, best]
+        chosen[:, index] = candidates[rows, best]
         closest = with_candidate[rows, best]
     return chosen
 
@@ -139,16 +139,16 @@ def _in_proportion(weights: Float64Array, shares: Float64Array) -> IntArray:
     ends = so_far[count - 1 :: count]
     before = np.concatenate([[0.0], ends[:-1]])
     wanted = before[:, None] + shares * (ends - before)[:, None]
-    places = np.searchsorted(so_far, wanted) - (np.arange(rows) * count)[:, None]
-    found: IntArray = np.clip(places, 0, count - 1)
+    indices = np.searchsorted(so_far, wanted) - (np.arange(rows) * count)[:, None]
+    found: IntArray = np.clip(indices, 0, count - 1)
     return found
 
 
 def _drawn(draws: RandomState, count: int, size: int) -> IntArray:
     """Places with equal chances, as ``draws.choice(count, size, p=…)`` draws them, which would
     check p each time."""
-    places: IntArray = _up_to_each(count).searchsorted(draws.random_sample(size), side="right")
-    return places
+    indices: IntArray = _up_to_each(count).searchsorted(draws.random_sample(size), side="right")
+    return indices
 
 
 @lru_cache(maxsize=8)

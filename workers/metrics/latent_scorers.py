@@ -36,10 +36,10 @@ class LatentScores:
         """One an example, in order; ``Undefined`` without a response, a context or a reference."""
         model, remarks = latent_model(self._trained), dict[int, str]()
         self._account = run_info_of(model, remarks, self.facts())
-        asked = [_judged(example) for example in examples]
+        inputs = [_judged(example) for example in examples]
         flat = [
             one
-            for of_example in asked
+            for of_example in inputs
             if not isinstance(of_example, Undefined)
             for one in of_example
         ]
@@ -49,15 +49,15 @@ class LatentScores:
 
         found = iter(each_once(flat, of_model, progress, len(examples)))
         scores: list[Score] = []
-        for place, of_example in enumerate(asked):
+        for index, of_example in enumerate(inputs):
             if isinstance(of_example, Undefined):
                 scores.append(of_example)
                 continue
             best = max((next(found) for _ in of_example), key=lambda one: one.value)
             cut = model.is_cut(of_example[0].context, of_example[0].response)
-            remarks[place] = _told(best) + (f"; {CUT}" if cut else "")
+            remarks[index] = _told(best) + (f"; {CUT}" if cut else "")
             scores.append(number(best.value))
-        whole = [[] if isinstance(of_example, Undefined) else of_example for of_example in asked]
+        whole = [[] if isinstance(of_example, Undefined) else of_example for of_example in inputs]
         shown = [
             [text for one in of_one[:1] for text in (one.response, *one.context[-model.turns :])]
             for of_one in whole
@@ -86,21 +86,22 @@ class FollowScores:
         """One an example, in order; ``Undefined`` without a response or a context."""
         model, remarks = latent_model(self._trained), dict[int, str]()
         self._account = run_info_of(model, remarks)
-        asked = [asked_of(example) for example in examples]
-        pairs = [one for one in asked if not isinstance(one, Undefined)]
+        inputs = [asked_of(example) for example in examples]
+        pairs = [one for one in inputs if not isinstance(one, Undefined)]
         found = iter(
             each_once(pairs, lambda distinct, _: model.follows(distinct), progress, len(examples))
         )
         scores: list[Score] = []
-        for place, pair in enumerate(asked):
+        for index, pair in enumerate(inputs):
             if isinstance(pair, Undefined):
                 scores.append(pair)
                 continue
             scores.append(number(next(found)))
             if model.is_cut(*pair):
-                remarks[place] = CUT
+                remarks[index] = CUT
         shown = [
-            [] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked
+            [] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]]
+            for one in inputs
         ]
         self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores

@@ -43,8 +43,8 @@ class Coherency:
         ``NoChatTemplateError``."""
         model = causal_model_for(self._model_name)
         self._account = run_info_of(model, {})  # now, too: a run shows with what it is computed
-        asked = self._asked(model, examples)
-        continuations = [one for place in sorted(asked) for one in asked[place]]
+        inputs = self._asked(model, examples)
+        continuations = [one for index in sorted(inputs) for one in inputs[index]]
         found = iter(
             model.likelihoods(
                 continuations, _by_example(progress, len(examples), len(continuations))
@@ -52,14 +52,14 @@ class Coherency:
         )
         remarks: dict[int, str] = {}
         scores: list[Score] = []
-        for place, example in enumerate(examples):
-            if place not in asked:
+        for index, example in enumerate(examples):
+            if index not in inputs:
                 scores.append(NO_CONTEXT if example.response.strip() else EMPTY_RESPONSE)
                 continue
-            likelihoods = [next(found) for _ in asked[place]]
+            likelihoods = [next(found) for _ in inputs[index]]
             scores.append(self._score_of(likelihoods))
             if remark := self._remark(example, likelihoods):
-                remarks[place] = remark
+                remarks[index] = remark
         shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
         self._account = replace(
             run_info_of(model, remarks), read=read_of_responses(model, shown, scores)
@@ -75,8 +75,8 @@ class Coherency:
     ) -> dict[int, list[Continuation]]:
         """By the example's place what is to be computed; nothing for one that has no score."""
         befores: dict[object, Before] = {}
-        asked: dict[int, list[Continuation]] = {}
-        for place, example in enumerate(examples):
+        inputs: dict[int, list[Continuation]] = {}
+        for index, example in enumerate(examples):
             response = example.response.strip()
             persona = example.persona if self._persona else ()
             if not response or not any(one.text.strip() for one in example.context):
@@ -86,8 +86,8 @@ class Coherency:
                 befores[key] = before_utterance(
                     self._style, TARGET, example.context, persona, model
                 )
-            asked[place] = self._continuations(befores[key], response, model)
-        return asked
+            inputs[index] = self._continuations(befores[key], response, model)
+        return inputs
 
     def _continuations(
         self,

@@ -16,9 +16,9 @@ def longest_common_subsequence(response: TokenisedText, reference: TokenisedText
     row = everywhere
     positions = reference.positions
     for word in response.tokens:
-        places = positions.get(word)
-        if places is not None:
-            matches = row & places
+        indices = positions.get(word)
+        if indices is not None:
+            matches = row & indices
             row = ((row + matches) | (row - matches)) & everywhere
     return len(reference.tokens) - row.bit_count()
 

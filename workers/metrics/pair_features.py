@@ -150,7 +150,7 @@ def _as_share_of(
 def _run_info_of(
     encoder: TextEncoder, cut: frozenset[int], systems: int, details: Mapping[str, Any]
 ) -> Account:
-    cut_people = sum(place >= systems for place in cut)
+    cut_people = sum(index >= systems for index in cut)
     noted = {
         "pairs_cut": {
             "system": len(cut) - cut_people,

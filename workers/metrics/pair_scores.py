@@ -101,15 +101,15 @@ class BestReference:
         remarks: dict[int, str] = {}
         read: list[Read] = []
         scores: list[Score] = []
-        for place, mine in enumerate(pairs_of):
+        for index, mine in enumerate(pairs_of):
             score, of_example = self._best(comparison, values, mine, pairs)
             scores.append(score)
             read.append(of_example)
             for pair in mine:
                 if said := self._remark(values[pair]):
-                    remarks[place] = said
+                    remarks[index] = said
             if isinstance(score, float) and self._is_of_another_order(values, mine, pairs):
-                remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), ANOTHER_ORDER]))
+                remarks[index] = "; ".join(filter(None, [remarks.get(index, ""), ANOTHER_ORDER]))
         if progress is not None and examples:
             progress(len(examples))
         self._account = replace(comparison.account(), remarks=remarks, read=read)
@@ -121,7 +121,7 @@ class BestReference:
 
     def _distinct_pairs(self, examples: Sequence[Example]) -> tuple[list[Pair], list[list[int]]]:
         """Every pair once, and for each example the places of its pairs."""
-        place_of: dict[Pair, int] = {}
+        index_of: dict[Pair, int] = {}
         prepared: dict[str, str] = {}
 
         def ready(text: str) -> str:
@@ -133,13 +133,13 @@ class BestReference:
         pairs_of = []
         for example in examples:
             response = ready(example.response)
-            asked = [
+            inputs = [
                 (response, ready(reference))
                 for reference in example.references
                 if reference.strip()
             ]
-            pairs_of.append([place_of.setdefault(pair, len(place_of)) for pair in asked])
-        return list(place_of), pairs_of
+            pairs_of.append([index_of.setdefault(pair, len(index_of)) for pair in inputs])
+        return list(index_of), pairs_of
 
     def _references_of_turns(self, examples: Sequence[Example]) -> list[str]:
         turns = {(example.dialogue_id, example.turn): example.references for example in examples}
@@ -151,13 +151,13 @@ class BestReference:
         """Whether the best value is that of equal texts, and no text is equal. Upper and lower case
         may be one."""
         best = max(
-            mine, key=lambda place: float(np.nan_to_num(values[place, self._column], nan=-np.inf))
+            mine, key=lambda index: float(np.nan_to_num(values[index, self._column], nan=-np.inf))
         )
         if not values[best, self._column] >= NEARLY_ONE:
             return False
         return all(
-            pairs[place][0] != pairs[place][1] and not _read_pair(values[place]).same_tokens
-            for place in mine
+            pairs[index][0] != pairs[index][1] and not _read_pair(values[index]).same_tokens
+            for index in mine
         )
 
     def _best(
@@ -166,18 +166,18 @@ class BestReference:
         """The score, and what was read of the response and all its references."""
         if not mine:
             return NO_REFERENCE, Read(0)
-        read = [_read_pair(values[place]) for place in mine]
+        read = [_read_pair(values[index]) for index in mine]
         whole = Read(
             read[0].response.tokens + sum(one.reference.tokens for one in read),
             read[0].response.unknown + sum(one.reference.unknown for one in read),
         )
         defined: list[float] = []
         faults: list[Undefined] = []
-        for place, of_pair in zip(mine, read, strict=True):
-            value = float(values[place, self._column])
+        for index, of_pair in zip(mine, read, strict=True):
+            value = float(values[index, self._column])
             if value != value:
                 continue
-            if fault := of_pair.fault(pairs[place][0] == pairs[place][1], value):
+            if fault := of_pair.fault(pairs[index][0] == pairs[index][1], value):
                 faults.append(fault)
             else:
                 defined.append(value)
@@ -205,18 +205,18 @@ def _all_values(
     unknown = _fill_remembered(comparison, pairs, values)
     done = len(pairs) - len(unknown)
     tell(done)
-    for block in _blocks([pairs[place] for place in unknown]):
-        places = [unknown[one] for one in block]
-        asked = [pairs[place] for place in places]
+    for block in _blocks([pairs[index] for index in unknown]):
+        indices = [unknown[one] for one in block]
+        inputs = [pairs[index] for index in indices]
         # As they are remembered: two systems that say the same are equal to the last digit, in
         # whatever calls.
-        values[places] = comparison.compare(asked).astype(np.float32)
+        values[indices] = comparison.compare(inputs).astype(np.float32)
         if comparison.namespace:
             comparison.store.put_many(
                 comparison.namespace,
-                {_key(pairs[place]): values[place].astype(np.float32) for place in places},
+                {_key(pairs[index]): values[index].astype(np.float32) for index in indices},
             )
-        done += len(places)
+        done += len(indices)
         tell(done)
     return values
 
@@ -231,12 +231,12 @@ def _fill_remembered(comparison: PairComparison, pairs: list[Pair], values: Valu
         known: Mapping[str, NDArray[np.float32]] = comparison.store.get_many(
             comparison.namespace, keys
         )
-        for place, key in enumerate(keys, start):
+        for index, key in enumerate(keys, start):
             row = known.get(key)
             if row is not None and row.shape == (comparison.width,):
-                values[place] = row
+                values[index] = row
             else:
-                unknown.append(place)
+                unknown.append(index)
     return unknown
 
 
@@ -251,17 +251,17 @@ def _blocks(pairs: list[Pair]) -> Iterator[list[int]]:
     references are needed at a time."""
     first_reference: dict[str, int] = {}
     of_response: dict[str, list[int]] = {}
-    for place, (response, reference) in enumerate(pairs):
-        first_reference.setdefault(reference, place)
-        of_response.setdefault(response, []).append(place)
+    for index, (response, reference) in enumerate(pairs):
+        first_reference.setdefault(reference, index)
+        of_response.setdefault(response, []).append(index)
     in_order = sorted(of_response.items(), key=lambda item: first_reference[pairs[item[1][0]][1]])
     block: list[int] = []
     characters = 0
-    for response, places in in_order:
+    for response, indices in in_order:
         if block and characters + len(response) > CHARACTERS_AT_ONCE:
             yield block
             block, characters = [], 0
-        block += places
+        block += indices
         characters += len(response) + 20  # the array around an empty text takes space, too
     if block:
         yield block

@@ -38,7 +38,7 @@ class BlendedScores:
                 progress(done // 2)
 
         follows = self._unreferenced.score(examples, half)
-        alike = self._referenced.score(examples)
+        similar = self._referenced.score(examples)
         remarks = dict(self._referenced.account().remarks) | dict(
             self._unreferenced.account().remarks
         )
@@ -47,7 +47,7 @@ class BlendedScores:
         self._account = replace(self._account, read=[sum_of(of_one) for of_one in read])
         if progress is not None:
             progress(len(examples))
-        return [self._blended(*pair) for pair in zip(follows, alike, strict=True)]
+        return [self._blended(*pair) for pair in zip(follows, similar, strict=True)]
 
     def _tell(self, revision: str, remarks: dict[int, str]) -> None:
         said = self._unreferenced.account()
@@ -62,12 +62,12 @@ class BlendedScores:
         return number(blended(follows, min(1.0, max(0.0, (1.0 + cosine) / 2)), self._blend))
 
 
-def blended(follows: float, alike: float, blend: str) -> float:
+def blended(follows: float, similar: float, blend: str) -> float:
     """RUBER's four strategies (Tao et al., 2018); both numbers in [0, 1], and so is the result."""
     if blend == "min":
-        return min(follows, alike)
+        return min(follows, similar)
     if blend == "max":
-        return max(follows, alike)
+        return max(follows, similar)
     if blend == "geometric":
-        return math.sqrt(follows * alike)
-    return (follows + alike) / 2
+        return math.sqrt(follows * similar)
+    return (follows + similar) / 2

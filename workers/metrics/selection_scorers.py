@@ -64,20 +64,21 @@ class Readings:
         knows no token of one. What was cut is remarked."""
         model, remarks = density_model(self._trained), dict[int, str]()
         self._account = run_info_of(model, remarks, self.facts(model))
-        asked = [asked_of(example) for example in examples]
-        whole = [place for place, one in enumerate(asked) if not isinstance(one, Undefined)]
-        pairs = [one for one in asked if not isinstance(one, Undefined)]
+        inputs = [asked_of(example) for example in examples]
+        whole = [index for index, one in enumerate(inputs) if not isinstance(one, Undefined)]
+        pairs = [one for one in inputs if not isinstance(one, Undefined)]
         found: list[Reading | Undefined] = [
-            one if isinstance(one, Undefined) else NO_CONTEXT for one in asked
+            one if isinstance(one, Undefined) else NO_CONTEXT for one in inputs
         ]
-        for place, reading in zip(
+        for index, reading in zip(
             whole, each_once(pairs, model.read, progress, len(examples)), strict=True
         ):
-            found[place] = reading
+            found[index] = reading
             if reading.cut:
-                remarks[place] = f"the context was cut: the model takes {model.max_tokens} tokens"
+                remarks[index] = f"the context was cut: the model takes {model.max_tokens} tokens"
         shown = [
-            [] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]] for one in asked
+            [] if isinstance(one, Undefined) else [one[1], *one[0][-model.turns :]]
+            for one in inputs
         ]
         self._account = replace(self._account, read=read_of_responses(model, shown, found))
         return found
@@ -119,7 +120,7 @@ class DialogueReadings(Readings):
         remarks: dict[int, str] = {}
         read: list[Read] = []
         begin = 0
-        for place, dialogue in enumerate(dialogues):
+        for index, dialogue in enumerate(dialogues):
             of_dialogue = range(begin, begin + len(dialogue))
             begin += len(dialogue)
             read.append(sum_of(account.read[turn] for turn in of_dialogue))
@@ -130,10 +131,10 @@ class DialogueReadings(Readings):
             ]
             lacking = len(dialogue) - len(distances)
             if any(turn in account.remarks for turn in of_dialogue):
-                remarks[place] = "a context was cut: the model takes no more tokens"
+                remarks[index] = "a context was cut: the model takes no more tokens"
             if lacking and distances:
                 said = f"{lacking} of {len(dialogue)} responses have no score"
-                remarks[place] = "; ".join(filter(None, [remarks.get(place, ""), said]))
+                remarks[index] = "; ".join(filter(None, [remarks.get(index, ""), said]))
             none = Undefined("no response of the dialogue has a score")
             scores.append(number(dialogue_score(distances, self._form)) if distances else none)
         self._account = replace(account, remarks=remarks, read=read)

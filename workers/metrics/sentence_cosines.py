@@ -66,18 +66,18 @@ class SentenceCosines:
         start: int,
         tell: Callable[[int, int], None],
     ) -> Iterator[Score]:
-        asked = [self.texts_of(encoder, example) for example in part]
+        inputs = [self.texts_of(encoder, example) for example in part]
         rows = {
             text: row
-            for row, text in enumerate(dict.fromkeys(text for texts in asked for text in texts))
+            for row, text in enumerate(dict.fromkeys(text for texts in inputs for text in texts))
         }
         vectors = encoder.sentence_vectors(
             list(rows), self._pooling, progress=lambda done: tell(done, len(rows))
         )
         ids = encoder.token_ids(list(rows))
-        for place, (example, texts) in enumerate(zip(part, asked, strict=True), start):
+        for index, (example, texts) in enumerate(zip(part, inputs, strict=True), start):
             if any(rows[text] in vectors.cut for text in texts):
-                self._remarks.setdefault(place, _CUT)
+                self._remarks.setdefault(index, _CUT)
             own = [ids[rows[text]] for text in texts]
             read = [read_of(one, encoder.unknown_id) for one in own]
             self._read.append(
@@ -185,14 +185,14 @@ class ContextCosine(SentenceCosines):
         first."""
         said = [utterance.text.strip() for utterance in example.context if utterance.text.strip()]
         latest = said[-self._utterances :] if self._utterances else said
-        room = encoder.sentence_tokens - 2  # the tokens around a text
-        kept: list[str] = []
+        capacity = encoder.sentence_tokens - 2  # the tokens around a text
+        retained: list[str] = []
         for text in reversed(latest):
-            room -= self._length(encoder, text)
-            if room < 0 and kept:
+            capacity -= self._length(encoder, text)
+            if capacity < 0 and retained:
                 break
-            kept.append(text)
-        return " ".join(reversed(kept))
+            retained.append(text)
+        return " ".join(reversed(retained))
 
     def _length(self, encoder: TextEncoder, text: str) -> int:
         length = self._lengths.get(text)

@@ -80,8 +80,8 @@ class TokenisedText:
         bit-parallel LCS)."""
         if self._positions is None:
             self._positions = {}
-            for place, token in enumerate(self.tokens):
-                self._positions[token] = self._positions.get(token, 0) | (1 << place)
+            for index, token in enumerate(self.tokens):
+                self._positions[token] = self._positions.get(token, 0) | (1 << index)
         return self._positions
 
 

@@ -123,12 +123,12 @@ class TokenMatching:
         found = self._encoder.token_states(texts, self._layer, remember=remember)
         return {
             text: _Encoded(
-                unit_rows(found.states[place]),
-                self._weigh(found.ids[place]),
-                own_ids=[id_ for id_ in found.ids[place].tolist() if id_ not in self._around],
-                cut=place in found.cut,
+                unit_rows(found.states[index]),
+                self._weigh(found.ids[index]),
+                own_ids=[id_ for id_ in found.ids[index].tolist() if id_ not in self._around],
+                cut=index in found.cut,
             )
-            for place, text in enumerate(texts)
+            for index, text in enumerate(texts)
         }
 
     def _encoded_references(self, texts: list[str]) -> dict[str, _Encoded]:

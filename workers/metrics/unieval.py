@@ -57,19 +57,22 @@ class UniEval:
             remarks,
             (("max_tokens", str(model.max_tokens)), ("questions_hash", self._questions.revision)),
         )
-        asked = [self._asked(example) for example in examples]
+        inputs = [self._asked(example) for example in examples]
         every = [
-            question for of_one in asked if not isinstance(of_one, Undefined) for question in of_one
+            question
+            for of_one in inputs
+            if not isinstance(of_one, Undefined)
+            for question in of_one
         ]
         found = iter(each_once(every, model.answers, progress, len(examples)))
         scores: list[Score] = []
-        for place, of_one in enumerate(asked):
+        for index, of_one in enumerate(inputs):
             if isinstance(of_one, Undefined):
                 scores.append(of_one)
             else:
                 answers = [next(found) for _ in of_one]
                 if any(answer.cut for answer in answers):
-                    remarks[place] = f"a question was cut at {model.max_tokens} tokens"
+                    remarks[index] = f"a question was cut at {model.max_tokens} tokens"
                 scores.append(number(math.fsum(answer.yes for answer in answers) / len(answers)))
         shown = [[example.response.strip()] for example in examples]
         self._account = replace(self._account, read=read_of_responses(model, shown, scores))

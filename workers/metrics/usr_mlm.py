@@ -47,15 +47,15 @@ class UsrMlm:
         """One score an example, in order; ``Undefined`` where the response has no token."""
         model, remarks = self._load(), dict[int, str]()
         self._account = run_info_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
-        asked = [self._continued(example) for example in examples]
+        inputs = [self._continued(example) for example in examples]
         scores: list[Score] = []
-        for place, found in enumerate(
-            each_once(asked, model.pseudo_likelihoods, progress, len(examples))
+        for index, found in enumerate(
+            each_once(inputs, model.pseudo_likelihoods, progress, len(examples))
         ):
             if found.cut:
-                remarks[place] = f"{found.cut} was cut: the model takes {model.max_tokens} tokens"
+                remarks[index] = f"{found.cut} was cut: the model takes {model.max_tokens} tokens"
             scores.append(number(found.log_probability / found.tokens) if found.tokens else EMPTY)
-        shown = [[one.text, one.before] for one in asked]
+        shown = [[one.text, one.before] for one in inputs]
         self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
 

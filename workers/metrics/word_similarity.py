@@ -126,13 +126,13 @@ class WordSimilarity:
             for one, other in pairs
         ]
         known = {
-            text: place for place, text in enumerate(text for text in texts if len(rows[text]))
+            text: index for index, text in enumerate(text for text in texts if len(rows[text]))
         }
-        whole = [place for place, pair in enumerate(pairs) if pair[0] in known and pair[1] in known]
+        whole = [index for index, pair in enumerate(pairs) if pair[0] in known and pair[1] in known]
         if not whole:
             return values
-        responses = [known[pairs[place][0]] for place in whole]
-        references = [known[pairs[place][1]] for place in whole]
+        responses = [known[pairs[index][0]] for index in whole]
+        references = [known[pairs[index][1]] for index in whole]
         for column, of_texts in zip(
             (AVERAGE, EXTREMA, LARGEST), _whole_texts([rows[text] for text in known]), strict=True
         ):
@@ -140,7 +140,7 @@ class WordSimilarity:
         units = {text: unit_rows(rows[text]) for text in texts}
         for match in best_matches(pairs, units, units):
             values[match.place, GREEDY] = (match.of_response.mean() + match.of_reference.mean()) / 2
-        same = [place for place, pair in enumerate(pairs) if pair[0] == pair[1]]
+        same = [index for index, pair in enumerate(pairs) if pair[0] == pair[1]]
         of_same = values[same, : GREEDY + 1]
         values[same, : GREEDY + 1] = np.where(
             np.isnan(of_same), np.nan, 1.0

@@ -135,7 +135,7 @@ class WordVectors:
             vector = np.array(fields[1:], dtype=np.float32)
         except ValueError:
             wrong = next(
-                place for place, field in enumerate(fields[1:], 1) if not _is_number(field)
+                index for index, field in enumerate(fields[1:], 1) if not _is_number(field)
             )
             raise self._fault(number, f"what should be the word's number {wrong} is none") from None
         if not np.isfinite(vector).all():

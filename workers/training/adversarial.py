@@ -78,11 +78,11 @@ def spoilt(pairs: Sequence[Answered], seed: int, kinds: Sequence[Kind] = KINDS) 
     depend on the seed and the pair alone.
     """
     made = []
-    for place, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         for kind in kinds:
-            text = _spoilt_one(pairs, place, kind, _stream_of(pair, kind, seed))
+            text = _spoilt_one(pairs, index, kind, _stream_of(pair, kind, seed))
             if text is not None:
-                made.append(Spoilt(place, kind, text))
+                made.append(Spoilt(index, kind, text))
     return made
 
 
@@ -125,9 +125,9 @@ def accuracies(
 
 
 def _spoilt_one(
-    pairs: Sequence[Answered], place: int, kind: Kind, random: np.random.Generator
+    pairs: Sequence[Answered], index: int, kind: Kind, random: np.random.Generator
 ) -> str | None:
-    pair = pairs[place]
+    pair = pairs[index]
     if kind == "repetition":
         return repeated(pair.response, random)
     if kind == "speaker":
@@ -142,9 +142,9 @@ def _of_another_dialogue(
         return candidate.dialogue != pair.dialogue and candidate.response != pair.response
 
     drawn: list[int] = random.integers(len(pairs), size=TRIES).tolist()
-    for place in drawn:
-        if other(pairs[place]):
-            return pairs[place].response
+    for index in drawn:
+        if other(pairs[index]):
+            return pairs[index].response
     responses = [candidate.response for candidate in pairs if other(candidate)]
     return responses[int(random.integers(len(responses)))] if responses else None
 

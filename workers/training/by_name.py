@@ -14,12 +14,12 @@ from workers.training.trained import TrainedModel, model_in, models_in
 
 def models_here(recipe: str = "") -> list[TrainedModel]:
     """By name: those on this machine, and those that it can fetch."""
-    parent, elsewhere = resources.at_hand().trained_folder, resources.at_hand().models_elsewhere
+    parent, remote = resources.at_hand().trained_folder, resources.at_hand().models_elsewhere
     own = [] if parent is None else models_in(parent, recipe)
     others = (
         []
-        if elsewhere is None
-        else [model for model in elsewhere.models() if recipe in ("", model.recipe)]
+        if remote is None
+        else [model for model in remote.models() if recipe in ("", model.recipe)]
     )
     found = {model.name: model for model in own}
     found |= {model.name: model for model in others if _is_another(model, found.get(model.name))}
@@ -29,9 +29,9 @@ def models_here(recipe: str = "") -> list[TrainedModel]:
 def model_named(name: str, recipe: str) -> TrainedModel:
     """Raises ``ModelError`` where there is none of this name, or it was trained by another
     recipe."""
-    parent, elsewhere = resources.at_hand().trained_folder, resources.at_hand().models_elsewhere
+    parent, remote = resources.at_hand().trained_folder, resources.at_hand().models_elsewhere
     found = None if parent is None else model_in(parent, name)
-    if elsewhere is not None and _is_another(other := elsewhere.model(name), found):
+    if remote is not None and _is_another(other := remote.model(name), found):
         found = other
     if found is None:
         raise ModelError(f"there is no trained model {name[:80]!r}")
@@ -40,10 +40,10 @@ def model_named(name: str, recipe: str) -> TrainedModel:
     return found
 
 
-def _is_another(elsewhere: TrainedModel | None, own: TrainedModel | None) -> bool:
+def _is_another(remote: TrainedModel | None, own: TrainedModel | None) -> bool:
     """Whether what all machines agree on under a name is not what this one has: it was trained anew
     on another one."""
-    return elsewhere is not None and (own is None or own.revision != elsewhere.revision)
+    return remote is not None and (own is None or own.revision != remote.revision)
 
 
 def why_no_model(metric: str, name: str, recipe: str) -> str:
@@ -69,8 +69,8 @@ def why_no_model(metric: str, name: str, recipe: str) -> str:
 def files_of(model: TrainedModel) -> ModelFiles:
     """As accounts name it: ``daily@1a2b3c4d5e6f``; fetched where it is not on this machine. Raises
     ``ModelError``, and ``OSError`` where it cannot be fetched now."""
-    if (elsewhere := resources.at_hand().models_elsewhere) is not None:
-        elsewhere.fetch(model)
+    if (remote := resources.at_hand().models_elsewhere) is not None:
+        remote.fetch(model)
     return ModelFiles(model.name, model.folder, "", model.revision)
 
 

@@ -196,8 +196,8 @@ def tidy(parent: Path, keep: int, best_step: int | None) -> None:
     """Removes all but the ``keep`` newest to resume from and the best one of ``best_step``. For
     when a checkpoint that names this best one is written: until then the one before may be
     needed."""
-    kept_best = None if best_step is None else name_of(best_step, BEST)
-    others = [folder for folder in _newest_first(parent, BEST) if folder.name != kept_best]
+    best_checkpoint = None if best_step is None else name_of(best_step, BEST)
+    others = [folder for folder in _newest_first(parent, BEST) if folder.name != best_checkpoint]
     for folder in [*_newest_first(parent, STEP)[keep:], *others]:
         shutil.rmtree(folder, ignore_errors=True)
 

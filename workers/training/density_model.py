@@ -70,10 +70,10 @@ class DensityModel:
         return self.selection.inputs.tokens.read_ids(texts)
 
     def read(
-        self, asked: Sequence[Asked], progress: Callable[[int], None] | None = None
+        self, inputs: Sequence[Asked], progress: Callable[[int], None] | None = None
     ) -> list[Reading]:
         """One each, in order. ``progress`` counts those that are new to the model."""
-        shown = [(context[-self.turns :], response) for context, response in asked]
+        shown = [(context[-self.turns :], response) for context, response in inputs]
         new = [pair for pair in dict.fromkeys(shown) if pair not in self._known]
         found = {pair: self._known[pair] for pair in shown if pair in self._known}
         if new:

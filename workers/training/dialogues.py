@@ -42,19 +42,21 @@ def dialogues_of(records: Iterable[Record]) -> list[TrainingDialogue]:
 
 
 def _conversations(record: DialogueRecord) -> list[TrainingDialogue]:
-    kept: list[tuple[int, tuple[Utterance, ...]]] = []
+    retained: list[tuple[int, tuple[Utterance, ...]]] = []
     for turn in sorted(record.turns, key=lambda turn: len(turn.context), reverse=True):
         answer = tuple(Utterance(TARGET_SPEAKER, text) for text in turn.references[:1])
         utterances = turn.context + answer
         if len(utterances) > 1 and not any(
-            longer[: len(utterances)] == utterances for _, longer in kept
+            longer[: len(utterances)] == utterances for _, longer in retained
         ):
-            kept.append((turn.number, utterances))
+            retained.append((turn.number, utterances))
     return [
         TrainingDialogue(
-            record.id if len(kept) == 1 else f"{record.id}#{number}", utterances, _personas(record)
+            record.id if len(retained) == 1 else f"{record.id}#{number}",
+            utterances,
+            _personas(record),
         )
-        for number, utterances in sorted(kept, key=lambda one: one[0])
+        for number, utterances in sorted(retained, key=lambda one: one[0])
     ]
 
 
@@ -72,19 +74,19 @@ def merged(dialogues: Sequence[TrainingDialogue]) -> list[TrainingDialogue]:
     tells.
     """
     texts = [tuple(utterance.text for utterance in dialogue.utterances) for dialogue in dialogues]
-    kept: dict[tuple[str, ...], int] = {}
+    retained: dict[tuple[str, ...], int] = {}
     """By what is said: the first dialogue that says it."""
     for index, said in enumerate(texts):
-        kept.setdefault(said, index)
+        retained.setdefault(said, index)
     longer: dict[tuple[str, ...], int] = {}
     """By what is said before the last utterance: the first dialogue that goes on from there."""
-    for said, index in kept.items():
+    for said, index in retained.items():
         if len(said) > 2:
             longer.setdefault(said[:-1], index)
-    told = {index: dialogues[index] for index in kept.values()}
+    told = {index: dialogues[index] for index in retained.values()}
     for index in range(len(texts)):
         stays = index
-        while (further := longer.get(texts[stays], kept[texts[stays]])) != stays:
+        while (further := longer.get(texts[stays], retained[texts[stays]])) != stays:
             stays = further
         if stays != index:
             told.pop(index, None)

@@ -174,13 +174,15 @@ class _Pooled(nn.Module):
 
     def freeze(self, layers: int) -> None:
         """The embeddings and this many of the lowest layers stay as they are, without dropout."""
-        kept: Any = self.encoder.encoder.layer if self.encoder.config.model_type in KINDS else []
-        if layers > len(kept):
+        retained: Any = (
+            self.encoder.encoder.layer if self.encoder.config.model_type in KINDS else []
+        )
+        if layers > len(retained):
             raise ModelError(
-                f"{layers} layers of this encoder cannot be frozen: it has {len(kept)} that are "
-                "known"
+                f"{layers} layers of this encoder cannot be frozen: it has {len(retained)} that "
+                "are known"
             )
-        self._frozen = [self.encoder.embeddings, *kept[:layers]] if layers else []
+        self._frozen = [self.encoder.embeddings, *retained[:layers]] if layers else []
         for part in self._frozen:
             part.requires_grad_(False)
 

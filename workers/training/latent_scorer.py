@@ -69,13 +69,13 @@ class LatentScorer:
         """One each, in order. ``progress`` counts responses. Raises ``ModelError`` for too few
         negatives."""
         turns: dict[tuple[tuple[str, ...], str], list[int]] = {}
-        for place, one in enumerate(judged):
-            turns.setdefault((one.context, one.reference), []).append(place)
+        for index, one in enumerate(judged):
+            turns.setdefault((one.context, one.reference), []).append(index)
         found: dict[int, CmnScore] = {}
         waiting: list[tuple[tuple[tuple[str, ...], str], list[int]]] = []
         for turn in turns.items():
             waiting.append(turn)
-            if sum(len(places) for _, places in waiting) >= _RESPONSES_TOGETHER:
+            if sum(len(indices) for _, indices in waiting) >= _RESPONSES_TOGETHER:
                 found.update(self._scored(judged, waiting))
                 waiting = []
                 if progress is not None:
@@ -83,7 +83,7 @@ class LatentScorer:
         found.update(self._scored(judged, waiting))
         if progress is not None:
             progress(len(found))
-        return [found[place] for place in range(len(judged))]
+        return [found[index] for index in range(len(judged))]
 
     def _scored(
         self,
@@ -93,11 +93,11 @@ class LatentScorer:
         drawn = [self._negatives(context, reference) for (context, reference), _ in turns]
         pairs: dict[tuple[Context, str], int] = {}
         contexts: dict[Context, int] = {}
-        for ((context, reference), places), others in zip(turns, drawn, strict=True):
+        for ((context, reference), indices), others in zip(turns, drawn, strict=True):
             contexts.setdefault(context, len(contexts))
             texts = (
                 reference,
-                *(judged[place].response for place in places),
+                *(judged[index].response for index in indices),
                 *(self._texts[one] for one in others),
             )
             for text in texts:
@@ -107,9 +107,9 @@ class LatentScorer:
         posteriors, follows = self._space.posteriors(list(pairs))
         priors = self._space.priors(list(contexts), self._settings.released_prior)
         found = {}
-        for ((context, reference), places), others in zip(turns, drawn, strict=True):
-            for place in places:
-                response = judged[place].response
+        for ((context, reference), indices), others in zip(turns, drawn, strict=True):
+            for index in indices:
+                response = judged[index].response
                 latents = Latents(
                     response=posteriors[pairs[context, response]],
                     reference=posteriors[pairs[context, reference]],
@@ -123,7 +123,7 @@ class LatentScorer:
                     follows=float(follows[pairs[context, response]]),
                 )
                 key = json.dumps([context, reference, response])
-                found[place] = cmn_score(
+                found[index] = cmn_score(
                     latents, key, self._settings.variant, self._settings.estimation
                 )
         return found
@@ -132,12 +132,12 @@ class LatentScorer:
         """Places in ``others``. Those with this context are no negatives of it either."""
         estimation = self._settings.estimation
         random = stream(estimation.seed, "negatives", json.dumps([context, reference]))
-        places = negative_indices(
+        indices = negative_indices(
             self._texts, reference, random, self._settings.negatives, estimation.form
         )
-        kept = [place for place in places if tuple(self._others[place][0]) != context]
-        if len(kept) < 2:
+        retained = [index for index in indices if tuple(self._others[index][0]) != context]
+        if len(retained) < 2:
             raise ModelError(
                 f"{len(self._others)} training pairs are too few to draw the negatives of CMN from"
             )
-        return kept
+        return retained

@@ -61,17 +61,19 @@ class LatentInputs:
     def pair(self, context: Context, response: str) -> Input:
         """What the posterior's encoder reads."""
         before, after = self._joined(context), self._ids(response)
-        room = self._max_tokens - self.tokens.special_tokens(texts=2)
-        kept = after[:room]
-        free = room - len(kept)
-        cut = len(before) + len(after) > room
-        return self.tokens.framed([before[max(0, len(before) - free) :], kept], cut)
+        capacity = self._max_tokens - self.tokens.special_tokens(texts=2)
+        retained = after[:capacity]
+        free = capacity - len(retained)
+        cut = len(before) + len(after) > capacity
+        return self.tokens.framed([before[max(0, len(before) - free) :], retained], cut)
 
     def context(self, context: Context) -> Input:
         """What the prior's encoder reads."""
         before = self._joined(context)
-        room = self._max_tokens - self.tokens.special_tokens(texts=1)
-        return self.tokens.framed([before[max(0, len(before) - room) :]], len(before) > room)
+        capacity = self._max_tokens - self.tokens.special_tokens(texts=1)
+        return self.tokens.framed(
+            [before[max(0, len(before) - capacity) :]], len(before) > capacity
+        )
 
     def response(self, response: str) -> Input:
         """What the decoder writes: the word pieces and the end token."""
@@ -80,8 +82,8 @@ class LatentInputs:
 
     def _joined(self, context: Context) -> list[int]:
         found: list[int] = []
-        for place, text in enumerate(context):
-            found += ([self._separator] if place else []) + self._ids(text)
+        for index, text in enumerate(context):
+            found += ([self._separator] if index else []) + self._ids(text)
         return found
 
     def _ids(self, text: str) -> list[int]:
@@ -117,9 +119,9 @@ class LatentSpace:
         made = [self.inputs.pair(*pair) for pair in pairs]
         follows = np.zeros(len(pairs))
 
-        def of_batch(places: list[int], batch: dict[str, torch.Tensor]) -> Diagonal:
+        def of_batch(indices: list[int], batch: dict[str, torch.Tensor]) -> Diagonal:
             found, logits = self.model.posterior(batch)
-            follows[places] = next_sentence_probability(logits).cpu().double().numpy()
+            follows[indices] = next_sentence_probability(logits).cpu().double().numpy()
             return found
 
         return self._run(made, of_batch), follows
@@ -138,18 +140,18 @@ class LatentSpace:
         was_training = self.model.training
         self.model.eval()
         try:
-            for places in batches_by_length([len(one) for one in made], together):
-                batch = self.tensors([made[place] for place in places])
+            for indices in batches_by_length([len(one) for one in made], together):
+                batch = self.tensors([made[index] for index in indices])
                 with torch.inference_mode():
-                    of_places = of_batch(
-                        places, {name: tensor.to(device) for name, tensor in batch.items()}
+                    of_turns = of_batch(
+                        indices, {name: tensor.to(device) for name, tensor in batch.items()}
                     )
-                means = of_places.mean.cpu().double().numpy()
-                log_variances = of_places.log_variance.cpu().double().numpy()
-                found.update(zip(places, map(Latent, means, log_variances), strict=True))
+                means = of_turns.mean.cpu().double().numpy()
+                log_variances = of_turns.log_variance.cpu().double().numpy()
+                found.update(zip(indices, map(Latent, means, log_variances), strict=True))
         finally:
             self.model.train(was_training)
-        return [found[place] for place in range(len(made))]
+        return [found[index] for index in range(len(made))]
 
 
 def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: int) -> LatentSpace:

@@ -114,8 +114,8 @@ class _Training:
             raise TrainingError(
                 f"epoch {epoch} has {len(items)} batches, another number than the first one"
             )
-        for place in range(done, self._an_epoch):
-            together = items[place * self._together : (place + 1) * self._together]
+        for index in range(done, self._an_epoch):
+            together = items[index * self._together : (index + 1) * self._together]
             self._one_step(
                 together[self._accelerator.process_index :: self._accelerator.num_processes]
             )
@@ -128,9 +128,9 @@ class _Training:
         rate = self._settings.learning_rate * share_of_rate(self.step, self._steps, self._warm_up())
         for group in self._optimiser.param_groups:
             group["lr"] = rate
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             batch = send_to_device(self._task.collate(item), self._accelerator.device)
-            if self._several and place < len(items) - 1:
+            if self._several and index < len(items) - 1:
                 with self._accelerator.no_sync(self._model):
                     self._backward(batch, len(items))
             else:
@@ -303,8 +303,8 @@ class _Training:
                 if prefix == STEP
                 else None
             )
-            place = self._folder / checkpoints.name_of(self.step, prefix)
-            checkpoints.write(place, model.state_dict(), self._config(), self._task.files(), state)
+            index = self._folder / checkpoints.name_of(self.step, prefix)
+            checkpoints.write(index, model.state_dict(), self._config(), self._task.files(), state)
             if prefix == STEP:
                 checkpoints.tidy(self._folder, self._settings.keep, self._best.get("step"))
         self._accelerator.wait_for_everyone()

@@ -122,8 +122,8 @@ def make(
 def help_others(device: str) -> None:
     """What a helper does (``processes``): trains along with the first process until that lets it
     go. All processes see the same folders. Raises as ``make``."""
-    while (asked := processes.heard(device)) is not None:
-        plan, dialogues, work = asked
+    while (inputs := processes.heard(device)) is not None:
+        plan, dialogues, work = inputs
         with suppress(Abandoned):
             train(_task_of(plan, *split_of(plan, dialogues)), plan.training, work)
 
@@ -148,12 +148,12 @@ def _published(
     if best is None or newest is None:
         raise TrainingError(f"the training in {work.name} has no checkpoint to make a model of")
     config = {name: value for name, value in newest.config.items() if name not in _NOT_OF_MODELS}
-    kept = [
+    retained = [
         name
         for name in best.config["files"]
         if name not in (checkpoints.WEIGHTS, checkpoints.STATE)
     ]
-    own = {name: (best.folder / name).read_bytes() for name in kept}
+    own = {name: (best.folder / name).read_bytes() for name in retained}
     return checkpoints.write(place, best.weights(), {**config, **said}, {**own, **files})
 
 
@@ -167,10 +167,10 @@ def fit_of(
     """Over the features of all positive training pairs (DEnsity's equation 2), by the weights in
     ``folder``."""
     selection = load_selection(folder, device)
-    asked = [(texts_of(pair, turns), pair.response) for pair in pairs]
-    told = None if fitting is None else lambda done: fitting(done, len(asked))
+    inputs = [(texts_of(pair, turns), pair.response) for pair in pairs]
+    told = None if fitting is None else lambda done: fitting(done, len(inputs))
     try:
-        return GaussianFit.of(selection.features(asked, told))
+        return GaussianFit.of(selection.features(inputs, told))
     except ValueError as error:
         raise ModelError(f"no Gaussian can be laid over the features: {error}") from error
 

@@ -181,11 +181,11 @@ def negative_indices(
     """
     if form == "released":
         return [
-            place
-            for place in random.integers(len(texts), size=count).tolist()
-            if texts[place] != reference
+            index
+            for index in random.integers(len(texts), size=count).tolist()
+            if texts[index] != reference
         ]
-    others = [place for place, text in enumerate(texts) if text != reference]
+    others = [index for index, text in enumerate(texts) if text != reference]
     return (
         sorted(random.choice(others, size=min(count, len(others)), replace=False).tolist())
         if others

@@ -83,8 +83,8 @@ class NegativeSampler:
         )
         of_text = np.bincount(self._text)
         both = dialogue * len(of_text) + self._text
-        _, place, of_both = np.unique(both, return_inverse=True, return_counts=True)
-        allowed = len(dialogue) - of_dialogue[dialogue] - of_text[self._text] + of_both[place]
+        _, index, of_both = np.unique(both, return_inverse=True, return_counts=True)
+        allowed = len(dialogue) - of_dialogue[dialogue] - of_text[self._text] + of_both[index]
         worst = int(allowed.min())
         if worst < self.count:
             raise ValueError(

@@ -130,11 +130,11 @@ def _long_utterances(said: Sequence[Sequence[str]], contexts: Sequence[str]) -> 
         for letters in utterances:
             if len(letters) >= MIN_CHARACTERS:
                 beginnings.setdefault(letters[:MIN_CHARACTERS], {})[dialogue, letters] = None
-    for place, context in enumerate(contexts):
+    for index, context in enumerate(contexts):
         for start in range(len(context) - MIN_CHARACTERS + 1):
             for dialogue, letters in beginnings.get(context[start : start + MIN_CHARACTERS], ()):
                 if context.startswith(letters, start):
-                    yield Overlap("utterance", dialogue, place, len(letters))
+                    yield Overlap("utterance", dialogue, index, len(letters))
 
 
 def _rank(one: Overlap) -> tuple[int, int]:
@@ -151,7 +151,7 @@ class _Index:
         """By their last ``MIN_CHARACTERS`` letters, or by all where there are fewer."""
         self.by_reference: dict[str, list[int]] = {}
         self.unclear: set[int] = set()
-        for place, one in enumerate(evaluation):
+        for index, one in enumerate(evaluation):
             context = "".join(normalised_characters(utterance.text) for utterance in one.context)
             references = frozenset(
                 normalised_characters(reference) for reference in one.references
@@ -159,18 +159,18 @@ class _Index:
             self.contexts.append(context)
             self.references.append(references)
             if context:
-                self.by_end.setdefault(context[-MIN_CHARACTERS:], []).append(place)
+                self.by_end.setdefault(context[-MIN_CHARACTERS:], []).append(index)
             for reference in references:
                 if len(reference) >= MIN_CHARACTERS:
-                    self.by_reference.setdefault(reference, []).append(place)
+                    self.by_reference.setdefault(reference, []).append(index)
 
     def in_dialogue(self, number: int, said: Sequence[str]) -> Iterator[Overlap]:
         """What one training dialogue, whose utterances have these letters, has in common with the
         places."""
         text = ""
         for position, letters in enumerate(said):
-            for place in self.by_reference.get(letters, ()):
-                yield Overlap("reference", number, place, len(letters))
+            for index in self.by_reference.get(letters, ()):
+                yield Overlap("reference", number, index, len(letters))
             text += letters
             if not letters:
                 continue
@@ -178,22 +178,22 @@ class _Index:
             # A long context has its last letters here; a short one is all the letters since some
             # utterance's start.
             for key in {text[-MIN_CHARACTERS:], *_short_ends(said, position)}:
-                for place in self.by_end.get(key, ()):
-                    yield from self._at(number, place, text, said[: position + 1], answer)
+                for index in self.by_end.get(key, ()):
+                    yield from self._at(number, index, text, said[: position + 1], answer)
 
     def _at(
-        self, number: int, place: int, text: str, said: Sequence[str], answer: str
+        self, number: int, index: int, text: str, said: Sequence[str], answer: str
     ) -> Iterator[Overlap]:
         """``text`` is ``said`` in one piece: the dialogue up to an utterance's end, which
         ``answer`` follows."""
-        context = self.contexts[place]
+        context = self.contexts[index]
         if len(context) < MIN_CHARACTERS:
-            if answer in self.references[place]:
-                yield Overlap("context", number, place, len(context))
-            elif not self.references[place]:
-                self.unclear.add(place)
+            if answer in self.references[index]:
+                yield Overlap("context", number, index, len(context))
+            elif not self.references[index]:
+                self.unclear.add(index)
         elif text.endswith(context):
-            yield Overlap("context", number, place, len(context))
+            yield Overlap("context", number, index, len(context))
         else:
             rest, utterances = len(context), 0
             for letters in reversed(said):
@@ -202,7 +202,7 @@ class _Index:
                 rest -= len(letters)
                 utterances += bool(letters)
             if utterances >= LAST_UTTERANCES and len(context) - rest >= MIN_CHARACTERS:
-                yield Overlap("end", number, place, len(context) - rest)
+                yield Overlap("end", number, index, len(context) - rest)
 
 
 def _short_ends(said: Sequence[str], position: int) -> Iterator[str]:

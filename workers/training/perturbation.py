@@ -38,7 +38,7 @@ def perturbed(response: str, count: int, random: np.random.Generator) -> list[st
 def _changed(words: list[str], kind: Kind, random: np.random.Generator) -> list[str]:
     if kind == "order" and len(set(words)) > 1:
         for _ in range(TRIES):
-            if (moved := [words[place] for place in random.permutation(len(words))]) != words:
+            if (moved := [words[index] for index in random.permutation(len(words))]) != words:
                 return moved
     if kind == "drop" and len(words) > 1:
         dropped = _some(len(words), random)

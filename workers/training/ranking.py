@@ -16,5 +16,5 @@ def ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def ranking_figures(scores: NDArray[np.float64]) -> dict[str, float]:
     """R@1, the share of answers that come first, and MRR, the mean of 1 / rank; both in [0, 1]."""
-    places = ranks(scores)
-    return {"R@1": float((places == 1).mean()), "MRR": float((1.0 / places).mean())}
+    indices = ranks(scores)
+    return {"R@1": float((indices == 1).mean()), "MRR": float((1.0 / indices).mean())}

@@ -15,10 +15,10 @@ def saved_state(optimiser: torch.optim.Optimizer, scaler: Any = None) -> dict[st
     """``scaler``: what mixed precision with float16 scales the loss by."""
     state = optimiser.state_dict()["state"]
     tensors = {
-        f"{_OPTIMISER}{place}.{name}": value
+        f"{_OPTIMISER}{index}.{name}": value
         if isinstance(value, torch.Tensor)
         else torch.tensor(value)
-        for place, values in state.items()
+        for index, values in state.items()
         for name, value in values.items()
     }
     tensors |= generator_states()
@@ -36,8 +36,8 @@ def load_state(
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(_OPTIMISER):
-            place, key = name.removeprefix(_OPTIMISER).split(".", 1)
-            state.setdefault(int(place), {})[key] = tensor
+            index, key = name.removeprefix(_OPTIMISER).split(".", 1)
+            state.setdefault(int(index), {})[key] = tensor
     optimiser.load_state_dict(
         {"state": state, "param_groups": optimiser.state_dict()["param_groups"]}
     )
@@ -57,8 +57,8 @@ def generator_states() -> dict[str, torch.Tensor]:
     states = {f"{_GENERATOR}cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         states |= {
-            f"{_GENERATOR}cuda{place}": state
-            for place, state in enumerate(torch.cuda.get_rng_state_all())
+            f"{_GENERATOR}cuda{index}": state
+            for index, state in enumerate(torch.cuda.get_rng_state_all())
         }
     return states
 
@@ -68,9 +68,9 @@ def set_generators(tensors: Mapping[str, torch.Tensor]) -> None:
     if f"{_GENERATOR}cpu" in tensors:
         torch.set_rng_state(tensors[f"{_GENERATOR}cpu"])
     if torch.cuda.is_available():
-        for place in range(torch.cuda.device_count()):
-            if f"{_GENERATOR}cuda{place}" in tensors:
-                torch.cuda.set_rng_state(tensors[f"{_GENERATOR}cuda{place}"], place)
+        for index in range(torch.cuda.device_count()):
+            if f"{_GENERATOR}cuda{index}" in tensors:
+                torch.cuda.set_rng_state(tensors[f"{_GENERATOR}cuda{index}"], index)
 
 
 def _is_scaler(name: str) -> bool:

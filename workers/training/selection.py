@@ -80,12 +80,12 @@ class SelectionInputs:
         its end."""
         self.learn([*context, response])
         before: list[int] = []
-        for place, text in enumerate(context):
-            before += ([self._turn_id] if place else []) + self._known[text]
-        kept = self._known[response][: self._room]
-        free = self._room - len(kept)
-        cut = len(before) > free or len(kept) < len(self._known[response])
-        return self.tokens.framed([before[max(0, len(before) - free) :], kept], cut)
+        for index, text in enumerate(context):
+            before += ([self._turn_id] if index else []) + self._known[text]
+        retained = self._known[response][: self._room]
+        free = self._room - len(retained)
+        cut = len(before) > free or len(retained) < len(self._known[response])
+        return self.tokens.framed([before[max(0, len(before) - free) :], retained], cut)
 
 
 class SelectionModel(nn.Module):
@@ -107,9 +107,13 @@ class SelectionModel(nn.Module):
         all are trained."""
         if not layers:
             return
-        kept = self._layers()
-        if kept is None or layers > len(kept):
-            known = "this kind's layers are not known" if kept is None else f"it has {len(kept)}"
+        retained = self._layers()
+        if retained is None or layers > len(retained):
+            known = (
+                "this kind's layers are not known"
+                if retained is None
+                else f"it has {len(retained)}"
+            )
             raise ModelError(f"{layers} layers of this encoder cannot be frozen: {known}")
         self._frozen_layers = layers
         for part in self._frozen():
@@ -170,10 +174,10 @@ def passes(inputs: Sequence[Input], padding_id: int, tokens_together: int) -> di
     tokens. Where these are few, as on a CPU, an eighth of them is a pass already that takes no
     input much shorter than its longest."""
     worth_a_pass = tokens_together // 8 if tokens_together <= TOKENS_TOGETHER["cpu"] else None
-    places = list(batches_by_length([len(one) for one in inputs], tokens_together, worth_a_pass))
+    indices = list(batches_by_length([len(one) for one in inputs], tokens_together, worth_a_pass))
     order = np.empty(len(inputs), dtype=np.int64)
-    order[[place for one in places for place in one]] = np.arange(len(inputs))
-    arrays = [padded([inputs[place] for place in one], padding_id) for one in places]
+    order[[index for one in indices for index in one]] = np.arange(len(inputs))
+    arrays = [padded([inputs[index] for index in one], padding_id) for one in indices]
     ids, segments, mask = (
         tuple(torch.from_numpy(one[part]) for one in arrays) for part in range(3)
     )
@@ -211,9 +215,9 @@ class Selection:
         scores = np.zeros(len(pairs))
         features = np.zeros((len(pairs), int(self.model.head.in_features)), dtype=np.float32)
 
-        def keep(places: list[int], of_batch: torch.Tensor, states: torch.Tensor) -> None:
-            scores[places] = of_batch.cpu().double().numpy()
-            features[places] = states.cpu().numpy()
+        def keep(indices: list[int], of_batch: torch.Tensor, states: torch.Tensor) -> None:
+            scores[indices] = of_batch.cpu().double().numpy()
+            features[indices] = states.cpu().numpy()
 
         self._run(pairs, keep, progress)
         return scores, features
@@ -231,18 +235,18 @@ class Selection:
         was_training, done = self.model.training, 0
         self.model.eval()
         try:
-            for places in batches_by_length([len(one) for one in made], tokens_together(device)):
+            for indices in batches_by_length([len(one) for one in made], tokens_together(device)):
                 batch = passes(
-                    [made[place] for place in places], self.padding_id, tokens_together(device)
+                    [made[index] for index in indices], self.padding_id, tokens_together(device)
                 )
                 with torch.inference_mode():
                     keep(
-                        places,
+                        indices,
                         *self.model(
                             **{name: _moved(tensors, device) for name, tensors in batch.items()}
                         ),
                     )
-                done += len(places)
+                done += len(indices)
                 if progress is not None:
                     progress(done)
         finally:

@@ -66,7 +66,7 @@ def dialogues_to_train_on(
             "dialogues out (--leave-out-overlap), or train on them all the same (--allow-overlap)"
         )
     left_out = set(found["dialogues"])
-    return [dialogue for place, dialogue in enumerate(dialogues) if place not in left_out]
+    return [dialogue for path, dialogue in enumerate(dialogues) if path not in left_out]
 
 
 def conversations(training: Training) -> list[TrainingDialogue]:

@@ -118,12 +118,12 @@ def forget(name: str, revision: str) -> None:
     to it."""
     if not are_shared() or not revision:
         return
-    place = _place(name, revision)
+    path = _place(name, revision)
     try:
         site_identity.check()
-        stored_files.remove(f"{place}/{checkpoint.CONFIG}")
-        for file in stored_files.names_in(place):
-            stored_files.remove(f"{place}/{file}")
+        stored_files.remove(f"{path}/{checkpoint.CONFIG}")
+        for file in stored_files.names_in(path):
+            stored_files.remove(f"{path}/{file}")
     except StorageAway as fault:
         log.warning("the deleted model %s stays on the storage: %s", name, fault)
 
@@ -167,17 +167,17 @@ def _folder(name: str, revision: str) -> str:
 
 
 def _described(name: str, revision: str) -> TrainedModel | None:
-    kept = Path(settings.HOME) / FETCHED / f"{name}-{revision}.json"
+    cached = Path(settings.HOME) / FETCHED / f"{name}-{revision}.json"
     try:
-        if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_folder(beside=kept) as folder:
-                unfinished = folder / kept.name
+        if not cached.exists():
+            cached.parent.mkdir(parents=True, exist_ok=True)
+            with temporary_folder(beside=cached) as folder:
+                unfinished = folder / cached.name
                 with unfinished.open("xb") as target:
                     stored_files.copied(f"{_place(name, revision)}/{checkpoint.CONFIG}", target)
-                unfinished.replace(kept)
+                unfinished.replace(cached)
         model = TrainedModel(
-            name, kept.with_suffix("") / name, json.loads(kept.read_text(encoding="utf-8"))
+            name, cached.with_suffix("") / name, json.loads(cached.read_text(encoding="utf-8"))
         )
         return model if model.recipe and model.revision == revision else None
     except FileNotFoundError:

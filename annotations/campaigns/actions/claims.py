@@ -145,8 +145,8 @@ def _window(rater: Participation) -> Window:
     window = Window()
     enough = ENOUGH_ADAPTIVE if _is_adaptive(rater) else ENOUGH
     for read, rows in enumerate(_free_slots_from(rater)):
-        for slot, item, dialogue, ordinal, system, has_stake, pk, state in rows:
-            if has_stake or state not in (None, State.RETURNED):
+        for slot, item, dialogue, ordinal, system, has_conflict_of_interest, pk, state in rows:
+            if has_conflict_of_interest or state not in (None, State.RETURNED):
                 continue
             window.candidates.append(Candidate(slot, item, dialogue, ordinal, system))
             if pk is not None:

@@ -67,9 +67,9 @@ def meet(participation: Participation) -> Room:
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update(no_key=True).get(pk=participation.campaign_id)
         now = timezone.now()
-        if room := _open_chat_of(participation):
-            note_presence(room, participation, now)
-            return room
+        if chat := _open_chat_of(participation):
+            note_presence(chat, participation, now)
+            return chat
         if why := why_no_chat(campaign, participation, now):
             raise NoFreeChat(why)
         _close_forsaken(campaign, now)
@@ -115,13 +115,13 @@ def _taken(campaign: Campaign, participation: Participation, now: datetime) -> R
         rater_a__state=Participation.State.ACTIVE,
         rater_a__removed_at=None,
     )
-    for room in waiting.exclude(rater_a=participation).order_by("number"):
-        taken = Room.objects.filter(pk=room.pk, state=Room.State.WAITING).update(
+    for chat in waiting.exclude(rater_a=participation).order_by("number"):
+        taken = Room.objects.filter(pk=chat.pk, state=Room.State.WAITING).update(
             state=Room.State.TALKING, rater_b=participation, seen_b_at=now
         )
         if taken:
-            room.refresh_from_db()
-            return room
+            chat.refresh_from_db()
+            return chat
     return None
 
 
@@ -152,25 +152,25 @@ def _knowledge() -> Knowledge:
     return load_knowledge()
 
 
-def role_in(room: Room, participation: Participation) -> str:
+def role_in(chat: Room, participation: Participation) -> str:
     """ "A" or "B"."""
-    return "A" if room.rater_a_id == participation.pk else "B"
+    return "A" if chat.rater_a_id == participation.pk else "B"
 
 
-def note_presence(room: Room, participation: Participation, now: datetime) -> None:
+def note_presence(chat: Room, participation: Participation, now: datetime) -> None:
     """The rater's page is open. Written at most every few seconds."""
-    field = "seen_a_at" if role_in(room, participation) == "A" else "seen_b_at"
-    seen = getattr(room, field)
+    field = "seen_a_at" if role_in(chat, participation) == "A" else "seen_b_at"
+    seen = getattr(chat, field)
     if seen is not None and now - seen < timedelta(seconds=PRESENCE_SECONDS):
         return
-    Room.objects.filter(pk=room.pk, state__in=OPEN_STATES).update(**{field: now})
+    Room.objects.filter(pk=chat.pk, state__in=OPEN_STATES).update(**{field: now})
     Participation.objects.filter(pk=participation.pk).update(seen_at=now)
-    setattr(room, field, now)
+    setattr(chat, field, now)
 
 
-def partner_is_away(room: Room, participation: Participation, now: datetime) -> bool:
+def partner_is_away(chat: Room, participation: Participation, now: datetime) -> bool:
     """Not heard of for as long as a rater may be silent."""
-    seen = room.seen_b_at if role_in(room, participation) == "A" else room.seen_a_at
+    seen = chat.seen_b_at if role_in(chat, participation) == "A" else chat.seen_a_at
     return seen is None or now - seen > timedelta(seconds=settings.RATING_LEASE_SECONDS)
 
 
@@ -178,23 +178,23 @@ def say(participation: Participation, public_id: str, text: str, key: str) -> Sa
     """Store the next line. Idempotent by key. Raises ``NotYourChat``, ``ChatClosed``,
     ``OutOfTurn``."""
     with transaction.atomic():
-        room = _locked(participation, public_id)
-        role = role_in(room, participation)
-        known = room.lines.filter(key=key).first()
+        chat = _locked(participation, public_id)
+        role = role_in(chat, participation)
+        known = chat.lines.filter(key=key).first()
         if known is not None and known.speaker == role:
-            return Said(known, room, is_new=False)
-        if room.state != Room.State.TALKING:
-            raise ChatClosed(room.state)
-        number = room.lines.count()
+            return Said(known, chat, is_new=False)
+        if chat.state != Room.State.TALKING:
+            raise ChatClosed(chat.state)
+        number = chat.lines.count()
         if known is not None or role != speaker_of(number):
             raise OutOfTurn
-        line = room.lines.create(number=number, speaker=role, text=text, key=key)
+        line = chat.lines.create(number=number, speaker=role, text=text, key=key)
         now = timezone.now()
-        note_presence(room, participation, now)
+        note_presence(chat, participation, now)
         if number + 1 >= participation.campaign.utterances:
-            room.state, room.finished_at = Room.State.FINISHED, now
-            room.save(update_fields=["state", "finished_at"])
-    return Said(line, room, is_new=True)
+            chat.state, chat.finished_at = Room.State.FINISHED, now
+            chat.save(update_fields=["state", "finished_at"])
+    return Said(line, chat, is_new=True)
 
 
 def speaker_of(number: int) -> str:
@@ -206,24 +206,24 @@ def leave(participation: Participation, public_id: str) -> Room:
     """End the meeting; both may meet others then. A finished dialogue stays finished. Raises
     ``NotYourChat``."""
     with transaction.atomic():
-        room = _locked(participation, public_id)
-        if room.state not in OPEN_STATES:
-            return room
+        chat = _locked(participation, public_id)
+        if chat.state not in OPEN_STATES:
+            return chat
         now = timezone.now()
-        room.end_reason = _why_left(room, participation, now)
-        room.state, room.finished_at = Room.State.ABANDONED, now
-        room.save(update_fields=["state", "finished_at", "end_reason"])
-    return room
+        chat.end_reason = _why_left(chat, participation, now)
+        chat.state, chat.finished_at = Room.State.ABANDONED, now
+        chat.save(update_fields=["state", "finished_at", "end_reason"])
+    return chat
 
 
-def _why_left(room: Room, participation: Participation, now: datetime) -> str:
-    if room.state == Room.State.WAITING:
+def _why_left(chat: Room, participation: Participation, now: datetime) -> str:
+    if chat.state == Room.State.WAITING:
         return LEFT_WHILE_WAITING
-    role = role_in(room, participation)
-    if not partner_is_away(room, participation, now):
+    role = role_in(chat, participation)
+    if not partner_is_away(chat, participation, now):
         return f"{role} left the dialogue"
     partner = "B" if role == "A" else "A"
-    seen = room.seen_b_at if partner == "B" else room.seen_a_at
+    seen = chat.seen_b_at if partner == "B" else chat.seen_a_at
     if seen is None:
         return f"{partner} never came"
     return f"{partner} was silent for {int((now - seen).total_seconds() // 60)} minutes"
@@ -232,11 +232,11 @@ def _why_left(room: Room, participation: Participation, now: datetime) -> str:
 def _locked(participation: Participation, public_id: str) -> Room:
     """The room alone: rooms are in the order of their campaigns, and the campaign's row would be
     locked with it, which who meets holds while taking a room."""
-    room = (
+    chat = (
         Room.objects.select_for_update(no_key=True, of=("self",))
         .filter(Q(rater_a=participation) | Q(rater_b=participation), public_id=public_id)
         .first()
     )
-    if room is None:
+    if chat is None:
         raise NotYourChat(public_id)
-    return room
+    return chat

@@ -68,10 +68,10 @@ def fill_queue(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
     now = clock.now()
     with transaction.atomic():
         rater = hand.locked(participation)
-        desk = _filled(rater, hand.assigned_and_latest(rater, RECENT_ITEMS), want, now)
+        work_queue = _filled(rater, hand.assigned_and_latest(rater, RECENT_ITEMS), want, now)
     hand.tell(participation, rater)
     run_interim_analysis_if_due(rater.campaign)
-    return desk
+    return work_queue
 
 
 def rate_and_refill(
@@ -85,32 +85,32 @@ def rate_and_refill(
     ``rate`` raises, with nothing stored, and what ``fill_queue`` raises, with the rating stored.
     """
     now = clock.now()
-    desk = None
+    work_queue = None
     with transaction.atomic():
         rater = hand.locked(participation, participation.campaign)
         latest = hand.assigned_and_latest(rater, RECENT_ITEMS)
         stored = store(rater, public_id, judgement, now, latest)
         try:
             with transaction.atomic():  # a savepoint
-                desk = _filled(rater, latest, want, now)
+                work_queue = _filled(rater, latest, want, now)
         except Exception:
             log.exception("the next item could not be handed to %s with the rating", rater)
             rater.save(update_fields=["rated"])
-    if desk is None:
+    if work_queue is None:
         return stored, fill_queue(participation, want)
     hand.tell(participation, rater)
     run_interim_analysis_if_due(rater.campaign)
-    return stored, desk
+    return stored, work_queue
 
 
 def _filled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
     """``latest``: what the rater holds and was given last; what is claimed is added. The rater's
     row is saved."""
     hand.return_expired(besides=rater, now=now)
-    desk = _refilled(rater, latest, want, now)
+    work_queue = _refilled(rater, latest, want, now)
     rater.seen_at = now
     rater.save(update_fields=["offered", "rated", "cursor", "qualification", "seen_at"])
-    return desk
+    return work_queue
 
 
 def _refilled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:

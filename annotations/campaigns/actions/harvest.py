@@ -58,13 +58,13 @@ def make_corpus(
     """
     with transaction.atomic():
         Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # one harvest at a time
-        rooms = list(collected_chats(campaign))
-        if not rooms:
+        chats = list(collected_chats(campaign))
+        if not chats:
             raise NothingToCollect
         known = CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
         if known is None and Corpus.objects.filter(slug=slug).exists():
             raise SlugTaken(slug)
-        outcome = _imported(rooms, known.corpus.slug if known else slug, name, is_public, by)
+        outcome = _imported(chats, known.corpus.slug if known else slug, name, is_public, by)
         if known is None:
             CollectedCorpus.objects.create(campaign=campaign, corpus=outcome.version.corpus)
     return outcome
@@ -80,33 +80,33 @@ def collected_chats(campaign: Campaign) -> Iterable[Room]:
 
 
 def _imported(
-    rooms: Iterable[Room], slug: str, name: str, is_public: bool, by: Any
+    chats: Iterable[Room], slug: str, name: str, is_public: bool, by: Any
 ) -> ImportOutcome:
     with temporary_folder() as folder:
-        exporter.write(_records(rooms, name), (), folder)
+        exporter.write(_records(chats, name), (), folder)
         [outcome] = import_corpus(
             importers()["jsonl"], folder / "corpus.jsonl", slug, name, is_public, by
         )
     return outcome
 
 
-def _records(rooms: Iterable[Room], name: str) -> Iterator[Record]:
+def _records(chats: Iterable[Room], name: str) -> Iterator[Record]:
     yield CorpusRecord(name=name, description=DESCRIPTION)
-    yield from map(dialogue_of, rooms)
+    yield from map(dialogue_of, chats)
 
 
-def dialogue_of(room: Room) -> DialogueRecord:
+def dialogue_of(chat: Room) -> DialogueRecord:
     """B's lines are the turns: the lines before are the context, the line itself the gold answer.
 
     Of a dialogue with an odd number of lines, the last one of A's answers nothing and stands in no
     turn.
     """
-    said = [Utterance(line.speaker, line.text) for line in room.lines.all()]
+    said = [Utterance(line.speaker, line.text) for line in chat.lines.all()]
     answers = [place for place, utterance in enumerate(said) if utterance.speaker == TARGET_SPEAKER]
     return DialogueRecord(
-        id=f"dialogue-{room.number}",
-        persona=tuple(room.persona_b),
-        partner_persona=tuple(room.persona_a),
+        id=f"dialogue-{chat.number}",
+        persona=tuple(chat.persona_b),
+        partner_persona=tuple(chat.persona_a),
         turns=tuple(
             TurnRecord(number, context=tuple(said[:place]), references=(said[place].text,))
             for number, place in enumerate(answers)

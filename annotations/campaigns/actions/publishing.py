@@ -128,13 +128,13 @@ def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
         )
 
 
-def _aspect_for(campaign: Campaign, version: CorpusVersion, wish: str) -> str:
-    if not wish:
+def _aspect_for(campaign: Campaign, version: CorpusVersion, params: str) -> str:
+    if not params:
         campaign.version = version
         return default_aspect(campaign)
-    if fault := text_fault(wish, LONGEST_ASPECT):
+    if fault := text_fault(params, LONGEST_ASPECT):
         raise CannotPublish(_("the aspect's name %(fault)s") % {"fault": fault})
-    return wish
+    return params
 
 
 def _refuse_taken(version: CorpusVersion, aspect: str) -> None:
@@ -148,10 +148,10 @@ def _refuse_taken(version: CorpusVersion, aspect: str) -> None:
 def _is_taken(version: CorpusVersion, aspect: str) -> bool:
     """Whether human scores of that name are there. A name that differs in case only would be
     mistaken for it; a name that the file announces and gives no score for is free."""
-    alike = [known for known in version.aspects if known.casefold() == aspect.casefold()]
-    if [known for known in alike if known != aspect]:
+    identical = [known for known in version.aspects if known.casefold() == aspect.casefold()]
+    if [known for known in identical if known != aspect]:
         return True
-    return bool(alike) and Rating.objects.filter(rater__version=version, aspect=aspect).exists()
+    return bool(identical) and Rating.objects.filter(rater__version=version, aspect=aspect).exists()
 
 
 def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, Any]:
@@ -229,9 +229,11 @@ def _copy_of_rater(campaign: Campaign, participation: int, rater: Rater, aspect:
         "current__score",
     )
     which, which_values = copied.query.sql_with_params()
-    alike = Rating(rater=rater, aspect=aspect)
+    identical = Rating(rater=rater, aspect=aspect)
     fields = [Rating._meta.get_field(name) for name in ("rater", "aspect", "comment", "created_at")]
-    values = [field.get_db_prep_save(field.pre_save(alike, True), connection) for field in fields]
+    values = [
+        field.get_db_prep_save(field.pre_save(identical, True), connection) for field in fields
+    ]
     names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     with connection.cursor() as cursor:
         cursor.execute(

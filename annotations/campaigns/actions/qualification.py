@@ -39,8 +39,8 @@ def settle(rater: Participation) -> None:
     skipped item is not right. Without training items or without a pass mark everyone passes.
     """
     training = _training_of(rater)
-    asked, mark = training.count(), rater.campaign.pass_mark
-    if not asked or mark is None:
+    requested, mark = training.count(), rater.campaign.pass_mark
+    if not requested or mark is None:
         rater.qualification = Qualification.PASSED
         return
     right = RatingRevision.objects.filter(
@@ -51,7 +51,7 @@ def settle(rater: Participation) -> None:
         score__lte=F("assignment__item__highest"),
     ).count()
     rater.qualification = (
-        Qualification.PASSED if right / asked >= mark - _ROUNDING else Qualification.FAILED
+        Qualification.PASSED if right / requested >= mark - _ROUNDING else Qualification.FAILED
     )
 
 

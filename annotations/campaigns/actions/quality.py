@@ -115,10 +115,14 @@ def restore(participation: Participation, by: Any = None) -> Restored:
         if not was_excluded:
             _note(by, "rater.restored", rater, ratings_counted_again=0, places_taken_by_others=0)
             return Restored(0, 0)
-        stakes = Conflict.objects.filter(user=rater.user_id).values_list("system_id", flat=True)
+        conflicts_of_interest = Conflict.objects.filter(user=rater.user_id).values_list(
+            "system_id", flat=True
+        )
         restored = _release_slots(
             rater.campaign_id,
-            Assignment.objects.filter(participation=rater).exclude(item__system__in=list(stakes)),
+            Assignment.objects.filter(participation=rater).exclude(
+                item__system__in=list(conflicts_of_interest)
+            ),
         )
         _note(
             by,

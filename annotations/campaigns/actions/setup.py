@@ -120,16 +120,16 @@ class Asked:
     simulated: bool = False
 
 
-def create(asked: Asked, by: Any = None) -> Campaign:
+def create(params: Asked, by: Any = None) -> Campaign:
     """A draft. Raises ``SlugTaken`` where a slug was asked for that another campaign has."""
     with _one_slug_each(), transaction.atomic():
         campaign = Campaign(
-            slug=_free_slug(asked),
+            slug=_free_slug(params),
             created_by=by,
-            seed=random_seed() if asked.seed is None else asked.seed,
-            simulated=asked.simulated,
+            seed=random_seed() if params.seed is None else params.seed,
+            simulated=params.simulated,
         )
-        _write(campaign, asked)
+        _write(campaign, params)
         audit.record(
             by,
             "campaign.created",
@@ -151,7 +151,7 @@ def _one_slug_each() -> Iterator[None]:
         raise SlugTaken from None
 
 
-def edit(campaign: Campaign, asked: Asked, by: Any = None) -> Campaign:
+def edit(campaign: Campaign, params: Asked, by: Any = None) -> Campaign:
     """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is
     asked stays.
 
@@ -161,40 +161,40 @@ def edit(campaign: Campaign, asked: Asked, by: Any = None) -> Campaign:
         stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
         before = audit.noted(stored, NOTED)
         if stored.state == Campaign.State.DRAFT:
-            _edit_draft(stored, asked)
+            _edit_draft(stored, params)
         else:
             stored.name, stored.opens_at, stored.closes_at = (
-                asked.name,
-                asked.opens_at,
-                asked.closes_at,
+                params.name,
+                params.opens_at,
+                params.closes_at,
             )
             stored.save(update_fields=["name", "opens_at", "closes_at"])
-            stored.groups.set(asked.groups)
+            stored.groups.set(params.groups)
         if what := audit.changes(before, audit.noted(stored, NOTED)):
             audit.record(by, "campaign.changed", stored, campaign=stored.slug, changes=what)
     return stored
 
 
-def _edit_draft(stored: Campaign, asked: Asked) -> None:
-    if asked.slug and asked.slug != stored.slug:
-        stored.slug = _free_slug(asked)
-    if asked.seed is not None:
-        stored.seed = asked.seed
-    if stored.kind != asked.kind or stored.version_id != (
-        asked.version.pk if asked.version else None
+def _edit_draft(stored: Campaign, params: Asked) -> None:
+    if params.slug and params.slug != stored.slug:
+        stored.slug = _free_slug(params)
+    if params.seed is not None:
+        stored.seed = params.seed
+    if stored.kind != params.kind or stored.version_id != (
+        params.version.pk if params.version else None
     ):
         stored.items.all().delete()  # training and attention items of another corpus or level
-    _write(stored, asked)
+    _write(stored, params)
 
 
-def _write(campaign: Campaign, asked: Asked) -> None:
+def _write(campaign: Campaign, params: Asked) -> None:
     if any(
-        system.version_id != (asked.version.pk if asked.version else None)
-        for system in asked.systems
+        system.version_id != (params.version.pk if params.version else None)
+        for system in params.systems
     ):
         raise ValueError("a campaign's systems are of its corpus version")
-    if asked.version:  # the lock keeps out a deletion that has not seen this campaign
-        CorpusVersion.objects.select_for_update(no_key=True).get(pk=asked.version.pk)
+    if params.version:  # the lock keeps out a deletion that has not seen this campaign
+        CorpusVersion.objects.select_for_update(no_key=True).get(pk=params.version.pk)
     for name in (
         "name",
         "kind",
@@ -211,20 +211,20 @@ def _write(campaign: Campaign, asked: Asked) -> None:
         "target",
         "target_value",
     ):
-        setattr(campaign, name, getattr(asked, name))
-    campaign.scale_labels, campaign.axes = list(asked.scale_labels), list(asked.axes)
+        setattr(campaign, name, getattr(params, name))
+    campaign.scale_labels, campaign.axes = list(params.scale_labels), list(params.axes)
     campaign.save()
-    campaign.systems.set(asked.systems)
-    campaign.chat_systems.set(asked.chat_systems)
-    campaign.groups.set(asked.groups)
+    campaign.systems.set(params.systems)
+    campaign.chat_systems.set(params.chat_systems)
+    campaign.groups.set(params.groups)
 
 
-def _free_slug(asked: Asked) -> str:
-    if asked.slug:
-        if asked.slug in RESERVED_SLUGS or Campaign.objects.filter(slug=asked.slug).exists():
-            raise SlugTaken(asked.slug)
-        return asked.slug
-    base = slugify(asked.name)[:70] or "campaign"
+def _free_slug(params: Asked) -> str:
+    if params.slug:
+        if params.slug in RESERVED_SLUGS or Campaign.objects.filter(slug=params.slug).exists():
+            raise SlugTaken(params.slug)
+        return params.slug
+    base = slugify(params.name)[:70] or "campaign"
     taken = (
         set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
         | RESERVED_SLUGS

@@ -255,9 +255,9 @@ class CampaignForm(AllocationFields):
             self.initial.setdefault("axes_below", THRESHOLD_OF_KIND.get(Kind(self.kind_now)))
 
     def _select_fields_of_kind(self) -> None:
-        kept = set(ONCE_OPENED if self.fixed else (*ALWAYS, *FIELDS_OF_KIND[self.kind_now]))
+        retained = set(ONCE_OPENED if self.fixed else (*ALWAYS, *FIELDS_OF_KIND[self.kind_now]))
         for name in list(self.fields):
-            if name not in kept:
+            if name not in retained:
                 del self.fields[name]
         if self.kind_now == Kind.COLLECTION and not self.fixed:
             field = self.fields["dialogues"]

@@ -119,8 +119,8 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
     """None for a campaign that does not look at its ratings while it runs."""
     if not campaign.is_looked_at:
         return None
-    look = Look.objects.filter(campaign=campaign).order_by("-number").first()
-    found = look.systems if look is not None else []
+    interim_analysis = Look.objects.filter(campaign=campaign).order_by("-number").first()
+    found = interim_analysis.systems if interim_analysis is not None else []
     names = dict(
         System.objects.filter(pk__in=[one["system"] for one in found]).values_list("pk", "name")
     )
@@ -135,10 +135,10 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
         )
         for one in found
     )
-    number = look.number if look is not None else 0
+    number = interim_analysis.number if interim_analysis is not None else 0
     next_at = -(-(number + 1) * wanted // LOOKS) if number < LOOKS and wanted else None
     return Certainty(
-        look,
+        interim_analysis,
         systems,
         next_at,
         _met_with(campaign),
@@ -149,11 +149,18 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
 def _met_with(campaign: Campaign) -> int | None:
     if campaign.target_met_at is None:
         return None
-    looks = Look.objects.filter(campaign=campaign).order_by("number")
-    return next((look.ratings for look in looks if meets_target(campaign, look)), None)
-
-
-def meets_target(campaign: Campaign, look: Look) -> bool:
-    return Reached(look.pairs, look.separated, look.widest).meets(
-        campaign.target, campaign.target_value
+    interim_analyses = Look.objects.filter(campaign=campaign).order_by("number")
+    return next(
+        (
+            interim_analysis.ratings
+            for interim_analysis in interim_analyses
+            if meets_target(campaign, interim_analysis)
+        ),
+        None,
     )
+
+
+def meets_target(campaign: Campaign, interim_analysis: Look) -> bool:
+    return Reached(
+        interim_analysis.pairs, interim_analysis.separated, interim_analysis.widest
+    ).meets(campaign.target, campaign.target_value)

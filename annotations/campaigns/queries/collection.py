@@ -76,14 +76,14 @@ class Collected:
 
 def room_of(participation: Participation, public_id: str) -> Room:
     """Raises ``NotFound`` where the rater is not one of the room's two."""
-    room = Room.objects.filter(
+    chat = Room.objects.filter(
         Q(rater_a=participation) | Q(rater_b=participation),
         public_id=public_id,
         campaign=participation.campaign_id,
     ).first()
-    if room is None:
+    if chat is None:
         raise NotFound("there is no such room")
-    return room
+    return chat
 
 
 def current_chat(participation: Participation) -> Room | None:
@@ -95,22 +95,22 @@ def current_chat(participation: Participation) -> Room | None:
     ).first()
 
 
-def chat_view(room: Room, participation: Participation) -> ChatView:
+def chat_view(chat: Room, participation: Participation) -> ChatView:
     now = timezone.now()
-    mine = "A" if room.rater_a_id == participation.pk else "B"
-    lines = tuple(SentMessage(line.speaker == mine, line.text) for line in room.lines.all())
-    partner_seen = room.seen_b_at if mine == "A" else room.seen_a_at
+    mine = "A" if chat.rater_a_id == participation.pk else "B"
+    lines = tuple(SentMessage(line.speaker == mine, line.text) for line in chat.lines.all())
+    partner_seen = chat.seen_b_at if mine == "A" else chat.seen_a_at
     silent = (now - partner_seen).total_seconds() if partner_seen else 0
-    talking = room.state == Room.State.TALKING
+    talking = chat.state == Room.State.TALKING
     return ChatView(
-        public_id=room.public_id,
-        state=room.state,
-        persona=tuple(room.persona_a if mine == "A" else room.persona_b),
+        public_id=chat.public_id,
+        state=chat.state,
+        persona=tuple(chat.persona_a if mine == "A" else chat.persona_b),
         lines=lines,
         wanted=participation.campaign.utterances,
         my_turn=talking and mine == ("A" if len(lines) % 2 == 0 else "B"),
         partner_away=talking and silent > settings.RATING_LEASE_SECONDS,
-        waited=now - room.created_at,
+        waited=now - chat.created_at,
     )
 
 
@@ -137,19 +137,19 @@ def corpus_of(campaign: Campaign) -> CollectedCorpus | None:
 
 def finished_chat(campaign: Campaign, public_id: str) -> Room:
     """A room with lines, for the organiser to read. Raises ``NotFound``."""
-    rooms = campaign.rooms.select_related("rater_a", "rater_b").prefetch_related("lines")
-    room = None if "\0" in public_id else rooms.filter(public_id=public_id).first()
-    if room is None:
+    chats = campaign.rooms.select_related("rater_a", "rater_b").prefetch_related("lines")
+    chat = None if "\0" in public_id else chats.filter(public_id=public_id).first()
+    if chat is None:
         raise NotFound("there is no such dialogue")
-    return room
+    return chat
 
 
 def chats_with_utterances(campaign: Campaign) -> Sequence[Room]:
     """All rooms but those in which nothing was said and nobody is any more."""
-    rooms = campaign.rooms.select_related("rater_a", "rater_b").annotate(
+    chats = campaign.rooms.select_related("rater_a", "rater_b").annotate(
         said=Count("lines"), begun=Min("lines__created_at")
     )
-    return list(rooms.exclude(state=Room.State.ABANDONED, said=0).order_by("number"))
+    return list(chats.exclude(state=Room.State.ABANDONED, said=0).order_by("number"))
 
 
 def chats_table(campaign: Campaign, address: str) -> Table:
@@ -171,9 +171,9 @@ def chats_table(campaign: Campaign, address: str) -> Table:
         Column("rater_b", _("B")),
         Column("remark", _("Remark")),
     )
-    rooms = chats_with_utterances(campaign)
-    words = _wrap_width([room.pk for room in rooms])
-    rows = tuple(Row(room.public_id, _cells(room, address, words.get(room.pk))) for room in rooms)
+    chats = chats_with_utterances(campaign)
+    words = _wrap_width([chat.pk for chat in chats])
+    rows = tuple(Row(chat.public_id, _cells(chat, address, words.get(chat.pk))) for chat in chats)
     return Table(
         "dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows
     )
@@ -201,9 +201,9 @@ def writers_table(campaign: Campaign) -> Table:
         Column("seen", _("Last seen")),
     )
     tally: dict[int, Counter[str]] = defaultdict(Counter)
-    for room in chats_with_utterances(campaign):
-        for rater in {room.rater_a_id, room.rater_b_id} - {None}:
-            tally[rater][room.state] += 1
+    for chat in chats_with_utterances(campaign):
+        for rater in {chat.rater_a_id, chat.rater_b_id} - {None}:
+            tally[rater][chat.state] += 1
     people = campaign.participations.order_by("position")
     rows = tuple(_writer_row(person, tally[person.pk]) for person in people)
     return Table("raters", _("Raters of %(campaign)s") % {"campaign": campaign.name}, columns, rows)
@@ -224,30 +224,30 @@ def _writer_row(person: Participation, tally: Counter[str]) -> Row:
     return Row(f"rater-{person.position + 1}", cells, badges=badges_of(person))
 
 
-def _cells(room: Room, address: str, words: float | None) -> dict[str, Cell]:
+def _cells(chat: Room, address: str, words: float | None) -> dict[str, Cell]:
     minutes = (
-        (room.finished_at - room.begun).total_seconds() / 60
-        if room.finished_at and room.begun
+        (chat.finished_at - chat.begun).total_seconds() / 60
+        if chat.finished_at and chat.begun
         else None
     )
     return {
-        "dialogue": Cell(f"dialogue-{room.number}", href=f"{address}?room={room.public_id}"),
-        "state": Cell(_("finished, left out") if room.left_out else str(room.get_state_display())),
-        "utterances": Cell(room.said),
+        "dialogue": Cell(f"dialogue-{chat.number}", href=f"{address}?room={chat.public_id}"),
+        "state": Cell(_("finished, left out") if chat.left_out else str(chat.get_state_display())),
+        "utterances": Cell(chat.said),
         "words": Cell(words, reason=_("nothing was said yet") if words is None else ""),
         "minutes": Cell(minutes, reason=_("not finished") if minutes is None else ""),
-        "rater_a": Cell(room.rater_a.pseudonym),
-        "rater_b": Cell(room.rater_b.pseudonym)
-        if room.rater_b
+        "rater_a": Cell(chat.rater_a.pseudonym),
+        "rater_b": Cell(chat.rater_b.pseudonym)
+        if chat.rater_b
         else Cell(reason=_("nobody came yet")),
-        "remark": Cell(room.end_reason),
+        "remark": Cell(chat.end_reason),
     }
 
 
-def _wrap_width(room_ids: Sequence[int]) -> dict[int, float]:
+def _wrap_width(chat_ids: Sequence[int]) -> dict[int, float]:
     counts: dict[int, list[int]] = {}
-    for room_id, text in (
-        Line.objects.filter(room__in=room_ids).values_list("room_id", "text").iterator()
+    for chat_id, text in (
+        Line.objects.filter(room__in=chat_ids).values_list("room_id", "text").iterator()
     ):
-        counts.setdefault(room_id, []).append(len(text.split()))
-    return {room_id: sum(words) / len(words) for room_id, words in counts.items()}
+        counts.setdefault(chat_id, []).append(len(text.split()))
+    return {chat_id: sum(words) / len(words) for chat_id, words in counts.items()}

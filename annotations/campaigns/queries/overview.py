@@ -174,9 +174,9 @@ def _from_rate(
 
 
 def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
-    rooms = _finished_chats(campaign)
+    chats = _finished_chats(campaign)
     wanted = campaign.dialogues_per_system or 0
-    done = rooms.count()
+    done = chats.count()
     if campaign.state != Campaign.State.OPEN or done >= wanted:
         basis = (
             _("all dialogues are there")
@@ -184,7 +184,7 @@ def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
             else _("the campaign is not open")
         )
         return Progress(done, wanted, None, 0, None, basis, now)
-    lately = rooms.filter(finished_at__gte=now - timedelta(days=RATE_WINDOW_DAYS)).aggregate(
+    lately = chats.filter(finished_at__gte=now - timedelta(days=RATE_WINDOW_DAYS)).aggregate(
         count=Count("pk"), first=Min("finished_at")
     )
     end, basis = _from_rate(wanted - done, lately["count"], lately["first"], now)

@@ -102,10 +102,15 @@ def conflicts_of(participation: Participation) -> list[System]:
     """The systems of the campaign's corpus that this person has a stake in."""
     if participation.user_id is None:
         return []
-    stakes = Conflict.objects.filter(
+    conflicts_of_interest = Conflict.objects.filter(
         user=participation.user_id, system__version=participation.campaign.version_id
     )
-    return [stake.system for stake in stakes.select_related("system").order_by("system__position")]
+    return [
+        conflict_of_interest.system
+        for conflict_of_interest in conflicts_of_interest.select_related("system").order_by(
+            "system__position"
+        )
+    ]
 
 
 def system_of(campaign: Campaign, pk: int) -> System | None:

@@ -210,10 +210,10 @@ def _rating_records(campaign: Campaign, everything: bool) -> dict[str, list[Rati
         "current__low_axes",
     )
     for dialogue, turn, system, position, score, low in rows.iterator(chunk_size=ROWS_AT_A_TIME):
-        kept, rater = found.setdefault(dialogue, []), f"rater {position + 1}"
-        kept.append(RatingRecord(dialogue, turn, system, rater, OVERALL, float(score)))
+        retained, rater = found.setdefault(dialogue, []), f"rater {position + 1}"
+        retained.append(RatingRecord(dialogue, turn, system, rater, OVERALL, float(score)))
         if low is not None:
-            kept += [
+            retained += [
                 RatingRecord(dialogue, turn, system, rater, f"{LOW_AXIS}{axis}", float(axis in low))
                 for axis in axes
             ]

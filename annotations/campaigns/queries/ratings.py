@@ -62,15 +62,15 @@ def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
     return [(OVERALL, OVERALL), *((axis["key"], axis["name"]) for axis in axes)]
 
 
-def resolve_campaign_aspect(campaign: Campaign, wish: str | None) -> str:
+def resolve_campaign_aspect(campaign: Campaign, params: str | None) -> str:
     """The aspect by its key or name; the overall score where none is asked for. Raises
     ``NotFound``."""
     known = aspects_of(campaign)
     for key, name in known:
-        if not wish or wish.casefold() in (key.casefold(), name.casefold()):
+        if not params or params.casefold() in (key.casefold(), name.casefold()):
             return key
     raise NotFound(
-        f"{campaign.slug} has no aspect {wish!r}. Aspects: {', '.join(key for key, _ in known)}"
+        f"{campaign.slug} has no aspect {params!r}. Aspects: {', '.join(key for key, _ in known)}"
     )
 
 
@@ -231,8 +231,10 @@ def _rating_rows(ratings: QuerySet[Assignment], aspect: str) -> list[tuple[int, 
     """(item, participation, score); of an axis only where it was asked."""
     if aspect == OVERALL:
         return list(ratings.values_list("item_id", "participation_id", "current__score"))
-    asked = ratings.values_list("item_id", "participation_id", "current__low_axes")
-    return [(item, rater, float(aspect in low)) for item, rater, low in asked if low is not None]
+    requested = ratings.values_list("item_id", "participation_id", "current__low_axes")
+    return [
+        (item, rater, float(aspect in low)) for item, rater, low in requested if low is not None
+    ]
 
 
 def _scores(

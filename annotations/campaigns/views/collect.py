@@ -208,9 +208,11 @@ def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
     the corpus."""
     campaign = _collection(campaign_or_404(slug))
     if request.method != "POST":
-        wish = request.GET.get("room")
+        requested = request.GET.get("room")
         return (
-            _dialogue_page(request, campaign, wish) if wish else _dialogues_page(request, campaign)
+            _dialogue_page(request, campaign, requested)
+            if requested
+            else _dialogues_page(request, campaign)
         )
     action = request.POST.get("action", "")
     if action in ("leave-out", "take-back"):
@@ -282,8 +284,8 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if known is None and not form.is_valid():
         return _dialogues_page(request, campaign, form, 422)
     try:
-        asked = {} if known else form.cleaned_data
-        outcome = harvest.make_corpus(campaign, **asked, by=request.user)
+        requested = {} if known else form.cleaned_data
+        outcome = harvest.make_corpus(campaign, **requested, by=request.user)
     except harvest.NothingToCollect:
         messages.error(request, _("No dialogue is finished yet. Nothing was stored."))
         return redirect("campaign-dialogues", campaign.slug)

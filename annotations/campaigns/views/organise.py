@@ -133,21 +133,21 @@ STEPS = {
 @organisers_page
 def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
     one = campaign_or_404(slug)
-    wish = request.POST.get("to", "")
-    if wish not in STEPS:
+    requested = request.POST.get("to", "")
+    if requested not in STEPS:
         messages.error(request, _("There is no such step; nothing was changed."))
         return redirect("campaign", slug)
     try:
-        outcome = STEPS[wish](one, by=request.user)
+        outcome = STEPS[requested](one, by=request.user)
     except (setup.NotReady, setup.WrongState, NothingToDo) as refusal:
         messages.error(request, str(refusal))
         return redirect("campaign", slug)
-    messages.success(request, _what_happened(wish, outcome))
+    messages.success(request, _what_happened(requested, outcome))
     return redirect("campaign", slug)
 
 
-def _what_happened(wish: str, outcome: Any) -> str:
-    if wish == "open":
+def _what_happened(params: str, outcome: Any) -> str:
+    if params == "open":
         if not outcome.items:
             return _("The campaign is open. Raters can meet and write.")
         return _("The campaign is open: %(items)s items, %(slots)s ratings wanted.") % {
@@ -159,7 +159,7 @@ def _what_happened(wish: str, outcome: Any) -> str:
         "resume": _("Open again."),
         "all": _("Raters get items again, until all are rated."),
         "close": _("Closed. Raters get no more items; what they have in hand they may finish."),
-    }[wish]
+    }[params]
 
 
 @require_POST

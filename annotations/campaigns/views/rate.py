@@ -66,28 +66,30 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
     campaign = participation.campaign
     if campaign.kind == Campaign.Kind.COLLECTION:
         return redirect("meet", campaign.slug)
-    if wish := request.GET.get("feedback"):
-        return _feedback_page(request, participation, wish)
+    if requested := request.GET.get("feedback"):
+        return _feedback_page(request, participation, requested)
     text = queries.current_guidelines(campaign)
     if text is not None and participation.guidelines_read_id is None:
         return redirect("rating-start", campaign.slug)
-    desk = _fill_queue(participation)
-    if wish := request.GET.get("item"):
-        wished = queries.own_assignment(participation, wish)
+    work_queue = _fill_queue(participation)
+    if requested := request.GET.get("item"):
+        wished = queries.own_assignment(participation, requested)
         if wished is None:
             raise Http404("this item was not given to you")
         if queries.chat_is_to_come(wished):
             return redirect("rating-work", campaign.slug)
         if wished.state == Assignment.State.DONE or wished.pk in {
-            one.pk for one in desk.assignments
+            one.pk for one in work_queue.assignments
         }:
-            return _work_page(request, participation, wished, desk, text, Typed.of_stored(wished))
-    if not desk.assignments:
-        return _end_page(request, participation, desk)
-    current = desk.assignments[0]
+            return _work_page(
+                request, participation, wished, work_queue, text, Typed.of_stored(wished)
+            )
+    if not work_queue.assignments:
+        return _end_page(request, participation, work_queue)
+    current = work_queue.assignments[0]
     if queries.chat_is_to_come(current):
         return _to_chat(campaign, current)
-    return _work_page(request, participation, current, desk, text, Typed())
+    return _work_page(request, participation, current, work_queue, text, Typed())
 
 
 def _fill_queue(participation: Participation) -> Desk:
@@ -108,7 +110,7 @@ def _work_page(
     request: HttpRequest,
     participation: Participation,
     current: Assignment,
-    desk: Desk,
+    work_queue: Desk,
     text: Guidelines | None,
     typed: Typed,
     errors: Sequence[str] = (),
@@ -116,10 +118,10 @@ def _work_page(
     status: int = 200,
 ) -> HttpResponse:
     campaign = participation.campaign
-    others = [one for one in desk.assignments if one.pk != current.pk]
+    others = [one for one in work_queue.assignments if one.pk != current.pk]
     view, *upcoming = queries.assignment_views([current, *others])
     is_rated = current.state == Assignment.State.DONE
-    progress = queries.progress_of(participation, len(desk.assignments))
+    progress = queries.progress_of(participation, len(work_queue.assignments))
     context = {
         "campaign": campaign,
         "view": view,
@@ -147,12 +149,12 @@ def _edits_axes(campaign: Campaign, typed: Typed) -> bool:
     return typed.score is not None and has_axes(campaign, typed.score)
 
 
-def _end_page(request: HttpRequest, participation: Participation, desk: Desk) -> HttpResponse:
+def _end_page(request: HttpRequest, participation: Participation, work_queue: Desk) -> HttpResponse:
     context = {
         "section": "rate",
         "campaign": participation.campaign,
         "participation": participation,
-        "why": desk.why_empty or "wait",
+        "why": work_queue.why_empty or "wait",
         "progress": queries.progress_of(participation),
         "previous": queries.rated_before(participation),
         "outbox": outbox_name(participation),
@@ -176,11 +178,12 @@ def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
     public_id = form.cleaned_data["item"]
     try:
         if wants_json(request):
-            stored, desk = desk_actions.rate_and_refill(
+            stored, work_queue = desk_actions.rate_and_refill(
                 participation, public_id, form.judgement(), _held_at_once(participation.campaign)
             )
             return JsonResponse(
-                _taken(participation.campaign, stored) | _what_comes(request, participation, desk)
+                _taken(participation.campaign, stored)
+                | _what_comes(request, participation, work_queue)
             )
         stored = desk_actions.rate(participation, public_id, form.judgement())
     except (NotHanded, ItemTaken, RatingsClosed) as problem:
@@ -248,19 +251,21 @@ def _not_taken(request: HttpRequest, participation: Participation, reason: str) 
     return redirect("rating-work", participation.campaign.slug)
 
 
-def _what_comes(request: HttpRequest, participation: Participation, desk: Desk) -> dict[str, Any]:
+def _what_comes(
+    request: HttpRequest, participation: Participation, work_queue: Desk
+) -> dict[str, Any]:
     """The items in hand, with the page of each that the browser has not got; and where to go when
     there are none."""
-    ready = [one for one in desk.assignments if not queries.chat_is_to_come(one)]
+    ready = [one for one in work_queue.assignments if not queries.chat_is_to_come(one)]
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
     pages = {view.public_id: _item_html(participation.campaign, view) for view in _views(new)}
     return {
-        "progress": queries.progress_of(participation, len(desk.assignments)).as_json(),
+        "progress": queries.progress_of(participation, len(work_queue.assignments)).as_json(),
         "next": [
             {"item": one.item.public_id, "html": pages.get(one.item.public_id)} for one in ready
         ],
-        "ended": desk.why_empty if not desk.assignments else "",
+        "ended": work_queue.why_empty if not work_queue.assignments else "",
         "guidelines": participation.newest_guidelines,
     }
 

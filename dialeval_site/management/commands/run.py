@@ -84,8 +84,8 @@ class Command(ConsoleCommand):
     def _serve(self, address: str, options: dict[str, Any]) -> None:
         # SIGINT, too: a shell starts background jobs deaf to it, and whoever sends it to us means
         # us.
-        for asked_to_stop in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(asked_to_stop, _as_interrupt)
+        for stop_requested in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop_requested, _as_interrupt)
         children: list[Child] = []
         model: Child | None = None
         links = _where_links_lead(address)

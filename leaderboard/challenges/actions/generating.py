@@ -31,7 +31,7 @@ class Kept:
     rest: Sequence[int] = ()
 
 
-def store_response(claim: work.Claim, kept: Kept, said: Said, line: str = "") -> bool:
+def store_response(claim: work.Claim, saved: Kept, said: Said, line: str = "") -> bool:
     """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted
     with each call.
 
@@ -44,18 +44,18 @@ def store_response(claim: work.Claim, kept: Kept, said: Said, line: str = "") ->
             return False
         GeneratedResponse.objects.create(
             submission_id=claim.row_id,
-            turn_id=kept.turn_pk,
+            turn_id=saved.turn_pk,
             text=said.text,
             calls=said.usage.calls,
             input_tokens=said.usage.input_tokens,
             output_tokens=said.usage.output_tokens,
             ended=said.ended[:300],
-            model=kept.model[:200],
+            model=saved.model[:200],
             reported_model=said.reported_model[:200],
         )
         GeneratedResponse.objects.bulk_create(
-            GeneratedResponse(submission_id=claim.row_id, turn_id=turn_pk, model=kept.model[:200])
-            for turn_pk in kept.rest
+            GeneratedResponse(submission_id=claim.row_id, turn_id=turn_pk, model=saved.model[:200])
+            for turn_pk in saved.rest
         )
         if line:
             work.log(claim.row_id, line, level="warning")

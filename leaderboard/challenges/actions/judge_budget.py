@@ -21,16 +21,16 @@ from workers.judging.desk import BillingContext
 LIMITS = ("tokens_limit", "cost_limit")
 
 
-def pays_for(payer: BillingContext) -> list[ChargedCall]:
+def pays_for(billing: BillingContext) -> list[ChargedCall]:
     """The purses of challenges whose rounds ask for these scores. They are found, or made, before
     the first call. Raises ``BudgetSpent`` for what an account submitted that may not act (any
     more): only its challenge asks for it."""
-    withheld = Submission.objects.filter(system__in=payer.system_ids, system__withheld=True)
+    withheld = Submission.objects.filter(system__in=billing.system_ids, system__withheld=True)
     for submission in withheld.select_related("user"):
         refuse_unless_may_act(submission.user)
     return [
         ChargedCall(purse_of(one).pk, f"the judges' budget of the challenge {one.name}")
-        for one in challenges_that_pay(payer.system_ids, payer.configuration)
+        for one in challenges_that_pay(billing.system_ids, billing.configuration)
     ]
 
 
@@ -54,17 +54,17 @@ def set_judge_budget(
     """Set both limits; None is no limit. Raises ``Refused`` where more is spent already."""
     with transaction.atomic():
         stored = locked(challenge)
-        purse = Purse.objects.select_for_update().get(pk=purse_of(stored).pk)
-        charged = balance_of(purse).charged
+        budget = Purse.objects.select_for_update().get(pk=purse_of(stored).pk)
+        charged = balance_of(budget).charged
         if tokens is not None and tokens < charged.tokens:
             raise Refused(_("More tokens than that are spent already."), "tokens")
         if usd is not None and usd < charged.cost:
             raise Refused(_("More money than that is spent already."), "usd")
-        before = audit.noted(purse, LIMITS)
-        purse.tokens_limit, purse.cost_limit = tokens, usd
-        purse.save(update_fields=LIMITS)
-        if what := audit.changes(before, audit.noted(purse, LIMITS)):
+        before = audit.noted(budget, LIMITS)
+        budget.tokens_limit, budget.cost_limit = tokens, usd
+        budget.save(update_fields=LIMITS)
+        if what := audit.changes(before, audit.noted(budget, LIMITS)):
             audit.record(
                 by, "challenge.judge_budget", stored.name, challenge=stored.slug, changes=what
             )
-    return purse
+    return budget

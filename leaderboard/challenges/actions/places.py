@@ -74,13 +74,13 @@ def retake_slots(submission: Submission) -> Places:
     assert submission.day is not None
     round = submission.round
     of_day, of_round = _taken(round, submission.team, submission.day)
-    day_place, total_place = _lowest_free(of_day), _lowest_free(of_round)
+    day_slot, total_slot = _lowest_free(of_day), _lowest_free(of_round)
     return Places(
         submission.day,
-        day_place,
-        max(round.daily_limit, day_place),
-        total_place,
-        max(round.total_limit, total_place),
+        day_slot,
+        max(round.daily_limit, day_slot),
+        total_slot,
+        max(round.total_limit, total_slot),
     )
 
 
@@ -89,8 +89,8 @@ def _taken(round: Round, team: Team, day: date) -> tuple[set[int], set[int]]:
         round=round, team=team, total_place__isnull=False
     )
     rows = list(holding.values_list("day", "day_place", "total_place"))
-    return {day_place for of, day_place, _ in rows if of == day}, {
-        total_place for _, _, total_place in rows
+    return {day_slot for of, day_slot, _ in rows if of == day}, {
+        total_slot for _, _, total_slot in rows
     }
 
 

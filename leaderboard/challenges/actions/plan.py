@@ -29,7 +29,7 @@ PUBLIC_SHARE = 0.5
 
 
 def create_from_plan(
-    asked: ChallengeParams,
+    params: ChallengeParams,
     practice: CorpusVersion,
     test: CorpusVersion,
     by: Any = None,
@@ -39,7 +39,7 @@ def create_from_plan(
     references are hidden in rounds 1 and 2; on one corpus they are public throughout, because the
     warm-up shows them. Raises ``Refused``; then nothing is stored."""
     with transaction.atomic():
-        challenge = create(asked, by, rules=rules_to_start_from())
+        challenge = create(params, by, rules=rules_to_start_from())
         for round in _rounds(practice, test, now or timezone.now()):
             create_round(challenge, round, by)
     return challenge

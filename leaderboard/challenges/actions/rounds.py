@@ -71,14 +71,14 @@ class RoundParams:
 NOTED = tuple(one.name for one in fields(RoundParams))
 
 
-def create_round(challenge: Challenge, asked: RoundParams, by: Any = None) -> Round:
+def create_round(challenge: Challenge, params: RoundParams, by: Any = None) -> Round:
     """After the rounds that are there. Raises ``Refused``."""
-    values = _checked(asked)
+    values = _checked(params)
     with one_address_each(), transaction.atomic():
         stored = locked(challenge)
-        _hold_corpus(asked.version)
+        _hold_corpus(params.version)
         last = stored.rounds.aggregate(last=Max("position"))["last"]
-        values["slug"] = _free_slug(stored, asked)
+        values["slug"] = _free_slug(stored, params)
         _refuse_early_release(values)
         if values["split_seed"] is None:
             values["split_seed"] = random_seed()
@@ -97,15 +97,15 @@ def create_round(challenge: Challenge, asked: RoundParams, by: Any = None) -> Ro
     return round
 
 
-def edit_round(round: Round, asked: RoundParams, by: Any = None) -> Round:
+def edit_round(round: Round, params: RoundParams, by: Any = None) -> Round:
     """Raises ``Refused`` where it would change what teams have handed in for. A submission that is
     coming in at this moment is there before, or meets the changed round."""
-    values = _checked(asked, round)
+    values = _checked(params, round)
     with one_address_each(), transaction.atomic():
         stored = _held(round)
-        _hold_corpus(asked.version)
+        _hold_corpus(params.version)
         before = audit.noted(stored, NOTED)
-        values["slug"] = _free_slug(stored.challenge, asked, stored)
+        values["slug"] = _free_slug(stored.challenge, params, stored)
         if values["split_seed"] is None:
             values["split_seed"] = stored.split_seed
         for name, why in locked_fields(stored).items():
@@ -168,24 +168,24 @@ def delete_round(round: Round, by: Any = None) -> None:
 
 def locked_fields(round: Round, now: datetime | None = None) -> dict[str, str]:
     """{field: why it can no longer be changed}. The form shows it; ``edit_round`` enforces it."""
-    settled: dict[str, str] = {}
+    locked: dict[str, str] = {}
     if round.submissions.exists():
-        settled["version"] = _("Submissions answer the turns of this corpus version.")
-        settled["slug"] = _("Submissions have come in; their teams have links to this address.")
+        locked["version"] = _("Submissions answer the turns of this corpus version.")
+        locked["slug"] = _("Submissions have come in; their teams have links to this address.")
         if round.references == References.PUBLIC:
-            settled["references"] = _(
+            locked["references"] = _(
                 "Teams have seen the references. They cannot be hidden any more."
             )
         board = _(
             "Submissions have come in under this division. Another one would tell what the "
             "private part holds."
         )
-        settled["public_share"] = settled["split_seed"] = board
+        locked["public_share"] = locked["split_seed"] = board
         if is_unveiled(round.unveil_at, now or timezone.now()):
-            settled["unveil_at"] = _(
+            locked["unveil_at"] = _(
                 "The private board is unveiled. What was seen cannot be veiled again."
             )
-    return settled
+    return locked
 
 
 def _may_become(round: Round, name: str, value: Any) -> bool:
@@ -280,30 +280,30 @@ def has_references(version: CorpusVersion) -> bool:
     return Turn.objects.filter(dialogue__version=version).exclude(references=[]).exists()
 
 
-def _checked(asked: RoundParams, round: Round | None = None) -> dict[str, Any]:
+def _checked(params: RoundParams, round: Round | None = None) -> dict[str, Any]:
     """The row's values, with metrics in their one spelling."""
-    values = {one.name: getattr(asked, one.name) for one in fields(asked)}
-    values["tracks"] = [track for track in Track.values if track in asked.tracks]
-    if not values["tracks"] or set(asked.tracks) - set(Track.values):
+    values = {one.name: getattr(params, one.name) for one in fields(params)}
+    values["tracks"] = [track for track in Track.values if track in params.tracks]
+    if not values["tracks"] or set(params.tracks) - set(Track.values):
         raise Refused(_("Choose at least one track."), "tracks")
-    if not has_references(asked.version):
+    if not has_references(params.version):
         raise Refused(
             _("This corpus has no references: there is nothing to score responses against."),
             "version",
         )
-    if asked.opens_at and asked.closes_at and asked.closes_at <= asked.opens_at:
+    if params.opens_at and params.closes_at and params.closes_at <= params.opens_at:
         raise Refused(_("It must close after it opens."), "closes_at")
     known = (
         set()
-        if round is None or round.version_id != asked.version.pk
+        if round is None or round.version_id != params.version.pk
         else {*round.metrics, *round.private_metrics}
     )
-    values["metrics"] = _spelled(asked.metrics, asked.version, "metrics", known)
+    values["metrics"] = _spelled(params.metrics, params.version, "metrics", known)
     values["private_metrics"] = _spelled(
-        asked.private_metrics, asked.version, "private_metrics", known
+        params.private_metrics, params.version, "private_metrics", known
     )
     (values["ranking_metric"],) = _spelled(
-        [asked.ranking_metric], asked.version, "ranking_metric", known
+        [params.ranking_metric], params.version, "ranking_metric", known
     )
     if not values["metrics"]:
         raise Refused(_("Choose at least one metric that everybody sees."), "metrics")
@@ -339,13 +339,13 @@ def _spelled(
     return texts
 
 
-def _free_slug(challenge: Challenge, asked: RoundParams, round: Round | None = None) -> str:
+def _free_slug(challenge: Challenge, params: RoundParams, round: Round | None = None) -> str:
     others = challenge.rounds.all() if round is None else challenge.rounds.exclude(pk=round.pk)
     taken = set(others.values_list("slug", flat=True)) | RESERVED_SLUGS
-    if asked.slug:
-        if asked.slug in taken:
+    if params.slug:
+        if params.slug in taken:
             raise Refused(_("Another round of this challenge has this address."), "slug")
-        return asked.slug
+        return params.slug
     if round is not None:
         return round.slug
-    return free_slug(asked.name, "round", taken, longest=36)
+    return free_slug(params.name, "round", taken, longest=36)

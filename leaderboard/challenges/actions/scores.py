@@ -125,11 +125,11 @@ def _receive(
 
 
 def _known(version: CorpusVersion, user: Any, sha256: str) -> Submission | None:
-    alike = Submission.objects.filter(
+    tied = Submission.objects.filter(
         kind=Submission.Kind.SCORES, version=version, user=user, sha256=sha256, state__in=COUNTED
     )
     return (
-        alike.filter(Q(metric__isnull=True) | Q(metric__withdrawn_at__isnull=True))
+        tied.filter(Q(metric__isnull=True) | Q(metric__withdrawn_at__isnull=True))
         .order_by("pk")
         .first()
     )

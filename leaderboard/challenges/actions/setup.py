@@ -32,14 +32,14 @@ class ChallengeParams:
     largest_team: int = 10
 
 
-def create(asked: ChallengeParams, by: Any = None, rules: str = "") -> Challenge:
+def create(params: ChallengeParams, by: Any = None, rules: str = "") -> Challenge:
     """A draft, which only organisers see. Raises ``Refused``."""
     with one_address_each(), transaction.atomic():
         challenge = Challenge.objects.create(
-            slug=_free_slug(asked),
-            name=asked.name,
-            summary=asked.summary,
-            largest_team=asked.largest_team,
+            slug=_free_slug(params),
+            name=params.name,
+            summary=params.summary,
+            largest_team=params.largest_team,
             rules=rules,
             created_by=by,
         )
@@ -53,24 +53,24 @@ def create(asked: ChallengeParams, by: Any = None, rules: str = "") -> Challenge
     return challenge
 
 
-def edit(challenge: Challenge, asked: ChallengeParams, by: Any = None) -> Challenge:
+def edit(challenge: Challenge, params: ChallengeParams, by: Any = None) -> Challenge:
     """The address only while it is a draft: links to an open challenge are in mails and papers.
     Raises ``Refused``."""
     with one_address_each(), transaction.atomic():
         stored = locked(challenge)
         before = audit.noted(stored, NOTED)
         stored.name, stored.summary, stored.largest_team = (
-            asked.name,
-            asked.summary,
-            asked.largest_team,
+            params.name,
+            params.summary,
+            params.largest_team,
         )
-        if asked.slug and asked.slug != stored.slug:
+        if params.slug and params.slug != stored.slug:
             if stored.state != Challenge.State.DRAFT:
                 raise Refused(
                     _("The address stays as it is once a challenge was opened: people have links."),
                     "slug",
                 )
-            stored.slug = _free_slug(asked)
+            stored.slug = _free_slug(params)
         stored.save(update_fields=NOTED)
         if what := audit.changes(before, audit.noted(stored, NOTED)):
             audit.record(by, "challenge.changed", stored.name, challenge=stored.slug, changes=what)
@@ -175,10 +175,10 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
         audit.record(
             by, "challenge.deleted", stored.name, challenge=stored.slug, teams=teams, rounds=rounds
         )
-        purse = stored.judge_purse
+        budget = stored.judge_purse
         stored.delete()
-        if purse is not None:
-            purse.delete()
+        if budget is not None:
+            budget.delete()
 
 
 def locked(challenge: Challenge) -> Challenge:
@@ -201,13 +201,13 @@ def one_address_each() -> Iterator[None]:
         raise Refused(_("This address is taken."), "slug") from None
 
 
-def _free_slug(asked: ChallengeParams) -> str:
-    if asked.slug:
-        if asked.slug in RESERVED_SLUGS or Challenge.objects.filter(slug=asked.slug).exists():
+def _free_slug(params: ChallengeParams) -> str:
+    if params.slug:
+        if params.slug in RESERVED_SLUGS or Challenge.objects.filter(slug=params.slug).exists():
             raise Refused(_("This address is taken."), "slug")
-        return asked.slug
+        return params.slug
     return free_slug(
-        asked.name,
+        params.name,
         "challenge",
         set(Challenge.objects.values_list("slug", flat=True)) | RESERVED_SLUGS,
         longest=70,

@@ -44,8 +44,8 @@ def sweep() -> Swept:
     given_up += sum(_give_up_waiting(pk) for pk in list(_used_up().values_list("pk", flat=True)))
     waiting = Submission.objects.filter(state=State.RECEIVED)
     hinted = send_hints((pk, queue_of(kind)) for pk, kind in to_enqueue(waiting, now, "pk", "kind"))
-    settled = sum(settle(pk) for pk in list(_scoring()[:NOTIFICATIONS_PER_SWEEP]))
-    return Swept(given_back, given_up, hinted, settled)
+    locked = sum(settle(pk) for pk in list(_scoring()[:NOTIFICATIONS_PER_SWEEP]))
+    return Swept(given_back, given_up, hinted, locked)
 
 
 def _scoring() -> QuerySet[Submission, int]:

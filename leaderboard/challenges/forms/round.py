@@ -235,16 +235,16 @@ class RoundForm(forms.Form):
     @cached_property
     def version_now(self) -> CorpusVersion | None:
         """The corpus version on the page, on which metrics are offered."""
-        wish = self.data.get("version", "") if self.is_bound else ""
+        requested = self.data.get("version", "") if self.is_bound else ""
         known = organising.versions_to_choose()
-        wished = parse_integer(wish, DIGITS_OF_A_KEY)
+        wished = parse_integer(requested, DIGITS_OF_A_KEY)
         if wished is not None and (found := known.filter(pk=wished).first()):
             return found
         return self.initial.get("version") or known.first()
 
     def _offer_metrics(self) -> None:
-        asked = [] if self.round is None else [*self.round.metrics, *self.round.private_metrics]
-        self.choices_of_metrics = organising.metrics_to_choose(self.version_now, asked)
+        requested = [] if self.round is None else [*self.round.metrics, *self.round.private_metrics]
+        self.choices_of_metrics = organising.metrics_to_choose(self.version_now, requested)
         if self.round is None and self.version_now is not None:
             started = metrics_to_start_from(self.version_now)
             self.initial.setdefault("metrics", started)
@@ -253,7 +253,7 @@ class RoundForm(forms.Form):
         offered = [
             (one.text, one.text)
             for one in self.choices_of_metrics
-            if not one.why_not or one.text in asked
+            if not one.why_not or one.text in requested
         ]
         for name in ("metrics", "private_metrics"):
             self.fields[name].choices = offered

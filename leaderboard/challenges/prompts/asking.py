@@ -84,17 +84,17 @@ class Questioner:
             return Said("", Usage(), full)
         usage, answer = Usage(), ""
         for call, template in enumerate(self._templates(), start=1):
-            room = longest_answer(self.prompt.settings.max_tokens, used + usage, self.limits)
+            capacity = longest_answer(self.prompt.settings.max_tokens, used + usage, self.limits)
             if call > 1 and (full := used_up(used + usage, self.limits)):
                 return Said("", usage, full)
-            asked = messages_for(template, place, plain_text(answer) if call > 1 else None)
+            requested = messages_for(template, place, plain_text(answer) if call > 1 else None)
             if too_long := too_long_to_ask(
-                sum(len(one.text) for one in asked), used + usage, self.limits
+                sum(len(one.text) for one in requested), used + usage, self.limits
             ):
                 return Said("", usage, too_long)
             try:
                 completion = yield Question(
-                    asked, room, self.seed(dialogue, number, call), self._settings()
+                    requested, capacity, self.seed(dialogue, number, call), self._settings()
                 )
             # the endpoint's errors, and whatever its replies make the client stumble over
             except Exception as problem:
@@ -104,7 +104,7 @@ class Questioner:
                 if why := why_not_taken(problem):
                     return Said("", usage, why)
                 words = storable_error(
-                    problem, self.model.endpoint, "\n".join(message.text for message in asked)
+                    problem, self.model.endpoint, "\n".join(message.text for message in requested)
                 )
                 raise AskFailed(reason_of(problem), words) from None
             usage = usage + _usage_of(completion)

@@ -55,12 +55,12 @@ def exceeded(used: Usage, limits: Limits) -> str:
 
 
 def _fault(used: Usage, limits: Limits, taken_is_too_much: bool) -> str:
-    room = 1 if taken_is_too_much else 0
+    capacity = 1 if taken_is_too_much else 0
     for taken, limit, kind in (
         (used.input_tokens, limits.input_tokens, "input"),
         (used.output_tokens, limits.output_tokens, "output"),
     ):
-        if taken + room > limit:
+        if taken + capacity > limit:
             return f"{taken:,} of {limit:,} {kind} tokens"
     return ""
 

@@ -296,10 +296,10 @@ def _reasons(
     the gold answer: in a hidden round it is not shown."""
     known = [still_there(text) for text in texts]
     runs: dict[tuple[str, int], list[MetricRun]] = {}
-    asked = MetricRun.objects.filter(system__in=systems, configuration__in=texts).only(
+    requested = MetricRun.objects.filter(system__in=systems, configuration__in=texts).only(
         "configuration", "metric_version", "system_id", "state", "system_reason"
     )
-    for run in asked:
+    for run in requested:
         runs.setdefault((run.configuration, run.system_id), []).append(run)
     return {
         (number, entry): _reason(known[number], runs.get((text, system.pk), []), hides_reasons)

@@ -25,12 +25,12 @@ def challenges_that_pay(system_ids: Sequence[int], configuration: str) -> list[C
     withheld = set(
         of_systems.filter(submissions__system__withheld=True).values_list("pk", flat=True)
     )
-    paying = {
+    charged = {
         one.challenge_id: one.challenge
         for one in rounds
         if one.pk in withheld or configuration in _texts(one)
     }
-    return [paying[pk] for pk in sorted(paying)]
+    return [charged[pk] for pk in sorted(charged)]
 
 
 def _texts(round: Round) -> set[str]:
@@ -69,8 +69,8 @@ def judge_budget(challenge: Challenge) -> JudgeBudget:
         for one in _configurations(round)
         if one.metric.queue == JUDGES
     }
-    purse = Purse.objects.filter(challenge=challenge.pk).first()
-    return JudgeBudget(purse, tuple(judges), _failed(challenge))
+    budget = Purse.objects.filter(challenge=challenge.pk).first()
+    return JudgeBudget(budget, tuple(judges), _failed(challenge))
 
 
 def _failed(challenge: Challenge) -> int:

@@ -237,13 +237,13 @@ def state_counts(challenge: Challenge) -> dict[str, int]:
 def ranking_scores(submissions: Iterable[Submission]) -> dict[int, tuple[float | None, str]]:
     """{submission key: (score over all dialogues on its round's ranking metric, why there is
     none)}."""
-    asked = {one.system_id: one for one in submissions if one.system_id and one.round is not None}
-    runs = MetricRun.objects.filter(system__in=list(asked)).values_list(
+    params = {one.system_id: one for one in submissions if one.system_id and one.round is not None}
+    runs = MetricRun.objects.filter(system__in=list(params)).values_list(
         "system_id", "configuration", "state", "system_score", "system_reason", "error"
     )
     scores: dict[int, tuple[float | None, str]] = {}
     for system_id, configuration, state, score, reason, error in runs.order_by("pk"):
-        submission = asked[system_id]
+        submission = params[system_id]
         if submission.round is not None and configuration == submission.round.ranking_metric:
             scores[submission.pk] = (score, reason or error or state)
     return scores

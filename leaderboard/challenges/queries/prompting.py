@@ -41,7 +41,7 @@ def dialogues_to_ask(submission: Submission) -> list[int]:
         asked=Count("turns", distinct=True), said=Count("turns", filter=answered, distinct=True)
     )
     rows = dialogues.order_by("position").values_list("pk", "asked", "said")
-    return [pk for pk, asked, said in rows if said < asked]
+    return [pk for pk, requested, said in rows if said < requested]
 
 
 def waiting_turns(submission: Submission, dialogue_pk: int) -> tuple[str, list[WaitingTurn]]:

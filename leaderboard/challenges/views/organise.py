@@ -98,9 +98,9 @@ def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
     challenge = challenge_or_404(request.user, slug)
     form = BudgetForm(request.POST, purse=judge_budget.judge_budget(challenge).purse)
     if form.is_valid():
-        asked = form.cleaned_data
+        params = form.cleaned_data
         try:
-            set_judge_budget(challenge, asked["tokens"], asked["usd"], request.user)
+            set_judge_budget(challenge, params["tokens"], params["usd"], request.user)
         except Refused as refusal:
             show_refusal(form, refusal)
         else:

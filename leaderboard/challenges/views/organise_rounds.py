@@ -66,8 +66,11 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
 
 
 def _asks_for_more(stored: Round, before: Round) -> bool:
-    asked = {*stored.metrics, *stored.private_metrics} - {*before.metrics, *before.private_metrics}
-    return bool(asked) and stored.submissions.filter(system__isnull=False).exists()
+    requested = {*stored.metrics, *stored.private_metrics} - {
+        *before.metrics,
+        *before.private_metrics,
+    }
+    return bool(requested) and stored.submissions.filter(system__isnull=False).exists()
 
 
 def _form_page(
@@ -115,14 +118,14 @@ def _doings(round: Round) -> dict[str, Any]:
 
 
 def _button(
-    deed: Callable[[Round, Any], Any], words: Callable[[Any], str]
+    action: Callable[[Round, Any], Any], words: Callable[[Any], str]
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
     def pressed(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         round = round_or_404(request.user, slug, round_slug)
         try:
-            outcome = deed(round, request.user)
+            outcome = action(round, request.user)
         except Refused as refusal:
             messages.error(request, refusal.message)
         else:

@@ -42,13 +42,13 @@ def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _teams_page(
-    request: HttpRequest, challenge: Challenge, wish: str, forms: dict[str, Any] | None = None
+    request: HttpRequest, challenge: Challenge, params: str, forms: dict[str, Any] | None = None
 ) -> HttpResponse:
     lines = organising.team_rows(challenge)
     rounds = list(challenge.rounds.order_by("position", "pk"))
     table = teams_table(challenge, lines, rounds)
-    chosen = next((line for line in lines if line.team.public_id == wish), None)
-    if wish and chosen is None:
+    chosen = next((line for line in lines if line.team.public_id == params), None)
+    if params and chosen is None:
         raise Http404("there is no such team")
     context = {
         **frame(request, challenge, "teams"),
@@ -77,10 +77,10 @@ def _teams_page(
 @organisers_page
 def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
     challenge = challenge_or_404(request.user, slug)
-    asked = {
+    params = {
         name: request.GET.get(name, "").replace("\0", "") for name in ("round", "state", "team")
     }
-    found = organising.submissions_of(challenge, asked["round"], asked["state"], asked["team"])
+    found = organising.submissions_of(challenge, params["round"], params["state"], params["team"])
     pages = Paginator(found, ON_A_PAGE)
     here = pages.get_page(request.GET.get("page"))
     shown = list(found if "download" in request.GET else here.object_list)
@@ -88,9 +88,9 @@ def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
     table = submissions_table(
         challenge, shown, organising.ranking_scores(shown), request.GET.urlencode()
     )
-    wish = request.GET.get("chosen", "").replace("\0", "")
-    chosen = organising.find_submission(challenge, wish) if wish else None
-    if wish and chosen is None:
+    requested = request.GET.get("chosen", "").replace("\0", "")
+    chosen = organising.find_submission(challenge, requested) if requested else None
+    if requested and chosen is None:
         raise Http404("there is no such submission")
     counts = organising.state_counts(challenge)
     context = {
@@ -98,8 +98,8 @@ def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
         "table": table,
         "shown_columns": SHOWN,
         "here": here,
-        "asked": asked,
-        "is_filtered": any(asked.values()),
+        "asked": params,
+        "is_filtered": any(params.values()),
         "rounds": rounds,
         "teams": list(challenge.teams.order_by("name")),
         "states": [
@@ -128,7 +128,7 @@ def _reason_of(request: HttpRequest) -> str:
 
 
 def _team_button(
-    deed: Callable[[Any, HttpRequest], Any], words: Any
+    action: Callable[[Any, HttpRequest], Any], words: Any
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
@@ -137,7 +137,7 @@ def _team_button(
         if team is None:
             raise Http404("there is no such team")
         try:
-            deed(team, request)
+            action(team, request)
         except Refused as refusal:
             messages.error(request, refusal.message)
         else:
@@ -236,10 +236,10 @@ def challenge_bans(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _press(
-    request: HttpRequest, submission: Submission, deed: Callable[[], Any], said: str
+    request: HttpRequest, submission: Submission, action: Callable[[], Any], said: str
 ) -> HttpResponse:
     try:
-        deed()
+        action()
     except (Refused, CannotDo) as refusal:
         messages.error(request, refusal.message)
     else:
@@ -249,9 +249,9 @@ def _press(
 
 def _back(request: HttpRequest, submission: Submission) -> str:
     """Where the button was: a page of ours that the form names, or the submission's own."""
-    wish = request.POST.get("back", "")
-    if wish.startswith("/") and url_has_allowed_host_and_scheme(wish, allowed_hosts=None):
-        return wish
+    params = request.POST.get("back", "")
+    if params.startswith("/") and url_has_allowed_host_and_scheme(params, allowed_hosts=None):
+        return params
     return reverse("submission", args=[submission.public_id])
 
 
@@ -277,13 +277,13 @@ def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 def _button(
-    deed: Callable[[Submission, HttpRequest], Any], said: Any
+    action: Callable[[Submission, HttpRequest], Any], said: Any
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
     def pressed(request: HttpRequest, public_id: str) -> HttpResponse:
         submission = submission_or_404(request.user, public_id)
-        return _press(request, submission, lambda: deed(submission, request), said())
+        return _press(request, submission, lambda: action(submission, request), said())
 
     return pressed
 

@@ -169,10 +169,10 @@ def _logout(options: argparse.Namespace) -> int:
     return 0
 
 
-def _why_not_revoked(kept: Credentials) -> str:
+def _why_not_revoked(credentials: Credentials) -> str:
     """Empty where the token is good for nothing any more."""
     try:
-        with Server(kept, terminal.waiting) as connection:
+        with Server(credentials, terminal.waiting) as connection:
             connection.delete("tokens/current")
     except Refused as refusal:
         return "" if refusal.status == 401 else str(refusal).rstrip(".")

@@ -23,7 +23,8 @@ class Command(ConsoleCommand):
             deletion.delete(options["name"])
         except actions.Refused as refusal:
             raise CommandError(refusal.message) from None
-        kept = uses.scores_with(options["name"])
+        retained = uses.scores_with(options["name"])
         self.stdout.write(
-            f"{options['name']}: deleted{f'; {kept} scores made with it stay' if kept else ''}"
+            f"{options['name']}: "
+            f"deleted{f'; {retained} scores made with it stay' if retained else ''}"
         )

@@ -32,14 +32,14 @@ def reconstruction(
     with the beginning token, so by one more than there are targets. 0 for an example without
     targets.
     """
-    count, places, words = logits.shape
+    count, indices, words = logits.shape
     flat = functional.cross_entropy(
-        logits.reshape(count * places, words),
+        logits.reshape(count * indices, words),
         targets.reshape(-1),
         ignore_index=IGNORED,
         reduction="none",
     )
-    sums = flat.view(count, places).sum(dim=1)
+    sums = flat.view(count, indices).sum(dim=1)
     if form == "paper":
         return sums
     return sums / ((targets != IGNORED).sum(dim=1) + 1)

@@ -193,7 +193,7 @@ class CmnTask:
             by_length, read_with = places[pool][order], read[pool][order]
             cuts = list(range(settings.batch, len(order), settings.batch))
             found += zip(np.split(by_length, cuts), np.split(read_with, cuts), strict=True)
-        return [found[place] for place in random.permutation(len(found)).tolist()]
+        return [found[index] for index in random.permutation(len(found)).tolist()]
 
     def collate(self, item: Drawn) -> Batch:
         return self._batch(self._training, *item)
@@ -226,9 +226,9 @@ class CmnTask:
         assert model is self.model
         contexts, responses = zip(*self._validation, strict=True)
         pairs = [
-            (contexts[place], responses[read])
-            for place in self._validated.tolist()
-            for read in (place, *self._validation_negatives[place].tolist())
+            (contexts[index], responses[read])
+            for index in self._validated.tolist()
+            for read in (index, *self._validation_negatives[index].tolist())
         ]
         _, follows = self.space.posteriors(pairs)
         g = follows.reshape(len(self._validated), -1)
@@ -244,12 +244,12 @@ class CmnTask:
         nats, tokens, rows = 0.0, 0, 0
         divergences = np.zeros(self._settings.latent)
         for start in range(0, len(self._validated), self._settings.batch):
-            places = self._validated[start : start + self._settings.batch]
-            batch = _moved(self._batch(self._validation, places, places), device)
+            indices = self._validated[start : start + self._settings.batch]
+            batch = _moved(self._batch(self._validation, indices, indices), device)
             output: LatentOutput = model(**batch, draw=False)
             nats += float(output.token_nats.sum())
             tokens += int(output.tokens.sum())
-            rows += len(places)
+            rows += len(indices)
             divergences += self._kl_by_dimension(output).sum(dim=0).cpu().double().numpy()
         means = divergences / rows
         return {
@@ -277,8 +277,8 @@ class CmnTask:
     ) -> Batch:
         """What ``LatentModel.forward`` takes."""
         inputs = self.space.inputs
-        own = [pairs[place] for place in places.tolist()]
-        others = [pairs[place][1] for place in read.tolist()]
+        own = [pairs[index] for index in places.tolist()]
+        others = [pairs[index][1] for index in read.tolist()]
         pair = [
             inputs.pair(context, other) for (context, _), other in zip(own, others, strict=True)
         ]
@@ -300,11 +300,11 @@ class CmnTask:
     def _others(self) -> bytes:
         """Drawn among the training pairs, each response text once."""
         distinct = list(
-            {response: place for place, (_, response) in enumerate(self._training)}.values()
+            {response: index for index, (_, response) in enumerate(self._training)}.values()
         )
         random = np.random.default_rng((self._settings.seed, OTHER_VERSIONS_CACHED))
         drawn = sorted(random.permutation(distinct)[:OTHER_VERSIONS_CACHED].tolist())
-        return json.dumps([self._training[place] for place in drawn], ensure_ascii=False).encode()
+        return json.dumps([self._training[index] for index in drawn], ensure_ascii=False).encode()
 
     def _texts(self, pairs: Sequence[Pair]) -> list[tuple[list[str], str]]:
         """What the model reads; the persona is none of it, as in the paper."""

@@ -179,16 +179,16 @@ class DensityTask:
         negatives = self._sampler.for_epoch(epoch)
         starts = range(0, len(pairs), self._settings.contexts)
         chosen = (pairs[start : start + self._settings.contexts] for start in starts)
-        return [(places, negatives[places]) for places in chosen]
+        return [(indices, negatives[indices]) for indices in chosen]
 
     def collate(self, item: Any) -> Batch:
         places, negatives = item
         made = [
-            self.selection.inputs.input(self._contexts[place], response)
-            for place, others in zip(places.tolist(), negatives.tolist(), strict=True)
+            self.selection.inputs.input(self._contexts[index], response)
+            for index, others in zip(places.tolist(), negatives.tolist(), strict=True)
             for response in (
-                *(self._responses[one] for one in (place, *others)),
-                *self._perturbed(place),
+                *(self._responses[one] for one in (index, *others)),
+                *self._perturbed(index),
             )
         ]
         device = next(self.model.parameters()).device
@@ -215,14 +215,14 @@ class DensityTask:
         scores = self.selection.scores(self._validation)
         return ranking_figures(scores.reshape(-1, 1 + self._settings.negatives))
 
-    def _perturbed(self, place: int) -> list[str]:
+    def _perturbed(self, index: int) -> list[str]:
         """The same ones in every epoch, as in MAUDE's released data. One without words stands
         against itself."""
         count = self._settings.perturbed
-        if not count or not self._responses[place].split():
-            return [self._responses[place]] * count
+        if not count or not self._responses[index].split():
+            return [self._responses[index]] * count
         return perturbed(
-            self._responses[place], count, np.random.default_rng((self._settings.seed, place))
+            self._responses[index], count, np.random.default_rng((self._settings.seed, index))
         )
 
     def _candidates(self, pairs: Sequence[Pair]) -> list[tuple[Sequence[str], str]]:
@@ -238,9 +238,9 @@ class DensityTask:
             )
             places = np.sort(drawn)
         return [
-            (contexts[place], responses[response])
-            for place in places.tolist()
-            for response in (place, *negatives[place].tolist())
+            (contexts[index], responses[response])
+            for index in places.tolist()
+            for response in (index, *negatives[index].tolist())
         ]
 
     def _texts(self, pairs: Sequence[Pair]) -> tuple[list[list[str]], list[str]]:
