@@ -61,15 +61,15 @@ class Card:
 def dialogue_context(
     version: CorpusVersion,
     dialogue: Dialogue,
-    params: str,
+    turn: str,
     aspect: str,
     page: str = "",
     system: str = "",
 ) -> dict[str, Any]:
-    """``wish`` is the turn asked for. Of many systems one page is shown: the one asked for by its
+    """``turn`` is the turn asked for. Of many systems one page is shown: the one asked for by its
     number or, where ``system`` (a position) is, the page which holds that system."""
     turns = list(dialogue.turns.order_by("number"))
-    chosen = _chosen_turn(turns, params)
+    chosen = _chosen_turn(turns, turn)
     shown = _page_of_systems(version, page, system)
     systems = [one.pk for one in shown]
     scores = turn_scores_at(version, chosen, systems) if chosen else {}

@@ -29,7 +29,7 @@ def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 def _asked(request: HttpRequest) -> dict[str, str]:
     params = request.GET
     return {
-        "wish": params.get("turn", ""),
+        "turn": params.get("turn", ""),
         "page": params.get("page", ""),
         "system": params.get("system", ""),
     }
