@@ -24,7 +24,7 @@ from workers.claims import Claim
 from workers.judges import wording
 from workers.judges.book import calls_paid_here
 from workers.judges.wording import OtherWording
-from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
+from workers.judging.book import BudgetSpent, EndpointFailed, NoScore, Stopped
 from workers.judging.desk import BillingContext
 from workers.leases import renewing_lease
 from workers.metrics.configuration import Configuration
@@ -162,7 +162,7 @@ def _ended(claim: Claim, outcome: scoring.Outcome) -> bool:
     """Whether the run has a result now."""
     if isinstance(outcome, Exception):
         log.warning("metric run %s failed: %s", claim.row_id, outcome)
-        runs.fail(claim, _said(outcome))
+        runs.fail(claim, _judge_text(outcome) if isinstance(outcome, NoScore) else _said(outcome))
         return False
     return runs.finish(claim, outcome)
 

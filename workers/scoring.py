@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ from annotations.estimates import Undefined
 from annotations.importers.texts import storable
 from annotations.queries import language_of
 from workers import queries
+from workers.judging.book import NoScore
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Account, Example, Read, Score, methods_for, ordered
 from workers.metrics.configuration import Configuration
@@ -224,7 +226,10 @@ def _prepare(
 def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:
     try:
         return make(*arguments)
-    except ValueError as problem:  # what this one system's scores are; the others' may be sound
+    except (
+        ValueError,
+        NoScore,
+    ) as problem:  # what this one system's scores are; the others' may be sound
         return problem
 
 
@@ -247,6 +252,9 @@ def _result(
     scored = [place for place, one in enumerate(places) if not isinstance(one, Undefined)]
     of_turns = "turn" in configuration.levels
     stored = [None if isinstance(score, Undefined) else score for score in by_position]
+    level = "turn" if of_turns else "dialogue"
+    if not defined and any(map(_was_asked, account.traces.values())):
+        raise NoScore(_what_was_answered([undefined[str(place)] for place in scored], account))
     if not of_turns:
         _check_length(configuration, task, stored)
     if account.traces:
@@ -255,9 +263,7 @@ def _result(
     return RunResult(
         signature=_signature(configuration, task.run, account, n=len(defined)),
         system_score=math.fsum(defined) / len(defined) if defined else None,
-        system_reason=""
-        if defined
-        else _common_reason(undefined, "turn" if of_turns else "dialogue"),
+        system_reason="" if defined else _common_reason(undefined, level),
         turn_scores=stored if of_turns else [],
         dialogue_scores=[] if of_turns else stored,
         undefined=undefined,
@@ -267,6 +273,19 @@ def _result(
         },
         **_provenance(configuration, account),
     )
+
+
+def _was_asked(trace: dict[str, Any]) -> bool:
+    return bool(trace["request"]) or any(map(_was_asked, trace.get("turns", ())))
+
+
+def _what_was_answered(reasons: Sequence[str], account: Account) -> str:
+    """Why a judge has no score of anything that it was asked: the commonest reason, and an
+    answer."""
+    reason = Counter(reasons).most_common(1)[0][0]
+    said = next((one["said"] for one in account.traces.values() if one.get("said")), "")
+    quoted = f'; an answer: "{said}"' if said and said not in reason else ""
+    return f"the judge was asked and gave no score: {reason}{quoted}"
 
 
 def _with_what_was_read(account: Account) -> Account:

@@ -99,6 +99,9 @@ MATRIX = {
     "judge-resume": Address(
         "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
     ),
+    "judge-forget": Address(
+        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("model", "none"),)
+    ),
     "judge-budget": Address(
         "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
     ),

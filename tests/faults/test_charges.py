@@ -128,6 +128,34 @@ def test_what_a_killed_worker_had_asked_is_charged(judged: Site, server: Loopbac
     assert 0 < told["unsettled"][0] <= 2 * 4  # those handed over to be sent, and no others
 
 
+def test_a_worker_killed_while_it_learns_loses_no_lesson_and_nothing_is_charged_twice(
+    judged: Site, server: Loopback
+) -> None:
+    """A refusal teaches another limit. The first call in that form goes alone, and is under way
+    when the worker dies: it is billed, and so is the call that asks the same again."""
+    words = "'max_tokens' is not supported here. Use 'max_completion_tokens' instead."
+    refusal = {"do": "error", "status": 400, "message": words}
+    server.control(script=[refusal], default={"do": "answer", "seconds": 0.9})
+    first = judged.start_worker()
+    start(judged)
+    wait_until(lambda: server.stats()["requests"] >= 2, 60, "what was learned is under way")
+    kill(first)
+    time.sleep(1.5)
+    server.control(default={"do": "answer"})
+    judged.start_worker()
+    wait_until(lambda: read(judged)["states"] == ["done"], 200, "the next worker has finished")
+    wait_until(lambda: read(judged)["reserved"] == [0, 0], 30, "what was reserved has ended")
+    told, billed = read(judged), server.stats()
+    holds_up(told, billed, 0)
+    assert (told["spent"][0], told["unsettled"][0], billed["billed_calls"]) == (CALLS, 1, CALLS + 1)
+    assert billed["requests"] == CALLS + 2, "the refusal was not met again"
+    facts = (
+        "from workers.judges.models import EndpointDialect as E\nprint([e.facts for e in "
+        "E.objects.all()])"
+    )
+    assert judged.python(facts).strip() == "[{'limit': 'max_completion_tokens'}]"
+
+
 def test_the_charge_is_never_less_than_the_bill_whatever_dies_when(
     judged: Site, server: Loopback
 ) -> None:

@@ -30,6 +30,12 @@ class Speech:
     refuses: dict[str, int] = field(default_factory=dict)
     """Parameters that are not taken, with the status: 400 names the first of them in ``param``, 403
     in words alone, 422 in a path."""
+    refuses_max_tokens_with: str = ""
+    """Words in a prompt with which ``max_tokens`` is not taken."""
+    wants_a_limit: bool = False
+    """A request without a limit is refused, in words that name nothing it holds."""
+    refuses_schema_in_silence: bool = False
+    """With a schema the answer is empty."""
     errors_in_a_list: bool = False
     """All refused names in one message, inside a list."""
     begun: str = "anew"
@@ -75,6 +81,11 @@ class Server:
         if "max_tokens" in body and not speech.takes_max_tokens:
             words = "'max_tokens' is not supported here. Use 'max_completion_tokens' instead."
             return _error(400, words, "max_tokens")
+        words = speech.refuses_max_tokens_with
+        if words and "max_tokens" in body and words in str(body["messages"]):
+            return _error(400, "'max_tokens' is not supported with this prompt", "max_tokens")
+        if speech.wants_a_limit and not {"max_tokens", "max_completion_tokens"} & set(body):
+            return _error(400, "a field is missing", None)
         if refused := [name for name in speech.refuses if name in body]:
             status = speech.refuses[refused[0]]
             if speech.errors_in_a_list:
@@ -130,9 +141,11 @@ class Server:
 
     def _text(self, body: dict[str, Any], begun: str | None) -> str:
         prompt = body["messages"][-2 if _begun(body) is not None else -1]["content"]
-        score = score_of(re.findall(r"^B: (.*)$", prompt, re.MULTILINE)[-1])
+        score = score_of(re.findall(r"^(?:B|Turn 1): (.*)$", prompt, re.MULTILINE)[-1])
         form = re.findall(r"^((?:- )?)([\w ]+?)( - |: )x$", prompt, re.MULTILINE)
         if self.speech.style in ("nothing", "no"):
+            return ""
+        if self.speech.refuses_schema_in_silence and "response_format" in body:
             return ""
         if schema := (body.get("response_format") or {}).get("json_schema"):
             return json.dumps(dict.fromkeys(schema["schema"]["required"], score))

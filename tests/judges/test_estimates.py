@@ -14,6 +14,8 @@ from tests.campaigns.sets import made_version
 from workers import runs, scoring
 from workers.judges.book import DatabaseResponseCache
 from workers.judges.estimates import JudgeEstimate, estimate, format_cost
+from workers.judges.models import EndpointDialect
+from workers.judges.run_estimate import estimated as shown
 from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call
 from workers.metrics.configuration import parse
@@ -146,6 +148,43 @@ def test_answers_of_another_manner_say_nothing_of_length_and_time(version: Corpu
         == 12 * dict(planned(version)[0].request.parameters)["max_tokens"]
     )
     assert estimated(version).seconds is None
+
+
+def test_reasoning_is_unknown_before_the_first_answer_and_the_page_says_so(
+    version: CorpusVersion,
+) -> None:
+    found = estimated(version)
+    assert found.reasoning_tokens is None
+    assert shown(found, parse("cpdscore_detail[model=m,scoring=answer]")).sentence.endswith(
+        "are not counted: nobody has asked this model yet."
+    )
+    store(planned(version)[:1])
+    assert estimated(version).reasoning_tokens == 0
+    assert estimated(version, "cpdscore_detail[scoring=answer]").reasoning_tokens == 0  # packaged
+
+
+def test_reasoning_that_was_measured_is_added_to_another_prompts_answers(
+    version: CorpusVersion,
+) -> None:
+    """Answers of 500 tokens whose text has 14 characters; a token is c / 300 characters of a
+    prompt."""
+    calls = planned(version, "cpdscore_simple[model=m,scoring=answer]")[:2]
+    store(calls, output_tokens=500)
+    EndpointDialect.objects.create(address="127.0.0.1:1/v1", model="m", facts={"reasons": True})
+    a_token = sum(call.request.characters for call in calls) / 600
+    reasoning = 500 - len("- Humanness: 4") / a_token
+    found = estimated(version)
+    longest = dict(planned(version)[0].request.parameters)["max_tokens"]
+    assert found.reasoning_tokens == round(12 * reasoning)
+    assert found.output_tokens == round(12 * (longest + reasoning))
+
+
+def test_answers_of_the_same_manner_hold_their_reasoning(version: CorpusVersion) -> None:
+    store(planned(version)[:2], output_tokens=500)
+    EndpointDialect.objects.create(address="127.0.0.1:1/v1", model="m", facts={"reasons": True})
+    found = estimated(version)
+    assert found.output_tokens == 10 * 500
+    assert 0 < (found.reasoning_tokens or 0) < 10 * 500
 
 
 def test_it_is_no_faster_than_the_rates_allow(version: CorpusVersion, settings: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
-from annotations.models import AuditEntry, CorpusVersion
+from annotations.models import AuditEntry, CorpusVersion, Turn
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user, made_version
 from tests.judges.loopback_server import KEY, Loopback
@@ -102,6 +102,45 @@ def test_all_systems_are_judged_together_and_paid_from_the_runs_purse(
         purse.cost_spent == Decimal(stats["input_tokens"] + 2 * stats["output_tokens"]) / 1_000_000
     )
     assert not Hold.objects.filter(tokens__gt=0).exists()
+
+
+def test_a_run_whose_every_response_is_refused_fails_and_says_why(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    endpoint.control(default={"do": "content_filter"})
+    start(version)
+    compute(version)
+    assert [state for state, _ in states(version)] == ["failed"] * 2
+    assert errors(version) == {
+        "the judge was asked and gave no score: the endpoint refuses to judge it: "
+        "the endpoint's content filter refuses the prompt."
+    }
+
+
+def test_with_one_score_a_run_is_done_and_the_others_have_their_reason(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    """One answer comes, for the first of the first system; all else is refused."""
+    endpoint.control(script=[{"do": "answer"}], default={"do": "content_filter"})
+    start(version)
+    compute(version)
+    assert sorted(state for state, _ in states(version)) == ["done", "failed"]
+    done = MetricRun.objects.get(state="done")
+    assert [score is None for score in done.turn_scores].count(False) == 1
+    assert set(map(type, done.undefined.values())) == {str}
+    assert len(done.undefined) == RESPONSES / 2 - 1
+
+
+def test_a_run_of_which_nothing_could_be_asked_is_done_with_its_reason(
+    version: CorpusVersion, endpoint: Loopback
+) -> None:
+    """The judge wants references, and the corpus has none."""
+    Turn.objects.filter(dialogue__version=version).update(references=[])
+    judge = parse("cpdscore_detail_ref[model=judge-a,scoring=answer]")
+    start_judge_run(version, judge, list(version.systems.all()), None, None)
+    compute(version)
+    assert [state for state, _ in states(version)] == ["done"] * 2
+    assert endpoint.log() == []
 
 
 def test_a_run_that_is_made_again_reads_the_store(

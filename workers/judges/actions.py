@@ -15,17 +15,18 @@ from annotations.accounts import may_act
 from annotations.models import CorpusVersion, System
 from workers import runs
 from workers.judges.ledger import balance_of
-from workers.judges.models import JudgeRun, Purse
+from workers.judges.models import EndpointDialect, JudgeRun, Purse
 from workers.judges.purses import judge_run_of
 from workers.metrics.configuration import Configuration
 from workers.metrics.configuration import parse as configuration_of
 from workers.models import MetricRun
 
-STARTED, BUDGET, STOPPED, RESUMED = (
+STARTED, BUDGET, STOPPED, RESUMED, FORGOTTEN = (
     "judge_run.started",
     "judge_run.budget",
     "judge_run.stopped",
     "judge_run.resumed",
+    "judge_endpoint.forgotten",
 )
 LIMITS = ("tokens_limit", "cost_limit")
 STOPPED_BY_USER = (
@@ -110,6 +111,20 @@ def resume(run: JudgeRun, by: Any = None) -> int:
         if systems or was_stopped:
             audit.record(by, RESUMED, _subject(locked), runs=len(systems))
     return len(systems)
+
+
+def forget_dialect(address: str, model: str, by: Any = None) -> bool:
+    """Forget what was learned of an endpoint: the next run learns it again. Whether there was
+    anything."""
+    with transaction.atomic():
+        row = (
+            EndpointDialect.objects.select_for_update().filter(address=address, model=model).first()
+        )
+        if row is None:
+            return False
+        row.delete()
+        audit.record(by, FORGOTTEN, str(row), facts=row.facts)
+    return True
 
 
 def _locked(run: JudgeRun) -> JudgeRun:

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby, islice
 
+from django.db.models.functions import Length
+
 from annotations.models import CorpusVersion, System
 from workers import queries, scoring
 from workers.judges.desks import limits_for, price_for, site_endpoint
 from workers.judges.models import StoredAnswer
+from workers.judges.rows import dialect_at
 from workers.judging.calls import CallKey, ChatRequest
 from workers.judging.costs import longest_answer_of
+from workers.judging.dialects import PLAIN, Dialect
+from workers.judging.endpoints import address_of, is_local
 from workers.metrics.base import Example
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
@@ -32,7 +37,8 @@ class JudgeEstimate:
     """``dialogues`` and ``responses`` of all ``systems`` together. ``calls`` are the first asks, of
     which ``stored`` are answered already; what cannot be read is asked again, and nobody knows how
     often. Tokens, ``cost`` in USD and ``seconds`` are of the calls that are left; None where the
-    model has no price, or was never asked."""
+    model has no price, or was never asked. ``output_tokens`` hold ``reasoning_tokens``, which are
+    measured in its answers: None before the first."""
 
     systems: int
     dialogues: int
@@ -43,6 +49,7 @@ class JudgeEstimate:
     output_tokens: int
     cost: Decimal | None
     seconds: float | None
+    reasoning_tokens: int | None = 0
 
     @property
     def in_words(self) -> str:
@@ -96,6 +103,7 @@ def estimate(
         stored=len(known) + len(stored),
         input_tokens=taken.input_tokens,
         output_tokens=taken.output_tokens,
+        reasoning_tokens=taken.reasoning_tokens,
         cost=price_for(manner.model).cost(taken.input_tokens, taken.output_tokens)
         if manner
         else Decimal(0),
@@ -152,21 +160,47 @@ class _Taken:
 
     input_tokens: int
     output_tokens: int
+    reasoning_tokens: int | None
     seconds: float | None
 
     @classmethod
     def by(cls, manner: ChatRequest | None, characters: int, calls: int) -> _Taken:
         if manner is None or not calls:
-            return cls(0, 0, 0.0)
+            return cls(0, 0, 0, 0.0)
         known = _latest(manner)
         tokens = sum(one.input_tokens for one in known)
         ratio = sum(one.characters for one in known) / tokens if tokens else CHARACTERS_A_TOKEN
-        answers = [one.output_tokens for one in known if one.is_alike]
-        longest = longest_answer_of(manner)
-        prompt = round(characters / ratio)
-        answered = round(calls * (sum(answers) / len(answers) if answers else longest))
-        similar = [one.seconds for one in known if one.is_alike]
-        return cls(prompt, answered, _seconds(manner.model, calls, prompt + answered, similar))
+        similar = [one for one in known if one.is_alike]
+        dialect = _dialect_of(manner.model)
+        reasoning = _reasoning(similar or known, ratio, dialect)
+        if similar:
+            answered = sum(one.output_tokens for one in similar) / len(similar)
+        elif dialect is not None and dialect.has_reasoned:
+            answered = longest_answer_of(manner) + (reasoning or 0)
+        else:
+            answered = longest_answer_of(manner, dialect or PLAIN)
+        prompt, answered = round(characters / ratio), round(calls * answered)
+        return cls(
+            prompt,
+            answered,
+            None if reasoning is None else round(calls * reasoning),
+            _seconds(manner.model, calls, prompt + answered, [one.seconds for one in similar]),
+        )
+
+
+def _dialect_of(model: str) -> Dialect | None:
+    """None where this process serves the model, which does not reason."""
+    site = site_endpoint()
+    return None if is_local(model, site) else dialect_at(address_of(site.url)[:300], model)
+
+
+def _reasoning(known: Sequence[_Known], ratio: float, dialect: Dialect | None) -> float | None:
+    """Tokens of an answer that are not in its text, on average; None where nobody has asked."""
+    if dialect is None or (known and not dialect.has_reasoned):
+        return 0.0
+    if not known:
+        return None
+    return sum(max(0.0, one.output_tokens - one.said / ratio) for one in known) / len(known)
 
 
 def _seconds(model: str, calls: int, tokens: int, latencies: Sequence[float]) -> float | None:
@@ -190,6 +224,8 @@ class _Known:
     characters: int
     input_tokens: int
     output_tokens: int
+    said: int
+    """Characters of its text, which holds no reasoning."""
     seconds: float
     is_alike: bool
 
@@ -200,20 +236,17 @@ def _latest(manner: ChatRequest) -> list[_Known]:
         .exclude(input_tokens=None)
         .exclude(output_tokens=None)
         .order_by("-pk")
-        .values_list("request__body", "input_tokens", "output_tokens", "latency_seconds")[
-            :LOOKED_AT
-        ]
+        .values_list(
+            "request__body", "input_tokens", "output_tokens", Length("text"), "latency_seconds"
+        )[:LOOKED_AT]
     )
     parameters = _manner(dict(manner.parameters))
     found = []
-    for body, prompt, answered, seconds in rows:
+    for body, prompt, answered, said, seconds in rows:
         document = json.loads(body)
         characters = sum(len(text) for _, text in document["messages"])
-        found.append(
-            _Known(
-                characters, prompt, answered, seconds, _manner(document["parameters"]) == parameters
-            )
-        )
+        is_alike = _manner(document["parameters"]) == parameters
+        found.append(_Known(characters, prompt, answered, said, seconds, is_alike))
     return found
 
 

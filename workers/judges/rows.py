@@ -6,13 +6,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 
 from workers.judges.models import EndpointDialect, StoredAnswer, StoredRequest
 from workers.judging.calls import Answer, ChatRequest, TokenChance
-from workers.judging.dialects import PLAIN, Dialect
+from workers.judging.dialects import PLAIN, Dialect, merged
 from workers.language_models.client import MOST_TOKENS, Message
 
 State = StoredAnswer.State
@@ -132,7 +134,7 @@ def fields_of(answer: Answer) -> dict[str, Any]:
         "output_tokens": _count(answer.output_tokens),
         "latency_seconds": answer.latency_seconds if math.isfinite(answer.latency_seconds) else 0.0,
         "attempts": min(answer.attempts, MOST_ATTEMPTS),
-        "sent": answer.sent.as_json(),
+        "sent": replace(answer.sent, reasons=False).as_json(),
     }
 
 
@@ -181,8 +183,16 @@ def dialect_at(address: str, model: str) -> Dialect:
     return Dialect.from_json(row.facts) if row else PLAIN
 
 
-def keep_dialect(address: str, model: str, dialect: Dialect) -> None:
-    """For all workers. Of several that learn at once the last one stands."""
-    EndpointDialect.objects.update_or_create(
-        address=address, model=model[:200], defaults={"facts": dialect.as_json()}
-    )
+def keep_dialect(address: str, model: str, before: Dialect, after: Dialect) -> Dialect:
+    """Store what was learned between ``before`` and ``after``; returns what all workers know then.
+
+    The row is locked between reading and writing (SQLite: the whole database), so of two workers
+    that learn at once neither takes away the other's lesson.
+    """
+    at = {"address": address, "model": model[:200]}
+    with transaction.atomic():
+        row, is_new = EndpointDialect.objects.select_for_update().get_or_create(**at)
+        known = merged(before, after, Dialect.from_json(row.facts))
+        row.facts = known.as_json()
+        row.save(update_fields=["facts", "learned_at"])
+    return after if is_new else known

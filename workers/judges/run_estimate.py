@@ -24,6 +24,11 @@ NO_PRICE = (
     "in DIALEVAL_LLM_PRICES."
 )
 
+UNKNOWN_REASONING = (
+    " Reasoning tokens, which some models use and which cost as answers do, are not counted:"
+    " nobody has asked this model yet."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
@@ -38,15 +43,11 @@ class Estimated:
 def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
     to_ask = found.calls - found.stored
     return Estimated(
-        sentence=f"{found.in_words}.",
+        sentence=f"{found.in_words}.{_reasoning(found, to_ask)}",
         figures=[
             ("Dialogues", f"{found.dialogues:,}", _of_systems(found)),
             ("Calls", f"{found.calls:,}", _stored(found, to_ask)),
-            (
-                "Tokens",
-                f"{found.input_tokens + found.output_tokens:,}",
-                f"{found.output_tokens:,} of them in answers",
-            ),
+            ("Tokens", f"{found.input_tokens + found.output_tokens:,}", _of_answers(found)),
             (
                 "Cost",
                 _usd(found.cost),
@@ -72,6 +73,17 @@ def _stored(found: JudgeEstimate, to_ask: int) -> str:
         if found.stored
         else "none in the store yet"
     )
+
+
+def _of_answers(found: JudgeEstimate) -> str:
+    reasoning = (
+        f", {found.reasoning_tokens:,} of these for reasoning" if found.reasoning_tokens else ""
+    )
+    return f"{found.output_tokens:,} of them in answers{reasoning}"
+
+
+def _reasoning(found: JudgeEstimate, to_ask: int) -> str:
+    return UNKNOWN_REASONING if to_ask and found.reasoning_tokens is None else ""
 
 
 def _usd(cost: Decimal | None) -> str:

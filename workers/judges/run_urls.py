@@ -12,4 +12,5 @@ urlpatterns = [
     path(f"{CORPUS}/stop/", views.judge_stop, name="judge-stop"),
     path(f"{CORPUS}/resume/", views.judge_resume, name="judge-resume"),
     path(f"{CORPUS}/budget/", views.judge_budget, name="judge-budget"),
+    path(f"{CORPUS}/forget/", views.judge_forget, name="judge-forget"),
 ]

@@ -22,7 +22,7 @@ from annotations.roles import is_organiser
 from workers.judges import actions
 from workers.judges.budget_form import BudgetForm
 from workers.judges.estimates import estimate
-from workers.judges.models import JudgeRun
+from workers.judges.models import EndpointDialect, JudgeRun
 from workers.judges.purses import judge_run_of
 from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_usd
 from workers.judges.run_form import JudgeForm, judges
@@ -106,6 +106,7 @@ def _page(
         "cards": [_card(one, may_start, wrong) for one in shown],
         "table": table,
         "form": form,
+        "dialects": EndpointDialect.objects.order_by("address", "model") if may_start else (),
         "weak_judge": next(
             (one.configuration for one in lines if one.done and caveat_of(one.known)), ""
         ),
@@ -282,6 +283,18 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         budget_of=requested,
         budget_form=form,
     )
+
+
+@organisers_form
+def judge_forget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    """Forget what was learned of the ``model`` at the ``address``."""
+    address, model = (_text(request.POST.get(name, "")) for name in ("address", "model"))
+    if not actions.forget_dialect(address, model, request.user):
+        raise Http404("nothing is known of such an endpoint")
+    messages.success(
+        request, f"What was learned of {model} is forgotten: its next run learns it again."
+    )
+    return redirect(reverse("judge-runs", args=[version.corpus.slug]))
 
 
 def _row_or_404(request: HttpRequest, version: CorpusVersion) -> JudgeProgress:

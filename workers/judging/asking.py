@@ -34,6 +34,7 @@ from workers.judging.retries import (
     verdict,
 )
 from workers.judging.sender import Attempt, AttemptSender, Outcome
+from workers.language_models.asynchronous import Reply
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import why_not_taken
 
@@ -86,6 +87,10 @@ class Scheduler:
     """The same, given back, and to be claimed anew: another attempt is more money."""
     _arrived: list[tuple[Call, Answer]] = field(default_factory=list)
     """Not put down yet."""
+    _probes: dict[str, CallKey] = field(default_factory=dict)
+    """By kind of request, the one call that is asked until an answer of its kind holds a number."""
+    _behind: list[Attempt] = field(default_factory=list)
+    """Further calls of these kinds. They were in line, and wait for what the probe teaches."""
     _failure: str = ""
 
     def __post_init__(self) -> None:
@@ -101,11 +106,6 @@ class Scheduler:
     @property
     def _dialect(self) -> Dialect:
         return self.learner.dialect if self.learner else PLAIN
-
-    @property
-    def _is_probing(self) -> bool:
-        """Until an answer of the run holds a number, one call is asked at a time."""
-        return self.learner is not None and not self.learner.is_proven
 
     def run(self, calls: Iterable[Call]) -> None:
         coming = iter(calls)
@@ -217,12 +217,11 @@ class Scheduler:
 
     def _hand_over(self) -> None:
         now = time.monotonic()
-        capacity = (1 if self._is_probing else 2 * self._places.now) - self.sender.load
-        if (
-            capacity > 0
-            and now >= self._places.quiet_until
-            and (going := self._line.ready(capacity, now))
-        ):
+        self._let_go_behind()
+        capacity = 2 * self._places.now - self.sender.load
+        if capacity <= 0 or now < self._places.quiet_until:
+            return
+        if going := [one for one in self._line.ready(capacity, now) if self._may_go(one)]:
             sendable = {
                 call.key for call in self.book.mark_sent([attempt.call for attempt in going])
             }
@@ -230,6 +229,25 @@ class Scheduler:
             self._claim_anew(
                 [(attempt, now) for attempt in going if attempt.call.key not in sendable]
             )
+
+    def _may_go(self, attempt: Attempt) -> bool:
+        """Of a kind of request that nothing is known of, one call goes alone."""
+        request, key = attempt.call.request, attempt.call.key
+        if self.learner is None or self.learner.is_proven(request):
+            return True
+        if self._probes.setdefault(request.kind, key) == key:
+            return True
+        self._behind.append(attempt)
+        return False
+
+    def _let_go_behind(self) -> None:
+        """A probe ends when its answer was read, or its call given up."""
+        self._probes = {kind: key for kind, key in self._probes.items() if key in self._claimed}
+        behind, self._behind = self._behind, []
+        free = []
+        for one in behind:
+            (self._behind if one.call.request.kind in self._probes else free).append(one)
+        self._line.put_back(free)
 
     def _patience(self) -> float:
         """Seconds until there is something to do, whatever comes. 0 where nothing is waited for."""
@@ -254,8 +272,7 @@ class Scheduler:
     def _take(self, outcome: Outcome) -> None:
         attempt, now = outcome.attempt, time.monotonic()
         if outcome.reply is not None:
-            answer = answer_of(outcome.reply, self.endpoint, outcome.seconds, attempt.number)
-            answer = replace(answer, sent=attempt.dialect)
+            answer = self._answer_of(outcome, outcome.reply)
             self._arrived.append((attempt.call, answer))
             self._correction += tokens_used(answer, attempt.tokens) - attempt.tokens
             self._places.answered()
@@ -276,6 +293,11 @@ class Scheduler:
         else:
             self._fail(what.why)
 
+    def _answer_of(self, outcome: Outcome, reply: Reply) -> Answer:
+        attempt = outcome.attempt
+        answer = answer_of(reply, self.endpoint, outcome.seconds, attempt.number)
+        return replace(answer, sent=attempt.dialect)
+
     def _has_learned(self, outcome: Outcome) -> bool:
         """Whether a refusal says how else the same can be asked."""
         attempt, problem = outcome.attempt, outcome.problem
@@ -291,7 +313,8 @@ class Scheduler:
         if self._claimed_for == self._dialect:
             return
         self._claimed_for = self._dialect
-        waiting = [*self.sender.recall(), *self._line.take_all()]
+        waiting = [*self.sender.recall(), *self._line.take_all(), *self._behind]
+        self._behind = []
         if waiting:
             self.book.mark_unsent([one.call for one in waiting])
             self.book.release([one.call for one in waiting])
@@ -409,10 +432,7 @@ class Scheduler:
 
     def _take_last(self, outcome: Outcome) -> None:
         if outcome.reply is not None:
-            answer = answer_of(
-                outcome.reply, self.endpoint, outcome.seconds, outcome.attempt.number
-            )
-            self._arrived.append((outcome.attempt.call, answer))
+            self._arrived.append((outcome.attempt.call, self._answer_of(outcome, outcome.reply)))
             return
         self._may_be_charged(outcome)
         if isinstance(what := self._verdict(outcome), Refused):

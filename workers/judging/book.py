@@ -29,6 +29,10 @@ class EndpointFailed(RuntimeError):
     answered is kept."""
 
 
+class NoScore(RuntimeError):
+    """A judge was asked and gave no score at all; the message says what it answered."""
+
+
 class Stopped(RuntimeError):
     """Somebody stopped the run, or it makes way. What was answered is kept."""
 

@@ -34,6 +34,8 @@ class ChatRequest:
     """What the answer holds numbers for, of ``scale``. No part of the identity: the messages say
     it."""
     scale: tuple[int, int] = field(default=(1, 5), compare=False)
+    kind: str = field(default="", compare=False)
+    """Requests of one kind ask in the same words and for the same form: the prompt's digest."""
     most_tokens: int = field(default=MOST_ROOM, compare=False)
     """The longest answer with its reasoning, however often one was cut off."""
 

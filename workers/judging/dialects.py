@@ -62,6 +62,13 @@ class Dialect:
     """Tokens added to the longest answer, for reasoning or for the whole form."""
     most: int = 0
     """The highest limit that the endpoint takes; 0 where it named none."""
+    reasons: bool = field(default=False, compare=False)
+    """Whether an answer was seen to use reasoning tokens. Not part of a request's form."""
+
+    @property
+    def has_reasoned(self) -> bool:
+        """Seen in an answer, or learned from one that was cut off in its reasoning."""
+        return self.reasons or self.room >= ROOM_TO_REASON
 
     def as_json(self) -> dict[str, Any]:
         """What differs from the first form; empty where nothing does."""
@@ -141,32 +148,75 @@ def _schema_of(request: ChatRequest) -> dict[str, Any]:
     }
 
 
-def _keep_nothing(_: Dialect) -> None:
-    pass
+def merged(before: Dialect, after: Dialect, stored: Dialect) -> Dialect:
+    """What was learned between ``before`` and ``after``, added to what is stored by now.
+
+    Another worker may have stored lessons of its own since ``before`` was read.
+    """
+    changed = {one: getattr(after, one) for one in asdict(after)}
+    changed = {one: value for one, value in changed.items() if value != getattr(before, one)}
+    if "left_out" in changed:
+        taken_back = set(before.left_out) - set(after.left_out)
+        changed["left_out"] = tuple(sorted({*stored.left_out, *after.left_out} - taken_back))
+    if after.room > before.room:
+        changed["room"] = max(after.room, stored.room)
+    if "most" in changed and after.most and stored.most:
+        changed["most"] = min(after.most, stored.most)
+    return replace(stored, **changed)
+
+
+def _keep_nothing(_: Dialect, after: Dialect) -> Dialect:
+    return after
 
 
 @dataclass
 class Learner:
-    """The dialect of one address and model as far as it is known. ``keep`` stores what was learned
-    for other workers.
+    """The dialect of one address and model as far as it is known, in one run.
 
-    Answers that were sent before the last lesson teach nothing: they are asked again as things
-    stand.
+    ``keep`` stores what was learned between two dialects, and returns what all workers know then.
+    Answers that were sent before the last lesson teach nothing: they are asked again in the present
+    form. What is known from earlier runs may be wrong by now: where the endpoint refuses it, or no
+    number comes, the run begins again with the plainest form, once. Then nothing is stored before
+    a number came, so that an endpoint's bad hour does not cost what is known of it.
     """
 
     dialect: Dialect = PLAIN
-    keep: Callable[[Dialect], None] = _keep_nothing
-    is_proven: bool = field(default=False, init=False)
-    """Whether an answer of this run held a number. Before it, one call is asked at a time."""
+    keep: Callable[[Dialect, Dialect], Dialect] = _keep_nothing
+    _proven: set[str] = field(default_factory=set, init=False)
+    """Kinds of requests to which an answer of this run held a number."""
+    _has_begun_again: bool = field(default=False, init=False)
+    _has_taken_back: bool = field(default=False, init=False)
+    _is_trying: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._earlier = self._stored = self.dialect
+
+    def is_proven(self, request: ChatRequest) -> bool:
+        """Whether an answer of this run to such a request held a number. Before, one is asked at a
+        time."""
+        return request.kind in self._proven
 
     def learn(self, **facts: Any) -> bool:
         """Whether that is new."""
         learned = replace(self.dialect, **facts)
-        if learned == self.dialect:
+        if learned == self.dialect and learned.reasons == self.dialect.reasons:
             return False
         self.dialect = learned
-        self.keep(learned)
+        if not self._is_trying:
+            self._store()
         return True
+
+    def _store(self) -> None:
+        self.dialect = self._stored = self.keep(self._stored, self.dialect)
+
+    def begin_again(self) -> bool:
+        """Take the plainest form where what is known from earlier runs is wrong. Whether that is
+        new."""
+        if self._has_begun_again or self._earlier == PLAIN:
+            return False
+        self._has_begun_again = self._is_trying = True
+        self._proven.clear()
+        return self.learn(**asdict(PLAIN))
 
     def from_refusal(self, problem: Exception, was: Dialect, request: ChatRequest) -> bool:
         """Learn from an error which parameter is not taken. Whether the call should be sent again,
@@ -188,13 +238,18 @@ class Learner:
             refused = {param}
         elif param in sent:
             return False
+        is_of_the_form = problem.status_code in (400, 422)
+        if was.limit in refused and was.limit == self._earlier.limit != PLAIN.limit:
+            is_lower = "most" in _other_limit(was, sent[was.limit], said)
+            if was == self.dialect and not is_lower and self.begin_again():
+                return True
         begins = is_begun(request) and was.prefill != "none"
         if begins and (
             refused & set(CONTINUING) or (not refused and _PREFILL_REFUSED.search(said))
         ):
             return self._since(was, prefill="none", room=max(was.room, ROOM_ANEW))
         if not refused:
-            return False
+            return is_of_the_form and (was != self.dialect or self.begin_again())
         if was.limit in refused:
             return self._since(was, **_other_limit(was, sent[was.limit], said))
         if "response_format" in refused:
@@ -205,11 +260,12 @@ class Learner:
         """Learn from an answer without a number. Whether another form of the request may give
         one."""
         was = answer.sent
+        self._note_reasoning(answer)
         if was != self.dialect and not answer.from_store:
             return True
         is_cut = answer.finish_reason == "length"
         facts: dict[str, Any] = {"room": self._more_room(was, request, answer)} if is_cut else {}
-        if not self.is_proven:
+        if not self.is_proven(request):
             if is_begun(request) and was.prefill != "none":
                 facts["prefill"] = "continued" if was.prefill == "plain" else "none"
                 facts.setdefault("room", max(was.room, ROOM_ANEW))
@@ -225,13 +281,34 @@ class Learner:
     def number(self, request: ChatRequest, answer: Answer, is_continued: bool) -> None:
         """An answer held a number; what is known is enough."""
         was = answer.sent
+        self._note_reasoning(answer)
         if was == self.dialect and is_continued and was.prefill == "continued" and was.room:
             self.learn(room=0)  # the number comes first
-        if not answer.from_store and not self.is_proven:
-            asked = "logprobs" in sent_as(request, was)[1]
-            if asked and not answer.chances and was == self.dialect:
+        if answer.from_store:
+            return
+        sent = sent_as(request, was)[1]
+        if not self.is_proven(request):
+            if "logprobs" in sent and not answer.chances and was == self.dialect:
                 self.learn(left_out=_with(was, PROBABILITIES))
-            self.is_proven = True
+            self._proven.add(request.kind)
+        if self._is_trying:
+            self._is_trying = False
+            self._store()
+        self._take_back(set(sent), answer)
+
+    def _take_back(self, sent: set[str], answer: Answer) -> None:
+        """Parameters that are thought refused, and that this answer shows to be taken: once a
+        run."""
+        taken = sent & set(self.dialect.left_out)
+        if not answer.chances:
+            taken -= set(PROBABILITIES)
+        if taken and not self._has_taken_back:
+            self._has_taken_back = True
+            self.learn(left_out=tuple(sorted(set(self.dialect.left_out) - taken)))
+
+    def _note_reasoning(self, answer: Answer) -> None:
+        if answer.has_reasoned:
+            self.learn(reasons=True)
 
     def _since(self, was: Dialect, **facts: Any) -> bool:
         """What a form that was sent taught. Other calls may have taught the same meanwhile."""

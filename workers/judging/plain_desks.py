@@ -15,7 +15,7 @@ from decimal import Decimal
 from workers.judging.book import EndpointFailed
 from workers.judging.costs import price_of
 from workers.judging.desk import BillingContext
-from workers.judging.dialects import PLAIN, Dialect, Learner
+from workers.judging.dialects import PLAIN, Dialect, Learner, merged
 from workers.judging.endpoints import SiteEndpoint, endpoint_for, is_local, why_missing
 from workers.judging.engine import Dispatcher
 from workers.judging.limits import Limits
@@ -71,8 +71,9 @@ class InProcessClients:
             response_cache.close()
 
     def _learner(self, model: str) -> Learner:
-        def keep(dialect: Dialect) -> None:
-            self._dialects[model] = dialect
+        def keep(before: Dialect, after: Dialect) -> Dialect:
+            self._dialects[model] = merged(before, after, self._dialects.get(model, PLAIN))
+            return self._dialects[model]
 
         return Learner(self._dialects.get(model, PLAIN), keep)
 

@@ -122,6 +122,10 @@ def reply_of(content: bytes) -> Reply:
         output_tokens = max(
             output_tokens, total - input_tokens
         )  # some count reasoning in the total alone
+        has_reasoned = has_reasoned or total - input_tokens > (
+            count_of(usage.get("completion_tokens")) or 0
+        )
+    has_reasoned = has_reasoned or _reasoning_tokens(usage) > 0
     text, chances = storable(said)[:LONGEST_TEXT], _chances_of(choice.get("logprobs"))
     return Reply(
         text=text,
@@ -147,6 +151,12 @@ def _said(message: dict[str, Any]) -> tuple[Any, bool]:
     if isinstance(said, str) and said.lstrip().startswith("<think>"):
         return said.partition("</think>")[2].lstrip(), True
     return said, has_reasoned
+
+
+def _reasoning_tokens(usage: dict[str, Any]) -> int:
+    """What OpenAI tells of reasoning that it does not show; 0 where nothing is told."""
+    details = usage.get("completion_tokens_details")
+    return (count_of(details.get("reasoning_tokens")) or 0) if isinstance(details, dict) else 0
 
 
 def _of_the_text(

@@ -94,6 +94,7 @@ class Samples:
             tuple(sorted(parameters.items())),
             judge.prompt.labels,
             judge.prompt.scale,
+            judge.prompt.digest,
             judge.most_tokens,
         )
 
@@ -156,7 +157,9 @@ class Samples:
         self._last = _quoted(answer)
         self._in_vain += not (answer.from_store or is_outdated)
         if not self._has_number and self._in_vain >= MOST_IN_VAIN:
-            self.refuse_without_numbers()
+            if self.learner is None or not self.learner.begin_again():
+                self.refuse_without_numbers()
+            has_learned, self._in_vain = True, 0
         is_continued = answer.sent.prefill != "none" and answer.chances is not None
         same_comes_again = self._judge.scoring == EXPECTED and is_continued
         most = MOST_ASKS + (MOST_ASKS if has_learned else 0)
