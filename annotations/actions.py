@@ -271,7 +271,7 @@ _KEEPERS = {
     ),
     "submission": (
         "is what these submissions answer",
-        "What was handed in is kept, and the corpus with it",
+        "What was submitted is kept, and the corpus with it",
     ),
 }
 

@@ -230,6 +230,13 @@ class Rater(models.Model):
         return pseudonym_of(self.position)
 
 
+class Ratings(models.QuerySet["Rating"]):
+    def of_corpora(self) -> Ratings:
+        """Without those that are being published or taken back, whose raters belong to a staged
+        version. For queries that name responses or systems, but no rater and no rater's version."""
+        return self.filter(rater__version__corpus__isnull=False)
+
+
 class Rating(models.Model):
     """One rater's score of one aspect: of a response (turn level), or of a system in a dialogue
     (dialogue level)."""
@@ -248,6 +255,8 @@ class Rating(models.Model):
     score = models.FloatField()
     comment = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Ratings.as_manager()
 
     class Meta:
         constraints = [

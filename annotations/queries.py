@@ -332,7 +332,8 @@ class RatingInput(NamedTuple):
 def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[RatingInput]]:
     """What people gave each of these responses (by pk), in the order of raters. Without models:
     twenty-five responses have five hundred ratings."""
-    rows = Rating.objects.filter(aspect=aspect, response__in=responses).order_by("rater__position")
+    rows = Rating.objects.of_corpora().filter(aspect=aspect, response__in=responses)
+    rows = rows.order_by("rater__position")
     found: dict[int, list[RatingInput]] = {}
     for response, score, position, kind in rows.values_list(
         "response_id", "score", "rater__position", "rater__kind"
@@ -343,7 +344,8 @@ def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[Rat
 
 def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:
     return (
-        Rating.objects.filter(dialogue=dialogue, response__isnull=True, system__withheld=False)
+        Rating.objects.of_corpora()
+        .filter(dialogue=dialogue, response__isnull=True, system__withheld=False)
         .select_related("rater", "system")
         .order_by("system__position", "rater__position")
     )

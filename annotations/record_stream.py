@@ -120,7 +120,8 @@ def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]
     comment) as they were stored."""
     said = ("rater__name", "rater__position", "aspect", "score", "comment")
     of_responses = (
-        Rating.objects.filter(response__turn__dialogue__in=dialogues)
+        Rating.objects.of_corpora()
+        .filter(response__turn__dialogue__in=dialogues)
         .exclude(response__system__in=left_out)
         .order_by("response__turn__dialogue__position", "pk")
         .values_list(
@@ -133,7 +134,8 @@ def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]
         )
     )
     of_dialogues = (
-        Rating.objects.filter(dialogue__in=dialogues)
+        Rating.objects.of_corpora()
+        .filter(dialogue__in=dialogues)
         .exclude(system__in=left_out)
         .order_by("dialogue__position", "pk")
         .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *said)

@@ -17,8 +17,8 @@ from annotations.rest.problems import Problem
 TAGS = {
     "tokens": "Tokens, and who one is.",
     "challenges": "Challenges and teams.",
-    "rounds": "What is asked in a round, what is fetched, and how it stands.",
-    "submissions": "Handing in, and following what became of it.",
+    "rounds": "What a round asks for, its files, and its leaderboard.",
+    "submissions": "Submitting, and following what became of it.",
     "corpora": "Corpora, their dialogues, and how metrics and raters agree.",
     "metrics": "Metrics of this site, and scores that were computed elsewhere.",
     "audit": "Who did what to what; for organisers.",
@@ -26,7 +26,7 @@ TAGS = {
 HEADERS = {
     "RateLimit-Limit": "Requests that are answered in a minute.",
     "RateLimit-Remaining": "How many of them are left.",
-    "RateLimit-Reset": "Seconds until the count begins anew.",
+    "RateLimit-Reset": "Seconds until the count resets.",
 }
 
 

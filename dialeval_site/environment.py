@@ -165,7 +165,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Largest corpus that an organiser may add in the browser, in megabytes; it is read while "
         "the browser waits.",
     ),
-    Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may hand in, in megabytes."),
+    Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may submit, in megabytes."),
     Setting(
         "DIALEVAL_STORAGE_URL",
         "",
@@ -182,7 +182,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_SCORE_FILES_PER_DAY",
         "20",
-        "Files of metric scores that one user may hand in on a day (UTC).",
+        "Files of metric scores that one user may submit on a day (UTC).",
     ),
     Setting(
         "DIALEVAL_DEVICE",
@@ -194,7 +194,7 @@ SETTINGS: tuple[Setting, ...] = (
         "DIALEVAL_PRECISION",
         "auto",
         "What metrics' models compute in: `auto` (bfloat16 where the device is made for it; it is "
-        "faster and changes scores in the third digit), or `float32`. It stands in signatures as "
+        "faster and changes scores in the third digit), or `float32`. Signatures name it as "
         "`dtype`.",
     ),
     Setting(
@@ -218,8 +218,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_PROXIES",
         "0",
-        "How many proxies stand before the site and add to X-Forwarded-For. 0: that header is not "
-        "believed.",
+        "How many proxies are in front of the site and add to X-Forwarded-For. 0: that header is "
+        "not believed.",
     ),
     Setting(
         "DIALEVAL_SITE_URL",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotations import rates, staging
+from annotations.campaigns.actions import setup
 from dialeval_site import address_letter, expired_sessions, password_reset
 from workers.celery_rules import row_task
 
@@ -21,4 +22,5 @@ def tell_former_address(name: str, email: str) -> None:
 def sweep() -> None:
     expired_sessions.remove()
     staging.remove_left_behind()
+    setup.remove_left_behind()
     rates.remove_expired()

@@ -16,7 +16,7 @@ DAYS = ((7, gettext_lazy("7 days")), (30, gettext_lazy("30 days")), (90, gettext
 LONGEST_DAYS = (365, gettext_lazy("365 days, the most"))
 WORDS = {
     "read": gettext_lazy("read: what your pages show"),
-    "submit": gettext_lazy("submit: join teams, hand in, cancel"),
+    "submit": gettext_lazy("submit: join teams, submit, cancel"),
     "export": gettext_lazy("export: download whole corpora"),
     "organise": gettext_lazy("organise: what organisers do, as long as you are one"),
 }

@@ -60,15 +60,15 @@ def _to_check(user: Any, versions: Sequence[CorpusVersion]) -> Iterator[Next]:
     rated = next((one for one in versions if one.counts.ratings), None)
     if rated is not None:
         yield Next(
-            _("See which metric follows people"),
+            _("See which metric correlates best with human ratings"),
             reverse("metric-leaderboard", args=[rated.corpus.slug]),
-            _("%(corpus)s: every metric held against human ratings.")
+            _("%(corpus)s: every metric compared with human ratings.")
             % {"corpus": rated.corpus.name},
         )
         yield Next(
             _("See which system people prefer"),
             reverse("system-leaderboard", args=[rated.corpus.slug]),
-            _("%(corpus)s: means with intervals, and who cannot be told apart.")
+            _("%(corpus)s: means with intervals, and which are not significantly different.")
             % {"corpus": rated.corpus.name},
         )
     challenge = an_open_challenge()
@@ -79,7 +79,7 @@ def _to_check(user: Any, versions: Sequence[CorpusVersion]) -> Iterator[Next]:
             f"{challenge.name}.",
         )
     if not user.is_authenticated:
-        yield Next(_("Log in"), reverse("login"), _("To rate, to hand in, or to organise."))
+        yield Next(_("Log in"), reverse("login"), _("To rate, to submit, or to organise."))
 
 
 # --- raters ---------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
 def _to_submit(user: Any, now: datetime) -> Iterator[Next]:
     for own in own_open_rounds(user, now, MOST):
         yield Next(
-            _("Hand in to “%(round)s”")
+            _("Submit to “%(round)s”")
             % {"round": f"{own.round.challenge.name} · {own.round.name}"},
             reverse("round", args=[own.round.challenge.slug, own.round.slug]),
             " ".join(_of_round(own)),

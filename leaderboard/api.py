@@ -33,7 +33,7 @@ class Computed(Schema):
     corpus: str = Field(description="The corpus's name in addresses.")
     corpus_version: str = Field(description="Number and start of the content's digest.")
     aspect: str = Field(description="The human score.")
-    resamples: int = Field(description="How often dialogues were drawn anew for the intervals.")
+    resamples: int = Field(description="How often dialogues were resampled for the intervals.")
     seed: int = Field(description="The seed of these draws.")
     computed_at: datetime = Field(description="When this was computed.")
     stale: bool = Field(
@@ -62,7 +62,7 @@ class CorrelationRow(Schema):
         None, description="What is known of the judge that made the scores, where it is one."
     )
     submitted: dict[str, Any] | None = Field(
-        None, description="Of a metric that somebody handed in: by whom, and where."
+        None, description="Of a metric that somebody submitted: by whom, and where."
     )
 
 
@@ -263,7 +263,7 @@ def export_corpus(
     request: HttpRequest, place: Path[CorpusPath], wish: Query[ExportParams]
 ) -> StreamingHttpResponse:
     """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs
-    and those that were handed in, as `manage.py export_corpus` writes them. Systems of a round are
+    and those that were submitted, as `manage.py export_corpus` writes them. Systems of a round are
     not among them before its organisers publish them. Who is not an organiser gets raters as pages
     name them (rater 1, rater 2, …), without their comments."""
     version = version_of(request, place.slug, wish)

@@ -11,7 +11,7 @@ from leaderboard.statistics.design import TEXTS
 def who_handed_in(submitted: dict[str, str]) -> str:
     described = f" Described at {submitted['link']}." if submitted["link"] else ""
     return (
-        f"Computed elsewhere; its scores of {submitted['level']}s were handed in by "
+        f"Computed elsewhere; its scores of {submitted['level']}s were submitted by "
         f"{submitted['by']}.{described} SHA-256 of the file: {submitted['file_sha256'][:12]}…"
     )
 

@@ -104,8 +104,8 @@ class ChatSystemForm(forms.ModelForm):
             ),
             "instructions": _with_mark(
                 gettext_lazy(
-                    "What the model is told before the chat. %(mark)s stands for the persona that "
-                    "it plays."
+                    "What the model is told before the chat. %(mark)s is replaced by the persona "
+                    "that it plays."
                 )
             ),
             "temperature": gettext_lazy("From 0, always the likeliest word, to 2."),

@@ -35,8 +35,8 @@ class ScoreForm(forms.Form):
     human = forms.ChoiceField(
         required=False,
         label="Human side",
-        help_text="What people said, for metrics that hold a system's answers against people's as "
-        "a whole.",
+        help_text="Human responses, for metrics that compare all of a system's responses with "
+        "them.",
     )
 
     def __init__(self, version: CorpusVersion, *args: Any, **kwargs: Any) -> None:

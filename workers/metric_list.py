@@ -58,7 +58,7 @@ class Group:
 _REFERENCES = Kind(
     "references",
     "Against references",
-    "A response is held against the answers that the corpus knows: by words, by embeddings, or by "
+    "A response is compared with the references of the corpus: by words, by embeddings, or by "
     "a trained model.",
 )
 _CONTEXTS = Kind(
@@ -75,7 +75,8 @@ _NEXT_LABELS = Kind(
 _SYSTEMS = Kind(
     "systems",
     "Of whole systems",
-    "All answers of a system are held against people's as a whole; single responses have no score.",
+    "All responses of a system are compared with human responses as a whole; single responses "
+    "have no score.",
 )
 _JUDGES = Kind(
     "judges",

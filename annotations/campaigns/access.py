@@ -75,7 +75,7 @@ def raters_page(view: View) -> View:
         try:
             return view(request, participation, **named)
         except ObjectDoesNotExist:
-            if Participation.objects.filter(pk=participation.pk).exists():
+            if Participation.objects.filter(pk=participation.pk, user=request.user).exists():
                 raise
             raise Http404(
                 f"there is no campaign {slug} any more"

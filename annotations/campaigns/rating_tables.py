@@ -116,8 +116,8 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
         tuple(_rater_row(rater) for rater in raters),
         notes=(
             _(
-                "An excluded rater is held against the others and is nobody's other. Severity and "
-                "agreement: 1,000 draws of dialogues, seed 0."
+                "Excluded raters are compared with the others but not used as a reference. "
+                "Severity and agreement: 1,000 draws of dialogues, seed 0."
             ),
         ),
     )

@@ -110,7 +110,7 @@ class Checker:
     def _faults(self, record: Record) -> list[tuple[str, str]]:
         if self.corpus is None and not isinstance(record, CorpusRecord):
             return self._unless_refused(
-                "corpus", "", "", "stands before the corpus record, which must be the first"
+                "corpus", "", "", "comes before the corpus record, which must be the first"
             )
         return self._faults_of(record)
 
@@ -141,7 +141,7 @@ class Checker:
     @_faults_of.register
     def _(self, system: SystemRecord) -> list[tuple[str, str]]:
         if self._dialogues:
-            return [("", "stands after the first dialogue; systems come before")]
+            return [("", "comes after the first dialogue; systems come before")]
         if system.name in self._systems:
             return [("name", f"the system {system.name!r} occurs twice")]
         if len(self._systems) >= MAX_SYSTEMS:
@@ -155,7 +155,7 @@ class Checker:
     @_faults_of.register
     def _(self, rater: RaterRecord) -> list[tuple[str, str]]:
         if self._dialogues:
-            return [("", "stands after the first dialogue; raters come before")]
+            return [("", "comes after the first dialogue; raters come before")]
         if rater.name in self._raters:
             return [("name", f"the rater {rater.name!r} occurs twice")]
         if len(self._raters) >= MAX_RATERS:

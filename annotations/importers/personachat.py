@@ -112,7 +112,7 @@ def _take_exchange(episode: _Episode, text: str) -> tuple[str, str]:
     said, answer = columns[0].strip(), columns[1].strip()
     silent = said == SILENCE
     if silent and episode.lines:
-        return "text", f"{SILENCE} stands in the middle of the dialogue"
+        return "text", f"{SILENCE} is in the middle of the dialogue"
     for name, value in (("text", said), ("answer", answer)):
         if fault := text_fault(value, MAX_RESPONSE):
             return name, fault

@@ -18,7 +18,7 @@ from annotations.roles import is_organiser
 Scope = Literal["read", "submit", "export", "organise"]
 SCOPES: dict[Scope, str] = {
     "read": "read what your pages show",
-    "submit": "join teams, hand in, cancel",
+    "submit": "join teams, submit, cancel",
     "export": "download whole corpora",
     "organise": "what organisers do; only while you are one",
 }

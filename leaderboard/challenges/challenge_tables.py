@@ -23,7 +23,7 @@ def teams_table(challenge: Challenge, lines: Iterable[TeamRow], rounds: Sequence
         Column("names", _("Who"), detail=True),
         Column(
             "handed_in",
-            _("Handed in"),
+            _("Submitted"),
             "number",
             decimals=0,
             help=_("All submissions, counted or not."),
@@ -68,7 +68,7 @@ def _team_row(line: TeamRow, rounds: Sequence[Round], href: str) -> Row:
             "handed_in": Cell(line.handed_in),
             "today": Cell(line.counted_today),
             **{f"round_{one.slug}": Cell(line.counted.get(one.pk, 0)) for one in rounds},
-            "last": _moment(line.last_at, _("nothing handed in yet")),
+            "last": _moment(line.last_at, _("nothing submitted yet")),
             "made": _moment(team.created_at, ""),
             "reason": Cell(team.disqualification) if is_out else Cell(reason=_("takes part")),
         },

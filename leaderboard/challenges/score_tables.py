@@ -20,7 +20,7 @@ def submitted_metrics_table(
     """``metrics`` carry ``system_count``. Where nobody rated, the leaderboard has no lines yet."""
     columns = (
         Column("metric", _("Metric"), "link"),
-        Column("by", _("Handed in by")),
+        Column("by", _("Submitted by")),
         Column("level", _("Scores of")),
         Column("systems", _("Systems"), help=_("How many of the corpus's systems it scores.")),
         Column("received", _("Since (UTC)")),
@@ -30,7 +30,7 @@ def submitted_metrics_table(
     signature = f"corpus:{version.corpus.slug}|corpus_version:{version.label}"
     return Table(
         "submitted-metrics",
-        _("Metrics whose scores were handed in"),
+        _("Metrics whose scores were submitted"),
         columns,
         rows,
         signature=signature,

@@ -17,9 +17,9 @@ from leaderboard.client.commands import account, challenges, export, submissions
 from leaderboard.client.errors import ClientError
 from leaderboard.client.texts import is_unicode, one_line
 
-DESCRIPTION = "Take part in the challenges of a dialeval site: hand in, watch, compare."
+DESCRIPTION = "Take part in the challenges of a dialeval site: submit, watch, compare."
 EPILOG = (
-    "DIALEVAL_SERVER and DIALEVAL_TOKEN stand in for a login. dialeval COMMAND --help says more "
+    "DIALEVAL_SERVER and DIALEVAL_TOKEN replace a login. dialeval COMMAND --help says more "
     "of a command."
 )
 

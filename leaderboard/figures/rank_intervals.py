@@ -72,7 +72,7 @@ def rank_intervals(
     not_ranked = [row.name for row in rows if row.rank is None or row.mean.value is None]
     best, worst = ranked[-1][0], ranked[0][0]
     reauthentication = sum(row.rank == row.worst_rank for row, _ in ranked)
-    letters = "The same letter: cannot be told apart." if layout["annotations"] else ""
+    letters = "The same letter: not significantly different." if layout["annotations"] else ""
     return Figure(
         id=figure_id,
         caption=" ".join(

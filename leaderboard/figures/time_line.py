@@ -41,7 +41,7 @@ def time_line(
         reason = f"Fewer than two submissions have {measure}."
         return Figure(figure_id, reason, reason, table, signature=signature, empty_reason=reason)
     best = _best_so_far(known, higher_is_better)
-    layout = chart_layout("handed in (UTC)", measure)
+    layout = chart_layout("submitted (UTC)", measure)
     layout["xaxis"] |= {"type": "date"}
     layout["height"] = 320
     leads = [
@@ -119,7 +119,7 @@ def _table(ordered: Sequence[Submitted], figure_id: str, measure: str, signature
         caption=f"Submissions by the time they came, {measure}",
         columns=(
             Column("system", "system"),
-            Column("at", "handed in (UTC)"),
+            Column("at", "submitted (UTC)"),
             Column("mean", measure, "estimate", decimals=2),
         ),
         rows=tuple(

@@ -253,7 +253,7 @@ def _about_length(found: Document) -> Said:
         return Said(f"No figure: {judge['reason']}.", cannot)
     if given["value"] is None:
         return Said(
-            f"Its score goes with length at ρ = {_figure(judge)}. Beside people: "
+            f"Its score goes with length at ρ = {_figure(judge)}. With human ratings: "
             f"{given['reason']}.",
             cannot,
         )
@@ -293,21 +293,21 @@ def _about_turns(found: Document) -> Said:
     off = [one for one in found["turns"] if _side(one["gap"])]
     if len(found["turns"]) == 1:
         return Said(
-            f"All responses stand at turn {found['turns'][0]['number']}: there is no other place "
+            f"All responses are at turn {found['turns'][0]['number']}: there is no other place "
             "to compare.",
             cannot,
         )
     if not off:
         return Said(
-            "At no turn number does the judge stand clearly above or below people, by its own "
-            "measure.",
+            "At no turn number does the judge score clearly above or below the raters, on its "
+            "own scale.",
             cannot,
         )
     places = ", ".join(f"{one['number']} ({_signed(one['gap']['value'])} sd)" for one in off)
     where = "turn" if len(off) == 1 else "turns"
     return Said(
-        f"At {where} {places} it stands clearly above or below people. Of {len(found['turns'])} "
-        "intervals of 95 %, one in twenty misses 0 by chance.",
+        f"At {where} {places} it scores clearly above or below the raters. Of "
+        f"{len(found['turns'])} intervals of 95 %, one in twenty misses 0 by chance.",
         cannot,
         is_warning=len(off) > 1,
     )
@@ -329,9 +329,9 @@ def _about_family(found: Document) -> Said:
         0: " With these data that cannot be told from nothing.",
     }[side]
     return Said(
-        f"Systems of its family, {found['family']}, stand {_figure(difference)} standard "
-        "deviations above others, relative to "
-        f"people.{verdict if difference.get('ci') else _no_interval(difference)}",
+        f"It scores systems of its family, {found['family']}, {_figure(difference)} standard "
+        "deviations above others, relative to human ratings."
+        f"{verdict if difference.get('ci') else _no_interval(difference)}",
         cannot,
         is_warning=side > 0,
     )

@@ -216,9 +216,9 @@ class Comparisons:
             self.pairs,
             heat_id="metric-heat-map",
             coefficient=words,
-            caption="Does the metric of the row follow people better than that of the column? p "
-            f"of the difference in {words}, {self.level} level, Holm's correction for "
-            f"{len(self.pairs)} tests; empty where it does not lead.",
+            caption="Does the metric of the row correlate better with human ratings than that of "
+            f"the column? p of the difference in {words}, {self.level} level, Holm's "
+            f"correction for {len(self.pairs)} tests; empty where it does not lead.",
             undefined=self.undefined,
         )
 
@@ -258,7 +258,7 @@ class Comparisons:
                     help="metrics, with p < 0.05 after Holm's correction",
                 ),
                 Column("worse", "worse than", "number", 0),
-                Column("open", "cannot be told apart from", "number", 0),
+                Column("open", "is not significantly different from", "number", 0),
                 Column("beats", "better than these"),
             ),
             tuple(rows),

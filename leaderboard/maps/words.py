@@ -65,7 +65,10 @@ def ahead_text(found: Comparisons) -> Finding:
         pairs = (
             "The two metrics cannot" if tests == 1 else f"No two of {len(found.names)} metrics can"
         )
-        return f"{pairs} be told apart:", "which of them follows people better may be chance."
+        return (
+            f"{pairs} be told apart:",
+            "which of them correlates better with human ratings may be chance.",
+        )
     best = max(better, key=lambda number: (better[number], found.lead(number)))
     others = sum(best in pair for pair in found.pairs)
     rest = (
@@ -73,7 +76,7 @@ def ahead_text(found: Comparisons) -> Finding:
         "correction)."
     )
     behind = f"all {others}" if better[best] == others else f"{better[best]} of {others}"
-    return f"{found.names[best]} follows people better than {behind} others.", rest
+    return f"{found.names[best]} correlates better with human ratings than {behind} others.", rest
 
 
 def similarity_text(document: Mapping[str, Any]) -> Finding:

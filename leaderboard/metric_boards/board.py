@@ -267,7 +267,7 @@ def _metric_row(
     if letters is not None and params.column in cells:
         cells[params.column] = replace(cells[params.column], letters=letters.of(metric))
     cells["about"] = (
-        Cell(reason="it was handed in as scores")
+        Cell(reason="it was submitted as scores")
         if submitted
         else Cell(kind_of(metric).heading, href=page_of(metric))
     )

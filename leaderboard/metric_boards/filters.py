@@ -43,7 +43,7 @@ METHODS = {
     "distribution": "of whole systems",
     "unknown": "not known",
 }
-ORIGINS = {"ours": "built in", "submitted": "handed in as scores"}
+ORIGINS = {"ours": "built in", "submitted": "submitted as scores"}
 _TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber", "maude_style"})
 _TRAINED_HERE = ("density", "cmn")
 """A family's name, and what its variants' names begin with."""

@@ -93,8 +93,14 @@ def _verdict(
         return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")
     said = f"{written_p(p)}, {test}{_population(found, test)}"
     if p < LEVEL_OF_TESTS:
-        return Verdict(level, f"{ahead} follows people better than {behind}, {gap} ({said}).", True)
-    return Verdict(level, f"the two cannot be told apart; {ahead} is ahead, {gap} ({said}).")
+        return Verdict(
+            level,
+            f"{ahead} correlates better with human ratings than {behind}, {gap} ({said}).",
+            True,
+        )
+    return Verdict(
+        level, f"the two are not significantly different; {ahead} is ahead, {gap} ({said})."
+    )
 
 
 def _population(found: Mapping[str, Any], test: str) -> str:

@@ -67,7 +67,7 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
             lines += _with_intervals([label, *values], intervals)
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
     if submitted:
-        lines.append(comment("asterisk: computed elsewhere, its scores were handed in"))
+        lines.append(comment("asterisk: computed elsewhere, its scores were submitted"))
     if partial:
         lines.append(
             comment("double dagger: not all that people rated has a score; the rest is left out")

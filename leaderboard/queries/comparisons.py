@@ -51,7 +51,7 @@ A_PAIR = 25
 of pairs: with fewer than 20 a pair no difference could ever be called significant."""
 TOO_DEAR = (
     "only Pearson's r is compared for all pairs of metrics at this level: for the others all "
-    "items would be ranked anew for every pair and draw. The page of two metrics tests them"
+    "items would be ranked again for every pair and draw. The page of two metrics tests them"
 )
 TOO_FEW = (
     f"with fewer than {FEW_SYSTEMS} systems only Pearson's r is compared, on these very systems: "
@@ -59,7 +59,7 @@ TOO_FEW = (
 )
 
 
-@registered("comparisons", version=2, resolved=with_choice)
+@registered("comparisons", version=3, resolved=with_choice)
 def comparisons(
     version: CorpusVersion,
     aspect: str,

@@ -128,7 +128,7 @@ def _one_turn(
     if response is None:
         return None
     place = _turn_index(version, dialogue, response.turn.number)
-    ratings = Rating.objects.filter(response=response, aspect=aspect)
+    ratings = Rating.objects.of_corpora().filter(response=response, aspect=aspect)
     return _one(run, run.turn_scores, place, dialogue, response.turn, response.text, ratings)
 
 
@@ -144,9 +144,8 @@ def _one_dialogue(
     place = version.dialogues.filter(position__lt=dialogue.position).count()
     if place >= len(run.dialogue_scores):
         return None
-    ratings = Rating.objects.filter(
-        response__isnull=True, system=run.system, dialogue=dialogue, aspect=aspect
-    )
+    of_dialogue = {"response__isnull": True, "system": run.system, "dialogue": dialogue}
+    ratings = Rating.objects.of_corpora().filter(**of_dialogue, aspect=aspect)
     return _one(run, run.dialogue_scores, place, dialogue, None, "", ratings)
 
 

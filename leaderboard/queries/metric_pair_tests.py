@@ -27,7 +27,7 @@ PERMUTATIONS = 1000
 MOST_RERANKED = 1000
 """Items: ranks are made anew in each swap, and τ-b compares all pairs."""
 TOO_MANY = (
-    f"of more than {MOST_RERANKED:,} items ranks are not made anew for every swap: it would take "
+    f"of more than {MOST_RERANKED:,} items ranks are not recomputed for every swap: it would take "
     "too long"
 )
 NO_DIALOGUES = "one of the two has no scores of single dialogues that could be swapped"

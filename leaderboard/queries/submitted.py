@@ -17,7 +17,7 @@ from workers.metrics.base import Level
 from workers.metrics.configuration import parse, parts_of_list, written_signature
 from workers.metrics.registry import all_metrics
 
-NOT_HANDED_IN = "the file that was handed in has no score for this system"
+NOT_HANDED_IN = "the file that was submitted has no score for this system"
 _LEVELS: dict[str, frozenset[Level]] = {
     "turn": frozenset({"turn", "dialogue", "system"}),
     "dialogue": frozenset({"dialogue", "system"}),

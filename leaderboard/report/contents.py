@@ -188,7 +188,9 @@ def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str,
         coefficients, _ = agreement_tables(document, None, pseudonyms, 0)
         section.tables.append(_shown(replace(coefficients, id=f"agreement-{level}")))
     if not agreement:
-        section.sentences.append("Nobody has rated: nothing here can be held against people.")
+        section.sentences.append(
+            "Nobody has rated: nothing here can be compared with human ratings."
+        )
     return section
 
 

@@ -58,7 +58,7 @@ def method_of(
     paragraphs.append(("Systems", f"{SYSTEMS} {design}." if design else SYSTEMS))
     if rater_effects is not None:
         paragraphs.append(
-            ("Raters", f"{_sentence(rater_effects['method'])} Raters stand under pseudonyms.")
+            ("Raters", f"{_sentence(rater_effects['method'])} Raters appear under pseudonyms.")
         )
         cited.append("mixed-model")
     paragraphs.append(("Missing and undefined", MISSING))

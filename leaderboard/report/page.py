@@ -45,8 +45,8 @@ def html_of(contents: Contents) -> str:
         "leaderboard/report.html", {"report": contents, "sections": _sections(contents)}
     )
     title = escape(
-        f"{contents.version.corpus.name}, {contents.aspect}: metrics and systems held against "
-        "people"
+        f"{contents.version.corpus.name}, {contents.aspect}: metrics and systems compared with "
+        "human ratings"
     )
     styles = "\n".join(_asset(f"{name}.css") for name in STYLES)
     print_style = _asset("print.css")

@@ -98,7 +98,8 @@ def system_board(
         sort=("human", True),
         notes=(
             "Rank: 1 + the number of systems whose interval lies wholly above this one's; then "
-            "the worst place that the intervals allow. Systems in one band cannot be told apart.",
+            "the worst place that the intervals allow. Systems in one band are not significantly "
+            "different.",
             INTERVALS,
             *((f"{design}.",) if (design := design_text(document)) else ()),
         ),

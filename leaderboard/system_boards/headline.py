@@ -30,7 +30,7 @@ def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
     finding = f"{best['system']} is best ({_mean_text(best)})"
     together = _together(best, rated[1:])
     finding += (
-        f"; {together} cannot be told apart from it."
+        f"; not significantly different from it: {together}."
         if together
         else _nobody_near(best, _unsure(best, rated[1:]))
     )
@@ -48,7 +48,7 @@ def _best_agent(best: dict[str, Any], rated: Sequence[dict[str, Any]]) -> str:
         return ""
     first = agents[0]
     together = _together(first, agents[1:])
-    beside = f", with {together} too near to tell" if together else ""
+    beside = f", not significantly different from {together}" if together else ""
     return f"The best agent is {first['system']} ({_mean_text(first)}){beside}."
 
 

@@ -79,8 +79,8 @@ def misleading_table(
         )
     return Table(
         id=TABLE,
-        caption=f"Metrics' order of systems beside people's, {document['corpus']}, aspect "
-        f"{document['aspect']}",
+        caption=f"Metrics' ranking of systems next to the human ranking, {document['corpus']}, "
+        f"aspect {document['aspect']}",
         columns=(
             Column("metric", "Metric", "link"),
             Column(

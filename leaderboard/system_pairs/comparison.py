@@ -129,7 +129,7 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
         caption=f"What metrics say of {first} and {second}, {document['corpus']}",
         columns=(
             Column("metric", "Metric"),
-            Column("verdict", "Beside people"),
+            Column("verdict", "Compared with raters"),
             Column(
                 "difference",
                 "Difference",

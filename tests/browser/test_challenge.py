@@ -138,7 +138,7 @@ def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     expect(page.locator("[data-chosen]")).to_contain_text("retrieval.json")
     expect(page.get_by_label("Name of the system")).to_have_value("retrieval")
     page.get_by_label("Name of the system").fill("Nearest neighbour")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Nearest neighbour")
     expect(page.locator("li.scored.done")).to_be_visible(
@@ -171,7 +171,7 @@ def test_an_invalid_file_is_explained_and_costs_no_attempt(
     path.write_text('{"dialog_id": "nobody", "turn": 0, "response": "x"}\n', encoding="utf-8")
     page.get_by_label("File of responses").set_input_files(path)
     page.get_by_label("Name of the system").fill("Broken")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Broken")
     for _ in range(160):
         if page.locator("li.invalid.stopped").count():
@@ -181,7 +181,7 @@ def test_an_invalid_file_is_explained_and_costs_no_attempt(
             page.reload()
     expect(page.locator("#table-problems")).to_contain_text("nobody")
     assert settled.scroll_width() <= 390
-    page.get_by_role("link", name="Mend the file and hand it in again").click()
+    page.get_by_role("link", name="Fix the file and submit again").click()
     expect(page.locator(".attempts")).to_contain_text("5 of 5")
 
 
@@ -195,7 +195,7 @@ def test_what_can_be_seen_at_once_is_said_before_anything_is_sent(
         "request", lambda request: sent.append(request.url) if request.method == "POST" else None
     )
     sent: list[str] = []
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_have_text("Choose a file first.")
     empty = tmp_path / "empty.json"
     empty.write_text("")
@@ -220,12 +220,12 @@ def test_an_upload_that_breaks_off_loses_nothing_that_was_written(
     path.write_text("[]")
     drop(page, path)
     page.get_by_label("Description").fill("seven words of mine")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was stored")
     expect(page.get_by_label("Description")).to_have_value("seven words of mine")
     expect(page.locator("[data-chosen]")).to_contain_text("mine.json")
     page.unroute("**/submit/")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("mine")
     settled.complaints[:] = [one for one in settled.complaints if "ERR_CONNECTION_RESET" not in one]
 
@@ -241,10 +241,10 @@ def test_who_logged_in_again_elsewhere_sends_the_same_upload(
     drop(page, path)
     page.context.clear_cookies(name="sessionid")
     settled.expected_status = {401}
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("Log in in another tab, then send again.")
     settled.log_in_again("settled", PASSWORD)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("kept over a log-in")
 
 
@@ -259,11 +259,11 @@ def test_an_upload_whose_answer_is_lost_is_not_called_unstored(
     drop(page, path)
     settled.expected_status = {502}
     page.route("**/submit/", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text(
         "It may be stored: look among your submissions"
     )
-    expect(page.get_by_role("button", name="Hand in")).to_be_focused()
+    expect(page.get_by_role("button", name="Submit")).to_be_focused()
 
 
 def test_an_upload_that_the_site_does_not_take_is_not_called_a_broken_connection(
@@ -277,7 +277,7 @@ def test_an_upload_that_the_site_does_not_take_is_not_called_a_broken_connection
     drop(page, path)
     settled.expected_status = {404}
     page.route("**/submit/", lambda route: route.fulfill(status=404, body="<h1>No such page</h1>"))
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("The site does not take this here any more.")
 
 

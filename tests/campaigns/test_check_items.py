@@ -131,7 +131,7 @@ def test_a_system_must_have_answered_the_whole_dialogue() -> None:
 
 
 def test_the_same_item_twice_is_refused() -> None:
-    assert faults(lines(GOOD, GOOD)) == ["line 2: the same item stands in line 1"]
+    assert faults(lines(GOOD, GOOD)) == ["line 2: the same item is in line 1"]
 
 
 def test_the_twentieth_fault_is_the_last_one_named() -> None:

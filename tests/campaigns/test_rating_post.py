@@ -145,7 +145,7 @@ def test_an_item_never_given_is_told_kindly() -> None:
     _, browser = a_rater(campaign)
     answer = send(browser, campaign, "AAAAAAAAAAAAAAAA")
     assert answer.status_code == 409
-    assert "Your other ratings stand." in answer.json()["reason"]
+    assert "Your other ratings are unaffected." in answer.json()["reason"]
     assert len(answer.json()["next"]) == 2
 
 

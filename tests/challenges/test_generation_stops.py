@@ -156,7 +156,7 @@ def test_answers_of_two_models_never_mix() -> None:
         interventions.retry(submission, made_user("organiser-1", "organiser"))
         done = taken_in(submission)
     assert said(done) == ["another-model", "another-model"]
-    assert "The round's model is now another-model: every turn is asked anew." in told(done)
+    assert "The round's model is now another-model: every turn is asked again." in told(done)
 
 
 def test_a_site_without_a_model_says_so_and_tells_only_organisers_what_is_missing(

@@ -101,7 +101,7 @@ def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_sa
     assert (again.status_code, turned.status_code) == (200, 409)
     for page in (again, turned):
         assert (
-            b"very same file before, as mine. Withdraw that metric, once it is there, to hand it in anew."
+            b"very same file before, as mine. Withdraw that metric, once it is there, to submit it again."
             in page.content
         )
 

@@ -239,7 +239,7 @@ def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) ->
         ({"metrics": []}, "at least one metric"),
         ({"ranking_metric": "rouge_l"}, "rank must come from"),
         ({"ranking_metric": ""}, "decides the rank"),
-        ({"private_metrics": ["word_f1"]}, "stands in both lists"),
+        ({"private_metrics": ["word_f1"]}, "is in both lists"),
         ({"more_metrics": "word_f1[colour=red]"}, "Line 1"),
         ({"more_metrics": "word_f1\n\nnothing"}, "Line 3"),
         ({"opens_at": "yesterday"}, "Write it as"),
@@ -360,7 +360,7 @@ def test_a_metric_added_later_offers_to_score_all_anew(organiser: Client) -> Non
     arguments = [round.challenge.slug, round.slug]
     data = round_form(round.version, slug=round.slug, metrics=["word_f1", "bleu_4", "rouge_l"])
     assert "Score them anew" in said(organiser, "round-settings", *arguments, **data)
-    assert said(organiser, "round-re-evaluate", *arguments) == "1 submission is scored anew."
+    assert said(organiser, "round-re-evaluate", *arguments) == "1 submission is scored again."
 
 
 # --- the moments of a round -----------------------------------------------------------------------
@@ -417,7 +417,7 @@ def test_another_round_that_hides_the_references_keeps_the_corpus_hidden(organis
 def test_opening_the_references_of_an_open_round_warns(organiser: Client) -> None:
     round = open_round(small_version(), references="hidden")
     arguments = (round.challenge.slug, round.slug)
-    warning = "whoever reads the references then can hand them in"
+    warning = "whoever reads the references then can submit them"
     assert warning in page_of(organiser, "round-settings", *arguments)
     Challenge.objects.update(state="closed")
     assert warning not in page_of(organiser, "round-settings", *arguments)

@@ -141,7 +141,7 @@ def test_who_rates_a_corpus_that_a_later_round_hides_hands_in_no_more(
     assert refusal(round, team, rater) == "rater"
     client.force_login(rater)
     text = client.get(reverse("round", args=[challenge.slug, round.slug])).content.decode()
-    assert "You have seen them, and cannot hand in." in text
+    assert "You have seen them, and cannot submit." in text
     assert submit(round, team, colleague).pk
 
 

@@ -267,7 +267,7 @@ def test_what_stands_for_the_team_is_called_what_it_is(
     )
     client.force_login(team.members.get().user)
     page = text_of(page_of(client, low))
-    assert f"Another submission of your team stands on the board: its {word}." in page
+    assert f"Another submission of your team is on the board: its {word}." in page
     linked = [
         reverse("submission", args=[one.public_id]) in page for one in (baseline, cheated, high)
     ]
@@ -313,7 +313,7 @@ def test_an_invalid_one_has_a_report_to_read_and_to_download(
     one = taken_in(submit(round, team, data=data))
     page = text_of(page_of(member, one))
     assert "line 1" in page
-    assert "Mend the file and hand it in again" in page
+    assert "Fix the file and submit again" in page
     assert "5 attempts left today" in page, "an invalid one is not counted"
     csv = text_of(page_of(member, one, data={"download": "problems.csv"}))
     assert csv.splitlines()[0] == '\ufeff"where","field","message"'

@@ -171,7 +171,7 @@ def test_a_system_that_the_file_leaves_out_has_no_score_and_says_why(rated: Rate
     dull = system_standing(version, "overall", resamples=10)["systems"][1]
     assert dull["scores"][1] == {
         "value": None,
-        "reason": "the file that was handed in has no score for this system",
+        "reason": "the file that was submitted has no score for this system",
     }
 
 
@@ -244,7 +244,7 @@ def test_the_board_marks_it_and_a_distance_is_read_downwards(rated: Rated) -> No
         row for row in metric_board(document, metric.created_at).rows if row.id == "metric-mine"
     )
     assert row.badges == ("submitted", "lower is better")
-    assert "handed in by ann" in row.cell("metric").note
+    assert "submitted by ann" in row.cell("metric").note
     column = system_board(
         system_standing(version, "overall", resamples=10), metric.created_at
     ).column("metric-mine")

@@ -255,7 +255,7 @@ def test_who_has_handed_in_stays() -> None:
     team, user = team_with_member(round.challenge)
     join(team.invitation, made_user())
     submit(round, team, user)
-    with pytest.raises(CannotJoin, match="handed in"):
+    with pytest.raises(CannotJoin, match="submitted"):
         leave(team, user)
     assert team.members.count() == 2
 

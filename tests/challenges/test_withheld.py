@@ -349,7 +349,7 @@ def test_organisers_may_have_it_rated_and_see_that_it_is_not_published(version) 
     groups = {
         str(kind): [box.choice_label for box in boxes] for kind, boxes in form.systems_by_kind()
     }
-    assert groups["handed in to a round, not published"] == [withheld_one(version).name]
+    assert groups["submitted to a round, not published"] == [withheld_one(version).name]
     assert withheld_one(version) not in form.initial["systems"]
     assert len(form.initial["systems"]) == 3
 

@@ -341,7 +341,7 @@ def test_a_file_that_counts_as_another_submission_is_not_taken_up_again(
     submission = submit(round, team, data=b"the same")
     work.refuse(work.claim(submission.pk), [Problem("f", 1, "", "wrong")])
     submit(round, team, data=b"the same")
-    with pytest.raises(work.CannotDo, match="handed in again"):
+    with pytest.raises(work.CannotDo, match="submitted again"):
         work.retry(submission, organiser)
     assert now(submission).state == "invalid"
 

@@ -162,7 +162,7 @@ def test_an_address_that_takes_no_file_says_how_much_it_takes() -> None:
     page = sent(Client(), "/accounts/login/", OF_A_FORM + 1)
     assert page.status_code == 413
     assert "larger than 1 MB, the most that this address takes" in page.content.decode()
-    assert "Hand in plain text" not in page.content.decode()
+    assert "Submit plain text" not in page.content.decode()
     problem = sent(Client(), "/api/v1/tokens", OF_A_FORM + 1, "application/json").json()
     assert (problem["status"], problem["code"]) == (413, "too_large")
 

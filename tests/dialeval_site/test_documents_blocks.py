@@ -49,8 +49,8 @@ from workers.models import MetricRun
 REMOTE = {
     "shape": "test_documents_json.py: the keys of what the command prints",
     "example": "annotations/importers/test_documented_examples.py: it is imported",
-    "responses": "challenges/files/test_documented_examples.py: it is handed in",
-    "scores": "challenges/files/test_documented_examples.py: it is handed in",
+    "responses": "challenges/files/test_documented_examples.py: it is submitted",
+    "scores": "challenges/files/test_documented_examples.py: it is submitted",
     "dialogues": "challenges/files/test_documented_examples.py: it is answered",
     "file": "test_documents_metric_author.py: it is installed and run",
 }

@@ -170,7 +170,7 @@ def says_facts(node: ast.AST) -> bool:
 
 
 def test_every_detail_of_a_run_is_documented() -> None:
-    table = sections(PAGE)["What stands beside a score"].partition("\n| detail |")[2]
+    table = sections(PAGE)["What is stored with a score"].partition("\n| detail |")[2]
     rows = first_table("| detail |" + table)
     documented = {word for row in rows for cell in (row[0], row[2]) for word in code_words(cell)}
     assert set(keys_of(every_detail())) == documented

@@ -52,6 +52,6 @@ def test_it_is_said_from_how_many_dialogues_on_groups_are_left_out() -> None:
         "ones" in said
     )
     assert (
-        "of `per_system`, whose coefficients of all systems are made anew for each, with more "
+        "of `per_system`, whose coefficients of all systems are recomputed for each, with more "
         f"than {MOST_LEFT_OUT}," in said
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from django.test import RequestFactory
 
 from dialeval_site import log_context
@@ -55,6 +56,27 @@ def test_the_page_of_a_fault_has_the_request_s_number() -> None:
         log_context.end_request(before)
     assert page.status_code == 500
     assert "tell the organiser this number: <code>0af7651916cd43dd</code>" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "advice"),
+    [
+        ("GET", "This page could not be loaded (503).", "then load the page again."),
+        ("POST", "What you sent may not have been stored (503).", "then send it again."),
+    ],
+)
+def test_the_page_of_a_database_that_is_away_says_what_to_do(
+    method: str, said: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To who only opened a page it spoke of what had been sent, and led to the home page, which
+    cannot be loaded either."""
+    monkeypatch.setattr("dialeval_site.error_pages.is_away", lambda _problem: True)
+    page = server_error(RequestFactory().generic(method, "/campaigns/new/"))
+    text = page.content.decode()
+    assert page.status_code == 503
+    assert said in text
+    assert advice in text
+    assert ">Home<" not in text
 
 
 def test_the_api_s_problem_of_a_fault_has_the_request_s_number() -> None:

@@ -57,7 +57,7 @@ def test_a_visitor_is_led_to_the_open_challenge_and_to_no_draft() -> None:
     steps = what_is_next(AnonymousUser(), [])
     assert words_of(steps) == {
         "Take part in a challenge": "Spring task.",
-        "Log in": "To rate, to hand in, or to organise.",
+        "Log in": "To rate, to submit, or to organise.",
     }
     assert steps[0].href == f"/challenges/{challenge.slug}/"
 
@@ -91,7 +91,7 @@ def test_a_team_reads_its_limits_its_deadline_and_its_latest_submission() -> Non
     team, user = team_with_member(round.challenge)
     submit(round, team, user, name="first try")
     (step,) = what_is_next(user, [])
-    assert step.words == f"Hand in to “{round.challenge.name} · {round.name}”"
+    assert step.words == f"Submit to “{round.challenge.name} · {round.name}”"
     assert step.remark == (
         f"4 of 5 attempts left today, 99 of 100 in all. Closes {ends:%Y-%m-%d %H:%M} UTC. Latest: "
         "first try, received."
@@ -106,7 +106,7 @@ def test_rounds_that_are_over_or_of_a_disqualified_team_lead_nobody() -> None:
     team.disqualified_at, team.disqualification = timezone.now(), "two teams of the same people"
     team.save()
     for one in (user, disqualified):
-        assert not [step for step in what_is_next(one, []) if step.words.startswith("Hand in")]
+        assert not [step for step in what_is_next(one, []) if step.words.startswith("Submit")]
 
 
 def test_an_organiser_reads_what_waits_and_trouble_comes_first() -> None:

@@ -129,7 +129,9 @@ def test_data_that_change_while_it_is_computed_make_it_anew_without_a_look(slow_
     wait_until(lambda: answer(slow_site) == {"revision": 0}, PATIENCE, "it is stored")
     assert slow_site.python(LOOK) == "stale 0"  # shown, and said to be older
     open_gate(slow_site, 1)
-    wait_until(lambda: answer(slow_site) == {"revision": 1}, PATIENCE, "the sweep had it made anew")
+    wait_until(
+        lambda: answer(slow_site) == {"revision": 1}, PATIENCE, "the sweep had it recomputed"
+    )
 
 
 def test_the_first_look_at_a_page_waits_and_then_it_is_there(slow_site: Site) -> None:

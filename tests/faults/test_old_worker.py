@@ -141,6 +141,6 @@ def test_an_old_worker_beside_new_code(site: Site, released: Path, tmp_path: Pat
         "from workers.models import MetricRun\nMetricRun.objects.filter(metric='word_f1').delete()"
     )
     request(site, "word_f1")
-    wait_until(lambda: all_ended(site, 14, "done"), 240, "what was deleted is computed anew")
+    wait_until(lambda: all_ended(site, 14, "done"), 240, "what was deleted is recomputed")
     before = {(one[0], one[1]): one[4] for one in found}
     assert {(one[0], one[1]): one[4] for one in runs_of(site)} == before

@@ -151,7 +151,7 @@ def test_while_the_storage_is_away_nothing_is_counted_and_it_is_said(
     storage.stop()
     answer = sender.submit(good_file(1))
     assert answer.status == 503
-    assert "hand it in again in some minutes" in json.dumps(answer.content)
+    assert "Submit it again in some minutes" in json.dumps(answer.content)
     assert rows(web) == []
     assert not list((web.home / "files" / "incoming").iterdir())
     storage.start()

@@ -104,7 +104,7 @@ def test_a_label_that_the_text_never_names_is_remarked(tmp_path):
     ("text", "remark"),
     [
         ("Humanness? {response}" + "x" * 399, ""),
-        ("Humanness? {response}" + "x" * 400, "400 of 421 characters stand after {response}"),
+        ("Humanness? {response}" + "x" * 400, "400 of 421 characters come after {response}"),
         (
             "Humanness?\n{response}",
             (

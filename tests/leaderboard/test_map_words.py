@@ -60,7 +60,7 @@ def comparisons(*tests: tuple[int, int, float | None, float | None]) -> Comparis
 def test_the_metric_that_beats_most_others_is_named() -> None:
     found = comparisons((0, 1, -0.2, 0.01), (0, 2, 0.1, 0.2), (1, 2, 0.3, 0.001))
     finding, rest = ahead_text(found)
-    assert finding == "b follows people better than all 2 others."
+    assert finding == "b correlates better with human ratings than all 2 others."
     assert rest == "2 of 3 pairs differ by more than chance (Holm's correction)."
 
 

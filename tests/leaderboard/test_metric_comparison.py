@@ -216,7 +216,7 @@ def test_the_page_says_which_is_better_and_shows_what_makes_it(
     version: CorpusVersion, client: Client
 ) -> None:
     page = said(client)
-    assert "length follows people better than backwards, r higher by" in page
+    assert "length correlates better with human ratings than backwards, r higher by" in page
     assert "jackknife over dialogues, for other dialogues with these 5 systems" in page
     assert "length is nearer to people" in page
     assert "/corpora/small/dialogues/" in page

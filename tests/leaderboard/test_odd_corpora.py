@@ -146,7 +146,7 @@ SHAPES = {
         rate=lambda _, system, turn, _r: float(1 + (system + turn) % 5),
         score=lambda _, system, turn, _m: float((system + turn) % 5),
     ),
-    "one handed in of systems": Shape(handed_in={"c": "system"}, metrics=()),
+    "one submitted of systems": Shape(handed_in={"c": "system"}, metrics=()),
     "hostile names": Shape(
         names=(HOSTILE, "=HYPERLINK(1)", "\u202eabc" + "x" * 190),
         handed_in={HOSTILE[:80]: "turn", "@sum": "system"},

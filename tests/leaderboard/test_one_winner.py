@@ -145,7 +145,7 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
     assert f"{row['metric']} against human scores" in scatter
     assert f"Pearson r = {written(value, 2)} (95 % interval {low} to {high})" in scatter
     heat = shown(client, f"/corpora/{slug}/metrics/heat-map/?show=significance&level=turn")
-    assert "follows people better" in heat or "be told apart" in heat
+    assert "correlates better with human ratings" in heat or "be told apart" in heat
     metric = shown(client, f"/metrics/{row['metric']}/?corpus={slug}")
     assert written(value, 3) in metric
     report = contents_of(version, version.main_aspect)

@@ -87,7 +87,7 @@ def test_names_can_stand_in_the_order_of_the_alphabet(heat) -> None:
 
 
 def test_who_is_better_is_shown_with_each_aspect_and_level(heat) -> None:
-    assert "Does the metric of the row follow people better" in heat(
+    assert "Does the metric of the row correlate better with human ratings" in heat(
         "show=significance&level=turn&aspect=overall"
     )
 

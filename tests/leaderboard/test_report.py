@@ -104,7 +104,7 @@ def test_without_ratings_it_says_what_is_missing(rated: Rated, tmp_path: Path) -
         )
     )
     assert "Nobody has rated" in words
-    assert "None: no metric is held against people here." in words
+    assert "None: no metric is compared with human ratings here." in words
 
 
 def test_what_is_there_already_is_kept_unless_told_otherwise(rated: Rated, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_the_headline_names_the_best_and_who_cannot_be_told_from_it() -> None:
         row("first", 4.1, (3.95, 4.3)),
     ]
     assert headline(rows) == (
-        "first is best (4.10 [3.95, 4.30]); second cannot be told apart from it.",
+        "first is best (4.10 [3.95, 4.30]); second is not significantly different from it.",
         "",
     )
 
@@ -84,7 +84,7 @@ def test_where_people_or_gold_answers_are_best_the_best_agent_is_named_too() -> 
 
 def test_many_that_cannot_be_told_apart_are_counted() -> None:
     finding, _ = headline([row(f"s{n}", 4 - n / 100, (3, 5)) for n in range(9)])
-    assert "; s1, s2, s3 and 5 more cannot be told apart from it." in finding
+    assert "; s1, s2, s3 and 5 more is not significantly different from it." in finding
 
 
 def test_without_intervals_nobody_is_called_clear_of_others() -> None:

@@ -268,7 +268,7 @@ class TextEncoder:
         """A part of the name that the class token's states are remembered under."""
         if self._tokens.class_place is None:
             raise ModelError(
-                f"the model {self.files.name} has no class token, which stands for a whole text"
+                f"the model {self.files.name} has no class token, which represents a whole text"
             )
         return kind if self._tokens.class_place == 0 else f"{kind}-last"
 

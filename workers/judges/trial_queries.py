@@ -30,9 +30,11 @@ from workers.metrics.judge_trace import JudgeTrace
 
 def rated_responses(version: CorpusVersion, aspect: str) -> list[Rated]:
     """Every response of a shown system that people rated for the aspect."""
-    ratings = Rating.objects.filter(
-        aspect=aspect, response__system__version=version, response__system__withheld=False
-    ).order_by()
+    ratings = (
+        Rating.objects.of_corpora()
+        .filter(aspect=aspect, response__system__version=version, response__system__withheld=False)
+        .order_by()
+    )
     means = ratings.values_list("response_id", "response__system_id", "response__turn_id").annotate(
         Avg("score")
     )
@@ -42,7 +44,7 @@ def rated_responses(version: CorpusVersion, aspect: str) -> list[Rated]:
 def versions_to_try(user: Any) -> list[CorpusVersion]:
     """The newest version of each visible corpus in which people rated responses, by name."""
     versions = newest_visible_versions(user)
-    rated = Rating.objects.filter(
+    rated = Rating.objects.of_corpora().filter(
         response__system__version=OuterRef("pk"), response__system__withheld=False
     )
     keys = CorpusVersion.objects.filter(pk__in=[one.pk for one in versions]).filter(Exists(rated))
@@ -186,7 +188,8 @@ def outcome_of(trial: Trial) -> TrialOutcome:
 
 def _human_means(trial: Trial) -> dict[int, tuple[float, int]]:
     rows = (
-        Rating.objects.filter(response__in=trial.responses, aspect=trial.aspect)
+        Rating.objects.of_corpora()
+        .filter(response__in=trial.responses, aspect=trial.aspect)
         .order_by()
         .values_list("response_id")
         .annotate(Avg("score"), Count("pk"))

@@ -36,8 +36,8 @@ def _long_tail(prompt: JudgePromptFile) -> list[str]:
         return []
     return [
         (
-            f"{len(prompt.user) - place.end():,} of {len(prompt.user):,} characters stand after "
-            f"{place[0]}: an endpoint with a prompt cache reads what stands before it once for "
+            f"{len(prompt.user) - place.end():,} of {len(prompt.user):,} characters come after "
+            f"{place[0]}: an endpoint with a prompt cache reads what comes before it once for "
             "all systems of a turn, and the rest for each"
         )
     ]

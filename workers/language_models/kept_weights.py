@@ -50,7 +50,7 @@ def is_good(folder: Path, files: ModelFiles) -> bool:
         log.info("the copy of %s in %s cannot be read: %s", files.name, folder, error)
         return False
     log.warning(
-        "the copy of %s in %s is damaged or of another make; it is made anew", files.name, folder
+        "the copy of %s in %s is damaged or of another make; it is recomputed", files.name, folder
     )
     return False
 

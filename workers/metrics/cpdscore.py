@@ -76,13 +76,13 @@ def _declare(
 
 SIMPLE = """A language model reads the conversation so far and a response, and writes six numbers
 from 1 to 5: humanness, fluency, coherency, consistency, engagingness and overall. Overall is the
-score; where the answer is written out, the others stand in the judge's trace. One short
+score; where the answer is written out, the others are in the judge's trace. One short
 instruction, no description of the numbers, no persona."""
 DETAIL = """A language model reads what each number from 1 to 5 means, three steps to follow, the
 conversation so far, the persona of the speaker who answers and the response, and writes one number:
 how human-like the response is. Six qualities of human rating (fluency, consistency, coherence,
 engagingness, persona, humanness) go into one number as they do in ComperDial's annotation."""
-WITH_REFERENCE = """ The gold answer stands beside as a reference. In the paper that helps GPT-3.5
+WITH_REFERENCE = """ The gold answer is given as a reference. In the paper that helps GPT-3.5
 and hurts GPT-4 with the Detail prompt: a judge that has a reference may take any other good answer
 for a worse one. A turn without a reference has no score."""
 

@@ -133,7 +133,7 @@ another prompt that turns= names); what that metric has asked already is not ask
 reads these scores and all responses of the dialogue, and says three numbers: one over the turns;
 one over how the responses go together, low where they are long (more than twenty words), impersonal
 or all alike; and a final one, in which a good score over the turns outweighs the other. report=
-chooses; with scoring=answer the other two stand in the judge's trace.
+chooses; with scoring=answer the other two are in the judge's trace.
 
 It sees what no turn shows by itself: a system that answers every time in the same pattern. It does
 not see the partner's lines in the second step, so a contradiction between turns shows only where

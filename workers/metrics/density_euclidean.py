@@ -37,7 +37,7 @@ METRIC = Metric(
     missing=missing_trained("density_euclidean", "density"),
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\text{score}(c, r) = -\left\lVert h - \mu \right\rVert, \qquad h = g(c, r)",
-    description="""The same feature as density's, held against the mean of people's answers alone:
+    description="""The same feature as density's, compared with the mean of people's answers alone:
 all directions count alike, however much or little answers of people differ in them. It is the
 paper's ablation (Table 2), there to show what the covariance adds.
 

@@ -26,7 +26,7 @@ METRIC = Metric(
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\mathrm{EA}(h, r) = \cos\left(\sum_{w \in h} e_w, \sum_{w \in r} e_w\right)",
     description="""A text is the mean of its words' vectors, and the score is the cosine between the
-two means. Words count by what they are like, not by being the same, and their order plays no part.
+two means. Words count by their similarity, not by being the same, and their order plays no part.
 
 The mean is ruled by frequent words: their vectors point much the same way, so that any two English
 sentences are alike, the more so the longer they are. Scores are therefore high and lie close

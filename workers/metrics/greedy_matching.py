@@ -35,6 +35,6 @@ METRIC = Metric(
 similar; the cosines are averaged over the words, and the two directions over each other. It is what
 BERTScore's F1 would be with one fixed vector a word and an arithmetic mean.
 
-A word has one vector whatever stands around it, and one word may be matched by many. Function words
+A word has one vector whatever its context, and one word may be matched by many. Function words
 match almost everywhere and lift the scores of all pairs.""",
 )

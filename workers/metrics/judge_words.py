@@ -7,7 +7,7 @@ EQUATIONS = r"""\text{scoring=expected:}\quad s = \frac{\sum_{i} i \, p(i)}{\sum
 \text{scoring=answer:}\quad s = \frac{1}{|R|} \sum_{j \in R} x_j"""
 
 HOW_IT_IS_READ = """With scoring=expected (the default) the answer is begun for the model up to
-where the number stands, and the score is the mean of the scale's numbers i weighted by the
+the number, and the score is the mean of the scale's numbers i weighted by the
 probabilities p that the endpoint gives them there (G-Eval's equation 1, over one place instead of
 samples); where none of its 20 likeliest tokens is a number of the scale there is no score. With
 scoring=answer it is the number x that the model writes, read strictly: the last well-formed line of

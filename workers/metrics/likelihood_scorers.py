@@ -24,7 +24,7 @@ NO_CONTEXT = Undefined("the turn has no context")
 TARGET = "B"
 PARTNER = "A"
 """Whose responses are scored."""
-CUT = "the beginning of what stands before the response was cut: the model takes no more tokens"
+CUT = "the beginning of the context was cut: the model takes no more tokens"
 COPIED = "repeats what was said or the persona, which this metric overrates"
 
 

@@ -153,7 +153,7 @@ P = \frac{m}{|h|} \qquad R = \frac{m}{|r|}
 """,
     description="""\
 Words of the response h and of the reference r are aligned one to one: equal words first, then words
-of one stem, then synonyms in WordNet. m words are aligned, in c runs that stand together in the
+of one stem, then synonyms in WordNet. m words are aligned, in c runs that are adjacent and in the
 same order in both texts; the more scattered the matches, the larger the penalty. Recall weighs nine
 times as much as precision. With several references the best counts.
 

@@ -53,7 +53,7 @@ is the one of the packaged model that agrees with people most often.
 
 A response that repeats the context or the persona word for word is expected from the dialogue like
 nothing else, and is overrated. Such a response keeps its score and gets a remark: at least half of
-its words stand in runs of four or more words of one utterance or line of the persona. A broken
+its words are in runs of four or more words of one utterance or line of the persona. A broken
 answer on the right topic is overrated too: log p(r) takes back what the broken sentence cost.
 
 Out of nowhere means: in the same format after an empty utterance, with no persona.""",

@@ -45,7 +45,7 @@ mean that some slope gives, and 1 where both sides fill the clusters alike.
 The clusters are found by chance. Each score is made of 10 clusterings whose curves are averaged,
 and it still moves with the seed: on corpora of 60 to 150 contexts by 0.003 to 0.0065, where systems
 differ by hardly more, so that the order of systems changes too. One run is no result: look at the
-spread that stands beside each score, or ask for more seeds.
+spread next to each score, or ask for more seeds.
 
 It compares what is said on the whole. It cannot tell a good answer from a bad one at any place, a
 system that gave people's answers to the wrong contexts would do well, and clusters of a handful of

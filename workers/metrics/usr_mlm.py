@@ -109,11 +109,11 @@ METRIC = Metric(
         Option(
             "context",
             1,
-            "how many of the last utterances stand before the response; 0: none",
+            "how many of the last utterances come before the response; 0: none",
             least=0,
         ),
         Option(
-            "separator", "", "what stands between utterances, taken as it is; left empty: a space"
+            "separator", "", "what is put between utterances, taken as it is; left empty: a space"
         ),
     ),
     signature_facts=(("masked", "response"), ("log", "natural")),

@@ -51,6 +51,6 @@ METRIC = Metric(
 from zero; the score is the cosine between two such vectors. Common words lie near the origin, so
 that the rare and telling ones are heard, whereas they vanish in a mean.
 
-Every dimension may come from another word: what is compared stands for no word and no sentence.
-Longer texts have more extreme values, which makes long texts alike.""",
+Every dimension may come from another word: what is compared is the vector of no word and no
+sentence. Longer texts have more extreme values, which makes long texts alike.""",
 )

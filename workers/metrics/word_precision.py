@@ -32,7 +32,7 @@ METRIC = Metric(
     signature_facts=(("references", "best"),),
     equation=r"\text{precision} = \frac{|h \cap r|}{|h|}",
     description="""\
-The part of the response h that stands in the reference r, counted in words. With several references
+The part of the response h that occurs in the reference r, counted in words. With several references
 the best one counts.
 
 Short responses gain: one common word alone can reach 1. Read it beside word_recall, or take

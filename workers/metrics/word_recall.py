@@ -32,7 +32,7 @@ METRIC = Metric(
     signature_facts=(("references", "best"),),
     equation=r"\text{recall} = \frac{|h \cap r|}{|r|}",
     description="""\
-The part of the reference r that stands in the response h, counted in words. With several references
+The part of the reference r that occurs in the response h, counted in words. With several references
 the best one counts.
 
 Long responses gain: what is said beside the reference costs nothing. Read it beside word_precision,

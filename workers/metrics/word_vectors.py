@@ -91,7 +91,7 @@ class WordVectors:
             dimensions = line.count(b" ")
             if dimensions == 0:
                 raise self._fault(
-                    number, "a word and its numbers must stand on each line, set apart by spaces"
+                    number, "a word and its numbers must be on each line, set apart by spaces"
                 )
             return dimensions
         raise WordVectorsError(f"{self.path} holds no word vectors")

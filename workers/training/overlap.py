@@ -80,21 +80,21 @@ class OverlapReport:
                 len({one.place for one in self.found if one.kind == kind}) for kind in CONTEXTS
             )
             said = (
-                f"{len(stand):,} of {self.places:,} evaluation contexts stand in "
+                f"{len(stand):,} of {self.places:,} evaluation contexts occur in "
                 f"{len(dialogues):,} of {self.dialogues:,} training dialogues (as a whole "
                 f"{whole:,}, with their last utterances {end:,}, with a long utterance "
                 f"{utterance:,})"
             )
         else:
             said = (
-                f"none of {self.places:,} evaluation contexts stands in the {self.dialogues:,} "
+                f"none of {self.places:,} evaluation contexts occurs in the {self.dialogues:,} "
                 "training dialogues"
             )
         if references := set(self.positions_with(KINDS)).difference(stand):
             said += f"; of others a reference does: {len(references):,}"
         if self.unclear:
             said += (
-                f"; {len(self.unclear):,} short ones without a reference stand there, too, and "
+                f"; {len(self.unclear):,} short ones without a reference occur there, too, and "
                 "may be what anybody says"
             )
         return said

@@ -123,7 +123,7 @@ def _label_for(problem: Exception) -> str:
         )
     if getattr(problem, "errno", None) in (errno.EACCES, errno.EPERM, errno.EROFS):
         return (
-            "the worker may not write into DIALEVAL_HOME: mend that, then go on at the last "
+            "the worker may not write into DIALEVAL_HOME: fix that, then go on at the last "
             f"checkpoint ({said})"
         )
     if "out of memory" in said:  # of a GPU: torch has its own kind

@@ -1,30 +1,34 @@
-"""Opening a campaign: from now on its items and slots exist, and what is asked stays."""
+"""Opening a campaign: from now on its items and slots exist, and what is asked stays.
+
+They are made in short transactions, in which raters of other campaigns may write. Meanwhile the
+campaign is still a draft, which the process owns by a lease; the last transaction opens it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db import connection, transaction
-from django.db.models import Model
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import audit
+from annotations import audit, staging
 from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.layout import interleave
-from annotations.campaigns.queries.planning import Question, items_to_make, question_of
+from annotations.campaigns.queries.planning import (
+    Question,
+    items_to_make,
+    planned_items,
+    question_of,
+)
 
-BATCH = 10_000
 MOST_SLOTS = 2_000_000
 """More than a research group will ever have rated; a slip in a field must not fill the disk."""
 MOST_LOOKED_AT = 100_000
 """Where ratings are spread adaptively or a target ends them: a rater's request looks at all of them
 now and then."""
-
-Thing = TypeVar("Thing")
 
 
 class NotReady(Exception):
@@ -69,41 +73,88 @@ def what_is_missing(campaign: Campaign) -> list[str]:
 def open_campaign(campaign: Campaign, by: Any = None) -> Opened:
     """Make items and slots and open, or do nothing of it. Raises ``NotReady``.
 
-    Twice at once makes one set: the second waits for the campaign's row and then finds it open.
+    1. The draft gets a lease: it can be neither changed nor opened by anybody else.
+    2. What a killed process had made of an opening is removed; items and slots are made.
+    3. One transaction opens the campaign. Where something fails before, they are removed again.
     """
-    with transaction.atomic():
-        stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
-        if stored.state != Campaign.State.DRAFT:
-            raise NotReady([_("The campaign was opened already.")])
-        if missing := what_is_missing(stored):
-            raise NotReady(missing)
-        opened = (
-            Opened(0, 0)
-            if stored.kind == Campaign.Kind.COLLECTION
-            else _lay_out(stored, question_of(stored))
-        )
-        stored.state, stored.opened_at = Campaign.State.OPEN, timezone.now()
-        stored.save(update_fields=["state", "opened_at"])
-        audit.record(
-            by,
-            "campaign.opened",
-            stored,
-            campaign=stored.slug,
-            items=opened.items,
-            slots=opened.slots,
-            seed=stored.seed,
-        )
+    draft = _leased(campaign)
+    try:
+        remove_items(draft)
+        opened = Opened(0, 0) if draft.kind == Campaign.Kind.COLLECTION else _lay_out(draft)
+        with transaction.atomic():
+            staging.release(draft, state=Campaign.State.OPEN, opened_at=timezone.now())
+            audit.record(
+                by,
+                "campaign.opened",
+                draft,
+                campaign=draft.slug,
+                items=opened.items,
+                slots=opened.slots,
+                seed=draft.seed,
+            )
+    except staging.LeaseLost:
+        message = _("The campaign was deleted, or took too long to open. Try again.")
+        raise NotReady([message]) from None
+    except BaseException:
+        abandon(draft)
+        raise
     campaign.refresh_from_db()
     return opened
 
 
-def _lay_out(campaign: Campaign, question: Question) -> Opened:
-    items = _store_items(campaign, items_to_make(question))
-    if not items:
-        raise NotReady(
-            [_("These settings make no items: no chosen system answered the chosen dialogues.")]
+def is_being_opened(campaign: Campaign) -> bool:
+    """While the process that opens it lives, as far as one can tell."""
+    return bool(campaign.lease_expires_at and campaign.lease_expires_at > timezone.now())
+
+
+def abandon(draft: Campaign) -> None:
+    """The draft is as it was before somebody began to open it. The caller owns it."""
+    try:
+        remove_items(draft)
+        staging.release(draft)
+    except staging.LeaseLost:
+        return
+
+
+def remove_items(campaign: Campaign) -> None:
+    """Items of which nothing was rated, and their slots. Training and attention items stay. Raises
+    ``LeaseLost``."""
+    for rows in (campaign.slots.all(), campaign.items.filter(role=Item.Role.REGULAR)):
+        staging.delete_in_steps(
+            rows,
+            lambda: staging.renew(campaign),
+            lambda some: some._raw_delete(some.db),
         )
-    slots = len(items) * campaign.raters_per_item
+
+
+def _leased(campaign: Campaign) -> Campaign:
+    with transaction.atomic():
+        draft = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if draft.state != Campaign.State.DRAFT:
+            raise NotReady([_("The campaign was opened already.")])
+        if is_being_opened(draft):
+            raise NotReady([_("The campaign is being opened. Wait until that is done.")])
+        if missing := what_is_missing(draft):
+            raise NotReady(missing)
+        for name, value in staging.new_lease().items():
+            setattr(draft, name, value)
+        draft.save(update_fields=["lease_token", "lease_expires_at"])
+    return draft
+
+
+def _lay_out(campaign: Campaign) -> Opened:
+    question = question_of(campaign)
+    _refuse_unless_fits(campaign, planned_items(question).items)
+    items = _store_items(campaign, question)
+    order = interleave([dialogue for _, dialogue in items], campaign.raters_per_item, campaign.seed)
+    return Opened(len(items), _store_slots(campaign, [item for item, _ in items], order.tolist()))
+
+
+def _refuse_unless_fits(campaign: Campaign, items: int) -> None:
+    slots = items * campaign.raters_per_item
+    if not items:
+        missing = _("These settings make no items: no chosen system answered the chosen dialogues.")
+        raise NotReady([missing])
     if slots > MOST_SLOTS:
         raise NotReady(
             [
@@ -124,9 +175,6 @@ def _lay_out(campaign: Campaign, question: Question) -> Opened:
                 % {"slots": f"{slots:,}", "most": f"{MOST_LOOKED_AT:,}"}
             ]
         )
-    order = interleave([dialogue for _, dialogue in items], campaign.raters_per_item, campaign.seed)
-    _store_slots(campaign, [item for item, _ in items], order.tolist())
-    return Opened(len(items), slots)
 
 
 ITEM_COLUMNS = (
@@ -146,9 +194,8 @@ ITEM_COLUMNS = (
 SLOT_COLUMNS = ("campaign", "item", "place", "ordinal")
 
 
-def _store_items(campaign: Campaign, planned: Iterable[Item]) -> list[tuple[int, int]]:
+def _store_items(campaign: Campaign, question: Question) -> list[tuple[int, int]]:
     """(item, dialogue) pairs as stored."""
-    most = MOST_SLOTS // campaign.raters_per_item + 1  # one too many is enough to refuse them all
     rows = (
         (
             campaign.pk,
@@ -163,17 +210,14 @@ def _store_items(campaign: Campaign, planned: Iterable[Item]) -> list[tuple[int,
             "[]",
             "",
         )
-        for item in islice(planned, most)
+        for item in items_to_make(question)
     )
-    _insert(Item, ITEM_COLUMNS, rows)
-    return list(
-        campaign.items.filter(role=Item.Role.REGULAR)
-        .order_by("pk")
-        .values_list("pk", "dialogue_id")
-    )
+    staging.insert(campaign, Item, ITEM_COLUMNS, rows)
+    regular = campaign.items.filter(role=Item.Role.REGULAR)
+    return list(regular.order_by("pk").values_list("pk", "dialogue_id"))
 
 
-def _store_slots(campaign: Campaign, items: Sequence[int], order: Iterable[int]) -> None:
+def _store_slots(campaign: Campaign, items: Sequence[int], order: Iterable[int]) -> int:
     given = [0] * len(items)
 
     def rows() -> Iterator[tuple[int, int, int, int]]:
@@ -181,30 +225,4 @@ def _store_slots(campaign: Campaign, items: Sequence[int], order: Iterable[int])
             given[item] += 1
             yield campaign.pk, items[item], given[item], ordinal
 
-    _insert(Slot, SLOT_COLUMNS, rows())
-
-
-def _insert(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
-    """Plain values go to the database as they are: with a model object for each of a million rows
-    it takes five times as long."""
-    quote = connection.ops.quote_name
-    table = quote(model._meta.db_table)
-    columns = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
-    with connection.cursor() as cursor:
-        # Our names.
-        insert = f"INSERT INTO {table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608
-        for batch in _batches(
-            rows
-        ):  # read before COPY begins: the rows may come from the same connection
-            if connection.vendor != "postgresql":
-                cursor.executemany(insert, batch)
-                continue
-            with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-                for row in batch:
-                    copy.write_row(row)
-
-
-def _batches(things: Iterable[Thing]) -> Iterator[list[Thing]]:
-    stream = iter(things)
-    while batch := list(islice(stream, BATCH)):
-        yield batch
+    return staging.insert(campaign, Slot, SLOT_COLUMNS, rows())

@@ -3,17 +3,18 @@ leaderboard sees them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, F, Max, When
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import audit
+from annotations import audit, staging
 from annotations.actions import data_changed
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.ratings import OVERALL, counted_ratings
+from annotations.campaigns.queries.ratings import OVERALL, counted_ratings, ratings_data_version
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion, Rater, Rating
@@ -32,38 +33,53 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
     Without an aspect it is the one published under before, else ``overall``, or ``overall
     (<slug>)`` where the corpus has human scores of that name. Publishing again replaces. Axes and
     comments are not published. Raises ``CannotPublish``.
+
+    The copies belong to raters of a staged version, which nobody sees, until one short transaction
+    gives these raters to the corpus version, and takes those of a former publication away.
     """
     with transaction.atomic():
         campaign, version = _locked(campaign)
         _refuse_unless_ready(campaign, version)
         aspect = _aspect_for(campaign, version, aspect.strip())
-        was_main = (
-            bool(campaign.published_aspect) and version.main_aspect == campaign.published_aspect
-        )
-        if campaign.published_aspect:
-            _remove(campaign, version)
-        _refuse_taken(version, aspect)
-        undo = _announce(version, aspect, was_main)
-        undo["raters"] = _free_prefix(campaign, version)
-        undo["changes"] = campaign.changes
-        count = _copy(campaign, version, aspect, undo["raters"])
-        campaign.published_aspect, campaign.published_at, campaign.publication = (
-            aspect,
-            timezone.now(),
-            undo,
-        )
-        campaign.save(update_fields=["published_aspect", "published_at", "publication"])
-        data_changed([version.pk])
-        audit.record(
-            by,
-            "campaign.published",
-            campaign,
-            campaign=campaign.slug,
-            corpus=str(version),
-            aspect=aspect,
-            ratings=count,
-        )
-        return count
+        if not campaign.published_aspect:
+            _refuse_taken(version, aspect)
+        state = _state_of(campaign)
+    copies, former = staging.empty_version(), staging.empty_version()
+    try:
+        count = _copy(campaign, copies, aspect)
+        with transaction.atomic():
+            staging.renew(copies)
+            campaign, version = _locked(campaign)
+            _refuse_unless_ready(campaign, version)
+            if _state_of(campaign) != state:
+                raise CannotPublish(_("ratings were added or changed meanwhile; try again"))
+            former_aspect = campaign.published_aspect
+            was_main = bool(former_aspect) and version.main_aspect == former_aspect
+            if campaign.published_aspect:
+                _take_out(campaign, version, former)
+            _refuse_taken(version, aspect)
+            undo = _announce(version, aspect, was_main)
+            undo["raters"] = _give_raters(campaign, copies, version)
+            undo["changes"] = campaign.changes
+            campaign.published_aspect, campaign.published_at = aspect, timezone.now()
+            campaign.publication = undo
+            campaign.save(update_fields=["published_aspect", "published_at", "publication"])
+            data_changed([version.pk])
+            audit.record(
+                by,
+                "campaign.published",
+                campaign,
+                campaign=campaign.slug,
+                corpus=str(version),
+                aspect=aspect,
+                ratings=count,
+            )
+    except staging.LeaseLost:
+        raise CannotPublish(_("it took too long; try again")) from None
+    finally:
+        for staged in (copies, former):
+            staging.remove(staged)
+    return count
 
 
 def unpublish(campaign: Campaign, by: Any = None) -> int:
@@ -73,7 +89,8 @@ def unpublish(campaign: Campaign, by: Any = None) -> int:
         campaign, version = _locked(campaign)
         if not campaign.published_aspect:
             return 0
-        aspect, removed = campaign.published_aspect, _remove(campaign, version)
+        former = staging.empty_version()
+        aspect, removed = campaign.published_aspect, _take_out(campaign, version, former)
         campaign.published_aspect, campaign.published_at, campaign.publication = "", None, {}
         campaign.save(update_fields=["published_aspect", "published_at", "publication"])
         data_changed([version.pk])
@@ -86,7 +103,8 @@ def unpublish(campaign: Campaign, by: Any = None) -> int:
             aspect=aspect,
             ratings=removed,
         )
-        return removed
+    staging.remove(former)
+    return removed
 
 
 def default_aspect(campaign: Campaign) -> str:
@@ -112,19 +130,19 @@ def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
     if campaign.kind not in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
         raise CannotPublish(
             _(
-                "chats are rated, not responses of the corpus: there is nothing they could stand "
-                "under"
+                "chats are rated, not responses of the corpus: there is nothing they could be "
+                "published under"
             )
         )
     if campaign.state not in (Campaign.State.PAUSED, Campaign.State.CLOSED):
         raise CannotPublish(
-            _("pause or close the campaign first, so that what is published stands still")
+            _("pause or close the campaign first, so that what is published no longer changes")
         )
     if not counted_ratings(campaign).exists():
         raise CannotPublish(_("no rating counts yet"))
     if campaign.simulated and not version.simulated:
         raise CannotPublish(
-            _("programs made these ratings: they may not stand among those of people")
+            _("programs made these ratings: they may not be mixed with human ratings")
         )
 
 
@@ -192,63 +210,69 @@ def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
     return prefix
 
 
-def _copy(campaign: Campaign, version: CorpusVersion, aspect: str, prefix: str) -> int:
-    ratings = counted_ratings(campaign)
-    people = campaign.participations.filter(pk__in=ratings.values("participation")).order_by(
-        "position"
-    )
-    next_position = (
-        (version.raters.aggregate(last=Max("position"))["last"] or 0) + 1
-        if version.raters.exists()
-        else 0
-    )
-    raters = Rater.objects.bulk_create(
-        Rater(
-            version=version,
-            position=next_position + number,
-            name=f"{prefix}/{person.pseudonym}",
+def _state_of(campaign: Campaign) -> tuple[int, int]:
+    """Where it is the same, the same ratings count."""
+    return campaign.changes, ratings_data_version(campaign)
+
+
+RATING_COLUMNS = (
+    *("rater", "aspect", "response", "system", "dialogue"),
+    *("score", "comment", "created_at"),
+)
+ROWS_A_READ = 10_000
+
+
+def _copy(campaign: Campaign, copies: CorpusVersion, aspect: str) -> int:
+    """Raters, and the ratings of theirs that count, as those of a staged version."""
+    counted = counted_ratings(campaign)
+    people = campaign.participations.filter(pk__in=counted.values("participation"))
+    raters = {
+        person.pk: Rater(
+            version=copies,
+            position=number,
+            name=person.pseudonym,
             user_id=person.user_id,
         )
-        for number, person in enumerate(people)
-    )
-    return sum(
-        _copy_of_rater(campaign, person.pk, rater, aspect)
-        for person, rater in zip(people, raters, strict=True)
-    )
+        for number, person in enumerate(people.order_by("position"))
+    }
+    Rater.objects.bulk_create(raters.values())
+    now = Rating._meta.get_field("created_at").get_db_prep_save(timezone.now(), connection)
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for person, rater in raters.items():
+            own = counted_ratings(campaign).filter(participation=person).order_by("position")
+            columns = ("item__response", "item__system", "item__dialogue", "current__score")
+            chosen = own.values_list("position", *columns)
+            last = -1
+            while page := list(chosen.filter(position__gt=last)[:ROWS_A_READ]):
+                for _position, response, system, dialogue, score in page:
+                    of_turn = response is not None
+                    rated = (response, None, None) if of_turn else (None, system, dialogue)
+                    yield rater.pk, aspect, *rated, score, "", now
+                last = page[-1][0]
+
+    return staging.insert(copies, Rating, RATING_COLUMNS, rows())
 
 
-def _copy_of_rater(campaign: Campaign, participation: int, rater: Rater, aspect: str) -> int:
-    """The database copies them: with an object for each of 100,000 SQLite's writer was held for
-    8 s, and raters of other campaigns waited."""
-    own = counted_ratings(campaign).filter(participation=participation).order_by("position")
-    of_turn = {"item__response__isnull": False}
-    copied = own.values_list(
-        "item__response_id",
-        Case(When(**of_turn, then=None), default=F("item__system_id")),
-        Case(When(**of_turn, then=None), default=F("item__dialogue_id")),
-        "current__score",
-    )
-    which, which_values = copied.query.sql_with_params()
-    identical = Rating(rater=rater, aspect=aspect)
-    fields = [Rating._meta.get_field(name) for name in ("rater", "aspect", "comment", "created_at")]
-    values = [
-        field.get_db_prep_save(field.pre_save(identical, True), connection) for field in fields
-    ]
-    names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO annotations_rating (response_id, system_id, dialogue_id, score, "  # noqa: S608
-            f"{names}) SELECT chosen.*, {', '.join(['%s'] * len(fields))} FROM ({which}) AS chosen",
-            [*values, *which_values],
-        )
-        return cursor.rowcount
+def _give_raters(campaign: Campaign, copies: CorpusVersion, version: CorpusVersion) -> str:
+    """The staged raters, with all that they rated, become the version's. Returns what their names
+    begin with."""
+    prefix = _free_prefix(campaign, version)
+    last = version.raters.aggregate(last=Max("position"))["last"]
+    raters = list(copies.raters.order_by("position"))
+    for number, rater in enumerate(raters, 0 if last is None else last + 1):
+        rater.version, rater.position, rater.name = version, number, f"{prefix}/{rater.name}"
+    Rater.objects.bulk_update(raters, ["version", "position", "name"])
+    return prefix
 
 
-def _remove(campaign: Campaign, version: CorpusVersion) -> int:
+def _take_out(campaign: Campaign, version: CorpusVersion, former: CorpusVersion) -> int:
+    """The raters of the publication belong to the staged version ``former`` from now on. Returns
+    how many ratings they gave."""
     aspect, undo = campaign.published_aspect, campaign.publication
     raters = version.raters.filter(name__startswith=f"{undo['raters']}/rater ")
-    removed, _kinds = Rating.objects.filter(rater__in=raters, aspect=aspect).delete()
-    raters.delete()
+    removed = Rating.objects.filter(rater__in=raters, aspect=aspect).count()
+    raters.update(version=former)
     version.scales = {name: scale for name, scale in version.scales.items() if name != aspect}
     if undo["announced"]:
         version.scales |= {aspect: undo["scale"]} if undo["scale"] is not None else {}

@@ -11,23 +11,26 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from annotations import audit
-from annotations.campaigns.actions.opening import NotReady, open_campaign
+from annotations import audit, staging
+from annotations.campaigns.actions.opening import (
+    NotReady,
+    abandon,
+    is_being_opened,
+    open_campaign,
+)
 from annotations.campaigns.models import (
     Assignment,
     Campaign,
     ChatSystem,
     Conversation,
     Guidelines,
-    Item,
     Participation,
     RatingRevision,
-    Slot,
 )
 from annotations.campaigns.models.campaign import random_seed
 from annotations.campaigns.scale import default_axes, default_labels
@@ -155,10 +158,12 @@ def edit(campaign: Campaign, params: Asked, by: Any = None) -> Campaign:
     """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is
     asked stays.
 
-    Raises ``SlugTaken``.
+    Raises ``SlugTaken``, and ``WrongState`` while it is being opened.
     """
     with _one_slug_each(), transaction.atomic():
         stored = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if is_being_opened(stored):
+            raise WrongState(_("The campaign is being opened; nothing was changed."))
         before = audit.noted(stored, NOTED)
         if stored.state == Campaign.State.DRAFT:
             _edit_draft(stored, params)
@@ -221,19 +226,21 @@ def _write(campaign: Campaign, params: Asked) -> None:
 
 def _free_slug(params: Asked) -> str:
     if params.slug:
-        if params.slug in RESERVED_SLUGS or Campaign.objects.filter(slug=params.slug).exists():
+        if params.slug in RESERVED_SLUGS or _taken_slugs().filter(slug=params.slug).exists():
             raise SlugTaken(params.slug)
         return params.slug
     base = slugify(params.name)[:70] or "campaign"
-    taken = (
-        set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-        | RESERVED_SLUGS
-    )
+    taken = {*_taken_slugs().filter(slug__startswith=base), *RESERVED_SLUGS}
     return next(
         slug
         for slug in (base, *(f"{base}-{number}" for number in range(2, len(taken) + 3)))
         if slug not in taken
     )
+
+
+def _taken_slugs() -> QuerySet[Campaign, str]:
+    """Those of campaigns that are being removed, too."""
+    return Campaign._base_manager.values_list("slug", flat=True)
 
 
 def write_guidelines(campaign: Campaign, text: str, by: Any = None) -> tuple[Guidelines, bool]:
@@ -330,7 +337,10 @@ def delete(campaign: Campaign, typed_slug: str = "", by: Any = None) -> None:
     """All of it. With ratings only where its slug was typed; published, not at all. Raises
     ``CannotDelete``.
 
-    Waits for what raters are doing at this moment; who comes later finds no campaign.
+    1. Waits for what raters are doing at this moment. Then the campaign is gone for everybody; who
+       comes later finds none.
+    2. Its rows go in short transactions, and its address is free after that. What a killed process
+       leaves, the hourly sweep removes.
     """
     with transaction.atomic():
         stored = Campaign.objects.select_for_update().filter(pk=campaign.pk).first()
@@ -356,19 +366,53 @@ def delete(campaign: Campaign, typed_slug: str = "", by: Any = None) -> None:
             ratings=answers.count(),
             dialogues=stored.rooms.count(),
         )
-        # From the leaves up: a rated assignment must have its rating, and guidelines stay while a
-        # rating names them. Nothing is left that hangs on these rows, and Django would read each of
-        # 100,000 to see that: SQLite's writer was held for 10 s.
-        Slot.objects.filter(campaign=stored).delete()
-        assignments = Assignment.objects.filter(participation__campaign=stored)
-        Conversation.objects.filter(assignment__in=assignments).delete()
-        assignments.update(state=Assignment.State.RETURNED, current=None)
-        for rows in (
-            RatingRevision.objects.filter(assignment__in=assignments),
-            Assignment.objects.filter(participation__in=stored.participations.values("pk")),
-            Item.objects.filter(campaign=stored),
-        ):
-            rows._raw_delete(rows.db)
+        stored.is_removed = True
+        for name, value in staging.new_lease().items():
+            setattr(stored, name, value)
+        stored.save(update_fields=["is_removed", "lease_token", "lease_expires_at"])
+        stored.invitations.all().delete()
+        Conversation.objects.filter(assignment__participation__campaign=stored).delete()
         stored.rooms.all().delete()
-        Participation.objects.filter(campaign=stored).delete()
-        stored.delete()
+        # Whoever has read a row of these before waits for it, and then takes no part any more.
+        stored.participations.update(user=None, removed_at=timezone.now())
+    _remove_rows(stored)
+
+
+def _remove_rows(campaign: Campaign) -> None:
+    """From the leaves up: a rated assignment must have its rating, and guidelines stay while a
+    rating names them. Nothing else hangs on the rows of the large tables."""
+    assignments = Assignment.objects.filter(participation__campaign=campaign)
+    try:
+        for rows, delete_some in (
+            (campaign.slots.all(), _delete_unseen),
+            (assignments, _delete_with_ratings),
+            (campaign.items.all(), _delete_unseen),
+        ):
+            staging.delete_in_steps(rows, lambda: staging.renew(campaign), delete_some)
+        with transaction.atomic():
+            staging.renew(campaign)
+            campaign.participations.all().delete()
+            campaign.delete()
+    except staging.LeaseLost:
+        return
+
+
+def _delete_unseen(rows: QuerySet[Any]) -> None:
+    """Django would read each to see what hangs on it."""
+    rows._raw_delete(rows.db)
+
+
+def _delete_with_ratings(assignments: QuerySet[Assignment]) -> None:
+    assignments.update(state=Assignment.State.RETURNED, current=None)
+    _delete_unseen(RatingRevision.objects.filter(assignment__in=assignments))
+    _delete_unseen(assignments)
+
+
+def remove_left_behind() -> None:
+    """What killed processes left: the rest of a deleted campaign goes, and a campaign that was
+    being opened is a draft again."""
+    for campaign in staging.left_behind(Campaign):
+        if campaign.is_removed:
+            _remove_rows(campaign)
+        else:
+            abandon(campaign)

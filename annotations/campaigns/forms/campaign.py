@@ -438,7 +438,7 @@ _KIND_LABELS = {
     "human": gettext_lazy("humans"),
     "gold": gettext_lazy("the dialogue's own answers"),
     "baseline": gettext_lazy("baselines"),
-    "withheld": gettext_lazy("handed in to a round, not published"),
+    "withheld": gettext_lazy("submitted to a round, not published"),
 }
 
 

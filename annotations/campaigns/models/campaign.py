@@ -26,6 +26,14 @@ HIGHEST_WIDTH = 4
 """From one end of the scale to the other: no interval need be wider."""
 
 
+class PresentCampaigns(models.Manager["Campaign"]):
+    """All but those whose rows are being removed, step by step (``setup.delete``): they are in
+    no list and under no address."""
+
+    def get_queryset(self) -> models.QuerySet[Campaign]:
+        return super().get_queryset().filter(is_removed=False)
+
+
 class Campaign(models.Model):
     """A rating task on one corpus version, or the writing of new dialogues by pairs of raters.
 
@@ -150,6 +158,13 @@ class Campaign(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    is_removed = models.BooleanField(default=False, db_default=False)
+    lease_token = models.CharField(max_length=32, blank=True, default="", db_default="")
+    lease_expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="Of the process that opens or removes it (staging)."
+    )
+
+    objects = PresentCampaigns()
 
     class Meta:
         ordering = ["-created_at", "pk"]

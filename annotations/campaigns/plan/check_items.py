@@ -131,7 +131,7 @@ class _Reader:
             return
         if item.identity in self._line_of:
             self.faults.append(
-                Fault(number, "", f"the same item stands in line {self._line_of[item.identity]}")
+                Fault(number, "", f"the same item is in line {self._line_of[item.identity]}")
             )
             return
         self._line_of[item.identity] = number

@@ -14,6 +14,8 @@ from annotations.campaigns.plan.check_items import Answers
 from annotations.campaigns.plan.sampling import draw_dialogues
 from annotations.models import CorpusVersion, Response, System, Turn
 
+ROWS_A_READ = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -83,13 +85,19 @@ def items_to_make(question: Question) -> Iterator[Item]:
             for dialogue in drawn:
                 yield Item(chat_system=chat_system, dialogue_id=dialogue)
     elif question.kind == Campaign.Kind.TURN:
-        rows = (
-            _responses(question, drawn)
-            .order_by("pk")
-            .values_list("pk", "turn_id", "turn__dialogue_id", "system_id")
-        )
-        for response, turn, dialogue, system in rows.iterator(chunk_size=10_000):
-            yield Item(response_id=response, turn_id=turn, dialogue_id=dialogue, system_id=system)
+        columns = ("pk", "turn_id", "turn__dialogue_id", "system_id")
+        rows = _responses(question, drawn).order_by("pk").values_list(*columns)
+        last = 0
+        # Page by page: ``staging.insert`` writes between the reads.
+        while page := list(rows.filter(pk__gt=last)[:ROWS_A_READ]):
+            for response, turn, dialogue, system in page:
+                yield Item(
+                    response_id=response,
+                    turn_id=turn,
+                    dialogue_id=dialogue,
+                    system_id=system,
+                )
+            last = page[-1][0]
     elif question.kind == Campaign.Kind.DIALOGUE:
         for system, dialogue in _complete_pairs(question, drawn):
             yield Item(system_id=system, dialogue_id=dialogue)

@@ -234,9 +234,9 @@ def _reason(problem: Exception) -> str:
     if isinstance(problem, ItemTaken):
         return _(
             "Others have rated this item in the meantime, so this rating was not stored. Your "
-            "other ratings stand."
+            "other ratings are unaffected."
         )
-    return _("This item is not in your hands. Your other ratings stand.")
+    return _("This item is not in your hands. Your other ratings are unaffected.")
 
 
 def _not_taken(request: HttpRequest, participation: Participation, reason: str) -> HttpResponse:

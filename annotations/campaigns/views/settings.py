@@ -47,6 +47,8 @@ def campaign_settings(request: HttpRequest, slug: str) -> HttpResponse:
             campaign = setup.edit(campaign, form.asked(), by=request.user)
         except setup.SlugTaken:
             form.add_error("slug", _("Another campaign has this address."))
+        except setup.WrongState as refusal:
+            form.add_error(None, str(refusal))
         else:
             messages.success(request, _("The settings are stored."))
             return redirect("campaign", campaign.slug)

@@ -60,5 +60,5 @@ class Command(ConsoleCommand):
         if done.undone:
             raise CommandError(
                 f"{file}: its rows and uploads are restored, its models not all, as said above. "
-                "Mend that and restore the file again, with --replace, before the site starts"
+                "Fix that and restore the file again, with --replace, before the site starts"
             )

@@ -103,7 +103,7 @@ def forget_other_models(claim: work.Claim, model: str) -> int:
             others.delete()
             work.log(
                 claim.row_id,
-                f"The round's model is now {model}: every turn is asked anew.",
+                f"The round's model is now {model}: every turn is asked again.",
                 "warning",
             )
     return count

@@ -140,7 +140,7 @@ def re_evaluate(submission: Submission, by: Any) -> None:
         if present.system_id is None or present.round_id is None:
             raise CannotDo(_("No responses of it were accepted, so there is nothing to evaluate."))
         _score_again(present)
-        log(present.pk, f"Evaluated anew by {by.get_username()}.")
+        log(present.pk, f"Evaluated again by {by.get_username()}.")
         _record(by, "submission.re-evaluated", present)
         settle(present.pk)
 
@@ -184,7 +184,7 @@ def _change(submission: Submission, **fields: Any) -> None:
             )
     except IntegrityError:
         raise CannotDo(
-            _("The same file was handed in again and counts. Cancel that submission first.")
+            _("The same file was submitted again and counts. Cancel that submission first.")
         ) from None
 
 

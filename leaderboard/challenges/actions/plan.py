@@ -115,13 +115,13 @@ def rules_to_start_from() -> str:
                     "# Taking part\n\n1. Make an account, then make a team or join one with its "
                     "link. One person is in one team.\n2. Read the page of the round: it has the "
                     "dialogues, a template for your file, and what is left of your submissions "
-                    "today and in all.\n3. Hand in. Your file is checked at once, and scored on "
+                    "today and in all.\n3. Submit. Your file is checked at once, and scored on "
                     "every metric of the round.\n\nA file with mistakes is not counted: you get a "
                     "list of what is wrong and where."
                 ),
                 _(
                     "# Two tracks, one leaderboard\n\n* **GPU.** You run your system on your own "
-                    "machine and upload its responses.\n* **Prompt.** You hand in a prompt, and "
+                    "machine and upload its responses.\n* **Prompt.** You submit a prompt, and "
                     "we run it with the round's language model. At most two calls for each of B's "
                     "utterances, at most 10,000 input and 1,000 output tokens for each dialogue. "
                     "A dialogue that reaches a limit ends there."
@@ -135,10 +135,10 @@ def rules_to_start_from() -> str:
                 ),
                 _(
                     "# How the leaderboard is made\n\nEach team stands once in a round. The rank "
-                    "follows the round's ranking metric, and intervals show which teams cannot be "
-                    "told apart. A part of the dialogues may be held back until the unveiling; "
-                    "the page of the leaderboard says which part you see. Baselines are marked "
-                    "and have no rank."
+                    "follows the round's ranking metric, and intervals show which teams are not "
+                    "significantly different. A part of the dialogues may be held back until the "
+                    "unveiling; the page of the leaderboard says which part you see. Baselines "
+                    "are marked and have no rank."
                 ),
                 _(
                     "# If something goes wrong\n\nA submission that fails on our side, or that "

@@ -104,7 +104,7 @@ def _receive(
         or not Member.objects.filter(team=team, user=user).exists()
     ):
         raise NotTaken(
-            "not_member", _("Only members of a team of this challenge can hand in for it.")
+            "not_member", _("Only members of a team of this challenge can submit for it.")
         )
     if track not in Track.values:
         raise NotTaken("track", _("There is no such track."))
@@ -157,7 +157,7 @@ def _held(team: Team, round: Round) -> tuple[Team, Round]:
         team = lock_team(team.pk)
     except Team.DoesNotExist:
         raise NotTaken(
-            "not_member", _("Only members of a team of this challenge can hand in for it.")
+            "not_member", _("Only members of a team of this challenge can submit for it.")
         ) from None
     present = Round.objects.select_related("challenge", "version").filter(pk=round.pk).first()
     if present is None:
@@ -184,7 +184,7 @@ def store(upload: Upload, **fields: Any) -> Submission:
         uploads.move_in(upload)
     except StorageAway:
         why = _(
-            "The site cannot keep files at the moment. Nothing was counted; hand it in again in "
+            "The site cannot keep files at the moment. Nothing was counted; Submit it again in "
             "some minutes."
         )
         raise NotTaken("storage", why) from None
@@ -244,7 +244,7 @@ def _refuse_raters(round: Round, user: Any) -> None:
             "rater",
             _(
                 "You rate in a campaign on a corpus whose references this challenge hides. You "
-                "have seen them, and cannot hand in. Your team's other members can."
+                "have seen them, and cannot submit. Your team's other members can."
             ),
         )
 
@@ -257,8 +257,8 @@ def _refuse_a_flood(round: Round, team: Team, day: date) -> None:
         raise NotTaken(
             "limit_day",
             _(
-                "Your team has handed in %(most)s files today, with those that were invalid or "
-                "cancelled. Check the next one before you send it; the count begins anew at "
+                "Your team has submitted %(most)s files today, with those that were invalid or "
+                "cancelled. Check the next one before you send it; the count resets at "
                 "midnight UTC."
             )
             % {"most": most},
@@ -270,7 +270,7 @@ def _limit_reached(round: Round, of: str) -> NotTaken:
         return NotTaken(
             "limit_day",
             _(
-                "Your team has used its %(limit)s submissions of today. The count begins anew at "
+                "Your team has used its %(limit)s submissions of today. The count resets at "
                 "midnight UTC."
             )
             % {"limit": round.daily_limit},

@@ -153,7 +153,7 @@ def delete_round(round: Round, by: Any = None) -> None:
         if count := stored.submissions.count():
             raise Refused(
                 _(
-                    "Teams have handed in %(count)s submissions to this round, which are kept "
+                    "Teams have submitted %(count)s submissions to this round, which are kept "
                     "with their scores."
                 )
                 % {"count": count}
@@ -309,7 +309,7 @@ def _checked(params: RoundParams, round: Round | None = None) -> dict[str, Any]:
         raise Refused(_("Choose at least one metric that everybody sees."), "metrics")
     if both := [one for one in values["private_metrics"] if one in values["metrics"]]:
         raise Refused(
-            _("%(metric)s stands in both lists. Choose one.") % {"metric": both[0]},
+            _("%(metric)s is in both lists. Choose one.") % {"metric": both[0]},
             "private_metrics",
         )
     if values["ranking_metric"] not in values["metrics"]:

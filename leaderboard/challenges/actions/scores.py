@@ -138,8 +138,8 @@ def _known(version: CorpusVersion, user: Any, sha256: str) -> Submission | None:
 def duplicate_file_message() -> str:
     """To whom sends a file that counts already; they hold ``%(name)s``."""
     return _(
-        "You have handed in the very same file before, as %(name)s. "
-        "Withdraw that metric, once it is there, to hand it in anew."
+        "You have submitted the same file before, as %(name)s. "
+        "Withdraw that metric, once it is there, to submit it again."
     )
 
 
@@ -182,7 +182,7 @@ def _refuse_taken_name(version: CorpusVersion, name: str) -> None:
     if shown.exists() or waiting.exists():
         raise NotTaken(
             "name",
-            _("Scores of a metric named %(name)s have been handed in already. Choose another name.")
+            _("Scores of a metric named %(name)s have been submitted already. Choose another name.")
             % {"name": name},
         )
 
@@ -190,10 +190,7 @@ def _refuse_taken_name(version: CorpusVersion, name: str) -> None:
 def _limit_reached() -> NotTaken:
     return NotTaken(
         "limit_day",
-        _(
-            "You have handed in the %(limit)s files of scores of today. The count begins anew at "
-            "midnight UTC."
-        )
+        _("You have submitted today's %(limit)s files of scores. The count resets at midnight UTC.")
         % {"limit": settings.SCORE_FILES_PER_DAY},
     )
 

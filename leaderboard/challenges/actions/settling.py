@@ -26,7 +26,7 @@ class UnknownMetric(Exception):
     name a private one."""
 
     FOR_THE_TEAM = (
-        "the round asks for a metric that is not known here; an organiser must mend its settings"
+        "the round asks for a metric that is not known here; an organiser must fix its settings"
     )
 
     def __init__(self, message: str) -> None:

@@ -161,7 +161,7 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
         if handed_in:
             raise Refused(
                 _(
-                    "Teams have handed in %(count)s submissions, which are kept with their "
+                    "Teams have submitted %(count)s submissions, which are kept with their "
                     "scores. Close the challenge instead."
                 )
                 % {"count": handed_in}

@@ -65,7 +65,7 @@ def _give_back(pk: int) -> bool:
     with transaction.atomic():
         changed = _silent(pk).update(state=State.RECEIVED, **WAITS_ANEW)
         if changed:
-            log(pk, "The worker stopped without a word; another one begins anew.", "warning")
+            log(pk, "The worker stopped without a word; another one starts over.", "warning")
     return bool(changed)
 
 

@@ -119,13 +119,13 @@ def leave(team: Team, user: Any) -> None:
             raise CannotJoin(_("This team is disqualified. Its members stay as they are."))
         if Submission.objects.filter(team=team, user=user).exists():
             raise CannotJoin(
-                _("You have handed in a submission for this team and stay its member.")
+                _("You have submitted a submission for this team and stay its member.")
             )
         has_handed_in = Submission.objects.filter(team=team).exists()
         is_last = members.count() == 1
         if has_handed_in and is_last:
             raise CannotJoin(
-                _("You are the last member of a team that has handed in submissions, and stay.")
+                _("You are the last member of a team that has submitted submissions, and stay.")
             )
         members.filter(user=user).delete()
         audit.record(

@@ -1,2 +1,2 @@
-"""Challenges over the API: rounds and boards are read, teams founded and joined, submissions handed
-in and followed."""
+"""Challenges over the API: rounds and boards are read, teams founded and joined, submissions
+submitted and followed."""

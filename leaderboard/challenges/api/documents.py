@@ -225,10 +225,10 @@ def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:
     if standing.rank is not None:
         return None
     if standing.other:
-        return f"submission {standing.other} stands for the team"
+        return f"submission {standing.other} counts for the team"
     if standing.is_settling:
         return "the board is being computed"
-    return standing.reason or "it does not stand on the board"
+    return standing.reason or "it is not on the board"
 
 
 def _usage(submission: Submission) -> dict[str, Any]:

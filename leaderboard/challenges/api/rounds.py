@@ -1,4 +1,4 @@
-"""Rounds: what is asked, what is fetched, how it stands, and handing in."""
+"""Rounds: what is asked, what is fetched, how it stands, and submitting."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def not_taken(refusal: NotTaken) -> Refused:
 
 
 def _place(request: HttpRequest, slug: str, round: str) -> tuple[Round, Team]:
-    """Where the sender may hand in. Raises ``Refused``."""
+    """Where the sender may submit. Raises ``Refused``."""
     Token("submit")(request)
     one = round_at(request, slug, round)
     team = access.team_of(request.user, one.challenge)
@@ -236,7 +236,7 @@ def _place(request: HttpRequest, slug: str, round: str) -> tuple[Round, Team]:
     auth=Token("submit"),
     response={201: SubmissionOut, 200: SubmissionOut},
     operation_id="submit",
-    summary="Hand in a file",
+    summary="Submit a file",
     tags=["submissions"],
     openapi_extra=refusals(409, 413),
 )

@@ -1,5 +1,5 @@
-"""What comes in and goes out. Times are ISO 8601 in UTC; what is undefined is null with a reason
-beside it."""
+"""What comes in and goes out. Times are ISO 8601 in UTC; what is undefined is null with a
+reason."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class PromptLimits(Schema):
 
 
 class Attempts(Schema):
-    """What a team may still hand in. Invalid, failed and cancelled submissions are not counted."""
+    """What a team may still submit. Invalid, failed and cancelled submissions are not counted."""
 
     day_left: int = Field(description="Left today (UTC).")
     day_limit: int = Field(description="Of one day.")
     total_left: int = Field(description="Left in the round.")
     total_limit: int = Field(description="Of the round.")
-    resets_at: datetime = Field(description="When the day's count begins anew.")
+    resets_at: datetime = Field(description="When the day's count resets.")
 
 
 class RoundOut(Schema):
@@ -99,7 +99,7 @@ class RoundOut(Schema):
     opens_at: datetime | None = Field(description="Null: it opens with its challenge.")
     closes_at: datetime | None = Field(description="Null: it closes with its challenge.")
     tracks: list[TrackName] = Field(
-        description="What may be handed in: responses (gpu), prompts (prompt)."
+        description="What may be submitted: responses (gpu), prompts (prompt)."
     )
     references: Literal["public", "hidden"] = Field(
         description="Whether the gold answers can be seen."
@@ -119,7 +119,7 @@ class RoundOut(Schema):
     ranking_metric: str | None = Field(
         description="What decides the rank; null where you may not know it yet."
     )
-    entry: Literal["best", "latest"] = Field(description="Which submission stands for a team.")
+    entry: Literal["best", "latest"] = Field(description="Which submission counts for a team.")
     public_share: float = Field(description="Share of the dialogues that the public board counts.")
     unveil_at: datetime | None = Field(description="When everybody sees the private board.")
     is_unveiled: bool = Field(description="Whether everybody sees it now.")
@@ -222,7 +222,7 @@ class BoardEntry(Schema):
     own: bool = Field(description="Whether it is your team's.")
     rank: int | None = Field(description="1 + the number of entries that are better beyond doubt.")
     worst_rank: int | None = Field(description="The last rank that the interval allows.")
-    band: int | None = Field(description="Entries of one band cannot be told apart.")
+    band: int | None = Field(description="Entries of one band are not significantly different.")
     order: int | None = Field(description="Place by the plain mean.")
     reason: str = Field(description='Why it has no rank; "" where it has one.')
     scores: list[BoardScore] = Field(description="In the order of `metrics`.")
@@ -253,7 +253,7 @@ class Board(Schema):
     ranking_metric: str | None = Field(
         description="What decides the rank; null where you may not know it yet."
     )
-    entry: Literal["best", "latest"] = Field(description="Which submission stands for a team.")
+    entry: Literal["best", "latest"] = Field(description="Which submission counts for a team.")
     public_share: float = Field(description="Share of the dialogues that the public board counts.")
     dialogues: int | None = Field(None, description="How many this board counts.")
     turns: int | None = Field(None, description="How many turns they have.")
@@ -312,14 +312,14 @@ class Usage(Schema):
 
 class SubmissionRow(Schema):
     id: str = Field(description="The submission's id.")
-    kind: Literal["responses", "prompt", "scores"] = Field(description="What was handed in.")
+    kind: Literal["responses", "prompt", "scores"] = Field(description="What was submitted.")
     track: TrackName | None = Field(description="Null of metric scores.")
     challenge: str | None = Field(description="Null of metric scores.")
     round: str | None = Field(description="Null of metric scores.")
     team: str | None = Field(description="Null of metric scores.")
     corpus: str | None = Field(description="Of metric scores: the corpus.")
     name: str = Field(description="The system's or the metric's.")
-    state: State = Field(description="How far it is.")
+    state: State = Field(description="Progress.")
     times: Times = Field(description="When it came so far.")
     progress: Progress = Field(description="Of the present state.")
     error: str = Field(description='Of a failed one: why; else "".')
@@ -385,13 +385,13 @@ class SubmissionOut(SubmissionRow):
     more_problems: bool = Field(description="Whether there are more.")
     scores: list[OwnScore] = Field(description="What you may see of them.")
     rank: int | None = Field(
-        description="On the board that you see, where this submission stands for its team."
+        description="On the board that you see, where this submission counts for its team."
     )
     rank_reason: str | None = Field(description="Why it has no rank.")
     is_settling: bool = Field(
         description="Whether the board is still being computed: rank and scores may change."
     )
-    attempts: Attempts | None = Field(description="What its team may still hand in.")
+    attempts: Attempts | None = Field(description="What its team may still submit.")
     usage: Usage | None = Field(description="Of a prompt.")
     is_baseline: bool = Field(description="Shown, never ranked.")
     disqualified: Disqualification | None = Field(description="Null where it competes.")

@@ -43,7 +43,7 @@ def _needs_token(request: HttpRequest, slug: str) -> None:  # noqa: ARG001
     auth=Token("submit"),
     response={201: SubmissionOut, 200: SubmissionOut},
     operation_id="submit_metric_scores",
-    summary="Hand in a metric's scores of a corpus",
+    summary="Submit a metric's scores of a corpus",
     openapi_extra=refusals(409, 413),
 )
 @takes_file(_needs_token)

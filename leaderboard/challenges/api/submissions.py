@@ -101,7 +101,7 @@ def cancel_submission(request: HttpRequest, place: Path[SubmissionPath]) -> dict
     if others and "organise" not in caller_of(request).scopes:
         submission_at(request, place.id)  # what one may not see is not there
         raise Refused(
-            403, _("Cancelling what others handed in needs the scope organise."), code="scope"
+            403, _("Cancelling what others submitted needs the scope organise."), code="scope"
         )
     return _done(request, place, work.cancel)
 

@@ -25,7 +25,7 @@ COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
 NOT_FILLED_IN = "is null: the template is not filled in here"
 IN_LIST_FORM = (
-    "is missing: a line holds one response; objects with turn_0, turn_1, … stand in a list, [ ]"
+    "is missing: a line holds one response; objects with turn_0, turn_1, … are in a list, [ ]"
 )
 _KEYS = frozenset(COLUMNS)
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")

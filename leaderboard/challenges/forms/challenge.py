@@ -36,7 +36,7 @@ class ChallengeForm(forms.Form):
         max_length=300,
         required=False,
         label=_("In one sentence"),
-        help_text=_("Stands in the list of challenges."),
+        help_text=_("Shown in the list of challenges."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     slug = PlainText(

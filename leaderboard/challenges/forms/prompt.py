@@ -143,7 +143,7 @@ class PromptForm(NameFields):
         required=False,
         label=gettext_lazy("Texts at which an answer stops"),
         help_text=_with_numbers(
-            gettext_lazy("One a line, up to %(most)s. \\n stands for a line end."),
+            gettext_lazy("One a line, up to %(most)s. \\n is a line break."),
             most=str(MOST_STOPS),
         ),
     )
@@ -273,6 +273,6 @@ class PromptFileForm(NameFields):
         except ImportFailed as failure:
             self.problems, self.more_problems = failure.problems, failure.stopped
             raise forms.ValidationError(
-                _("This is no prompt that can be run. What is wrong stands below.")
+                _("This is no prompt that can be run. Please correct the errors below.")
             ) from None
         return file

@@ -158,7 +158,7 @@ class RoundForm(forms.Form):
     entry = forms.ChoiceField(
         choices=Round.Entry,
         widget=forms.RadioSelect,
-        label=gettext_lazy("What a team stands on the board with"),
+        label=gettext_lazy("Which submission counts for a team"),
         initial=Round.Entry.BEST,
     )
     public_share = forms.FloatField(

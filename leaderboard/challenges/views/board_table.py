@@ -100,7 +100,7 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
             help=_("How many of the team's submissions were scored."),
             detail=True,
         ),
-        Column("received", _("Handed in"), detail=True, help=_("In UTC.")),
+        Column("received", _("Submitted"), detail=True, help=_("In UTC.")),
     )
 
 
@@ -187,9 +187,9 @@ def _notes(document: dict[str, Any]) -> tuple[str, ...]:
     return (
         _(
             "Rank: 1 + the number of entries whose interval lies wholly on the better side of "
-            "this one's; then the worst place that the intervals allow. Entries in one group "
-            "cannot be told apart. Baselines, disqualified entries and those without a score are "
-            "not ranked."
+            "this one's; then the worst place that the intervals allow. Entries in one group are "
+            "not significantly different. Baselines, disqualified entries and those without a "
+            "score are not ranked."
         ),
         _what_stands_for_a_team(document),
         _(
@@ -212,19 +212,19 @@ def reading_notes(metrics: Sequence[dict[str, Any]]) -> tuple[str, ...]:
 
 def _what_stands_for_a_team(document: dict[str, Any]) -> str:
     if document["entry"] != "best":
-        return _("Each team stands with its latest submission.")
+        return _("Each team appears with its latest submission.")
     if document["split"]["public_dialogues"]:
         return _(
-            "Each team stands with its best submission, chosen by the public board's dialogues; "
+            "Each team appears with its best submission, chosen by the public board's dialogues; "
             "of equal ones the first."
         )
     if document["part"] == "public":
         return _(
-            "Each team stands with its latest submission: this board counts nothing by which one "
+            "Each team appears with its latest submission: this board counts nothing by which one "
             "is the best."
         )
     return _(
-        "Each team stands with its best submission, chosen by this board's dialogues; of equal "
+        "Each team appears with its best submission, chosen by this board's dialogues; of equal "
         "ones the first."
     )
 

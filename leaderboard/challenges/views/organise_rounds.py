@@ -59,7 +59,7 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
             if _asks_for_more(stored, round):
                 messages.info(
                     request,
-                    _("Submissions have no score on the new metric yet. Score them anew below."),
+                    _("Submissions have no score on the new metric yet. Score them again below."),
                 )
             return redirect("round-settings", slug, stored.slug)
     return _form_page(request, round.challenge, form, round)
@@ -137,8 +137,8 @@ def _button(
 
 def _published_text(count: int) -> str:
     said = ngettext(
-        "%(count)s system stands on the corpus's pages now.",
-        "%(count)s systems stand there now.",
+        "%(count)s system is on the corpus's pages now.",
+        "%(count)s systems are there now.",
         count,
     )
     return said % {"count": count}
@@ -164,7 +164,7 @@ def _opened_text(round: Round) -> str:
 
 def _re_evaluated_text(count: int) -> str:
     said = ngettext(
-        "%(count)s submission is scored anew.", "%(count)s submissions are scored anew.", count
+        "%(count)s submission is scored again.", "%(count)s submissions are scored again.", count
     )
     return said % {"count": count}
 

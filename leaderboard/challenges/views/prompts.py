@@ -49,7 +49,7 @@ def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Tea
     team = team_of(request.user, round.challenge)
     if team is None:
         raise PermissionDenied(
-            _("only members of a team hand in prompts: make a team or join one first")
+            _("only members of a team submit prompts: make a team or join one first")
         )
     return round, team
 
@@ -136,7 +136,7 @@ def _taken(request: HttpRequest, received: Received) -> HttpResponse:
         messages.info(
             request,
             _(
-                "Your team has handed in the very same prompt before, as %(name)s. It does not "
+                "Your team has submitted the same prompt before, as %(name)s. It does not "
                 "count again."
             )
             % {"name": received.submission.name},

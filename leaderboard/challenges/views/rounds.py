@@ -129,9 +129,7 @@ def _take(request: HttpRequest, one: Round, team: Team, form: SubmissionForm) ->
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    known = _(
-        "Your team has handed in the very same file before, as %(name)s. It does not count again."
-    )
+    known = _("Your team has submitted the same file before, as %(name)s. It does not count again.")
     return taken(request, received, known)
 
 

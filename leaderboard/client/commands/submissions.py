@@ -23,7 +23,7 @@ def add(parsers: Subparsers) -> None:
     check = command(
         parsers,
         "check",
-        "check a file of responses before you hand it in",
+        "check a file of responses before you submit it",
         _check,
         "Says everything that is wrong with a file, with line or JSON path. With --template no "
         "server is asked.",
@@ -41,9 +41,9 @@ def add(parsers: Subparsers) -> None:
     submit = command(
         parsers,
         "submit",
-        "hand in a file",
+        "submit a file",
         _submit,
-        "Hands in responses or a prompt to a round, or, with --metric-scores, a metric's scores "
+        "Submits responses or a prompt to a round, or, with --metric-scores, a metric's scores "
         "for a corpus.",
     )
     submit.add_argument(
@@ -58,7 +58,7 @@ def add(parsers: Subparsers) -> None:
         "--watch", action="store_true", help="wait until it is scored; exit 1 if it is not"
     )
     submit.add_argument(
-        "--metric-scores", metavar="CORPUS", help="hand in a metric's scores for this corpus"
+        "--metric-scores", metavar="CORPUS", help="submit a metric's scores for this corpus"
     )
     submit.add_argument(
         "--level", choices=("turn", "dialogue", "system"), default="turn", help="of metric scores"
@@ -165,7 +165,7 @@ def _submit(options: argparse.Namespace) -> int:
         with terminal.bytes_moved("upload", file.stat().st_size) as moved:
             submission, is_new = server.upload(path, file, fields, moved)
         if options.format == "text":
-            known = "" if is_new else ": these bytes were handed in before, so no attempt was used"
+            known = "" if is_new else ": these bytes were submitted before, so no attempt was used"
             terminal.note(f"submission {one_line(submission.get('id'), 60)}{known}")
         if options.watch:
             submission = watching.until_ended(server, str(submission.get("id", "")))
@@ -244,7 +244,7 @@ def _list(server: Any, options: argparse.Namespace) -> int:
     if options.format == "json":
         terminal.show_json(found)
     elif not found:
-        terminal.note("Nothing was handed in yet.")
+        terminal.note("Nothing was submitted yet.")
     else:
         terminal.show_table(
             ("submission", "name", "to", "state", "received (UTC)"), [_line(one) for one in found]

@@ -17,7 +17,7 @@ from leaderboard.queries.exported_scores import exported_scores
 class Command(ConsoleCommand):
     help = (
         "Write a corpus into a folder: dialogues, systems, responses, ratings and the scores of "
-        "metrics, those of all finished runs and those that were handed in. The folder appears "
+        "metrics, those of all finished runs and those that were submitted. The folder appears "
         "when it is complete."
     )
 

@@ -141,8 +141,8 @@ def test_a_fault_is_named_by_line_and_field(
     ("line", "problem"),
     [
         (CORPUS, "is a second corpus record; a stream holds one corpus"),
-        (SYSTEM, "stands after the first dialogue; systems come before"),
-        (RATER, "stands after the first dialogue; raters come before"),
+        (SYSTEM, "comes after the first dialogue; systems come before"),
+        (RATER, "comes after the first dialogue; raters come before"),
         (DIALOGUE, "id: the dialogue 'd' occurs twice"),
         (RESPONSE, "the system 'echo' answers turn 0 of dialogue 'd' twice"),
         (RATING, "the rater 'r1' rates the same item for 'overall' twice"),
@@ -165,7 +165,7 @@ def test_a_rating_needs_the_response_that_it_judges(tmp_path: Path) -> None:
 
 def test_the_corpus_record_comes_first(tmp_path: Path) -> None:
     found = problems("jsonl", lines_of(tmp_path, [SYSTEM, CORPUS]))
-    assert found == ["file.jsonl:1: stands before the corpus record, which must be the first"]
+    assert found == ["file.jsonl:1: comes before the corpus record, which must be the first"]
 
 
 def test_a_corpus_without_dialogues_is_refused(tmp_path: Path) -> None:

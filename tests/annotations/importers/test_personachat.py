@@ -64,7 +64,7 @@ def test_after_a_silence_b_begins(tmp_path: Path) -> None:
         ("6 a\t", "answer: is empty"),
         ("6 \tb", "text: is empty"),
         ("6 a\tb\tc\td\te", "has 5 columns; at most 4 are known: text, answer, reward, candidates"),
-        ("6 __SILENCE__\tb", "text: __SILENCE__ stands in the middle of the dialogue"),
+        ("6 __SILENCE__\tb", "text: __SILENCE__ is in the middle of the dialogue"),
         ("6 your persona: ", "your persona: is empty"),
         ("6 a\t" + "b" * 4_001, "answer: has 4,001 characters; at most 4,000 are allowed"),
         ("6 a\tb\0", "holds a NUL byte"),

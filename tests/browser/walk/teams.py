@@ -35,7 +35,7 @@ def template(person: Person) -> str:
 def hand_in_a_file(person: Person, system: str, file: str) -> None:
     person.give("File of responses", "answers.csv", file)
     person.write(Name_of_the_system=system)
-    person.press("Hand in", ".hand-in")
+    person.press("Submit", ".hand-in")
     person.sees_heading(system)
 
 
@@ -64,7 +64,7 @@ def hand_in_a_prompt(person: Person, system: str) -> None:
     person.follow("write a prompt")
     person.sees("What the model is asked")
     person.write(Name_of_the_system=system)
-    person.press("Hand in", "#prompt")
+    person.press("Submit", "#prompt")
     person.sees_heading(system)
     person.waits_for(re.compile(r"Rank\s*\d"))
 
@@ -80,9 +80,9 @@ def hand_in_metric_scores(person: Person, name: str) -> None:
     person.follow("Corpora", "header")
     person.follow(material.FINAL)
     person.follow("Metrics", "main nav")
-    person.follow(re.compile("handed in as scores|Hand in the scores"))
+    person.follow(re.compile("submitted as scores|Submit the scores"))
     file = person.downloads(lambda: person.follow("Template for single responses (turns) as CSV"))
     person.give("File of scores", "scores.csv", material.scores(file))
     person.write(Name_of_the_metric=name)
-    person.press("Hand in", ".hand-in")
+    person.press("Submit", ".hand-in")
     person.waits_for(f"The scores are stored as {name}")

@@ -220,7 +220,7 @@ def line(**fields: Any) -> tuple[Any, ...]:
             [
                 (
                     "1: turn: is missing: a line holds one response; objects with turn_0, turn_1, "
-                    "… stand in a list, [ ]"
+                    "… are in a list, [ ]"
                 ),
                 "has no response for the dialogue 'd1'",
                 "has no response for the dialogue 'd2'",

@@ -101,8 +101,8 @@ def test_a_short_context_without_reference_is_unclear_where_it_stands_in_the_tra
     report = overlap([OTHER, TRAM], [place("Can't I walk?"), place("Can't I row?")])
     assert (report.found, report.unclear) == ((), (0,))
     assert str(report) == (
-        "none of 2 evaluation contexts stands in the 2 training dialogues; "
-        "1 short ones without a reference stand there, too, and may be what anybody says"
+        "none of 2 evaluation contexts occurs in the 2 training dialogues; "
+        "1 short ones without a reference occur there, too, and may be what anybody says"
     )
 
 
@@ -115,7 +115,7 @@ def test_a_reference_alone_is_told_and_does_not_count_as_a_context() -> None:
     assert [one.kind for one in report.found] == ["reference"]
     assert (report.positions_with(), report.positions_with(KINDS)) == ((), (0,))
     assert str(report) == (
-        "none of 1 evaluation contexts stands in the 1 training dialogues; of others a reference "
+        "none of 1 evaluation contexts occurs in the 1 training dialogues; of others a reference "
         "does: 1"
     )
 
@@ -126,7 +126,7 @@ def test_the_report_says_what_was_found() -> None:
         [place("Where's the tram stop?", "It isn't far, behind the church."), place("x" * 40)],
     )
     assert str(report) == (
-        "1 of 2 evaluation contexts stand in 1 of 2 training dialogues (as a whole 1, with their "
+        "1 of 2 evaluation contexts occur in 1 of 2 training dialogues (as a whole 1, with their "
         "last utterances 0, with a long utterance 0)"
     )
 

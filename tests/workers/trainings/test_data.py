@@ -68,7 +68,7 @@ def test_data_that_holds_an_evaluated_context_is_refused_by_name(tmp_path: Path)
     training.refresh_from_db()
     assert training.state == Training.State.FAILED
     assert (
-        "judged: 1 of 2 evaluation contexts stand in 2 of 60 training dialogues" in training.error
+        "judged: 1 of 2 evaluation contexts occur in 2 of 60 training dialogues" in training.error
     )
     assert "--leave-out-overlap" in training.error
     assert training.overlap["dialogues"] == [2, 59]

@@ -17,7 +17,7 @@ from annotations.one_moment import one_moment
 from annotations.queries import NotFound
 
 FORMATS = {
-    "csv": "ratings.csv (as they stand) and revisions.csv (all of them)",
+    "csv": "ratings.csv (current values) and revisions.csv (all of them)",
     "jsonl": "ratings.jsonl, everything about each rating",
     "mt-metrics-eval": "the folder layout of mt-metrics-eval with the campaign's human scores",
 }
