@@ -23,7 +23,7 @@ from leaderboard.system_sets import system_note, systems_or_404
 
 SHOWN = {
     "correlation": "how far two metrics say the same",
-    "significance": "which metric correlates better with human ratings",
+    "significance": "which metric agrees better with raters",
 }
 LEVELS = ("turn", "dialogue", "system")
 ORDERS = {"similar": "similar metrics side by side", "name": "by name"}
