@@ -329,11 +329,12 @@ def test_prd_on_personam_is_the_released_codes_with_its_seed(personam: Any) -> N
 def test_prd_over_20_seeds_on_personam_is_the_references_mean_and_spread(personam: Any) -> None:
     """Rounding sends one or two of the 20 seeds another way, so the spread is held as two estimates
     of one spread are: an sd of 20 draws has a standard error of 1/√(2·19) = 16 %, and two of those
-    are allowed."""
+    are allowed. Two seeds of 20 that go another way, by three sds each, move the mean by
+    2 · 3 sd / 20 = .3 sd: which ones do depends on the processor."""
     systems, people = personam
     reference = golden("fbd_corpora.json")["corpora"]["personam"]["metrics"]["prd_repo_mean20seeds"]
     scorer = parse("prd[seeds=20]").scorer()
     means, spreads = reference["system_scores"], reference["per_system_sd_over_seeds"]
     for system, mean, spread in zip(systems, means, spreads, strict=True):
-        assert scorer.score_system(system, people) == pytest.approx(mean, abs=5e-4)
+        assert scorer.score_system(system, people) == pytest.approx(mean, abs=0.3 * spread)
         assert scorer.account().details["sd_between_seeds"] == pytest.approx(spread, rel=0.32)
