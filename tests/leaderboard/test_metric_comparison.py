@@ -407,4 +407,4 @@ def test_a_small_gap_is_said_with_as_many_digits_as_show_it(
     }
     words = verdicts(document, "pearson")[0].words
     assert said in words
-    assert words.startswith("two follows" if value < 0 else "one follows")
+    assert words.startswith("two correlates" if value < 0 else "one correlates")

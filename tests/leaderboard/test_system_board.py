@@ -60,7 +60,7 @@ def test_the_headline_names_the_best_and_who_cannot_be_told_from_it() -> None:
         row("first", 4.1, (3.95, 4.3)),
     ]
     assert headline(rows) == (
-        "first is best (4.10 [3.95, 4.30]); second is not significantly different from it.",
+        "first is best (4.10 [3.95, 4.30]); not significantly different from it: second.",
         "",
     )
 
@@ -79,12 +79,12 @@ def test_where_people_or_gold_answers_are_best_the_best_agent_is_named_too() -> 
     ]
     finding, beside = headline(rows)
     assert finding.startswith("gold is best")
-    assert beside == "The best agent is one (3.50 [3.20, 3.80]), with two too near to tell."
+    assert beside == "The best agent is one (3.50 [3.20, 3.80]), not significantly different from two."
 
 
 def test_many_that_cannot_be_told_apart_are_counted() -> None:
     finding, _ = headline([row(f"s{n}", 4 - n / 100, (3, 5)) for n in range(9)])
-    assert "; s1, s2, s3 and 5 more is not significantly different from it." in finding
+    assert "; not significantly different from it: s1, s2, s3 and 5 more." in finding
 
 
 def test_without_intervals_nobody_is_called_clear_of_others() -> None:
