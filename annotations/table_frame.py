@@ -50,7 +50,8 @@ class Address:
         }
 
     def changed(self, name: str, value: str) -> str:
-        return f"{self.path}?{'&'.join(filter(None, {**self._encoded, name: _pair(name, value)}.values()))}"
+        pairs = {**self._encoded, name: _pair(name, value)}
+        return f"{self.path}?{'&'.join(filter(None, pairs.values()))}"
 
     def without(self, name: str) -> list[tuple[str, str]]:
         """What a form must send along so that the rest of the address stays."""

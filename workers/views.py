@@ -123,7 +123,8 @@ def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "workers/_progress.html", {"version": version, "progress": progress})
     # Its tables are arranged, and their links lead, as on the page that it stands on.
     request.path = reverse("corpus-runs", args=[slug])
-    request.GET = QueryDict(urlsplit(request.htmx.current_url or "").query)  # type: ignore[attr-defined]
+    address = urlsplit(request.htmx.current_url or "")  # type: ignore[attr-defined]
+    request.GET = QueryDict(address.query)
     return render(
         request, "workers/_progress.html", {**_runs_of(request, version), "is_news": True}
     )

@@ -48,7 +48,9 @@ def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:
         float(_kappas_of(tallies.sum(axis=0, keepdims=True))[0]),
         _kappas_of(jackknife.sums(tallies)),
         jackknife.group[table.dialogue[chosen]],
-        if_undefined=f"all scores of the {int(chosen.sum())} items with {ratings} ratings are equal",
+        if_undefined=(
+            f"all scores of the {int(chosen.sum())} items with {ratings} ratings are equal"
+        ),
     )
     return FleissKappa(kappa, int(chosen.sum()), ratings)
 

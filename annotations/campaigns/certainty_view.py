@@ -62,5 +62,5 @@ def certainty_view(campaign: Campaign, wanted: int) -> CertaintyView | None:
 def _whisker(system: SystemNow, scale: tuple[float, float]) -> SafeString:
     if system.low is None or system.high is None:
         return SafeString("")
-    # Numbers only.
-    return mark_safe(whisker_svg(Cell(system.mean, ci=(system.low, system.high)), scale))  # noqa: S308
+    drawing = whisker_svg(Cell(system.mean, ci=(system.low, system.high)), scale)
+    return mark_safe(drawing)  # noqa: S308  numbers only

@@ -124,7 +124,8 @@ def _rows(file: archive.Writer, made: Made, told: ProgressCallback) -> dict[str,
 
 def _count(model: type[Model]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(model._meta.db_table)}")  # noqa: S608
+        table = connection.ops.quote_name(model._meta.db_table)
+        cursor.execute(f"SELECT COUNT(*) FROM {table}")  # noqa: S608
         return int(cursor.fetchone()[0])
 
 

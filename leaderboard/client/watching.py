@@ -69,9 +69,8 @@ def _show_text(submission: dict[str, Any]) -> None:
     where = " ".join(
         one_line(submission[key], 80) for key in ("challenge", "round") if submission.get(key)
     )
-    terminal.say(
-        f"{one_line(submission.get('id'), 60)}  {one_line(submission.get('name'), 80)}  {where}".rstrip()
-    )
+    key, name = one_line(submission.get("id"), 60), one_line(submission.get("name"), 80)
+    terminal.say(f"{key}  {name}  {where}".rstrip())
     terminal.say(f"state: {one_line(submission.get('state'))}")
     attempts = submission.get("attempts")
     if isinstance(attempts, dict) and "day_left" in attempts:

@@ -21,7 +21,8 @@ def inspector_links(
     return [
         (
             text,
-            f"{address}?{urlencode({'metric': text, 'aspect': aspect, 'version': version.number, **place})}",
+            f"{address}?"
+            + urlencode({"metric": text, "aspect": aspect, "version": version.number, **place}),
         )
         for text in dict.fromkeys(configurations)
         if _asks_a_model(text)

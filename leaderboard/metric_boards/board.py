@@ -376,7 +376,9 @@ def _people_row(
 
 
 _OF_ALL_PAIRS = {
-    "attenuation_corrected": "corrected for the human scores' own unreliability, a perfect metric would reach 1",
+    "attenuation_corrected": (
+        "corrected for the human scores' own unreliability, a perfect metric would reach 1"
+    ),
 }
 
 

@@ -25,8 +25,10 @@ VARIANT_HELP = {
     GLOBAL: "",
     "per_dialogue": "Computed over the systems of one dialogue, then averaged over dialogues.",
     "per_system": "Computed over the responses of one system, then averaged over systems.",
-    "attenuation_corrected": "Divided by the square root of the reliability of the human scores: what an error-free "
-    "human score would be expected to give. It may pass 1.",
+    "attenuation_corrected": (
+        "Divided by the square root of the reliability of the human scores: what an error-free "
+        "human score would be expected to give. It may pass 1."
+    ),
 }
 NEEDS: dict[str, tuple[str, Callable[[frozenset[str]], bool]]] = {
     "reference-free": ("no reference", lambda needs: not needs & {"reference", "human_corpus"}),

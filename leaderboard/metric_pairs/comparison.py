@@ -34,9 +34,13 @@ TEST_NAMES = {
     "williams": "Williams",
 }
 TEST_HELP = {
-    "jackknife-both": "A t test whose error comes from leaving out each system and each dialogue in turn.",
-    "jackknife-dialogues": "A t test whose error comes from leaving out each dialogue in turn: speaks of other "
-    "dialogues and the same systems.",
+    "jackknife-both": (
+        "A t test whose error comes from leaving out each system and each dialogue in turn."
+    ),
+    "jackknife-dialogues": (
+        "A t test whose error comes from leaving out each dialogue in turn: speaks of other "
+        "dialogues and the same systems."
+    ),
     "perm-both": (
         "The two metrics' scores are swapped in whole systems, then in whole dialogues (Deutsch, "
         "Dror & Roth 2021)."

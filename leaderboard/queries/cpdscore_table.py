@@ -59,8 +59,9 @@ NOTES = (
         f"{paper.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the "
         "number of pairs."
     ),
-    "USR: our figures are of every response, the ground truth among them (300 of USR-Persona, as the paper's Table 8 "
-    "counts). The paper has other metrics' figures from Shi et al. (2023); its METEOR is that of the 240 responses "
+    "USR: our figures are of every response, the ground truth among them (300 of USR-Persona, as "
+    "the paper's Table 8 counts). The paper has other metrics' figures from Shi et al. (2023); its "
+    "METEOR is that of the 240 responses "
     'without the ground truth: --exclude "Original Ground Truth".',
     "F1, BLEU, METEOR, ROUGE, BERTScore: here other releases of the packages; ROUGE is ROUGE-L.",
 )

@@ -45,7 +45,9 @@ _SAYS = {
     "alpha": (
         "Agreement beyond chance among any raters, with missing ratings; 1 is perfect, 0 is chance."
     ),
-    "kappa": "Mean over pairs of raters with enough common items of agreement beyond chance on these.",
+    "kappa": (
+        "Mean over pairs of raters with enough common items of agreement beyond chance on these."
+    ),
     "fleiss": "Agreement beyond chance where items have equally many ratings.",
     "icc2_1": "Reliability of one rater's score.",
     "icc2_k": "Reliability of the mean of an item's raters.",

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 STATISTICS: Mapping[str, str] = {
-    "krippendorff": "Krippendorff (2004), Content Analysis: An Introduction to Its Methodology, 2nd edition.",
+    "krippendorff": (
+        "Krippendorff (2004), Content Analysis: An Introduction to Its Methodology, 2nd edition."
+    ),
     "kendall": "Kendall (1945), The Treatment of Ties in Ranking Problems, Biometrika 33(3).",
-    "jackknife": "Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 8, 11 and 13.",
+    "jackknife": (
+        "Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 8, 11 and 13."
+    ),
     "fisher": "Fisher (1921), On the “probable error” of a coefficient of correlation, Metron 1.",
     "permutation": (
         "Deutsch, Dror & Roth (2021), A Statistical Analysis of Summarization Evaluation Metrics "

@@ -99,7 +99,8 @@ class TextEncoder:
         self.special_ids = self._tokens.special_ids
         self._embeddings: FloatArray | None = None
         told_apart = self._tokens.as_json() + self._transformer.config_json()
-        self.namespace = f"{files.revision}/{hashlib.sha256(told_apart.encode()).hexdigest()[:12]}/{self.dtype_name}"
+        digest = hashlib.sha256(told_apart.encode()).hexdigest()[:12]
+        self.namespace = f"{files.revision}/{digest}/{self.dtype_name}"
 
     def token_states(
         self,

@@ -244,7 +244,7 @@ class Scheduler:
         """A probe ends when its answer was read, or its call given up."""
         self._probes = {kind: key for kind, key in self._probes.items() if key in self._claimed}
         behind, self._behind = self._behind, []
-        free = []
+        free: list[Attempt] = []
         for one in behind:
             (self._behind if one.call.request.kind in self._probes else free).append(one)
         self._line.put_back(free)

@@ -174,8 +174,8 @@ class Reader:
             if len(label) > LONGEST_LABEL or not _LABEL.fullmatch(label):
                 self._complain(
                     "labels",
-                    f'"{label[:LONGEST_LABEL]}" cannot be a label: it is 1 to {LONGEST_LABEL} letters, digits, blanks '
-                    "and hyphens, and begins with a letter",
+                    f'"{label[:LONGEST_LABEL]}" cannot be a label: it is 1 to {LONGEST_LABEL} '
+                    "letters, digits, blanks and hyphens, and begins with a letter",
                 )
             elif label.casefold() in {before.casefold() for before in labels[:place]}:
                 self._complain("labels", f'names "{label}" twice')

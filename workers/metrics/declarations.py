@@ -48,8 +48,8 @@ def _faults(metric: Metric) -> Iterator[str]:
     """One after another: each is looked for where those before it are not there."""
     if not _is_name(metric.name, LONGEST_NAME):
         yield (
-            f'"{metric.name}" cannot be a metric\'s name: letters, digits, _ . and - only, with a letter or a digit '
-            f"first, and {LONGEST_NAME} characters at most"
+            f'"{metric.name}" cannot be a metric\'s name: letters, digits, _ . and - only, with a '
+            f"letter or a digit first, and {LONGEST_NAME} characters at most"
         )
     faults = (
         _of_texts,

@@ -60,7 +60,8 @@ def _declare(aspect: str) -> Metric:
         options=(MODEL, format_option("chat"), FOLLOW_UPS),
         signature_facts=(("length", "mean_per_token"), ("sides", "difference_of_means")),
         missing=partial(_missing, aspect),
-        # The last turn is that of one system's dialogue: others in the call would have a last turn of their own.
+        # The last turn is that of one system's dialogue: others in the call would have a last
+        # turn of their own.
         systems_at_once=1 if of_dialogues else SYSTEMS_AT_ONCE,
         equation=r"\mathrm{FED}(c, r) = \frac{1}{|P|} \sum_{f \in P} \ell(f) - \frac{1}{|N|} "
         r"\sum_{f \in N} \ell(f),\quad \ell(f) = \frac{1}{|f|} \log p(f \mid c, r)",

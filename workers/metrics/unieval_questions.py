@@ -32,7 +32,9 @@ OWN_QUESTIONS = {
         "question: Does this response agree with the fact? </s> response: {response} </s> fact: "
         "{persona}"
     ),
-    "understandability": "question: Is it clear what this response means? </s> response: {response}",
+    "understandability": (
+        "question: Is it clear what this response means? </s> response: {response}"
+    ),
 }
 """``</s>`` is the mark that T5 knows between the parts of its input."""
 

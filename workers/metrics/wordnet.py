@@ -263,8 +263,9 @@ def _fetch_from_debian(into: Path) -> None:
 
 
 def _run(command: list[str], folder: str | None = None) -> None:
-    # Fixed words.
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)  # noqa: S603
+    done = subprocess.run(  # noqa: S603  a fixed command
+        command, cwd=folder, capture_output=True, text=True, timeout=600
+    )
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise NotWordNetError(said[-1] if said else f"{command[0]} ended with {done.returncode}")

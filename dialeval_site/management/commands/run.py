@@ -283,7 +283,8 @@ def _as_the_proxy_asks(address: str) -> urllib.request.Request:
     if not settings.PRODUCTION:
         return urllib.request.Request(address)  # noqa: S310
     name = settings.ALLOWED_HOSTS[0].removeprefix(".").replace("*", "localhost")
-    return urllib.request.Request(address, headers={"Host": name, "X-Forwarded-Proto": "https"})  # noqa: S310
+    headers = {"Host": name, "X-Forwarded-Proto": "https"}
+    return urllib.request.Request(address, headers=headers)  # noqa: S310
 
 
 def _refuse_ended(children: list[Child]) -> None:

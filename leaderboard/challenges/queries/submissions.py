@@ -345,7 +345,10 @@ def data_version_of(submission: Submission) -> str:
     done = f"{progress.done}-{progress.total}" if progress else ""
     if submission.state == State.SCORING:
         done += "-" + "".join(state[0] for _, state in metric_states(submission))
-    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{_board_etag(submission)}"
+    return (
+        f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}."
+        f"{_board_etag(submission)}"
+    )
 
 
 def _board_etag(submission: Submission) -> str:

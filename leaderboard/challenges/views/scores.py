@@ -167,7 +167,8 @@ def withdraw_metric(request: HttpRequest, pk: int) -> HttpResponse:
         or not visible_corpora(request.user).filter(pk=metric.version.corpus_id).exists()
     ):
         raise Http404("there is no such metric")
-    address = f"{reverse('metric-scores', args=[metric.version.corpus.slug])}?version={metric.version.number}"
+    page = reverse("metric-scores", args=[metric.version.corpus.slug])
+    address = f"{page}?version={metric.version.number}"
     if not request.user.is_authenticated:
         return redirect_to_login(address)
     form = WithdrawalForm(request.POST)
