@@ -16,11 +16,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotations import queries
+from annotations.integers import parse_integer
 from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
 from annotations.tables import Table
 from annotations.tables.download import download
-from annotations.whole_numbers import parse_integer
 
 
 def version_or_404(request: HttpRequest, slug: str) -> CorpusVersion:

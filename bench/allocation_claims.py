@@ -56,7 +56,7 @@ def claims() -> None:
 
 
 def _pairs(rater: Any) -> list[float]:
-    from annotations.campaigns.actions.desk import Judgement, fill_queue, rate_and_refill
+    from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate_and_refill
 
     held = fill_queue(rater).assignments
     spent = []

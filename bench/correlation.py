@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from annotations.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
-from annotations.correlation.settled import settled
+from annotations.correlation.rounded_means import settled
 from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums

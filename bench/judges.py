@@ -28,12 +28,12 @@ from dataclasses import dataclass, field
 
 from bench.made_corpus import home_of_its_own
 from tests.judges.loopback_server import Loopback, loopback_server
-from workers.judging.book import ResponseCache
 from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.engine import Dispatcher
+from workers.judging.dispatcher import Dispatcher
 from workers.judging.limits import Limits
-from workers.judging.memory_book import MemoryResponseCache
+from workers.judging.memory_cache import MemoryResponseCache
 from workers.judging.rates import Unlimited
+from workers.judging.response_cache import ResponseCache
 from workers.language_models.client import Message
 
 CALLS, AT_ONCE, SECONDS, WARM_UP = 10_395, 64, 0.2, 256
@@ -140,9 +140,9 @@ async def _with_openai(server: Loopback, count: int, first: int) -> Measured:
 def database_book() -> ResponseCache:
     from django.core.management import call_command
 
-    from workers.judges.book import DatabaseResponseCache
+    from workers.judges.budgets import ChargedCall
     from workers.judges.models import Purse
-    from workers.judges.purses import ChargedCall
+    from workers.judges.response_cache import DatabaseResponseCache
 
     call_command("migrate", verbosity=0)
     purse = Purse.objects.create(tokens_limit=10**12)

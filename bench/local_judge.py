@@ -25,9 +25,9 @@ from pathlib import Path
 from annotations.importers.registry import importers
 from annotations.records import DialogueRecord, ResponseRecord
 from workers.judging.calls import Call
-from workers.judging.engine import Dispatcher
+from workers.judging.dispatcher import Dispatcher
 from workers.judging.limits import Limits
-from workers.judging.memory_book import MemoryResponseCache
+from workers.judging.memory_cache import MemoryResponseCache
 from workers.judging.rates import InProcessRateLimit
 from workers.language_models import server
 from workers.language_models.client import Endpoint

@@ -203,7 +203,7 @@ def slots_on(database: str, count: int, options: argparse.Namespace) -> None:
 
 
 def _print_times(words: str, address: str, rater: Callable[[], Any]) -> None:
-    from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
+    from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
 
     participation = rater()
     filling, rating = [], []

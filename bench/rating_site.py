@@ -176,7 +176,7 @@ def raters(campaign: Campaign, count: int) -> list[Participation]:
     from django.contrib.auth import get_user_model
     from django.contrib.auth.models import Group
 
-    from annotations.campaigns.actions.desk import join
+    from annotations.campaigns.actions.work_queue import join
     from annotations.campaigns.models import Invitation, Participation
     from annotations.roles import RATER
 

@@ -26,7 +26,7 @@ from dialeval_site.account_actions import change_email
 from dialeval_site.account_forms import EmailForm, SignUpForm
 from dialeval_site.backends import GUESS_SECONDS
 from dialeval_site.demo import accounts_on_this_site
-from dialeval_site.sure import is_sure, page_with
+from dialeval_site.reauthentication import is_sure, page_with
 from dialeval_site.two_factor_views import log_in_with_code
 from leaderboard.challenges.queries.challenges import memberships_of
 

@@ -40,7 +40,7 @@ app.conf.update(
     timezone="UTC",
 )
 app.autodiscover_tasks()
-app.steps["worker"].add("dialeval_site.sweeping:MaintenanceTimer")
+app.steps["worker"].add("dialeval_site.maintenance:MaintenanceTimer")
 
 
 @worker_init.connect

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotations.campaigns.actions import setup
 from annotations.campaigns.actions.chat_systems import save_chat_system
 from annotations.campaigns.actions.checks import add_checks
-from annotations.campaigns.actions.desk import Judgement, fill_queue, join, rate
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, join, rate
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.campaigns.scale import DEFAULT_THRESHOLD

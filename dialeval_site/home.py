@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from annotations.views import corpora_page
-from dialeval_site.what_is_next import what_is_next
+from dialeval_site.next_actions import next_actions
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    return corpora_page(request, what_is_next)
+    return corpora_page(request, next_actions)

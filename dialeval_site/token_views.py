@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotations.page import own_form
 from dialeval_site import tokens as token_rows
 from dialeval_site.api_pages import pages_of
-from dialeval_site.sure import is_sure, page_with
+from dialeval_site.reauthentication import is_sure, page_with
 from dialeval_site.token_forms import TokenForm
 
 

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_http_methods
 from annotations.accounts import is_demo_account
 from annotations.page import own_form
 from dialeval_site import second_step, two_factor
-from dialeval_site.sure import is_sure, page_with, password_fits
+from dialeval_site.reauthentication import is_sure, page_with, password_fits
 from dialeval_site.two_factor_forms import CodeForm, ReauthenticationForm, SetUpForm
 from dialeval_site.two_factor_rule import needs_two_factor
 

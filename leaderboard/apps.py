@@ -15,7 +15,7 @@ class LeaderboardConfig(AppConfig):
             comparisons,
             disagreement,
             heat_map,
-            judge_hygiene,
+            judge_bias,
             judge_items,
             metric_leaderboard,
             metric_pair,

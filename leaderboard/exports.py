@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from annotations.exporters.registry import exporters
 from annotations.models import CorpusVersion
-from annotations.one_moment import one_moment
+from annotations.read_snapshot import read_snapshot
 from annotations.record_stream import records_of
 from annotations.temporary import temporary_folder
 from leaderboard.queries.exported_scores import exported_scores
@@ -30,7 +30,7 @@ def zipped_export(version: CorpusVersion, format: str, *, raters_named: bool) ->
     all, is kept for nobody else."""
     with ExitStack() as stack:
         target = stack.enter_context(temporary_folder()) / version.corpus.slug
-        with one_moment():
+        with read_snapshot():
             records = records_of(version, raters_named=raters_named)
             exporters()[format].export(
                 unhurried(records), target, unhurried(exported_scores(version))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.analyses import computing, rows, upkeep
+from leaderboard.analyses import computing, refresh, rows
 from workers.celery_rules import row_task
 
 
@@ -14,5 +14,5 @@ def analyse(row_id: int) -> None:
 @row_task
 def sweep() -> None:
     rows.forget_pairs()
-    upkeep.renew()
+    refresh.renew()
     rows.sweep()

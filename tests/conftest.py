@@ -265,16 +265,16 @@ def no_corpus_of_another_test() -> Iterator[None]:
     A test's rollback gives them twice.
     """
     yield
-    if (written_parts := sys.modules.get("annotations.written_parts")) is not None:
+    if (written_parts := sys.modules.get("annotations.fragment_cache")) is not None:
         written_parts.forget()
-    if (made_once := sys.modules.get("annotations.made_once")) is not None:
-        made_once.forget()
+    if (memoize := sys.modules.get("annotations.memoize")) is not None:
+        memoize.forget()
     queries = sys.modules.get("workers.queries")
     if queries is not None:
         queries.forget()
     if (read_only := sys.modules.get("annotations.read_only")) is not None:
         read_only.takes_writes()
-    if (hints := sys.modules.get("workers.hints")) is not None:
+    if (hints := sys.modules.get("workers.notifications")) is not None:
         hints._breaker.succeeded()  # a broker that was away in one test is there in the next
 
 

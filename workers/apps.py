@@ -8,7 +8,7 @@ class WorkersConfig(AppConfig):
     name = "workers"
 
     def ready(self) -> None:
-        from workers.trainings import elsewhere
+        from workers.trainings import remote
 
         resources.use(
             resources.Resources(
@@ -18,6 +18,6 @@ class WorkersConfig(AppConfig):
                 feature_folder=settings.HOME / "features" if settings.FEATURE_CACHE_BYTES else None,
                 feature_bytes=settings.FEATURE_CACHE_BYTES,
                 trained_folder=settings.HOME / "trained",
-                models_elsewhere=elsewhere.OnStorage() if elsewhere.are_shared() else None,
+                models_elsewhere=remote.OnStorage() if remote.are_shared() else None,
             )
         )

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotations.campaigns.access import organisers_page, raters_page
 from annotations.campaigns.actions import chat as actions
-from annotations.campaigns.actions import desk
+from annotations.campaigns.actions import work_queue
 from annotations.campaigns.actions.chat import ChatOver, ChatRefused, NotAssigned
 from annotations.campaigns.actions.chat_systems import SystemInUse, save_chat_system
 from annotations.campaigns.models import (
@@ -30,7 +30,7 @@ from annotations.campaigns.models import (
     Participation,
 )
 from annotations.campaigns.queries import chat as queries
-from annotations.whole_numbers import parse_integer
+from annotations.integers import parse_integer
 from workers import replies
 from workers.chat_forms import HIGHEST_NUMBER, ChatSystemForm, SayForm, TrialForm
 
@@ -80,7 +80,7 @@ def say(
         replies.say(conversation, form.cleaned_data["text"], form.cleaned_data["key"])
     except ChatRefused as refusal:
         return _refused(request, participation, conversation, form, refusal, 409)
-    desk.renew(participation)
+    work_queue.renew(participation)
     return _went_on(request, participation, conversation, form.cleaned_data["after"])
 
 
@@ -95,7 +95,7 @@ def ask_again(
         replies.ask_again(conversation)
     except ChatRefused as refusal:
         return _refused(request, participation, conversation, SayForm(), refusal, 409)
-    desk.renew(participation)
+    work_queue.renew(participation)
     return _went_on(request, participation, conversation, _number(form.data.get("after")))
 
 

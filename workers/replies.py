@@ -18,7 +18,7 @@ from annotations.campaigns.actions.chat import Said
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import notify_workers
+from workers.notifications import notify_workers
 
 REPLY_TASK = "workers.tasks.reply"
 QUEUE = "llm"

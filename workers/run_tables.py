@@ -8,7 +8,8 @@ from django.db.models import Count, Q, Sum
 
 from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
-from workers import pace, queries
+from workers import progress_rate as pace
+from workers import queries
 from workers.metric_list import page_of
 from workers.models import MetricRun
 

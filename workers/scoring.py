@@ -15,7 +15,7 @@ from annotations.estimates import Undefined
 from annotations.importers.texts import storable
 from annotations.queries import language_of
 from workers import queries
-from workers.judging.book import NoScore
+from workers.judging.response_cache import NoScore
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Account, Example, Read, Score, methods_for, ordered
 from workers.metrics.configuration import Configuration

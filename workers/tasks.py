@@ -7,9 +7,9 @@ from workers import answering, execution, presence, replies, runs
 from workers.celery_rules import row_task
 from workers.judges import trials
 from workers.models import MetricRun
-from workers.raters_waiting import LOOK_SECONDS, waiting_answers
 from workers.signals import run_begins
 from workers.trainings import runs as trainings
+from workers.waiting_raters import LOOK_SECONDS, waiting_answers
 
 
 @row_task

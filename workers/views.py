@@ -24,7 +24,7 @@ from workers import queries, runs
 from workers.forms import LONGEST_MORE, ScoreForm
 from workers.language_fit import recommended_metrics
 from workers.metric_list import SHOWN, metric_groups, metrics_table, not_available_table
-from workers.pace import provenance_table
+from workers.progress_rate import provenance_table
 from workers.run_tables import failed_table, run_progress
 
 SEEN = "X-Seen"

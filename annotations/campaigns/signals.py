@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.signals import user_logged_out
 from django.dispatch import receiver
 
-from annotations.campaigns.actions.desk import give_back_everything
+from annotations.campaigns.actions.work_queue import give_back_everything
 
 
 @receiver(user_logged_out, dispatch_uid="campaigns-give-back")

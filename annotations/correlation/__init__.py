@@ -39,8 +39,8 @@ from annotations.correlation.pearson import (
     pearson_scores,
 )
 from annotations.correlation.redraws import Redraws
+from annotations.correlation.rounded_means import settled
 from annotations.correlation.scores import FloatArray, IntArray, why_undefined
-from annotations.correlation.settled import settled
 from annotations.correlation.spearman import (
     SpearmanScores,
     spearman_between,

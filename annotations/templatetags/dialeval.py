@@ -16,12 +16,12 @@ from django.utils.text import slugify
 from django.utils.timesince import timesince
 from django.utils.translation import get_language, gettext
 
+from annotations.fragment_cache import part
 from annotations.table_frame import Address, frame_of, page_writer
 from annotations.tables import Table
 from annotations.tables.markers import swatch_svg
 from annotations.tables.numerals import DASH, written
 from annotations.tables.to_html import TableWriter
-from annotations.written_parts import part
 
 register = template.Library()
 
@@ -40,7 +40,7 @@ def data_table(
 
     ``prefix`` keeps two tables of one page apart (``?turn-sort=``). ``columns`` are the keys to
     show where the URL names none. The links default to this page with ``?download=<table id>.csv``,
-    which ``annotations.tables.download`` answers. A ``TableWriter`` that is kept (``made_once``)
+    which ``annotations.tables.download`` answers. A ``TableWriter`` that is kept (``memoize``)
     has written its cells.
     """
     writer = table if isinstance(table, TableWriter) else page_writer(table)

@@ -98,8 +98,8 @@ def _campaign(raters: int) -> tuple[str, list[str]]:
     from django.contrib.auth import get_user_model
     from django.contrib.auth.hashers import make_password
 
-    from annotations.campaigns.actions.desk import join
     from annotations.campaigns.actions.opening import open_campaign
+    from annotations.campaigns.actions.work_queue import join
     from annotations.campaigns.models import Campaign, Guidelines, Invitation
     from annotations.models import CorpusVersion
     from annotations.roles import RATER

@@ -17,7 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
 from annotations import stored_files
-from annotations.one_moment import one_moment
+from annotations.read_snapshot import read_snapshot
 from annotations.version import VERSION
 from dialeval_site.backups import apart, archive, portable
 from leaderboard.challenges.models import Submission
@@ -59,7 +59,7 @@ def make(
     ``OSError``, and leaves nothing then."""
     made = Made()
     with apart.nobody_restores(waits), archive.written(to) as file:
-        with one_moment():
+        with read_snapshot():
             apart.wait_for_a_restore(waits)
             about = {
                 "kind": archive.KIND,

@@ -35,7 +35,7 @@ from annotations.temporary import temporary_folder
 from dialeval_site.backups import apart, archive, loading, portable
 from dialeval_site.backups.archive import ArchiveError, Member
 from leaderboard.challenges.uploads import incoming_folder, stored_name
-from workers.trainings import elsewhere
+from workers.trainings import remote
 
 RESTORED = "site.restored"
 _BEFORE = ".before-restore-"
@@ -381,7 +381,7 @@ def _remove(folder: Path) -> None:
 
 def _send_models(done: Restored) -> None:
     try:
-        elsewhere.send_all()
+        remote.send_all()
     except (OSError, DatabaseError) as fault:
         done.undone.append(
             "the storage of files, where other machines fetch models, does not have them all: "

@@ -22,7 +22,7 @@ from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
 from workers.leases import renewing_lease
-from workers.raters_waiting import LOOK_SECONDS
+from workers.waiting_raters import LOOK_SECONDS
 
 log = logging.getLogger(__name__)
 

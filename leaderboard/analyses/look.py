@@ -20,11 +20,11 @@ from leaderboard.analyses import kept, rows
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted
 from leaderboard.models import Analysis
-from workers.hints import MAX_NOTIFY_PAUSE
+from workers.notifications import MAX_NOTIFY_PAUSE
 
 LONGEST_QUESTION = 300
 SWEEPS_WAITED = 3
-"""A worker tells itself every few seconds of what waits (``dialeval_site.sweeping``). Where that
+"""A worker tells itself every few seconds of what waits (``dialeval_site.maintenance``). Where that
 fell out for so many times, there is none."""
 
 KEYS = Signer(sep=".", salt="the state of an analysis")

@@ -21,7 +21,7 @@ from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import WHEN_NOTHING_ELSE_WAITS, notify_workers
+from workers.notifications import WHEN_NOTHING_ELSE_WAITS, notify_workers
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ class ChallengesConfig(AppConfig):
         from leaderboard.challenges.queries.submission_times import received_at
         from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
         from leaderboard.queries import system_choice, time_line
-        from workers.judges import prompt_uses, purses
+        from workers.judges import budgets, prompt_uses
 
-        purses.register(judge_budget.pays_for)
+        budgets.register(judge_budget.pays_for)
         prompt_uses.register(rounds_naming)
         system_choice.register(of_rounds_and_tracks)
         time_line.register(received_at)

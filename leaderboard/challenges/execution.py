@@ -12,7 +12,7 @@ from annotations.accounts import may_act
 from annotations.stored_files import StorageAway
 from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
-from leaderboard.challenges.actions.settling import UnknownMetric
+from leaderboard.challenges.actions.finalising import UnknownMetric
 from leaderboard.challenges.models import Submission
 from workers.leases import renewing_lease
 

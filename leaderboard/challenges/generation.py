@@ -28,14 +28,14 @@ from annotations.importers.problems import ImportFailed
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import Kept
 from leaderboard.challenges.models import Round, Submission
-from leaderboard.challenges.prompts.asking import (
+from leaderboard.challenges.prompts.budget import format_cost
+from leaderboard.challenges.prompts.prompt_calls import (
     AskFailed,
     Question,
     Questioner,
     Said,
     signature_of,
 )
-from leaderboard.challenges.prompts.budget import format_cost
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
@@ -47,7 +47,7 @@ from workers.judging.retries import may_be_charged, may_pass, parse_params, paus
 from workers.language_models.client import Completion, Endpoint, LanguageModel
 from workers.language_models.refusals import key_fault
 from workers.language_models.usage import Usage, counted
-from workers.raters_waiting import LEAST_SECONDS, LOOK_SECONDS, raters_wait
+from workers.waiting_raters import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from workers.signals import run_ended
 
 @receiver(run_ended, dispatch_uid="settle the submission of a run that ended")
 def settle_submissions(system_ids: set[int], **_: Any) -> None:
-    from leaderboard.challenges.actions.settling import settle
+    from leaderboard.challenges.actions.finalising import settle
 
     waiting = Submission.objects.filter(system__in=system_ids, state=Submission.State.SCORING)
     for pk in list(waiting.values_list("pk", flat=True)):

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.made_once import made_once
+from annotations.memoize import memoize
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from leaderboard.analyses import look
@@ -107,7 +107,7 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
         "finding": cache(lambda: tied_text(found())),
         "heat": cache(lambda: found().heat(context["order"])),
         "table": cache(
-            lambda: made_once(("nearest metrics", *marks), lambda: page_writer(found().nearest()))
+            lambda: memoize(("nearest metrics", *marks), lambda: page_writer(found().nearest()))
         ),
         "files": lambda: [found().nearest(), found().all_pairs()],
         "method": document["method"],

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.made_once import made_once
+from annotations.memoize import memoize
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
@@ -20,11 +20,11 @@ from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
 from leaderboard.metric_boards.board import COMPARE_FORM, metric_board, shown_columns
+from leaderboard.metric_boards.empty_reasons import obstacles
 from leaderboard.metric_boards.filter_form import filter_form
 from leaderboard.metric_boards.filters import GLOBAL, BoardParams, UnknownParam, kept, parse_params
 from leaderboard.metric_boards.headline import best_row, headline, tied_with_best
 from leaderboard.metric_boards.letters import Letters, normalised_characters, why_no_letters
-from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.queries.system_choice import system_choices
@@ -62,10 +62,10 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
                 metric_board(document, found.computed_at, params, letters, no_letters, tied)
             )
 
-        return made_once(("metric board", *marks), board)
+        return memoize(("metric board", *marks), board)
 
     figure = cache(
-        lambda: made_once(("forest", *marks), lambda: forest_figure(document, params, letters))
+        lambda: memoize(("forest", *marks), lambda: forest_figure(document, params, letters))
     )
     comes = _will_be_there(request, found)
     metric = request.GET["metric"] if comes else _chosen_metric(request, whole, params)
@@ -119,7 +119,7 @@ def _letters(
     if requested is None:
         return None, None
     found = look(version, "comparisons", **requested)
-    return found, made_once(
+    return found, memoize(
         ("letters", found.stored, params.coefficient),
         lambda: normalised_characters(found.answer, params.coefficient),
     )

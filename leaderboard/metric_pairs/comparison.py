@@ -11,7 +11,7 @@ from typing import Any
 from annotations.estimates import Estimate
 from annotations.tables import Cell, Column, Row, Table
 from annotations.tables.numerals import written, written_p
-from leaderboard.board_words import design_text
+from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS, cell_of
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.made_once import made_once
+from annotations.memoize import memoize
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
@@ -21,8 +21,8 @@ from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
+from leaderboard.metric_boards.empty_reasons import obstacles
 from leaderboard.metric_boards.filters import UnknownParam, parse_params
-from leaderboard.metric_boards.obstacles import obstacles
 from leaderboard.metric_pairs.comparison import (
     comparison_table,
     difference_figure,
@@ -127,13 +127,13 @@ def _compared(
     )
     coefficient = context["wish"].coefficient
     table = cache(
-        lambda: made_once(
+        lambda: memoize(
             ("metric comparison", found.stored),
             lambda: page_writer(comparison_table(document, found.computed_at)),
         )
     )
     figure = cache(
-        lambda: made_once(
+        lambda: memoize(
             ("difference", found.stored, coefficient),
             lambda: difference_figure(document, coefficient),
         )
@@ -166,6 +166,6 @@ def _compared(
 def _scatters(drawn: Look) -> list[Figure]:
     documents = drawn.answer["figures"] if drawn.answer else []
     return [
-        made_once(("pair scatter", place, drawn.stored), lambda one=one: figure_of(one))
+        memoize(("pair scatter", place, drawn.stored), lambda one=one: figure_of(one))
         for place, one in enumerate(documents)
     ]

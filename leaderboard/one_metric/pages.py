@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from annotations.made_once import made_once
+from annotations.memoize import memoize
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page
 from annotations.roles import is_organiser
@@ -234,7 +234,7 @@ def _judged(version: CorpusVersion, gaps: Look, side: str) -> list[Judged]:
     answer = gaps.answer
     if answer is None:
         return []
-    return made_once(
+    return memoize(
         ("judged", side, gaps.stored, version.revision), lambda: judged(version, answer[side])
     )
 

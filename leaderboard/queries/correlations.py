@@ -33,7 +33,7 @@ from leaderboard.statistics.levels import MetricCorrelation, correlate_items, co
 from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.redraws import Method, Recipe, Unit
 from leaderboard.statistics.system_ranking import rank_systems
-from workers.judging.worth import caveat_of
+from workers.judging.caveat import caveat_of
 from workers.language_fit import reading_warnings
 from workers.metrics.configuration import Configuration
 

@@ -19,7 +19,7 @@ from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
 from leaderboard.queries.system_choice import ALL, NAMED
 from leaderboard.statistics.human_ceiling import CeilingLevel
 from workers import queries as run_queries
-from workers.judging.worth import caveat_of, judge_of
+from workers.judging.caveat import caveat_of, judge_of
 from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun

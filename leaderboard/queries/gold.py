@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from annotations.made_once import made_once
+from annotations.memoize import memoize
 from annotations.models import CorpusVersion, Response, System
 from leaderboard.queries.compared import ComparedMetric
 from workers.metrics.configuration import Configuration
@@ -44,9 +44,7 @@ def gold_systems(version: CorpusVersion, kinds: dict[int, str]) -> frozenset[int
         pk
         for pk, kind in kinds.items()
         if kind == System.Kind.GOLD
-        or made_once(
-            ("gold", version.pk, version.digest, pk), lambda pk=pk: _repeats_references(pk)
-        )
+        or memoize(("gold", version.pk, version.digest, pk), lambda pk=pk: _repeats_references(pk))
     )
 
 

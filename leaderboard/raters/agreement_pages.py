@@ -7,7 +7,7 @@ from functools import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.made_once import made_once
+from annotations.memoize import memoize
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables import Table
@@ -42,7 +42,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
             lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms)]
         )
         preserved = [
-            made_once(("agreement", place, *written_from), lambda place=place: made()[place])
+            memoize(("agreement", place, *written_from), lambda place=place: made()[place])
             for place in (0, 1)
         ]
         return [one for one in preserved if one.table.rows]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.board_words import board_signature
+from leaderboard.board_text import board_signature
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     cell_of,

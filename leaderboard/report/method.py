@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.tables.numerals import written
-from leaderboard.board_words import design_text
+from leaderboard.board_text import design_text
 
 Document = Mapping[str, Any]
 WHAT_A_PAIR_IS = {

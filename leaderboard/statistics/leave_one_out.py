@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
 from annotations.agreement.matrix import RatingMatrix
 from annotations.correlation import COEFFICIENTS, THREADS, Redraws, correlation_replicates
+from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
 from annotations.correlation.scores import why_undefined
-from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.estimates import Estimate
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.correlation.settled import settled
+from annotations.correlation.rounded_means import settled
 from annotations.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray
 

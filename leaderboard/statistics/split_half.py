@@ -28,8 +28,8 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.correlation import COEFFICIENTS, THREADS, Redraws, left_out_weights
 from annotations.correlation.jackknife import group_of_cluster
 from annotations.correlation.pearson import pearson_between, pearson_scores
+from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
 from annotations.correlation.scores import why_undefined
-from annotations.correlation.settled import DIGITS_OF_PARTS, settled
 from annotations.correlation.spearman import spearman_between, spearman_scores
 from annotations.estimates import Estimate
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
-from annotations.correlation.settled import settled
+from annotations.correlation.rounded_means import settled
 from annotations.estimates import Estimate
 from leaderboard.statistics.bounded import (
     UNBOUNDED,

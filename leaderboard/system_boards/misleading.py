@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from annotations.tables import Cell, Column, Row, Table
-from leaderboard.board_words import board_signature
+from leaderboard.board_text import board_signature
 from leaderboard.figures import Figure
 from leaderboard.figures.rank_differences import RankDifference, rank_differences
 

@@ -10,13 +10,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.made_once import made_once
+from annotations.integers import parse_integer
+from annotations.memoize import memoize
 from annotations.models import CorpusVersion
 from annotations.page import aspect_or_404, page, version_or_404
 from annotations.table_frame import page_writer
 from annotations.tables import Table
 from annotations.tables.to_html import TableWriter
-from annotations.whole_numbers import parse_integer
 from leaderboard.analyses import Look, all_kinds, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
@@ -94,7 +94,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
 
     @cache
     def table() -> TableWriter:
-        board = made_once(
+        board = memoize(
             ("system board", found.stored, effects.stored if effects else "", shown_kinds),
             lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
         )
@@ -104,13 +104,13 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     nearest = cache(lambda: _nearest(misleading.look))
     scale = version.scales.get(aspect)
     figure = cache(
-        lambda: made_once(
+        lambda: memoize(
             ("system means", found.stored, str(scale), shown_kinds),
             lambda: system_means_figure(document, scale, kinds),
         )
     )
     ranks = cache(
-        lambda: made_once(
+        lambda: memoize(
             ("ranks", found.stored, shown_kinds),
             lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
         )
@@ -180,7 +180,7 @@ def _more(
     known = {one["metric"] for one in document["metrics"]}
     requested = request.GET.get("metric", "")
     metric = requested if requested in known else ""
-    time_line = made_once(
+    time_line = memoize(
         ("time line", board.stored, tuple(kinds), metric),
         lambda: timeline_figure(document, kinds, metric),
     )
@@ -204,15 +204,15 @@ def _fill_misleading(section: Section, preserved_params: list[tuple[str, str]]) 
     document = found.answer
     if document is None:
         return
-    section.words = made_once(("misleading words", found.stored), lambda: misleading_text(document))
+    section.words = memoize(("misleading words", found.stored), lambda: misleading_text(document))
     if not section.more:
         return
     metric = section.more["metric"]
-    section.table = made_once(
+    section.table = memoize(
         ("misleading table", found.stored, tuple(preserved_params)),
         lambda: page_writer(misleading_table(document, found.computed_at, preserved_params)),
     )
-    section.figure = made_once(
+    section.figure = memoize(
         ("misleading figure", found.stored, metric), lambda: misleading_figure(document, metric)
     )
 
@@ -245,7 +245,7 @@ def _misleading(
     document = section.look.answer
     if document is None:
         return section
-    ordering = made_once(
+    ordering = memoize(
         ("metrics that order systems", section.look.stored), lambda: metrics_of(document)
     )
     known = [one["metric"] for one in ordering]
@@ -267,7 +267,7 @@ def _nearest(misleading: Look) -> list[str]:
     document = misleading.answer
     if document is None:
         return []
-    return made_once(("nearest to people", misleading.stored), lambda: nearest_to_people(document))
+    return memoize(("nearest to people", misleading.stored), lambda: nearest_to_people(document))
 
 
 def _rows(misleading: Section) -> list[RankDifference]:
@@ -304,10 +304,10 @@ def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> 
     found = section.look
     document = found.answer
     if document is not None and document["pairs"]:
-        section.words = made_once(
+        section.words = memoize(
             ("separating words", found.stored), lambda: separating_text(document)
         )
-        section.table = made_once(
+        section.table = memoize(
             ("separating table", found.stored),
             lambda: page_writer(separating_table(document, found.computed_at)),
         )

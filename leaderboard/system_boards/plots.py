@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from annotations.estimates import Estimate
-from leaderboard.board_words import board_signature
+from leaderboard.board_text import board_signature
 from leaderboard.figures import Figure, SystemMean, system_means
 from leaderboard.figures.profile import ProfileAspect, system_profile
 from leaderboard.figures.rank_intervals import RankRow, rank_intervals

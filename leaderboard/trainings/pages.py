@@ -17,7 +17,7 @@ from annotations.page import organisers_page, page
 from annotations.queries import newest_visible_versions
 from leaderboard.trainings.figures import figures_of
 from workers.metric_list import page_of
-from workers.pace import duration
+from workers.progress_rate import duration
 from workers.trainings import actions, deletion, queries, uses
 from workers.trainings.forms import TrainingForm
 from workers.trainings.models import Training

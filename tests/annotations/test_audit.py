@@ -16,7 +16,7 @@ from django.test import Client
 from annotations import actions, audit
 from annotations import audit_queries as queries
 from annotations.audit_queries import Params
-from annotations.audit_words import detail_items
+from annotations.audit_text import detail_items
 from annotations.models import AuditEntry
 from tests.annotations.stored import stored, two_systems
 from tests.campaigns.sets import made_user

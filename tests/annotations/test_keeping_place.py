@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Barrier, Thread
 
-from annotations.keeping_place import LRUCache
+from annotations.lru_cache import LRUCache
 
 
 @dataclass

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 from django.utils import translation
 
-from annotations import made_once as kept
-from annotations.made_once import made_once
+from annotations import memoize as kept
+from annotations.memoize import memoize
 
 
 @pytest.fixture(autouse=True)
@@ -26,21 +26,21 @@ class Made:
 
 
 def test_the_same_key_gets_the_same_object() -> None:
-    first = made_once(("board", "1.a"), lambda: Made("first"))
-    assert made_once(("board", "1.a"), lambda: Made("second")) is first
+    first = memoize(("board", "1.a"), lambda: Made("first"))
+    assert memoize(("board", "1.a"), lambda: Made("second")) is first
 
 
 def test_another_answer_is_made_anew() -> None:
-    made_once(("board", "1.a"), lambda: Made("first"))
-    assert made_once(("board", "1.b"), lambda: Made("second")).name == "second"
+    memoize(("board", "1.a"), lambda: Made("first"))
+    assert memoize(("board", "1.b"), lambda: Made("second")).name == "second"
 
 
 def test_another_language_is_made_anew() -> None:
-    made_once("board", lambda: Made("english"))
+    memoize("board", lambda: Made("english"))
     with translation.override("de"):
-        assert made_once("board", lambda: Made("deutsch")).name == "deutsch"
+        assert memoize("board", lambda: Made("deutsch")).name == "deutsch"
 
 
 def test_what_is_nothing_is_kept_too() -> None:
-    made_once("bands", lambda: None)
-    assert made_once("bands", lambda: Made("anew")) is None
+    memoize("bands", lambda: None)
+    assert memoize("bands", lambda: Made("anew")) is None

@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, connection
 
 from annotations.models import Corpus
-from annotations.one_moment import one_moment
+from annotations.read_snapshot import read_snapshot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +25,7 @@ def stored_by_somebody_else(slug: str) -> None:
 def test_what_others_store_meanwhile_is_of_a_later_moment() -> None:
     """And they need not wait."""
     stored_by_somebody_else("before")
-    with one_moment():
+    with read_snapshot():
         assert Corpus.objects.count() == 1
         stored_by_somebody_else("meanwhile")
         assert Corpus.objects.count() == 1
@@ -35,22 +35,22 @@ def test_what_others_store_meanwhile_is_of_a_later_moment() -> None:
 def test_in_a_caller_s_own_transaction_it_is_that_one_s_moment() -> None:
     from django.db import transaction
 
-    with transaction.atomic(), one_moment():
+    with transaction.atomic(), read_snapshot():
         Corpus.objects.create(slug="mine", name="mine")
     assert Corpus.objects.count() == 1
 
 
 def test_one_moment_within_another_is_the_same() -> None:
-    with one_moment():
+    with read_snapshot():
         assert Corpus.objects.count() == 0
         stored_by_somebody_else("meanwhile")
-        with one_moment():
+        with read_snapshot():
             assert Corpus.objects.count() == 0
     assert Corpus.objects.count() == 1
 
 
 def test_nothing_can_be_stored_inside_and_everything_afterwards() -> None:
     """Else it would be taken back without a word."""
-    with pytest.raises(DatabaseError), one_moment():
+    with pytest.raises(DatabaseError), read_snapshot():
         Corpus.objects.filter(slug="x").update(name="y")
     assert Corpus.objects.create(slug="after", name="after").pk

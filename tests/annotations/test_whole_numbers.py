@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotations.whole_numbers import DIGITS_OF_A_KEY, DIGITS_OF_A_NUMBER, parse_integer
+from annotations.integers import DIGITS_OF_A_KEY, DIGITS_OF_A_NUMBER, parse_integer
 
 
 @pytest.mark.parametrize(

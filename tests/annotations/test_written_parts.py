@@ -5,15 +5,15 @@ import pytest
 from django.template import Context, Template
 from django.test import RequestFactory
 
-from annotations import written_parts
-from annotations.keeping_place import LRUCache
+from annotations import fragment_cache
+from annotations.lru_cache import LRUCache
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept():
-    written_parts.forget()
+    fragment_cache.forget()
     yield
-    written_parts.forget()
+    fragment_cache.forget()
 
 
 def written(address, marks, text):
@@ -65,21 +65,21 @@ def test_text_is_escaped_when_it_is_written_and_when_it_is_kept():
 
 def test_a_part_counts_with_what_was_written(monkeypatch):
     """Four of 5,000 bytes fit into 20,000; the fifth takes the place of the first."""
-    monkeypatch.setattr(written_parts, "_place", LRUCache(20_000))
+    monkeypatch.setattr(fragment_cache, "_place", LRUCache(20_000))
     for key in "abcde":
-        written_parts.part(key, lambda key=key: key * 5_000)
-    assert [written_parts.part(key, lambda: "anew").written[:1] for key in "bcde"] == [
+        fragment_cache.part(key, lambda key=key: key * 5_000)
+    assert [fragment_cache.part(key, lambda: "anew").written[:1] for key in "bcde"] == [
         b"b",
         b"c",
         b"d",
         b"e",
     ]
-    assert written_parts.part("a", lambda: "anew").written == b"anew"
+    assert fragment_cache.part("a", lambda: "anew").written == b"anew"
 
 
 def test_endless_addresses_of_small_parts_do_not_fill_the_memory(monkeypatch):
     """The part of an empty board is a few bytes; its address may be eight thousand."""
-    monkeypatch.setattr(written_parts, "_place", place := LRUCache(20_000))
+    monkeypatch.setattr(fragment_cache, "_place", place := LRUCache(20_000))
     for number in range(50):
         written(f"/board/?x={number}{'x' * 8000}", ["1"], "small")
     assert len(place) == 10

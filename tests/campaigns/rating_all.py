@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
 from annotations.campaigns.models import Assignment, Conversation, Participation
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
-from annotations.campaigns.actions import desk
+from annotations.campaigns.actions import work_queue
 from annotations.campaigns.models import Campaign, Participation
 from tests.campaigns.sets import made_raters
 
@@ -34,7 +34,7 @@ def address(name: str, campaign: Campaign) -> str:
 
 
 def in_hand(rater: Participation) -> list[str]:
-    return [one.item.public_id for one in desk.fill_queue(rater).assignments]
+    return [one.item.public_id for one in work_queue.fill_queue(rater).assignments]
 
 
 def send(

@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from annotations.campaigns.actions import allocation
 from annotations.campaigns.actions.allocation import go_on_to_all, look
-from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.actions.terms import NothingToDo
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
 from annotations.campaigns.models import Assignment, Campaign, Look, Participation
 from annotations.campaigns.plan.evidence import LOOKS
 from annotations.campaigns.queries.allocation import (

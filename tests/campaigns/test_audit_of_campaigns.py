@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotations.campaigns.actions import checks, harvest, invitations, publishing, quality, setup
-from annotations.campaigns.actions.desk import Judgement, fill_queue, rate
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
 from annotations.campaigns.models import Assignment, Campaign, Item, Slot
 from annotations.models import AuditEntry
 from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version

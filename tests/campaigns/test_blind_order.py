@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from annotations.campaigns.actions import desk
+from annotations.campaigns.actions import work_queue
 from annotations.campaigns.actions.terms import Judgement
 from annotations.campaigns.models import Assignment, Item
 from annotations.campaigns.plan.draw import RECENT_ITEMS
@@ -44,9 +44,9 @@ def orders(folder: Path) -> NDArray[np.int64]:
     campaign = campaign_on(version, "turn", attention_every=None, raters_per_item=RATERS)
     campaign.items.exclude(role=Item.Role.REGULAR).delete()
     for rater in made_raters(campaign, RATERS):
-        while assignments := desk.fill_queue(rater).assignments:
+        while assignments := work_queue.fill_queue(rater).assignments:
             for one in assignments:
-                desk.rate(rater, one.item.public_id, Judgement(key="k", score=3))
+                work_queue.rate(rater, one.item.public_id, Judgement(key="k", score=3))
     met = Assignment.objects.filter(participation__campaign=campaign).order_by(
         "participation", "position"
     )
@@ -138,9 +138,9 @@ def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
     met = 0
     for rater in made_raters(campaign, 6):
         for _ in range(40):
-            desk.rate(
+            work_queue.rate(
                 rater,
-                desk.fill_queue(rater, 1).assignments[0].item.public_id,
+                work_queue.fill_queue(rater, 1).assignments[0].item.public_id,
                 Judgement(key="k", score=3),
             )
         order = rater.assignments.order_by("position").values_list(
@@ -172,9 +172,9 @@ def test_of_few_dialogues_a_check_comes_back_no_sooner_either() -> None:
     checks = 0
     for rater in made_raters(campaign, 6):
         for _ in range(20):
-            desk.rate(
+            work_queue.rate(
                 rater,
-                desk.fill_queue(rater, 1).assignments[0].item.public_id,
+                work_queue.fill_queue(rater, 1).assignments[0].item.public_id,
                 Judgement(key="k", score=3),
             )
         order = list(

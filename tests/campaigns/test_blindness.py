@@ -20,7 +20,14 @@ from django.contrib.auth import get_user_model
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.campaigns.actions import desk, hand, invitations, membership, quality, setup
+from annotations.campaigns.actions import (
+    invitations,
+    leases,
+    membership,
+    quality,
+    setup,
+    work_queue,
+)
 from annotations.campaigns.actions.terms import Judgement
 from annotations.campaigns.models import (
     Assignment,
@@ -287,13 +294,13 @@ def lose_two_items(rater: Rater, colleague: Participation) -> None:
     for loss in ("taken", "stake"):
         lost = a_regular_item(rater)
         if loss == "taken":
-            hand.put_back([lost.pk])
+            leases.put_back([lost.pk])
             taken = Assignment.objects.create(
                 participation=colleague, item=lost.item, position=0, claimed_at=timezone.now(),
-                lease_expires_at=hand.lease_end(timezone.now()),
+                lease_expires_at=leases.lease_end(timezone.now()),
             )  # fmt: skip
             Slot.objects.filter(item=lost.item).update(holder=taken)
-            desk.rate(colleague, lost.item.public_id, Judgement(key="theirs", score=2))
+            work_queue.rate(colleague, lost.item.public_id, Judgement(key="theirs", score=2))
         else:
             quality.declare_conflict(rater.participation.user, lost.item.system)
         answer = rater.submit(lost.item.public_id, f"lost-{loss}", have=NOBODYS)
@@ -309,7 +316,7 @@ def lose_two_items(rater: Rater, colleague: Participation) -> None:
 def a_regular_item(rater: Rater) -> Assignment:
     """In the rater's hands; attention items that come before it are rated."""
     while True:
-        held = desk.fill_queue(rater.participation).assignments
+        held = work_queue.fill_queue(rater.participation).assignments
         for assignment in held:
             if assignment.item.role == Item.Role.REGULAR:
                 return assignment
@@ -576,8 +583,8 @@ def test_a_closed_campaign_s_pages_are_still_blind(version: CorpusVersion) -> No
     """Systems are known from the corpus then; the rating pages say no more than they did."""
     campaign = campaign_on(version, "turn")
     (rater,) = made_raters(campaign, 1, guidelines_read=campaign.guidelines.get())
-    item = desk.fill_queue(rater).assignments[0].item.public_id
-    desk.rate(rater, item, Judgement(key="one", score=2))
+    item = work_queue.fill_queue(rater).assignments[0].item.public_id
+    work_queue.rate(rater, item, Judgement(key="one", score=2))
     setup.close(campaign)
     browser = WatchedBrowser()
     browser.force_login(rater.user)

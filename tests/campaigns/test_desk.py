@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotations.campaigns.actions import claims, desk
-from annotations.campaigns.actions.desk import (
+from annotations.campaigns.actions import claims, work_queue
+from annotations.campaigns.actions.work_queue import (
     Judgement,
     NotHanded,
     fill_queue,
@@ -354,7 +354,7 @@ def test_nothing_is_handed_out(change: dict[str, object], why: str) -> None:
     }
     Campaign.objects.filter(pk=campaign.pk).update(**moments)
     (rater,) = made_raters(campaign, 1)
-    assert fill_queue(rater) == desk.Desk((), why)
+    assert fill_queue(rater) == work_queue.Desk((), why)
 
 
 def test_a_pause_leaves_what_is_in_hand_but_does_not_renew_it() -> None:
@@ -365,7 +365,7 @@ def test_a_pause_leaves_what_is_in_hand_but_does_not_renew_it() -> None:
     assert fill_queue(rater).assignments == before
     let_leases_end(rater)
     assert renew(rater) is None
-    assert fill_queue(rater) == desk.Desk((), "paused")
+    assert fill_queue(rater) == work_queue.Desk((), "paused")
     assert not campaign.slots.filter(holder__isnull=False).exists()
 
 
@@ -374,5 +374,5 @@ def test_an_excluded_rater_gets_nothing() -> None:
     Participation.objects.filter(pk=rater.pk).update(
         state="excluded", exclusion_reason="asked to go", excluded_at=timezone.now()
     )
-    assert fill_queue(rater) == desk.Desk((), "excluded")
+    assert fill_queue(rater) == work_queue.Desk((), "excluded")
     assert rater.state == Participation.State.EXCLUDED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotations.campaigns.actions.desk import (
+from annotations.campaigns.actions.work_queue import (
     Judgement,
     fill_queue,
     give_back,

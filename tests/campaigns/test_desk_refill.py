@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotations.campaigns.actions import desk
-from annotations.campaigns.actions.desk import (
+from annotations.campaigns.actions import work_queue
+from annotations.campaigns.actions.work_queue import (
     Judgement,
     NotHanded,
     fill_queue,
@@ -68,7 +68,7 @@ def test_a_rating_is_stored_whatever_happens_to_the_next_item(
 ) -> None:
     (rater,) = made_raters(made_campaign(), 1)
     item = fill_queue(rater).assignments[0].item.public_id
-    claim, left = desk.claim_regular, iter(range(failures))
+    claim, left = work_queue.claim_regular, iter(range(failures))
 
     def breaks(holder: Participation, *arguments: object) -> Assignment | None:
         claimed = claim(holder, *arguments)  # half-way: the item is claimed, and must be free again
@@ -76,7 +76,7 @@ def test_a_rating_is_stored_whatever_happens_to_the_next_item(
             raise RuntimeError("the next item cannot be had")
         return claimed
 
-    monkeypatch.setattr(desk, "claim_regular", breaks)
+    monkeypatch.setattr(work_queue, "claim_regular", breaks)
     if failures == 1:
         assert len(rate_and_refill(rater, item, Judgement(key="a", score=4))[1].assignments) == 2
     else:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotations import staging
 from annotations.campaigns.actions import opening, publishing, setup
-from annotations.campaigns.actions.desk import CannotJoin, Judgement, fill_queue, join, rate
+from annotations.campaigns.actions.work_queue import CannotJoin, Judgement, fill_queue, join, rate
 from annotations.campaigns.models import (
     Assignment,
     Campaign,

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from annotations.campaigns.actions.desk import CannotJoin, join
+from annotations.campaigns.actions.work_queue import CannotJoin, join
 from annotations.campaigns.models import Campaign, Invitation, Participation
 from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_user

@@ -7,13 +7,13 @@ from functools import partial
 import pytest
 
 from annotations.campaigns.actions import collection
-from annotations.campaigns.actions.desk import Judgement, RatingsClosed, fill_queue, rate
 from annotations.campaigns.actions.quality import (
     declare_conflict,
     exclude,
     restore,
     withdraw_conflict,
 )
+from annotations.campaigns.actions.work_queue import Judgement, RatingsClosed, fill_queue, rate
 from annotations.campaigns.models import (
     Assignment,
     Campaign,

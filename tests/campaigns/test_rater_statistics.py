@@ -10,10 +10,10 @@ import pytest
 from annotations.campaigns.rater_statistics.checks import checks_passed
 from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
 from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, beside_others
-from annotations.campaigns.rater_statistics.pace import NO_TIMES, pace
+from annotations.campaigns.rater_statistics.response_time import NO_TIMES, pace
 from annotations.campaigns.rater_statistics.scale_use import scale_use
 from annotations.campaigns.rater_statistics.second_thoughts import second_thoughts
-from annotations.campaigns.rater_statistics.straight_lines import longest_run
+from annotations.campaigns.rater_statistics.straight_lining import longest_run
 
 NAN = float("nan")
 SCALE = (1, 2, 3, 4, 5)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotations.campaigns.actions.desk import (
+from annotations.campaigns.actions.work_queue import (
     ItemTaken,
     Judgement,
     NotHanded,

@@ -19,8 +19,8 @@ from annotations.campaigns.models import (
     Message,
     Participation,
 )
-from annotations.campaigns.queries import desk as queries
-from annotations.campaigns.queries.desk import item_view
+from annotations.campaigns.queries import work_queue as queries
+from annotations.campaigns.queries.work_queue import item_view
 from annotations.models import System
 from tests.campaigns.rating_browser import JSON, a_rater, address, browser_of, in_hand, send
 from tests.campaigns.sets import made_campaign, made_raters, made_user

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 
-from annotations.campaigns.actions import desk
+from annotations.campaigns.actions import work_queue
 from annotations.campaigns.models import Assignment, Campaign, Item, RatingRevision
 from annotations.campaigns.outbox import outbox_name
 from tests.campaigns.rating_browser import JSON, a_rater, address, browser_of, in_hand, send
@@ -153,7 +153,7 @@ def test_an_item_that_others_have_filled_is_told_kindly() -> None:
     campaign = made_campaign(k=1)
     rater, browser = a_rater(campaign)
     item = in_hand(rater)[0]
-    desk.give_back(rater)
+    work_queue.give_back(rater)
     other = made_raters(campaign, 1)[0]
     taken = Assignment.objects.create(
         participation=other,
@@ -172,7 +172,7 @@ def test_a_closed_campaign_is_told() -> None:
     campaign = made_campaign()
     rater, browser = a_rater(campaign)
     item = in_hand(rater)[0]
-    desk.give_back(rater)
+    work_queue.give_back(rater)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     answer = send(browser, campaign, item)
     assert (answer.status_code, answer.json()["ended"]) == (409, "closed")

@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.campaigns.actions import collection, invitations
-from annotations.campaigns.actions.desk import (
+from annotations.campaigns.actions.quality import remove, restore
+from annotations.campaigns.actions.work_queue import (
     CannotJoin,
     Judgement,
     RatingsClosed,
@@ -22,7 +23,6 @@ from annotations.campaigns.actions.desk import (
     rate,
     renew,
 )
-from annotations.campaigns.actions.quality import remove, restore
 from annotations.campaigns.models import (
     Assignment,
     Campaign,

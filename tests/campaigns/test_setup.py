@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotations.accounts import NameTaken
 from annotations.actions import CorpusHasResults, delete_corpus
-from annotations.campaigns.actions import checks, desk, invitations, setup
+from annotations.campaigns.actions import checks, invitations, setup, work_queue
 from annotations.campaigns.models import (
     Assignment,
     Campaign,
@@ -303,11 +303,11 @@ def test_published_ratings_keep_the_campaign_closed() -> None:
 def rated_campaign() -> Campaign:
     campaign = made_campaign()
     (rater,) = made_raters(campaign, 1)
-    (first, *_) = desk.fill_queue(rater).assignments
-    desk.rate(
+    (first, *_) = work_queue.fill_queue(rater).assignments
+    work_queue.rate(
         rater,
         first.item.public_id,
-        desk.Judgement(
+        work_queue.Judgement(
             key="k1", score=4, guidelines_id=campaign.guidelines.get().pk, active_ms=12_000
         ),
     )
@@ -379,7 +379,7 @@ def test_an_account_made_through_a_link_is_a_rater_s_and_joins() -> None:
 
 def test_no_account_is_left_where_joining_fails() -> None:
     invitation = invitations.invite(made_campaign(opened=False))
-    with pytest.raises(desk.CannotJoin):
+    with pytest.raises(work_queue.CannotJoin):
         invitations.join_with_new_account(invitation, "ada", "long enough words")
     assert not overview.takes_part(made_user("ada"), invitation.campaign)
 
@@ -442,7 +442,7 @@ def test_a_check_that_is_there_is_refused_and_nothing_is_stored() -> None:
 def test_a_check_that_raters_were_given_stays() -> None:
     campaign = made_campaign(training=[(1, 2)])
     (rater,) = made_raters(campaign, 1)
-    desk.fill_queue(rater)
+    work_queue.fill_queue(rater)
     (item,) = overview.checks_of(campaign)
     with pytest.raises(checks.CheckInUse):
         checks.delete_check(item)
@@ -465,10 +465,12 @@ def test_progress_counts_ratings_and_complete_items() -> None:
     first, second = made_raters(campaign, 2)
     for rater, number in ((first, 12), (second, 1)):
         for turn in range(number):
-            (held, *_) = desk.fill_queue(rater).assignments
-            desk.rate(rater, held.item.public_id, desk.Judgement(key=f"k{turn}", score=3))
-    desk.give_back(first)
-    desk.give_back(second)
+            (held, *_) = work_queue.fill_queue(rater).assignments
+            work_queue.rate(
+                rater, held.item.public_id, work_queue.Judgement(key=f"k{turn}", score=3)
+            )
+    work_queue.give_back(first)
+    work_queue.give_back(second)
     progress = overview.progress_of(campaign)
     assert (progress.done, progress.wanted, progress.items, progress.items_complete) == (
         13,
@@ -482,7 +484,7 @@ def test_progress_counts_ratings_and_complete_items() -> None:
 def test_what_is_in_hand_is_neither_done_nor_complete() -> None:
     campaign = made_campaign(k=1, dialogues=1, turns=1, systems=("northwind",))
     (rater,) = made_raters(campaign, 1)
-    desk.fill_queue(rater)
+    work_queue.fill_queue(rater)
     progress = overview.progress_of(campaign)
     assert (progress.done, progress.wanted, progress.items_complete) == (0, 1, 0)
 
@@ -503,11 +505,11 @@ def test_the_pace_is_this_campaign_s_once_it_has_ten_ratings() -> None:
     assert overview.response_time_of("turn", campaign).basis == "assumed"
     (rater,) = made_raters(campaign, 1)
     for number in range(10):
-        (held, *_) = desk.fill_queue(rater).assignments
-        desk.rate(
+        (held, *_) = work_queue.fill_queue(rater).assignments
+        work_queue.rate(
             rater,
             held.item.public_id,
-            desk.Judgement(key=f"k{number}", score=3, active_ms=1000 * (number + 1)),
+            work_queue.Judgement(key=f"k{number}", score=3, active_ms=1000 * (number + 1)),
         )
     own, other = (
         overview.response_time_of("turn", campaign),

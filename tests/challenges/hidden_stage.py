@@ -24,7 +24,7 @@ from annotations.models import (
 )
 from dialeval_site import tokens
 from leaderboard.analyses import look
-from leaderboard.challenges.actions.settling import settle
+from leaderboard.challenges.actions.finalising import settle
 from leaderboard.challenges.actions.work import log
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team, Webhook
 from leaderboard.models import SubmittedMetric, SubmittedScores

@@ -13,16 +13,16 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, System
 from leaderboard.challenges.actions import setup
+from leaderboard.challenges.actions.finalising import settle
 from leaderboard.challenges.actions.judge_budget import purse_of, set_judge_budget
 from leaderboard.challenges.actions.refusal import Refused
-from leaderboard.challenges.actions.settling import settle
 from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import judge_budget
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
 from workers import runs
-from workers.judges import purses
+from workers.judges import budgets
 from workers.judges.models import Purse
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -58,7 +58,7 @@ def post(client: Client, challenge: Challenge, **data: Any):
 def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_too(
     submission: Submission,
 ) -> None:
-    paying = purses.budgets_of(payer_of(submission))
+    paying = budgets.budgets_of(payer_of(submission))
     assert [
         one.name for one in paying if one.purse_id == purse_of(challenge_of(submission)).pk
     ] == ["the judges' budget of the challenge Cup"]
@@ -70,14 +70,14 @@ def test_scores_that_no_round_asks_for_are_not_the_challenge_s_to_pay(
 ) -> None:
     """Organisers judge a published submission with their corpus."""
     System.objects.filter(pk=submission.system_id).update(withheld=False)
-    (own,) = purses.budgets_of(payer_of(submission, f"{JUDGE}[samples=3]"))
+    (own,) = budgets.budgets_of(payer_of(submission, f"{JUDGE}[samples=3]"))
     assert Purse.objects.filter(pk=own.purse_id, judge_run__isnull=False).exists()
 
 
 def test_a_metric_is_the_round_s_however_it_is_written(submission: Submission) -> None:
     submission.round.private_metrics = [f"{JUDGE}[ seed=0, samples=3 ]"]
     submission.round.save()
-    assert len(purses.budgets_of(payer_of(submission, f"{JUDGE}[samples=3]"))) == 2
+    assert len(budgets.budgets_of(payer_of(submission, f"{JUDGE}[samples=3]"))) == 2
 
 
 def test_systems_of_two_challenges_are_paid_from_both(submission: Submission) -> None:
@@ -89,7 +89,7 @@ def test_systems_of_two_challenges_are_paid_from_both(submission: Submission) ->
         submission.version_id, JUDGE, (submission.system_id or 0, second.system_id or 0)
     )
     challenges = Challenge.objects.filter(
-        judge_purse__in=[one.purse_id for one in purses.budgets_of(payer)]
+        judge_purse__in=[one.purse_id for one in budgets.budgets_of(payer)]
     )
     assert {one.slug for one in challenges} == {"cup", "other"}
 
@@ -317,5 +317,5 @@ def test_what_was_handed_in_is_paid_by_its_challenge_when_the_round_no_longer_as
     assert submission.round is not None
     submission.round.metrics = ["word_f1"]
     submission.round.save()
-    paying = {one.purse_id for one in purses.budgets_of(payer_of(submission))}
+    paying = {one.purse_id for one in budgets.budgets_of(payer_of(submission))}
     assert purse_of(challenge_of(submission)).pk in paying

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.challenges.actions import sweeping, work
+from leaderboard.challenges.actions import maintenance, work
 from leaderboard.challenges.models import Notice, Round, Submission, Team
 from tests.challenges.sets import good_file, open_round, scored, submit, taken_in, team_with_member
 from workers import execution as metric_execution
@@ -143,7 +143,7 @@ def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
     MetricRun.objects.filter(system=ended.system).update(
         state=MetricRun.State.FAILED, error="no such model"
     )
-    monkeypatch.setattr(sweeping, "NOTIFICATIONS_PER_SWEEP", 1)
+    monkeypatch.setattr(maintenance, "NOTIFICATIONS_PER_SWEEP", 1)
     work.sweep()
     assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from dialeval_site import sweeping
+from dialeval_site import maintenance
 from leaderboard.challenges import tasks
 from leaderboard.challenges.models import Submission
 from tests.challenges.sets import open_round, submit, team_with_member
@@ -30,4 +30,4 @@ def test_the_task_gives_back_what_a_silent_worker_held() -> None:
 
 
 def test_workers_ask_for_it() -> None:
-    assert tasks.sweep.name in sweeping.SWEEPS
+    assert tasks.sweep.name in maintenance.SWEEPS

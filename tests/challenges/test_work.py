@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations.importers.problems import Problem
 from annotations.models import AuditEntry, CorpusVersion, Response, System, Turn
 from leaderboard.challenges import execution, validation
-from leaderboard.challenges.actions import judging, sweeping, work
+from leaderboard.challenges.actions import judging, maintenance, work
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import (
@@ -166,7 +166,7 @@ def test_a_lost_hint_is_sent_again_by_the_sweep(
 ) -> None:
     submission = submit(round, team)
     told = []
-    monkeypatch.setattr(sweeping, "send_hints", lambda rows: told.extend(rows) or len(told))
+    monkeypatch.setattr(maintenance, "send_hints", lambda rows: told.extend(rows) or len(told))
     work.sweep()
     assert (submission.pk, "cpu") in told
 
@@ -176,7 +176,7 @@ def test_a_file_of_responses_is_for_the_queue_cpu_and_a_prompt_for_llm(
 ) -> None:
     file, prompt = submit(round, team), submit(round, team, data=b"{}", track="prompt")
     told = []
-    monkeypatch.setattr(sweeping, "send_hints", lambda rows: told.extend(rows) or len(told))
+    monkeypatch.setattr(maintenance, "send_hints", lambda rows: told.extend(rows) or len(told))
     work.sweep()
     assert set(told) >= {(file.pk, "cpu"), (prompt.pk, "llm")}
 

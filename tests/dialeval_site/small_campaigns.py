@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
 
-from annotations.campaigns.actions import chat, collection, desk, quality, setup
+from annotations.campaigns.actions import chat, collection, quality, setup, work_queue
 from annotations.campaigns.actions.terms import Judgement
 from annotations.campaigns.models import (
     Campaign,
@@ -95,10 +95,10 @@ def _attention_item(campaign: Campaign) -> str:
 def _items(raters: dict[str, Participation]) -> dict[str, str]:
     """One in the hands of each; the one of the matrix has rated one before."""
     taking_part = raters[TAKING_PART]
-    first = desk.fill_queue(taking_part, 1).assignments[0]
-    desk.rate(taking_part, first.item.public_id, Judgement(key="first", score=4))
+    first = work_queue.fill_queue(taking_part, 1).assignments[0]
+    work_queue.rate(taking_part, first.item.public_id, Judgement(key="first", score=4))
     return {
-        name: desk.fill_queue(rater, 1).assignments[0].item.public_id
+        name: work_queue.fill_queue(rater, 1).assignments[0].item.public_id
         for name, rater in raters.items()
     }
 
@@ -112,7 +112,7 @@ def _chats(raters: dict[str, Participation]) -> dict[str, str]:
     """Long enough to be ended."""
     begun: dict[str, Conversation] = {}
     for name, rater in raters.items():
-        begun[name] = chat.conversation_of(desk.fill_queue(rater, 1).assignments[0])
+        begun[name] = chat.conversation_of(work_queue.fill_queue(rater, 1).assignments[0])
         for number in (1, 2):
             chat.say(begun[name], f"Question {number}?", f"key-{number}")
             answered(begun[name])
@@ -128,8 +128,8 @@ def _rooms(raters: dict[str, Participation]) -> dict[str, str]:
 def _closed_campaign(version: CorpusVersion, user: User) -> None:
     campaign = made_campaign("turn", version=version, slug=CLOSED, k=1)
     rater = Participation.objects.create(campaign=campaign, user=user, position=0)
-    item = desk.fill_queue(rater, 1).assignments[0].item
-    desk.rate(rater, item.public_id, Judgement(key="only", score=2))
+    item = work_queue.fill_queue(rater, 1).assignments[0].item
+    work_queue.rate(rater, item.public_id, Judgement(key="only", score=2))
     setup.close(campaign)
 
 

@@ -24,7 +24,7 @@ from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from dialeval_site.tasks import tell_former_address
 from tests.challenges.receivers import mail_receiver
 from tests.dialeval_site.authenticator import code_of
-from workers import hints
+from workers import notifications
 
 PASSWORD = "a door of seven colours"
 KEY = "3132333435363738393031323334353637383930"
@@ -230,7 +230,9 @@ def letters_asked_for(
     """What is put before the workers. The task itself is called by the test of the letter."""
     given: list[list[str]] = []
     settings.SENDS_EMAIL = True
-    monkeypatch.setattr(hints.current_app, "send_task", lambda _task, args, **_: given.append(args))
+    monkeypatch.setattr(
+        notifications.current_app, "send_task", lambda _task, args, **_: given.append(args)
+    )
     return given
 
 
@@ -271,7 +273,7 @@ def test_a_broker_that_is_away_keeps_no_address_from_being_changed(
     def away(*_: Any, **__: Any) -> None:
         raise OSError("no broker")
 
-    monkeypatch.setattr(hints.current_app, "send_task", away)
+    monkeypatch.setattr(notifications.current_app, "send_task", away)
     client.force_login(ada)
     for email in ("old@example.org", "new@example.org"):
         assert change_email(client, email).status_code == 302

@@ -19,9 +19,9 @@ from django.urls import reverse
 from annotations import rates
 from annotations.models import AuditEntry, CorpusVersion
 from dialeval_site import api as api_module
-from dialeval_site.api_door import ApiGate
+from dialeval_site.api_gate import ApiGate
 from dialeval_site.api_pages import pages_of
-from dialeval_site.headers_alone import HeadMiddleware
+from dialeval_site.head_requests import HeadMiddleware
 from leaderboard import exports
 from tests.api_client import Program, all_items, program_of
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person

@@ -24,7 +24,7 @@ from django.utils.http import urlsafe_base64_encode
 from annotations import audit
 from annotations.accounts import accounts_that_may_act, is_demo_account, may_act
 from annotations.campaigns.actions import invitations
-from annotations.campaigns.actions.desk import CannotJoin, fill_queue, join
+from annotations.campaigns.actions.work_queue import CannotJoin, fill_queue, join
 from annotations.campaigns.models import Conversation, Invitation, Message
 from annotations.models import Corpus, DemoAccount
 from dialeval_site import api, demo, password_reset, second_step, tokens
@@ -42,10 +42,10 @@ from tests.challenges.test_hidden_references import patterns
 from tests.conftest import made_site
 from tests.site import wait_until
 from workers import answering
-from workers.judges import purses
+from workers.judges import budgets
 from workers.judges.actions import start_judge_run
-from workers.judging.book import BudgetSpent
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import BudgetSpent
 from workers.metrics.configuration import parse
 
 pytestmark = pytest.mark.django_db
@@ -304,17 +304,17 @@ def test_no_judge_is_paid_for_what_the_demo_began(
     run = start_judge_run(round.version, judge, systems, tokens=None, usd=None, by=organiser)
     of_run = BillingContext(round.version_id, judge.text, ())
     of_submission = BillingContext(round.version_id, "another judge", (submission.system_id,))
-    assert purses.budgets_of(of_run)
-    assert purses.budgets_of(of_submission)
+    assert budgets.budgets_of(of_run)
+    assert budgets.budgets_of(of_submission)
     go_into_production(settings)
     for payer in (of_run, of_submission):
         with pytest.raises(BudgetSpent, match="disabled on this site"):
-            purses.budgets_of(payer)
+            budgets.budgets_of(payer)
     mara = made_user("mara", "organiser")
     start_judge_run(round.version, judge, systems, tokens=None, usd=None, by=mara)
     run.refresh_from_db()
     assert run.created_by == mara, "whoever starts it again answers for it"
-    assert purses.budgets_of(of_run)
+    assert budgets.budgets_of(of_run)
 
 
 # --- databases of older versions ------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from django.test import RequestFactory
 
 from dialeval_site import log_context
-from dialeval_site.api_door import _in_one_form
+from dialeval_site.api_gate import _in_one_form
 from dialeval_site.error_pages import server_error
 from dialeval_site.error_reports import Scrubbed
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dialeval_site import expired_sessions, sweeping, tasks
+from dialeval_site import expired_sessions, maintenance, tasks
 
 pytestmark = pytest.mark.django_db
 
@@ -40,4 +40,4 @@ def test_many_are_removed_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_workers_ask_for_it() -> None:
-    assert tasks.sweep.name == sweeping.REFRESH
+    assert tasks.sweep.name == maintenance.REFRESH

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from dialeval_site import log_context, task_context
 from dialeval_site.logs import Json, Line, NoSweeps, configuration
+from dialeval_site.maintenance import REFRESH, SWEEPS
 from dialeval_site.request_ids import HEADER, AccessLog, RequestIds
-from dialeval_site.sweeping import REFRESH, SWEEPS
 from tests.dialeval_site.documents import sections, text_of
 
 

@@ -18,7 +18,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from dialeval_site import password_reset, password_views, tokens
 from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from tests.challenges.receivers import MailReceiver, mail_receiver
-from workers import hints
+from workers import notifications
 
 pytestmark = pytest.mark.django_db
 PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
@@ -54,7 +54,9 @@ def post_office(settings: Any) -> Iterator[MailReceiver]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is put before the workers. The task itself is called by the tests."""
     given: list[str] = []
-    monkeypatch.setattr(hints.current_app, "send_task", lambda _task, args, **_: given.extend(args))
+    monkeypatch.setattr(
+        notifications.current_app, "send_task", lambda _task, args, **_: given.extend(args)
+    )
     return given
 
 

@@ -18,8 +18,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from annotations.campaigns.actions import desk
-from annotations.campaigns.actions.desk import Judgement
+from annotations.campaigns.actions import work_queue
+from annotations.campaigns.actions.work_queue import Judgement
 from annotations.campaigns.models import Campaign, ChatSystem, Guidelines, Item, Participation, Room
 from annotations.models import Corpus, Dialogue, Response, System, Turn
 from annotations.roles import ORGANISER
@@ -199,8 +199,8 @@ def test_pages_of_the_end(why: str, of_campaign: dict[str, Any], of_rater: dict[
     campaign = in_greek(made_campaign(k=1, dialogues=1, turns=1))
     rater, browser = rater_of(campaign)
     if why == "finished":
-        while given := desk.fill_queue(rater).assignments:
-            desk.rate(rater, given[0].item.public_id, Judgement(key="k", score=3))
+        while given := work_queue.fill_queue(rater).assignments:
+            work_queue.rate(rater, given[0].item.public_id, Judgement(key="k", score=3))
     Campaign.objects.filter(pk=campaign.pk).update(**of_campaign)
     Participation.objects.filter(pk=rater.pk).update(**of_rater)
     assert shown(browser, at("rating-work", campaign)) == []
@@ -211,7 +211,7 @@ def test_pages_of_the_end(why: str, of_campaign: dict[str, Any], of_rater: dict[
 def test_the_page_of_one_who_waits() -> None:
     campaign = in_greek(made_campaign(k=1, dialogues=1, turns=1))
     (holds, _), (_, waits) = rater_of(campaign), rater_of(campaign)
-    assert len(desk.fill_queue(holds).assignments) == 2  # 2 systems × 1 turn: both are taken
+    assert len(work_queue.fill_queue(holds).assignments) == 2  # 2 systems × 1 turn: both are taken
     assert shown(waits, at("rating-work", campaign)) == []
 
 
@@ -252,8 +252,10 @@ def test_organisers_pages(name: str) -> None:
     (rater,) = made_raters(in_greek(campaign), 1)
     if campaign.kind == "turn":
         for place in range(3):
-            given = desk.fill_queue(rater).assignments
-            desk.rate(rater, given[0].item.public_id, Judgement(key=f"k{place}", score=place + 2))
+            given = work_queue.fill_queue(rater).assignments
+            work_queue.rate(
+                rater, given[0].item.public_id, Judgement(key=f"k{place}", score=place + 2)
+            )
     _rewrite(get_user_model(), "username")
     organiser = get_user_model().objects.create_user(greek("organiser"))
     organiser.groups.add(Group.objects.get_or_create(name=ORGANISER)[0])

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotations.campaigns.models import Campaign, Participation
 from annotations.models import Corpus
 from annotations.roles import ORGANISER, RATER
-from dialeval_site.what_is_next import MOST, Next, what_is_next
+from dialeval_site.next_actions import MOST, Next, next_actions
 from tests.campaigns.sets import made_campaign, made_user, made_version
 from tests.challenges.sets import open_challenge, open_round, submit, team_with_member
 
@@ -54,7 +54,7 @@ def join(campaign: Campaign, user: Any) -> Participation:
 def test_a_visitor_is_led_to_the_open_challenge_and_to_no_draft() -> None:
     challenge = open_challenge(name="Spring task")
     open_challenge(name="Secret task", state="draft")
-    steps = what_is_next(AnonymousUser(), [])
+    steps = next_actions(AnonymousUser(), [])
     assert words_of(steps) == {
         "Take part in a challenge": "Spring task.",
         "Log in": "To rate, to submit, or to organise.",
@@ -71,17 +71,17 @@ def test_a_rater_reads_what_to_rate_and_how_far_it_is() -> None:
     join(paused, rater)
     paused.state = "paused"
     paused.save()
-    assert words_of(what_is_next(rater, [])) == {"Rate “Tea talks”": "0 of 12 rated."}
+    assert words_of(next_actions(rater, [])) == {"Rate “Tea talks”": "0 of 12 rated."}
 
 
 def test_a_rater_who_may_join_is_told_so_and_one_who_failed_the_practice_is_not() -> None:
     rater, campaign = made_user("ada", RATER), named("Tea talks")
     campaign.groups.add(rater.groups.get())
-    assert words_of(what_is_next(rater, [])) == {"Look at “Tea talks”": "You may join it."}
+    assert words_of(next_actions(rater, [])) == {"Look at “Tea talks”": "You may join it."}
     one = join(campaign, rater)
     one.qualification = "failed"
     one.save()
-    assert "Rate “Tea talks”" not in words_of(what_is_next(rater, []))
+    assert "Rate “Tea talks”" not in words_of(next_actions(rater, []))
 
 
 def test_a_team_reads_its_limits_its_deadline_and_its_latest_submission() -> None:
@@ -90,7 +90,7 @@ def test_a_team_reads_its_limits_its_deadline_and_its_latest_submission() -> Non
     round = open_round(closes_at=ends)
     team, user = team_with_member(round.challenge)
     submit(round, team, user, name="first try")
-    (step,) = what_is_next(user, [])
+    (step,) = next_actions(user, [])
     assert step.words == f"Submit to “{round.challenge.name} · {round.name}”"
     assert step.remark == (
         f"4 of 5 attempts left today, 99 of 100 in all. Closes {ends:%Y-%m-%d %H:%M} UTC. Latest: "
@@ -106,7 +106,7 @@ def test_rounds_that_are_over_or_of_a_disqualified_team_lead_nobody() -> None:
     team.disqualified_at, team.disqualification = timezone.now(), "two teams of the same people"
     team.save()
     for one in (user, disqualified):
-        assert not [step for step in what_is_next(one, []) if step.words.startswith("Submit")]
+        assert not [step for step in next_actions(one, []) if step.words.startswith("Submit")]
 
 
 def test_an_organiser_reads_what_waits_and_trouble_comes_first() -> None:
@@ -121,7 +121,7 @@ def test_an_organiser_reads_what_waits_and_trouble_comes_first() -> None:
         state="failed", error="the machine was full", ended_at=timezone.now(),
         day=None, day_place=None, total_place=None,
     )  # fmt: skip
-    steps = what_is_next(organiser, [])
+    steps = next_actions(organiser, [])
     assert words_of(steps) == {
         f"See to submissions of “{round.challenge.name}”": "1 failed in the last 7 days.",
         "Follow “Tea talks”": "0 of 24 ratings.",
@@ -137,7 +137,7 @@ def test_what_one_organises_nobody_else_is_told() -> None:
     open_challenge(name="Next year", state="draft")
     for user in (AnonymousUser(), made_user("ada", RATER)):
         assert not [
-            step for step in what_is_next(user, []) if "Tea" in step.words or "year" in step.words
+            step for step in next_actions(user, []) if "Tea" in step.words or "year" in step.words
         ]
 
 

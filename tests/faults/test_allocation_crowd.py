@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from annotations.campaigns.actions import allocation
-from annotations.campaigns.actions.desk import Judgement, fill_queue, rate_and_refill
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate_and_refill
 from annotations.campaigns.models import Assignment, Campaign, Look, Participation, Slot
 from annotations.campaigns.plan.evidence import LOOKS
 from tests.campaigns.sets import made_campaign, made_raters

@@ -20,7 +20,14 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from annotations.agreement.report import agreement_report
-from annotations.campaigns.actions.desk import ItemTaken, Judgement, Stored, fill_queue, rate, skip
+from annotations.campaigns.actions.work_queue import (
+    ItemTaken,
+    Judgement,
+    Stored,
+    fill_queue,
+    rate,
+    skip,
+)
 from annotations.campaigns.models import Assignment, Campaign, Participation, RatingRevision, Slot
 from annotations.campaigns.queries.ratings import campaign_matrix
 from tests.campaigns.sets import made_campaign, made_raters

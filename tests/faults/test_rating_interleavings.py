@@ -19,7 +19,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import connections
 
 from annotations.campaigns.actions import chat, collection, publishing, quality, setup
-from annotations.campaigns.actions.desk import (
+from annotations.campaigns.actions.work_queue import (
     ItemTaken,
     Judgement,
     NotHanded,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from workers.judging.book import ResponseCache
 from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.engine import Dispatcher, nobody_watches
+from workers.judging.dispatcher import Dispatcher, nobody_watches
 from workers.judging.limits import Limits
-from workers.judging.memory_book import MemoryResponseCache
+from workers.judging.memory_cache import MemoryResponseCache
 from workers.judging.rates import Pace, Unlimited
+from workers.judging.response_cache import ResponseCache
 from workers.language_models.client import Endpoint, Message
 
 

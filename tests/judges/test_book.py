@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from workers.judges.book import DatabaseResponseCache, calls_paid_here
 from workers.judges.models import StoredAnswer, StoredRequest
+from workers.judges.response_cache import DatabaseResponseCache, calls_paid_here
 from workers.judges.rows import request_of
-from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call, ChatRequest, TokenChance
 from workers.judging.costs import Price
+from workers.judging.response_cache import Estimate
 from workers.language_models.client import Message
 
 pytestmark = pytest.mark.django_db
@@ -247,7 +247,7 @@ def test_what_came_is_put_down_over_a_new_connection_where_the_database_dropped_
     """It is paid for: a database that begins anew is no reason to ask again."""
     from django.db import InterfaceError
 
-    from workers.judges import book as books
+    from workers.judges import response_cache as books
 
     tries = []
 

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from tests.judges.prompts import prompt, written
 from workers.judging.prompt_file import OUR_PROMPTS, own_prompt
-from workers.judging.prompt_remarks import remarks
+from workers.judging.prompt_warnings import remarks
 
 
 def checked(path, *arguments):

@@ -13,14 +13,14 @@ from annotations.estimates import Undefined
 from tests.campaigns.sets import made_version
 from tests.judges.speaking_endpoint import Server, score_of, speaking
 from tests.workers.metrics.judges import turn
-from workers.judges.desks import SiteClients
+from workers.judges.judge_clients import SiteClients
 from workers.judges.models import EndpointDialect, JudgeRun, Purse, StoredAnswer
 from workers.judges.rows import dialect_at
-from workers.judging import desk
-from workers.judging.book import BudgetSpent, EndpointFailed
-from workers.judging.desk import BillingContext
+from workers.judging import judge_client
 from workers.judging.dialects import Dialect
 from workers.judging.endpoints import address_of
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import BudgetSpent, EndpointFailed
 from workers.metrics.configuration import Configuration, parse
 from workers.metrics.registry import all_metrics
 
@@ -60,10 +60,10 @@ SPEECHES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def _site_desks() -> Iterator[None]:
-    before = desk.at_hand()
-    desk.use(SiteClients())
+    before = judge_client.at_hand()
+    judge_client.use(SiteClients())
     yield
-    desk.use(before)
+    judge_client.use(before)
 
 
 def judged(server: Server, settings: LazySettings, text: str, said: list[str] | None = None) -> Any:

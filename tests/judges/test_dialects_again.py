@@ -18,7 +18,7 @@ from tests.judges.run_pages import page
 from tests.judges.speaking_endpoint import Server, speaking
 from tests.judges.test_dialects import SAID, _site_desks, is_right, judged
 from tests.workers.metrics.judges import turn
-from workers.judges.desks import learner_for
+from workers.judges.judge_clients import learner_for
 from workers.judges.models import EndpointDialect
 from workers.judges.rows import dialect_at, keep_dialect
 from workers.judging.calls import Answer, ChatRequest

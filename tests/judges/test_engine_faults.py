@@ -13,8 +13,8 @@ import pytest
 from tests.judges.calls import ask_all, call_for, engine_for
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from workers.judging import retries
-from workers.judging.book import EndpointFailed
-from workers.judging.memory_book import Answers, MemoryResponseCache
+from workers.judging.memory_cache import Answers, MemoryResponseCache
+from workers.judging.response_cache import EndpointFailed
 from workers.language_models.client import Endpoint
 
 

@@ -12,12 +12,12 @@ import pytest
 from annotations.models import CorpusVersion, Response
 from tests.campaigns.sets import made_version
 from workers import runs, scoring
-from workers.judges.book import DatabaseResponseCache
 from workers.judges.estimates import JudgeEstimate, estimate, format_cost
 from workers.judges.models import EndpointDialect
+from workers.judges.response_cache import DatabaseResponseCache
 from workers.judges.run_estimate import estimated as shown
-from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call
+from workers.judging.response_cache import Estimate
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 from workers.queries import examples_of

@@ -20,11 +20,11 @@ from tests.judges.loopback_server import KEY, Loopback
 from workers import deadlines, execution, runs, scoring
 from workers.judges import actions, watch
 from workers.judges.actions import Refused, resume, set_budget, start_judge_run, stop
+from workers.judges.budgets import judge_run_of
 from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
-from workers.judges.purses import judge_run_of
 from workers.judges.watch import Watch
-from workers.judging.book import Stopped
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import Stopped
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -221,7 +221,7 @@ def stopping_after(calls: int) -> Callable[[Watch], None]:
 
 def cut_short_after(monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
     """It looks every second; here after each answer."""
-    monkeypatch.setattr("workers.judging.asking.WATCH_SECONDS", 0.0)
+    monkeypatch.setattr("workers.judging.scheduler.WATCH_SECONDS", 0.0)
     monkeypatch.setattr(Watch, "__call__", stopping_after(calls))
 
 
@@ -261,7 +261,7 @@ def test_a_task_that_took_too_long_is_given_back_where_answers_came(
         if watch.calls_paid_here() > self.paid_before:
             raise SoftTimeLimitExceeded
 
-    monkeypatch.setattr("workers.judging.asking.WATCH_SECONDS", 0.0)
+    monkeypatch.setattr("workers.judging.scheduler.WATCH_SECONDS", 0.0)
     monkeypatch.setattr(Watch, "__call__", look)
     start(version)
     execution.compute(MetricRun.objects.order_by("pk")[0].pk)

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from tests.workers.metrics.judges import turn
-from workers.judging import desk
-from workers.judging.book import EndpointFailed
+from workers.judging import judge_client
 from workers.judging.calls import Answer, Call, ChatRequest
 from workers.judging.endpoints import SiteEndpoint
+from workers.judging.in_process_clients import InProcessClients
 from workers.judging.limits import Limits
-from workers.judging.plain_desks import InProcessClients
+from workers.judging.response_cache import EndpointFailed
 from workers.language_models.client import Endpoint, Message
 from workers.language_models.server import PACKAGED_MODEL_NAME, local_server
 from workers.metrics.configuration import parse
@@ -41,7 +41,7 @@ def site_of(endpoint: Endpoint) -> SiteEndpoint:
 
 @pytest.fixture
 def at_hand(desks: InProcessClients, monkeypatch: pytest.MonkeyPatch) -> InProcessClients:
-    monkeypatch.setattr(desk, "_at_hand", desks)
+    monkeypatch.setattr(judge_client, "_at_hand", desks)
     return desks
 
 

@@ -7,11 +7,11 @@ from decimal import Decimal
 import pytest
 
 from tests.judges.calls import call_for
-from workers.judging import memory_book
-from workers.judging.book import BudgetSpent, Estimate
+from workers.judging import memory_cache
 from workers.judging.calls import Answer
 from workers.judging.costs import Price
-from workers.judging.memory_book import Answers, MemoryResponseCache
+from workers.judging.memory_cache import Answers, MemoryResponseCache
+from workers.judging.response_cache import BudgetSpent, Estimate
 
 ONE = Estimate(10, Decimal("0.01"))
 ANSWER = Answer("answered", text="4", input_tokens=5, output_tokens=1)
@@ -82,7 +82,7 @@ def test_an_unpriced_call_counts_in_tokens_alone() -> None:
 
 
 def test_it_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_book, "MOST_ANSWERS", 3)
+    monkeypatch.setattr(memory_cache, "MOST_ANSWERS", 3)
     book, calls = MemoryResponseCache(), [call_for(number) for number in range(5)]
     book.claim([(call, ONE) for call in calls])
     book.put([(call, ANSWER) for call in calls])

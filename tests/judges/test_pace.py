@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workers.judges.models import Pace
-from workers.judges.pace import SharedRateLimit
+from workers.judges.rate_limit import SharedRateLimit
 
 pytestmark = pytest.mark.django_db
 

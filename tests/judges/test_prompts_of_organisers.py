@@ -15,7 +15,7 @@ from workers.judges import prompt_actions, prompt_queries, prompt_uses, trials
 from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion, Purse, Trial
 from workers.judges.prompt_actions import Refused
 from workers.judges.prompt_uses import Naming
-from workers.judging import prompt_shelf
+from workers.judging import prompt_registry
 from workers.metrics.configuration import parse
 
 
@@ -46,7 +46,7 @@ def test_a_prompt_is_stored_with_its_first_version_and_a_line_in_the_log() -> No
 @pytest.mark.django_db
 def test_a_stored_version_is_on_the_shelf_and_makes_a_judge() -> None:
     version = written()
-    assert prompt_shelf.text_of("kind-words@1") == TEXT
+    assert prompt_registry.text_of("kind-words@1") == TEXT
     assert configuration_of(version).text == "judge[model=judge-a,prompt=kind-words@1]"
 
 
@@ -57,7 +57,7 @@ def test_a_stored_version_is_on_the_shelf_and_makes_a_judge() -> None:
 )
 def test_anything_else_is_not_on_the_shelf(name: str) -> None:
     written()
-    assert prompt_shelf.text_of(name) is None
+    assert prompt_registry.text_of(name) is None
 
 
 @pytest.mark.django_db

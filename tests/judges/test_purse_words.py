@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from workers.judges.purse_words import money
+from workers.judges.budget_text import money
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ from django.utils import timezone
 from tests.at_once import at_once
 from tests.campaigns.sets import made_version
 from tests.judges.test_book import answer, call
-from workers.judges import purses
-from workers.judges.book import DatabaseResponseCache
+from workers.judges import budgets
 from workers.judges.budget_form import BudgetForm
+from workers.judges.budget_text import spent_figures
+from workers.judges.budgets import ChargedCall, budgets_of, default_limits, judge_run_of
 from workers.judges.ledger import balance_of
 from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
-from workers.judges.purse_words import spent_figures
-from workers.judges.purses import ChargedCall, budgets_of, default_limits, judge_run_of
-from workers.judging.book import BudgetSpent, Claimed, Estimate
+from workers.judges.response_cache import DatabaseResponseCache
 from workers.judging.calls import Answer, Call
 from workers.judging.costs import Price
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import BudgetSpent, Claimed, Estimate
 
 pytestmark = pytest.mark.django_db
 
@@ -316,7 +316,7 @@ def test_registered_providers_pay_too_in_the_order_of_keys(
     own = judge_run_of(version.pk, "cpdscore_detail").purse
     challenge = purse(pk=own.pk + 1000)
     monkeypatch.setattr(
-        purses,
+        budgets,
         "_providers",
         [lambda payer: [ChargedCall(challenge.pk, f"for {payer.configuration}")]],
     )

@@ -9,7 +9,7 @@ import pytest
 
 from tests.judges.calls import call_for
 from workers.judging.calls import TokenChance
-from workers.judging.engine import body_of
+from workers.judging.dispatcher import body_of
 from workers.judging.replies import answer_of
 from workers.language_models.asynchronous import LONGEST_TEXT, Reply, UnreadableReply, reply_of
 from workers.language_models.client import Endpoint

@@ -18,7 +18,7 @@ from tests.judges.run_pages import DETAIL, card, fail, finish, page, press, runs
 from workers import runs
 from workers.judges import actions, money
 from workers.judges.models import JudgeRun, Purse
-from workers.judges.run_lines import judge_lines
+from workers.judges.run_progress import judge_lines
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -49,7 +49,7 @@ def test_running(
     """Two systems done of three, the third half: 15 of 18 responses. The clock of the pace stands
     still."""
     now = timezone.now()
-    monkeypatch.setattr("workers.pace.timezone", SimpleNamespace(now=lambda: now))
+    monkeypatch.setattr("workers.progress_rate.timezone", SimpleNamespace(now=lambda: now))
     started(version)
     finish(DETAIL, ["ann", "bob"], [3.0] * 6)
     later, begun = now + timezone.timedelta(hours=1), now - timezone.timedelta(seconds=10)

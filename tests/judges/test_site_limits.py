@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.judges.desks import limits_for
+from workers.judges.judge_clients import limits_for
 from workers.judging.endpoints import SiteEndpoint
 from workers.language_models.server import PACKAGED_MODEL_NAME, PARALLEL_CONVERSATIONS
 

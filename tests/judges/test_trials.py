@@ -342,7 +342,7 @@ def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(
 def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from workers.judging.book import Stopped
+    from workers.judging.response_cache import Stopped
 
     monkeypatch.setattr(
         trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits"))
@@ -360,7 +360,7 @@ def test_a_trial_that_comes_no_further_is_given_up(
 ) -> None:
     """Given back each time, it would be begun for ever: an endpoint may keep it waiting until the
     task's time is up."""
-    from workers.judging.book import Stopped
+    from workers.judging.response_cache import Stopped
 
     settings.MAX_ATTEMPTS = 2
     monkeypatch.setattr(

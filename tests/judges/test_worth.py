@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.template import Context, Template
 
-from workers.judging.worth import caveat_in_short, caveat_of, caveat_of_model, judge_of
+from workers.judging.caveat import caveat_in_short, caveat_of, caveat_of_model, judge_of
 from workers.metrics.configuration import parse
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotations.models import CorpusVersion, System
 from leaderboard.judges.tables import bias_sentences
-from leaderboard.queries.judge_hygiene import judge_hygiene
+from leaderboard.queries.judge_bias import judge_bias
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from tests.leaderboard.judged import DIALOGUES, EXPECTED, judged_run, system_of
 from workers.metrics.judge_trace import JudgeTrace
@@ -175,7 +175,7 @@ def test_the_length_of_a_dialogue_is_the_mean_over_its_responses(tmp_path) -> No
         configuration=DIALOGUES,
         undefined={0: "a turn is missing"},
     )
-    found = judge_hygiene(version, "overall", DIALOGUES, resamples=10)
+    found = judge_bias(version, "overall", DIALOGUES, resamples=10)
     assert found["verbosity"]["mean_words"] == pytest.approx((2 + 1 + 2 + 1) / 4)
 
 

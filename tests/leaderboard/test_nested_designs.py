@@ -25,7 +25,7 @@ from leaderboard.challenges.validation import answered_places, layout_of
 from leaderboard.queries.system_pair import system_pair
 from leaderboard.report.contents import contents_of
 from workers import queries
-from workers.judges.run_lines import JudgeProgress
+from workers.judges.run_progress import JudgeProgress
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotations.actions import data_changed
 from annotations.models import CorpusVersion, System
-from leaderboard.analyses import Kind, drop, kinds, look, registered, rows, upkeep, whole
+from leaderboard.analyses import Kind, drop, kinds, look, refresh, registered, rows, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -116,7 +116,7 @@ def test_a_young_answer_may_stand_for_a_while(
     for _ in range(100):
         changed(version)
         assert look(version, "test").state == "stale"
-        assert upkeep.renew() == 0
+        assert refresh.renew() == 0
         compute(row().pk)
     assert question.times == 1
 
@@ -316,11 +316,11 @@ def test_rows_that_were_looked_at_lately_are_made_anew_without_a_look(
 ) -> None:
     look(version, "test")
     compute(row().pk)
-    assert upkeep.renew() == 0
+    assert refresh.renew() == 0
     changed(version)
-    assert upkeep.renew() == 1
+    assert refresh.renew() == 1
     Analysis.objects.update(state="done", asked_at=timezone.now() - timedelta(days=31))
-    assert upkeep.renew() == 0
+    assert refresh.renew() == 0
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_a_run_that_nobody_takes_holds_up_no_renewal(
     )
     MetricRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - waited)
     Analysis.objects.update(asked_at=timezone.now() - timedelta(hours=1))
-    assert upkeep.renew() == renewed
+    assert refresh.renew() == renewed
 
 
 def test_rows_about_what_was_deleted_are_forgotten(version: CorpusVersion) -> None:
@@ -351,7 +351,7 @@ def test_rows_about_what_was_deleted_are_forgotten(version: CorpusVersion) -> No
     look(version, "test")
     compute(row().pk)
     kinds._known["test"] = Kind("test", 1, Question(), stamp)
-    upkeep.renew()
+    refresh.renew()
     kinds._known.pop("test")
     assert not Analysis.objects.exists()
 

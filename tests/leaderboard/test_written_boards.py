@@ -47,11 +47,11 @@ def tables_made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         module, _, function = path.rpartition(".")
         make = getattr(__import__(module, fromlist=[function]), function)
 
-        def made_once(*given: Any, name: str = name, make: Any = make, **named: Any) -> Any:
+        def memoize(*given: Any, name: str = name, make: Any = make, **named: Any) -> Any:
             calls.append(name)
             return make(*given, **named)
 
-        monkeypatch.setattr(path, made_once)
+        monkeypatch.setattr(path, memoize)
     return calls
 
 

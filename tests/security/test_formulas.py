@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.audit_words import as_csv as audit_as_csv
+from annotations.audit_text import as_csv as audit_as_csv
 from annotations.exporters.registry import exporters
 from annotations.records import (
     CorpusRecord,

@@ -18,8 +18,8 @@ from annotations.campaigns.actions import chat, collection, invitations, publish
 from annotations.campaigns.actions.allocation import look
 from annotations.campaigns.actions.chat_systems import save_chat_system
 from annotations.campaigns.actions.checks import add_checks
-from annotations.campaigns.actions.desk import Judgement, fill_queue, join, rate
 from annotations.campaigns.actions.harvest import make_corpus
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, join, rate
 from annotations.campaigns.models import ChatSystem
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.queries import select_systems, version_of

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
-from workers import execution, pace, runs
+from workers import execution, progress_rate, runs
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 from workers.run_tables import run_progress
@@ -50,13 +50,14 @@ def test_those_that_wait_are_taken_to_be_as_long_as_those_at_work(version: Corpu
 
 
 def test_before_the_first_response_a_metric_with_a_model_is_loading_it() -> None:
-    groups = [pace.UnderWay("bertscore_f1", 0, 300, 4.0)]
+    groups = [progress_rate.UnderWay("bertscore_f1", 0, 300, 4.0)]
     assert (
-        pace.said_of(groups, 0, 1)
+        progress_rate.said_of(groups, 0, 1)
         == "the model loads, or its first batch is under way · 0 of 300 responses"
     )
     assert (
-        pace.said_of([pace.UnderWay("word_f1", 0, 300, 4.0)], 0, 1) == "begun · 0 of 300 responses"
+        progress_rate.said_of([progress_rate.UnderWay("word_f1", 0, 300, 4.0)], 0, 1)
+        == "begun · 0 of 300 responses"
     )
 
 
@@ -70,7 +71,7 @@ def test_what_is_not_under_way_has_no_pace(version: CorpusVersion) -> None:
     [(0.2, "1 s"), (89, "89 s"), (91, "2 min"), (5400, "1 h 30 min"), (7500, "2 h 5 min")],
 )
 def test_times_are_said_in_their_unit(seconds: float, said: str) -> None:
-    assert pace.duration(seconds) == said
+    assert progress_rate.duration(seconds) == said
 
 
 def test_two_models_of_one_configuration_are_two_rows(version: CorpusVersion) -> None:
@@ -81,7 +82,7 @@ def test_two_models_of_one_configuration_are_two_rows(version: CorpusVersion) ->
         MetricRun.objects.filter(pk=run.pk).update(
             model=f"m@{number}", device="cpu", remarks=remarks
         )
-    rows = pace.provenance_table(version).rows
+    rows = progress_rate.provenance_table(version).rows
     columns = ("metric", "model", "systems", "remarks")
     assert [tuple(row.cells[key].value for key in columns) for row in rows] == [
         ("length", "m@0", 1, 0),
@@ -97,5 +98,5 @@ def test_runs_that_were_computed_together_share_their_time(version: CorpusVersio
     MetricRun.objects.update(
         started_at=began, finished_at=began + timedelta(seconds=2), examples_total=3
     )
-    (row,) = pace.provenance_table(version).rows
+    (row,) = progress_rate.provenance_table(version).rows
     assert row.cells["rate"].value == pytest.approx(3.0)  # 2 × 3 responses in 2 s

@@ -17,9 +17,9 @@ from annotations.queries import select_systems
 from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
 from workers import claims, runs
-from workers.hints import MAX_NOTIFY_PAUSE
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
+from workers.notifications import MAX_NOTIFY_PAUSE
 
 pytestmark = pytest.mark.django_db
 DONE = runs.RunResult("signature", 1.0, "", [1.0, 1.0, 1.0], {})

@@ -14,9 +14,9 @@ from annotations import audit
 from annotations.accounts import may_act
 from annotations.models import CorpusVersion, System
 from workers import runs
+from workers.judges.budgets import judge_run_of
 from workers.judges.ledger import balance_of
 from workers.judges.models import EndpointDialect, JudgeRun, Purse
-from workers.judges.purses import judge_run_of
 from workers.metrics.configuration import Configuration
 from workers.metrics.configuration import parse as configuration_of
 from workers.models import MetricRun

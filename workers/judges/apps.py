@@ -6,11 +6,11 @@ class JudgesConfig(AppConfig):
     label = "judges"
 
     def ready(self) -> None:
-        from workers.judges.desks import SiteClients
-        from workers.judging import desk, prompt_shelf
+        from workers.judges.judge_clients import SiteClients
+        from workers.judging import judge_client, prompt_registry
 
-        desk.use(SiteClients())
-        prompt_shelf.use(_text_of)
+        judge_client.use(SiteClients())
+        prompt_registry.use(_text_of)
 
 
 def _text_of(name: str) -> str | None:

@@ -13,7 +13,7 @@ from django.db.models.functions import Length
 
 from annotations.models import CorpusVersion, System
 from workers import queries, scoring
-from workers.judges.desks import limits_for, price_for, site_endpoint
+from workers.judges.judge_clients import limits_for, price_for, site_endpoint
 from workers.judges.models import StoredAnswer
 from workers.judges.rows import dialect_at
 from workers.judging.calls import CallKey, ChatRequest

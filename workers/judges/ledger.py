@@ -10,7 +10,7 @@ from decimal import Decimal
 from django.utils import timezone
 
 from workers.judges.models import Purse
-from workers.judging.book import Estimate
+from workers.judging.response_cache import Estimate
 
 
 @dataclass(frozen=True, slots=True)

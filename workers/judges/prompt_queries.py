@@ -27,7 +27,7 @@ _OPTION = re.compile(
 
 
 def text_of(name: str) -> str | None:
-    """For ``workers.judging.prompt_shelf``: the text behind ``slug@number``."""
+    """For ``workers.judging.prompt_registry``: the text behind ``slug@number``."""
     version = version_named(name)
     return None if version is None else version.text
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from django.conf import settings
 
-from workers import pace
+from workers import progress_rate
 from workers.judges.budget_form import plain
+from workers.judges.budget_text import money
+from workers.judges.budgets import default_limits
 from workers.judges.estimates import JudgeEstimate
 from workers.judges.models import Purse
-from workers.judges.purse_words import money
-from workers.judges.purses import default_limits
 from workers.judging.costs import price_of
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics.configuration import Configuration
@@ -55,7 +55,7 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
             ),
             (
                 "Time",
-                "–" if found.seconds is None else f"about {pace.duration(found.seconds)}",
+                "–" if found.seconds is None else f"about {progress_rate.duration(found.seconds)}",
                 _time(found),
             ),
         ],

@@ -12,7 +12,7 @@ from annotations.models import CorpusVersion
 from annotations.tables import Cell, Column, Row, Table
 from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
-from workers.judges.run_lines import JudgeProgress
+from workers.judges.run_progress import JudgeProgress
 
 COLUMNS = (
     Column("judge", "Judge", "link"),

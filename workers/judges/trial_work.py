@@ -16,10 +16,10 @@ from annotations.importers.texts import storable
 from workers import scoring
 from workers.claims import Claim
 from workers.judges import trial_queries, trials
-from workers.judges.book import calls_paid_here
 from workers.judges.models import Trial
-from workers.judging.book import BudgetSpent, EndpointFailed, Stopped
-from workers.judging.desk import BillingContext
+from workers.judges.response_cache import calls_paid_here
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import BudgetSpent, EndpointFailed, Stopped
 from workers.leases import renewing_lease
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Account, Score

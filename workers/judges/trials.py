@@ -17,11 +17,11 @@ from annotations import audit, clock
 from annotations.models import CorpusVersion
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import notify_workers
 from workers.judges import trial_queries
 from workers.judges.models import PromptVersion, Purse, Trial
 from workers.judging.trial_draw import drawn
 from workers.metrics.configuration import Configuration
+from workers.notifications import notify_workers
 
 TRIAL_TASK = "workers.judges.tasks.try_prompt"
 QUEUE = "llm"

@@ -21,14 +21,14 @@ from annotations.queries import select_systems
 from annotations.roles import is_organiser
 from workers.judges import actions
 from workers.judges.budget_form import BudgetForm
+from workers.judges.budgets import judge_run_of
 from workers.judges.estimates import estimate
 from workers.judges.models import EndpointDialect, JudgeRun
-from workers.judges.purses import judge_run_of
 from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_usd
 from workers.judges.run_form import JudgeForm, judges
-from workers.judges.run_lines import JudgeProgress, judge_lines
+from workers.judges.run_progress import JudgeProgress, judge_lines
 from workers.judges.run_tables import address_of, judges_table
-from workers.judging.worth import caveat_of
+from workers.judging.caveat import caveat_of
 from workers.metrics.configuration import (
     LONGEST,
     Configuration,

@@ -6,12 +6,12 @@ from __future__ import annotations
 import time
 
 from workers import deadlines
-from workers.judges.book import calls_paid_here
 from workers.judges.models import Trial
-from workers.judging.book import Stopped
-from workers.judging.desk import BillingContext
+from workers.judges.response_cache import calls_paid_here
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import Stopped
 from workers.models import MetricRun
-from workers.raters_waiting import LEAST_SECONDS, LOOK_SECONDS, raters_wait
+from workers.waiting_raters import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 SHARE_OF_TASK = 0.8
 """Of the longest time of a task: then nothing new is sent, and what is in flight has the rest to

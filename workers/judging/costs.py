@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workers.judging.book import Estimate
 from workers.judging.calls import Answer, Call, ChatRequest
 from workers.judging.dialects import PLAIN, Dialect
+from workers.judging.response_cache import Estimate
 from workers.language_models.usage import TOKENS_A_MESSAGE
 
 LIKELY_BYTES_A_TOKEN = 3

@@ -26,7 +26,7 @@ from typing import Literal
 
 from annotations.importers.problems import ImportFailed, Problem, Problems
 from annotations.importers.texts import text_fault
-from workers.judging.prompt_marks import placeholders_in
+from workers.judging.placeholders import placeholders_in
 
 Step = Literal["turn", "dialogue"]
 

@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass, field
 
 from annotations.importers.problems import ImportFailed, Problems
-from annotations.whole_numbers import parse_integer
+from annotations.integers import parse_integer
+from workers.judging.placeholders import OF_DIALOGUES, OF_TURNS, placeholder_faults, placeholders_in
 from workers.judging.prompt_file import (
     DEFAULT_FORM,
     DEFAULT_MAX_TOKENS,
@@ -17,7 +18,6 @@ from workers.judging.prompt_file import (
     JudgePromptFile,
     Step,
 )
-from workers.judging.prompt_marks import OF_DIALOGUES, OF_TURNS, placeholder_faults, placeholders_in
 
 LONGEST_TEXT = 40_000
 """Characters of a section."""

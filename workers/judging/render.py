@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 
 from annotations.records import Utterance
+from workers.judging.placeholders import filled
 from workers.judging.prompt_file import JudgePromptFile
-from workers.judging.prompt_marks import filled
 from workers.language_models.client import Message
 from workers.metrics.base import Example
 

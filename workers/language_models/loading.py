@@ -13,7 +13,7 @@ from workers import resources
 from workers.encoders.devices import is_out_of_memory
 from workers.encoders.linear import use_onednn
 from workers.encoders.tokens import check_vocabulary
-from workers.language_models import kept_weights
+from workers.language_models import gguf_cache
 from workers.model_files import ModelError, ModelFiles, first_line
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def load_causal(files: ModelFiles, device: torch.device, dtype: torch.dtype) -> 
 
 
 def _cached_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
-    folder = kept_weights.cache_folder(files, str(dtype).removeprefix("torch."))
+    folder = gguf_cache.cache_folder(files, str(dtype).removeprefix("torch."))
     if folder is None:
         return _from_gguf(files, dtype)
-    if kept_weights.is_good(folder, files):
+    if gguf_cache.is_good(folder, files):
         try:
             return _from_folder(replace(files, folder=folder, gguf_file=""), dtype)
         except Exception as error:  # whatever a loader meets in files that somebody has changed
@@ -71,7 +71,7 @@ def _cached_or_from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, An
             log.warning("the copy of %s in %s cannot be loaded: %s", files.name, folder, error)
             return _from_gguf(files, dtype)
     tokenizer, model = _from_gguf(files, dtype)
-    kept_weights.keep(folder, files, tokenizer, model)
+    gguf_cache.keep(folder, files, tokenizer, model)
     return tokenizer, model
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotations.estimates import Undefined
-from workers.judging import desk
+from workers.judging import judge_client
 from workers.judging.calls import Answer, Call
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
 from workers.judging.render import render_dialogue
 from workers.metrics.base import Account, Example, Progress, Score, SignatureFields
 from workers.metrics.judge_options import Judge
@@ -79,7 +79,7 @@ class DialogueJudgeScorer:
         steps = _TwoStepJudge(self.turn_judge, self.judge, [tuple(one) for one in dialogues])
         examples = [example for dialogue in dialogues for example in dialogue]
         calls = steps.turns.count(examples) + len(dialogues) * self.judge.samples
-        with desk.at_hand().open(self.judge.model, self._payer) as at:
+        with judge_client.at_hand().open(self.judge.model, self._payer) as at:
             steps.samples.learner = steps.turns.samples.learner = at.learner
             self._account = Account(
                 model=at.model_label, device=at.device_label

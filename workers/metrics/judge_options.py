@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.importers.problems import ImportFailed
-from workers.judging import desk, prompt_shelf
+from workers.judging import judge_client, prompt_registry
 from workers.judging.dialects import LEARNABLE, MOST_ROOM
 from workers.judging.prompt_file import LARGEST_FILE, JudgePromptFile, own_prompt, read_prompt
 from workers.language_models.server import PACKAGED_MODEL_NAME
@@ -154,7 +154,7 @@ def _own(name: str) -> JudgePromptFile:
 
 
 def _read(name: str) -> JudgePromptFile:
-    registered = prompt_shelf.text_of(name) if _REGISTERED.fullmatch(name) else None
+    registered = prompt_registry.text_of(name) if _REGISTERED.fullmatch(name) else None
     if registered is not None:
         try:
             return read_prompt(registered)
@@ -188,7 +188,7 @@ def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "tur
             f"a scale up to {prompt.scale[1]} has no expected score, its numbers are several "
             "tokens: scoring=answer"
         )
-    return desk.at_hand().missing(str(options["model"]))
+    return judge_client.at_hand().missing(str(options["model"]))
 
 
 def range_of(options: Mapping[str, OptionValue], step: str = "turn") -> tuple[float, float] | None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotations.estimates import Undefined
-from workers.judging.book import EndpointFailed
 from workers.judging.calls import MOST_ASKS, Answer, Call, ChatRequest
 from workers.judging.dialects import Learner, is_begun
 from workers.judging.expected import expected
 from workers.judging.parsing import loose_statements, parse, statements
 from workers.judging.render import begun
+from workers.judging.response_cache import EndpointFailed
 from workers.language_models.client import Message
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics.base import Score

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from annotations.estimates import Undefined
-from workers.judging import desk, injection
+from workers.judging import injection, judge_client
 from workers.judging.calls import Call
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
 from workers.judging.render import render
 from workers.metrics.base import Account, Example, Progress, Score, SignatureFields
 from workers.metrics.judge_options import Judge
@@ -77,7 +77,7 @@ class JudgeScorer:
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         inputs = Asked(self.judge)
-        with desk.at_hand().open(self.judge.model, self._payer) as at:
+        with judge_client.at_hand().open(self.judge.model, self._payer) as at:
             inputs.samples.learner = at.learner
             self._account = Account(
                 model=at.model_label, device=at.device_label

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django import template
 
-from workers.judges.purse_words import money
+from workers.judges.budget_text import money
 
 register = template.Library()
 

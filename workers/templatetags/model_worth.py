@@ -8,7 +8,7 @@ from typing import Any
 
 from django import template
 
-from workers.judging.worth import caveat_in_short, caveat_of, caveat_of_model
+from workers.judging.caveat import caveat_in_short, caveat_of, caveat_of_model
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 
 register = template.Library()

@@ -7,7 +7,7 @@ class TrainingsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotations import site_identity
-        from workers.trainings import elsewhere
+        from workers.trainings import remote
 
-        for kind in elsewhere.KINDS:
+        for kind in remote.KINDS:
             site_identity.register(kind)

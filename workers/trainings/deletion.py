@@ -16,7 +16,7 @@ from annotations import audit
 from annotations.temporary import REPLACED, temporary_folder
 from workers.models import MetricRun
 from workers.training.trained import NAME
-from workers.trainings import elsewhere, queries, uses
+from workers.trainings import queries, remote, uses
 from workers.trainings.actions import Refused
 from workers.trainings.models import Training
 
@@ -52,7 +52,7 @@ def delete(name: str, by: Any = None) -> None:
         if training is not None:
             revision = training.revision
             training.delete()
-            transaction.on_commit(lambda: elsewhere.forget(name, revision))
+            transaction.on_commit(lambda: remote.forget(name, revision))
 
 
 def _refuse_while_needed(name: str, training: Training | None) -> None:

@@ -28,7 +28,7 @@ from workers.leases import renewing_lease
 from workers.model_files import ModelError
 from workers.training import processes
 from workers.training.settings import Abandoned, Progress, TrainingError
-from workers.trainings import data, elsewhere, queries, runs
+from workers.trainings import data, queries, remote, runs
 from workers.trainings.models import Training
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _refuse_what_lies_there(training: Training) -> None:
 
 def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
     config = model.config
-    elsewhere.send(training.name, queries.model_folder(training.name), model.revision)
+    remote.send(training.name, queries.model_folder(training.name), model.revision)
     done = runs.finish(
         claim,
         revision=model.revision,

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from annotations import clock
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.hints import notify_workers
+from workers.notifications import notify_workers
 from workers.trainings.models import Training
 
 TRAIN_TASK = "workers.trainings.tasks.train"

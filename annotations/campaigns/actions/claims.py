@@ -20,7 +20,7 @@ from datetime import datetime
 
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
-from annotations.campaigns.actions.hand import conflicting, lease_end
+from annotations.campaigns.actions.leases import conflicting, lease_end
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
 from annotations.campaigns.plan.draw import (
     Candidate,

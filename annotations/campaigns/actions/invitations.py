@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotations import audit
 from annotations.accounts import open_account
-from annotations.campaigns.actions.desk import join
+from annotations.campaigns.actions.work_queue import join
 from annotations.campaigns.models import Campaign, Invitation, Participation
 
 

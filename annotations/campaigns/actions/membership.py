@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations.accounts import accounts_that_may_act
-from annotations.campaigns.actions.hand import why_nothing_is_handed_out
+from annotations.campaigns.actions.leases import why_nothing_is_handed_out
 from annotations.campaigns.actions.terms import CannotJoin
 from annotations.campaigns.models import Campaign, Invitation, Participation, Slot
 from annotations.campaigns.models.campaign import random_seed

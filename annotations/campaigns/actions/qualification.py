@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import F, QuerySet
 
-from annotations.campaigns.actions.hand import conflicting
+from annotations.campaigns.actions.leases import conflicting
 from annotations.campaigns.models import Assignment, Item, Participation, RatingRevision
 
 Qualification = Participation.Qualification

@@ -16,7 +16,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotations import audit
-from annotations.campaigns.actions import hand
+from annotations.campaigns.actions import leases
 from annotations.campaigns.actions.collection import OPEN_STATES
 from annotations.campaigns.models import (
     Assignment,
@@ -55,7 +55,7 @@ def exclude(participation: Participation, reason: str, by: Any = None) -> int:
         raise ValueError(f"the reason {fault}")
     with transaction.atomic():
         _lock_campaigns([participation.campaign_id])
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         if rater.state == Participation.State.EXCLUDED:
             Participation.objects.filter(pk=rater.pk).update(exclusion_reason=reason)
             _note(by, "rater.excluded", rater, reason=reason, again=True)
@@ -83,13 +83,13 @@ def remove(participation: Participation, reason: str, keeps_ratings: bool, by: A
     with transaction.atomic():
         _lock_campaigns([participation.campaign_id])
         freed = 0 if keeps_ratings else exclude(participation, reason, by)
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         if rater.removed_at is not None:
             return freed
         Participation.objects.filter(pk=rater.pk).update(removed_at=timezone.now())
         _end_meetings(rater)
         held = Assignment.objects.filter(participation=rater, state=Assignment.State.LEASED)
-        hand.put_back(held.order_by().values_list("pk", flat=True))
+        leases.put_back(held.order_by().values_list("pk", flat=True))
         _note(
             by,
             "rater.removed",
@@ -105,7 +105,7 @@ def restore(participation: Participation, by: Any = None) -> Restored:
     still has a free place."""
     with transaction.atomic():
         _lock_campaigns([participation.campaign_id])
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         if rater.takes_part:
             return Restored(0, 0)
         was_excluded = rater.state == Participation.State.EXCLUDED

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.campaigns.actions import hand
+from annotations.campaigns.actions import leases
 from annotations.campaigns.actions.qualification import settle_if_all_done
 from annotations.campaigns.actions.terms import (
     ItemTaken,
@@ -51,10 +51,10 @@ def rate(participation: Participation, public_id: str, judgement: Judgement) -> 
     sends: another score, an unknown axis, no key.
     """
     with transaction.atomic():
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         stored = store(rater, public_id, judgement, timezone.now())
         rater.save(update_fields=["rated"])
-    hand.tell(participation, rater)
+    leases.tell(participation, rater)
     return stored
 
 
@@ -155,7 +155,7 @@ def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetim
         raise RatingsClosed(
             _("You no longer take part in this campaign, so the rating was not stored.")
         )
-    why = hand.why_nothing_is_handed_out(rater.campaign, now)
+    why = leases.why_nothing_is_handed_out(rater.campaign, now)
     if assignment.state == State.DONE:
         if why == "closed":
             raise RatingsClosed(_said(why))

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.queries.ratings import OVERALL
 from annotations.importers.texts import text_fault
-from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
+from annotations.integers import DIGITS_OF_A_KEY, parse_integer
 
 MOST_AXES = 12
 LONGEST_AXIS_NAME, LONGEST_QUESTION = 60, 200

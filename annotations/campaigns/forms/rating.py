@@ -10,12 +10,12 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.campaigns.actions.desk import Judgement
+from annotations.campaigns.actions.work_queue import Judgement
 from annotations.campaigns.models import Campaign, Guidelines
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.importers.texts import text_fault
-from annotations.whole_numbers import DIGITS_OF_A_KEY, parse_integer
+from annotations.integers import DIGITS_OF_A_KEY, parse_integer
 
 LONGEST_SKIP_REASON = 500
 LONGEST_MS = 2**31 - 1

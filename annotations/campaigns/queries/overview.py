@@ -33,13 +33,13 @@ from annotations.campaigns.plan.cost import (
     expected_end,
     measured_response_time,
 )
-from annotations.campaigns.queries.desk import current_guidelines
 from annotations.campaigns.queries.planning import (
     PlannedItems,
     Question,
     planned_items,
     question_of,
 )
+from annotations.campaigns.queries.work_queue import current_guidelines
 from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
 from annotations.steps import Step, with_the_next

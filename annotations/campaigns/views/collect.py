@@ -24,7 +24,7 @@ from annotations.campaigns.actions.collection import ChatClosed, NoFreeChat, Not
 from annotations.campaigns.forms.collecting import CorpusForm, UtteranceForm
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
-from annotations.campaigns.queries.desk import current_guidelines
+from annotations.campaigns.queries.work_queue import current_guidelines
 from annotations.importers.problems import ImportFailed
 from annotations.page import page
 from annotations.queries import NotFound

@@ -22,8 +22,8 @@ from annotations.campaigns.certainty_view import certainty_view
 from annotations.campaigns.forms.organising import DeleteForm, InvitationForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
-from annotations.campaigns.queries.desk import item_view
 from annotations.campaigns.queries.planning import first_item, question_of
+from annotations.campaigns.queries.work_queue import item_view
 from annotations.page import page
 
 

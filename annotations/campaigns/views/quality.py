@@ -35,8 +35,8 @@ from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
-from annotations.one_moment import one_moment
 from annotations.page import is_head_request, page, stream_as_file
+from annotations.read_snapshot import read_snapshot
 from annotations.temporary import temporary_folder
 
 RATINGS_A_PAGE = 100
@@ -252,7 +252,7 @@ def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
     with temporary_folder() as made:
         folder = made / name
         folder.mkdir()
-        with one_moment():
+        with read_snapshot():
             mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(folder.rglob("*")):

@@ -18,14 +18,20 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import raters_page, wants_json
-from annotations.campaigns.actions import desk as desk_actions
+from annotations.campaigns.actions import work_queue as desk_actions
 from annotations.campaigns.actions.chat import conversation_of
-from annotations.campaigns.actions.desk import Desk, ItemTaken, NotHanded, RatingsClosed, Stored
+from annotations.campaigns.actions.work_queue import (
+    Desk,
+    ItemTaken,
+    NotHanded,
+    RatingsClosed,
+    Stored,
+)
 from annotations.campaigns.forms.rating import RatingForm, SkipForm, has_axes
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
 from annotations.campaigns.outbox import outbox_name
-from annotations.campaigns.queries import desk as queries
-from annotations.campaigns.queries.desk import ItemView
+from annotations.campaigns.queries import work_queue as queries
+from annotations.campaigns.queries.work_queue import ItemView
 from annotations.campaigns.scale import SCORES
 from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
 

@@ -17,14 +17,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
-from annotations.campaigns.actions import desk as desk_actions
+from annotations.campaigns.actions import work_queue as desk_actions
 from annotations.campaigns.actions.reading import accept_guidelines
 from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Campaign, Guidelines, Participation
 from annotations.campaigns.outbox import outbox_name
-from annotations.campaigns.queries import desk as queries
+from annotations.campaigns.queries import work_queue as queries
 from annotations.campaigns.scale import SCORES
-from annotations.whole_numbers import parse_integer
+from annotations.integers import parse_integer
 
 
 @require_safe

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.challenges.actions.notices import tell
-from leaderboard.challenges.actions.places import GIVEN_BACK
+from leaderboard.challenges.actions.slots import GIVEN_BACK
 from leaderboard.challenges.actions.telling import log
 from leaderboard.challenges.models import Round, Submission
 from workers.claims import NO_OWNER

@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from annotations.models import System
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission
-from leaderboard.challenges.prompts.asking import Said
 from leaderboard.challenges.prompts.budget import cost_of
+from leaderboard.challenges.prompts.prompt_calls import Said
 from leaderboard.challenges.queries import prompting
 from workers import charges
 from workers.language_models.usage import Usage

@@ -21,9 +21,9 @@ from annotations.models import System
 from annotations.roles import is_organiser
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
-from leaderboard.challenges.actions.places import lock_team, retake_slots
-from leaderboard.challenges.actions.score_places import lock_submitter, retake_score_slot
-from leaderboard.challenges.actions.settling import UnknownMetric, configurations_of, settle
+from leaderboard.challenges.actions.finalising import UnknownMetric, configurations_of, settle
+from leaderboard.challenges.actions.score_slots import lock_submitter, retake_score_slot
+from leaderboard.challenges.actions.slots import lock_team, retake_slots
 from leaderboard.challenges.actions.telling import log, notify_on_commit
 from leaderboard.challenges.models import AT_WORK, COUNTED, ENDED_WITHOUT_A_SCORE, Submission
 from leaderboard.challenges.models.challenge import BOARD

@@ -27,8 +27,8 @@ from leaderboard.challenges.models.challenge import public_id
 from leaderboard.challenges.models.notice import signing_secret
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
-from workers.hints import notify_workers
 from workers.leases import has_ended
+from workers.notifications import notify_workers
 
 DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
 QUEUE = "cpu"

@@ -18,7 +18,7 @@ from annotations.importers.problems import ImportFailed
 from annotations.importers.texts import text_fault
 from annotations.stored_files import StorageAway
 from leaderboard.challenges import uploads
-from leaderboard.challenges.actions.places import QuotaExceeded, free_slots, lock_team
+from leaderboard.challenges.actions.slots import QuotaExceeded, free_slots, lock_team
 from leaderboard.challenges.actions.telling import log, notify_on_commit
 from leaderboard.challenges.models import COUNTED, Member, Round, Submission, Team, Track
 from leaderboard.challenges.phase import phase_of

@@ -19,9 +19,9 @@ from annotations.queries import corpora_with_hidden_references
 from annotations.roles import is_organiser
 from leaderboard import actions as meta_evaluation
 from leaderboard.challenges import uploads
-from leaderboard.challenges.actions.places import QuotaExceeded
 from leaderboard.challenges.actions.receiving import NotTaken, Received, refuse_unreadable, store
-from leaderboard.challenges.actions.score_places import free_score_slot, lock_submitter
+from leaderboard.challenges.actions.score_slots import free_score_slot, lock_submitter
+from leaderboard.challenges.actions.slots import QuotaExceeded
 from leaderboard.challenges.models import COUNTED, Submission
 from leaderboard.challenges.models.submission import AT_WORK
 from leaderboard.challenges.queries.attempts import day_of

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.names import fold, name_fault, tidied
 from annotations.roles import PARTICIPANT, is_organiser
+from leaderboard.challenges.actions.conflicts_of_interest import exclude_members_from_rating
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, checked_text
-from leaderboard.challenges.actions.stakes import exclude_members_from_rating
 from leaderboard.challenges.models import Ban, Challenge, Member, Submission, Team
 from leaderboard.challenges.models.team import invitation_expiry, invitation_token
 from leaderboard.challenges.queries.challenges import (

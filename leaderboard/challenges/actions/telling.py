@@ -9,7 +9,7 @@ from django.db.models import F
 
 from annotations import clock
 from leaderboard.challenges.models import LogLine, Submission
-from workers.hints import notify_workers
+from workers.notifications import notify_workers
 
 PROCESS_TASK = "leaderboard.challenges.tasks.process"
 MAX_LINE_LENGTH = 1000

@@ -18,7 +18,9 @@ from django.utils import timezone
 from annotations.importers.problems import Problem
 from annotations.importers.texts import storable
 from annotations.models import CorpusVersion, Response, System
+from leaderboard.challenges.actions.conflicts_of_interest import exclude_members_from_rating
 from leaderboard.challenges.actions.ending import end
+from leaderboard.challenges.actions.finalising import configurations_of, settle
 from leaderboard.challenges.actions.interventions import (
     CannotDo,
     cancel,
@@ -26,9 +28,7 @@ from leaderboard.challenges.actions.interventions import (
     re_evaluate,
     retry,
 )
-from leaderboard.challenges.actions.settling import configurations_of, settle
-from leaderboard.challenges.actions.stakes import exclude_members_from_rating
-from leaderboard.challenges.actions.sweeping import Swept, sweep
+from leaderboard.challenges.actions.maintenance import Swept, sweep
 from leaderboard.challenges.actions.telling import log, notify_on_commit, send_hints
 from leaderboard.challenges.models import OWNED, LogLine, Submission
 from leaderboard.models import SubmittedMetric

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.settled import settled
+from annotations.correlation.rounded_means import settled
 from annotations.estimates import Estimate
 from leaderboard.challenges.board.split import Part
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.challenges.models import Challenge, Round, Submission
+from workers.judges.budget_text import is_spent
 from workers.judges.models import Purse
-from workers.judges.purse_words import is_spent
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 

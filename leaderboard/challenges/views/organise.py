@@ -22,7 +22,7 @@ from leaderboard.challenges.forms.challenge import ChallengeForm, DeleteForm, Ru
 from leaderboard.challenges.models import Challenge
 from leaderboard.challenges.queries import judge_budget, organising
 from workers.judges.budget_form import BudgetForm
-from workers.judges.purse_words import spent_figures
+from workers.judges.budget_text import spent_figures
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations import queries
 from annotations.console import ConsoleCommand
-from leaderboard.analyses import computing, upkeep
+from leaderboard.analyses import computing, refresh
 from leaderboard.models import Analysis
 
 
@@ -28,7 +28,7 @@ class Command(ConsoleCommand):
                 versions = list(queries.version_of(options["corpus"]).corpus.versions.all())
             except queries.NotFound as missing:
                 raise CommandError(str(missing)) from None
-        upkeep.renew()
+        refresh.renew()
         done = computing.compute_waiting(versions)
         failed = [row for row in done if row.state == Analysis.State.FAILED]
         for row in failed:

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, parse_integer
 from annotations.queries import NotFound, resolve_aspect, version_of
-from leaderboard.board_words import design_text
+from leaderboard.board_text import design_text
 from leaderboard.metric_pairs.comparison import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
 from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests

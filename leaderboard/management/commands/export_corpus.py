@@ -8,8 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand
 from annotations.exporters.base import ExportFailed
 from annotations.exporters.registry import exporters
-from annotations.one_moment import one_moment
 from annotations.queries import NotFound, version_of
+from annotations.read_snapshot import read_snapshot
 from annotations.record_stream import records_of
 from leaderboard.queries.exported_scores import exported_scores
 
@@ -44,7 +44,7 @@ class Command(ConsoleCommand):
         if options["to"] == Path():
             raise CommandError("--to names no folder")
         try:
-            with one_moment():
+            with read_snapshot():
                 version = version_of(options["slug"])
                 exporters()[options["format"]].export(
                     records_of(version),

@@ -1,6 +1,6 @@
 import numpy as np
 
-from annotations.correlation.settled import DIGITS_OF_PARTS, settled
+from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
 
 
 def test_equal_means_stay_equal_whatever_the_order_of_the_sum():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.challenges.prompts.asking import Questioner, signature_of
 from leaderboard.challenges.prompts.budget import Limits
+from leaderboard.challenges.prompts.prompt_calls import Questioner, signature_of
 from leaderboard.challenges.prompts.spec import Prompt, Settings, Template
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import key_fault, repeats, without_key

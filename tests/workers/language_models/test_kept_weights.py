@@ -9,7 +9,7 @@ import torch
 
 from tests.workers.causal import make_causal
 from workers import resources
-from workers.language_models import kept_weights, loading
+from workers.language_models import gguf_cache, loading
 from workers.model_files import model_files
 
 CPU = torch.device("cpu")
@@ -48,7 +48,7 @@ def logits(loaded):
 
 
 def copy_of(files):
-    return kept_weights.cache_folder(files, "float32")
+    return gguf_cache.cache_folder(files, "float32")
 
 
 def test_dequantised_once_and_the_same_from_the_copy(gguf, home):
@@ -72,7 +72,7 @@ def test_a_damaged_copy_is_made_anew(gguf, home, name, harm):
     if harm == "gone":
         file.unlink()
     assert torch.equal(logits(load(files)), expected)
-    assert kept_weights.is_good(copy_of(files), files)
+    assert gguf_cache.is_good(copy_of(files), files)
     assert len(made) == 2
 
 
@@ -89,7 +89,7 @@ def test_of_two_processes_the_later_keeps_the_copy_of_the_first(gguf, home):
     files, _ = gguf
     loaded = load(files)
     made = (copy_of(files) / "made.json").stat().st_ino
-    kept_weights.keep(copy_of(files), files, *loading._from_gguf(files, torch.float32))
+    gguf_cache.keep(copy_of(files), files, *loading._from_gguf(files, torch.float32))
     assert loaded
     assert (copy_of(files) / "made.json").stat().st_ino == made
     assert len(list((home / "models").iterdir())) == 1
@@ -107,7 +107,7 @@ def test_without_leave_to_write_it_goes_on_from_gguf(gguf, home):
 def test_a_full_disk_keeps_no_copy_and_no_half_of_one(gguf, home, monkeypatch):
     files, made = gguf
     monkeypatch.setattr(
-        kept_weights.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12, 10**9)
+        gguf_cache.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**12, 10**12, 10**9)
     )
     assert load(files)
     assert len(made) == 1

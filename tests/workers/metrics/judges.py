@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from annotations.records import Utterance
 from workers.judging.calls import Answer, Call, TokenChance
-from workers.judging.desk import BillingContext, Follow
+from workers.judging.judge_client import BillingContext, Follow
 from workers.metrics.base import Example
 
 Answers = Callable[[Call], Answer]

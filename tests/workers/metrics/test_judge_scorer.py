@@ -10,9 +10,9 @@ import pytest
 
 from annotations.estimates import Undefined
 from tests.workers.metrics.judges import Desk, chances, said, turn, written
-from workers.judging.book import EndpointFailed
 from workers.judging.calls import Answer, Call
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import EndpointFailed
 from workers.metrics.base import Score
 from workers.metrics.configuration import Configuration, parse
 from workers.metrics.judge_trace import JudgeTrace

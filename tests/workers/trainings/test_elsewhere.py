@@ -21,7 +21,7 @@ from workers.model_files import ModelError
 from workers.training import checkpoint as checkpoints
 from workers.training.by_name import files_of, model_named, models_here, why_no_model
 from workers.training.selection import load_selection
-from workers.trainings import deletion, elsewhere, execution, queries
+from workers.trainings import deletion, execution, queries, remote
 from workers.trainings.models import Training
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def use_machine(
     def use(name: str) -> Path:
         settings.HOME = home = tmp_path / name
         home.mkdir(exist_ok=True)
-        shared = elsewhere.OnStorage()
+        shared = remote.OnStorage()
         resources.use(
             replace(before, trained_folder=home / "trained", models_elsewhere=shared, device="cpu")
         )
@@ -182,7 +182,7 @@ def test_a_training_whose_model_cannot_be_sent_waits_and_is_done_when_the_storag
         raise StorageAway("the storage of files does not answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr(elsewhere, "send", away)
+        patched.setattr(remote, "send", away)
         assert not execution.compute(training.pk)
     training.refresh_from_db()
     assert (training.state, training.attempts) == (State.PENDING, 1)

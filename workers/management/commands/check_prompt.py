@@ -7,8 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand
 from annotations.importers.problems import ImportFailed
 from workers.judging.prompt_file import JudgePromptFile, prompt_at
-from workers.judging.prompt_remarks import remarks
 from workers.judging.prompt_sample import sample_messages
+from workers.judging.prompt_warnings import remarks
 from workers.judging.render import begun
 
 

@@ -13,8 +13,8 @@ from annotations.console import ConsoleCommand
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.base import ExportFailed, whole_folder
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
-from annotations.one_moment import one_moment
 from annotations.queries import NotFound
+from annotations.read_snapshot import read_snapshot
 
 FORMATS = {
     "csv": "ratings.csv (current values) and revisions.csv (all of them)",
@@ -69,7 +69,7 @@ class Command(ConsoleCommand):
             campaign = campaign_by_slug(options["slug"])
             if campaign.kind == Campaign.Kind.COLLECTION:
                 raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
-            with whole_folder(options["to"], options["replace"]) as folder, one_moment():
+            with whole_folder(options["to"], options["replace"]) as folder, read_snapshot():
                 _write(
                     campaign,
                     folder,

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from workers.judging.book import EndpointFailed
 from workers.judging.costs import price_of
-from workers.judging.desk import BillingContext
 from workers.judging.dialects import PLAIN, Dialect, Learner, merged
+from workers.judging.dispatcher import Dispatcher
 from workers.judging.endpoints import SiteEndpoint, endpoint_for, is_local, why_missing
-from workers.judging.engine import Dispatcher
+from workers.judging.judge_client import BillingContext
 from workers.judging.limits import Limits
-from workers.judging.memory_book import Answers, MemoryResponseCache
+from workers.judging.memory_cache import Answers, MemoryResponseCache
 from workers.judging.rates import InProcessRateLimit
+from workers.judging.response_cache import EndpointFailed
 from workers.language_models.server import LocalServerError
 
 

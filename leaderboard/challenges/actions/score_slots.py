@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
-from leaderboard.challenges.actions.places import QuotaExceeded
+from leaderboard.challenges.actions.slots import QuotaExceeded
 from leaderboard.challenges.models import Submission
 
 

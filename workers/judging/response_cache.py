@@ -1,5 +1,5 @@
 """The book of calls: who is asking which, what was answered, what it cost. Pure; ``workers.judges``
-keeps one in the database, ``MemoryResponseCache`` (``workers/judging/memory_book.py``) one in
+keeps one in the database, ``MemoryResponseCache`` (``workers/judging/memory_cache.py``) one in
 memory, for scripts and tests.
 
 Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim

@@ -17,15 +17,15 @@ from leaderboard.statistics.placed_scores import FloatArray
 from leaderboard.statistics.score_by_turn import by_turn_number
 from leaderboard.statistics.self_preference import self_preference
 from leaderboard.statistics.verbosity import RankWithCovariate, with_covariate, words_of
+from workers.judging.caveat import judge_of
 from workers.judging.model_families import family_of
-from workers.judging.worth import judge_of
 from workers.metrics.configuration import parse
 
 NO_TURNS = "the judge scores whole dialogues, which have no place in one another"
 
 
 @registered("judge-hygiene", version=1)
-def judge_hygiene(
+def judge_bias(
     version: CorpusVersion, aspect: str, text: str, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[str, Any]:
     """The four checks of the judge ``text`` as JSON. Texts of responses are not in it: they are

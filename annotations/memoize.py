@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 
 from django.utils.translation import get_language
 
-from annotations.keeping_place import LRUCache
+from annotations.lru_cache import LRUCache
 
 Made = TypeVar("Made")
 
 _place: LRUCache[Any] = LRUCache(48_000_000)
 
 
-def made_once(key: Hashable, make: Callable[[], Made]) -> Made:
+def memoize(key: Hashable, make: Callable[[], Made]) -> Made:
     """What ``make`` makes, or made before for this key and language. Nobody changes it: others get
     the same object."""
     made: Made = _place.get((get_language(), key), make)

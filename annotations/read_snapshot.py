@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def one_moment() -> Iterator[None]:
+def read_snapshot() -> Iterator[None]:
     """Everything that is read is of one moment; nobody who writes waits. Nothing can be written
     inside.
 

@@ -20,9 +20,9 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from annotations import clock
+from workers.judges.budgets import ChargedCall
 from workers.judges.models import StoredAnswer
 from workers.judges.money import Bill, BudgetLedger, charge_for
-from workers.judges.purses import ChargedCall
 from workers.judges.rows import (
     Place,
     State,
@@ -34,10 +34,10 @@ from workers.judges.rows import (
     stored_text,
 )
 from workers.judging import costs
-from workers.judging.book import Claimed, Estimate
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price
 from workers.judging.dialects import Dialect
+from workers.judging.response_cache import Claimed, Estimate
 from workers.leases import has_ended, lease_end
 
 TRIES = 3

@@ -1,7 +1,7 @@
 """Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent,
 puts down what comes, asks again what came to nothing. The ``Desk`` that judges see. Pure.
 
-The caller's thread owns the book and decides everything (``workers.judging.asking``); a second one
+The caller's thread owns the book and decides everything (``workers.judging.scheduler``); a second one
 sends (``workers.judging.sender``).
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from workers.judging.asking import Scheduler
-from workers.judging.book import EndpointFailed, ResponseCache
 from workers.judging.calls import Call
 from workers.judging.costs import NO_PRICE, Price
-from workers.judging.desk import Follow
 from workers.judging.dialects import PLAIN, Dialect, Learner, sent_as
 from workers.judging.endpoints import host_of
+from workers.judging.judge_client import Follow
 from workers.judging.limits import Limits
 from workers.judging.rates import Pace
+from workers.judging.response_cache import EndpointFailed, ResponseCache
+from workers.judging.scheduler import Scheduler
 from workers.judging.sender import AttemptSender
 from workers.language_models.asynchronous import AsyncModel, request_body
 from workers.language_models.client import Endpoint

@@ -17,8 +17,8 @@ from django.db import IntegrityError, transaction
 from annotations.accounts import may_act
 from annotations.models import CorpusVersion
 from workers.judges.models import JudgeRun, Purse, Trial
-from workers.judging.book import BudgetSpent
-from workers.judging.desk import BillingContext
+from workers.judging.judge_client import BillingContext
+from workers.judging.response_cache import BudgetSpent
 from workers.language_models.server import PACKAGED_MODEL_NAME
 from workers.metrics import configuration as configurations
 from workers.metrics.configuration import ConfigurationError

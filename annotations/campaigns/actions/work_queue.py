@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotations import clock
-from annotations.campaigns.actions import hand
+from annotations.campaigns.actions import leases
 from annotations.campaigns.actions.allocation import run_interim_analysis_if_due
 from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
 from annotations.campaigns.actions.membership import join
@@ -67,9 +67,9 @@ def fill_queue(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
     """
     now = clock.now()
     with transaction.atomic():
-        rater = hand.locked(participation)
-        work_queue = _filled(rater, hand.assigned_and_latest(rater, RECENT_ITEMS), want, now)
-    hand.tell(participation, rater)
+        rater = leases.locked(participation)
+        work_queue = _filled(rater, leases.assigned_and_latest(rater, RECENT_ITEMS), want, now)
+    leases.tell(participation, rater)
     run_interim_analysis_if_due(rater.campaign)
     return work_queue
 
@@ -87,8 +87,8 @@ def rate_and_refill(
     now = clock.now()
     work_queue = None
     with transaction.atomic():
-        rater = hand.locked(participation, participation.campaign)
-        latest = hand.assigned_and_latest(rater, RECENT_ITEMS)
+        rater = leases.locked(participation, participation.campaign)
+        latest = leases.assigned_and_latest(rater, RECENT_ITEMS)
         stored = store(rater, public_id, judgement, now, latest)
         try:
             with transaction.atomic():  # a savepoint
@@ -98,7 +98,7 @@ def rate_and_refill(
             rater.save(update_fields=["rated"])
     if work_queue is None:
         return stored, fill_queue(participation, want)
-    hand.tell(participation, rater)
+    leases.tell(participation, rater)
     run_interim_analysis_if_due(rater.campaign)
     return stored, work_queue
 
@@ -106,7 +106,7 @@ def rate_and_refill(
 def _filled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
     """``latest``: what the rater holds and was given last; what is claimed is added. The rater's
     row is saved."""
-    hand.return_expired(besides=rater, now=now)
+    leases.return_expired(besides=rater, now=now)
     work_queue = _refilled(rater, latest, want, now)
     rater.seen_at = now
     rater.save(update_fields=["offered", "rated", "cursor", "qualification", "seen_at"])
@@ -119,7 +119,7 @@ def _refilled(rater: Participation, latest: list[Assignment], want: int, now: da
     if latest:
         rater.offered = max(rater.offered, latest[-1].position + 1)
     held = [assignment for assignment in latest if assignment.state == State.LEASED]
-    if why := hand.why_nothing_is_handed_out(rater.campaign, now):
+    if why := leases.why_nothing_is_handed_out(rater.campaign, now):
         held = _without_expired(held, now)
     else:
         _keep(held, now)
@@ -130,13 +130,13 @@ def _refilled(rater: Participation, latest: list[Assignment], want: int, now: da
 def _without_expired(held: list[Assignment], now: datetime) -> list[Assignment]:
     expired = [assignment.pk for assignment in held if assignment.lease_expires_at <= now]
     if expired:
-        hand.put_back(expired)
+        leases.put_back(expired)
     return [assignment for assignment in held if assignment.pk not in expired]
 
 
 def _keep(held: list[Assignment], now: datetime) -> None:
     """Only leases of which a quarter is over are written: an item is mostly rated long before."""
-    end = hand.lease_end(now)
+    end = leases.lease_end(now)
     old = [
         one
         for one in held
@@ -186,10 +186,10 @@ def renew(participation: Participation) -> datetime | None:
     """
     now = clock.now()
     with transaction.atomic():
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         own = Assignment.objects.filter(participation=rater, state=State.LEASED)
-        if rater.takes_part and not hand.why_nothing_is_handed_out(rater.campaign, now):
-            own.update(lease_expires_at=hand.lease_end(now))
+        if rater.takes_part and not leases.why_nothing_is_handed_out(rater.campaign, now):
+            own.update(lease_expires_at=leases.lease_end(now))
         Participation.objects.filter(pk=rater.pk).update(seen_at=now)
         ends = own.filter(lease_expires_at__gt=now).order_by("lease_expires_at")
         return ends.values_list("lease_expires_at", flat=True).first()
@@ -198,9 +198,9 @@ def renew(participation: Participation) -> datetime | None:
 def give_back(participation: Participation) -> int:
     """Free the slots of what is in hand and not rated; the rater may get the items again."""
     with transaction.atomic():
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         held = Assignment.objects.filter(participation=rater, state=State.LEASED)
-        return hand.put_back(held.order_by().values_list("pk", flat=True))
+        return leases.put_back(held.order_by().values_list("pk", flat=True))
 
 
 def give_back_everything(user: Any) -> int:
@@ -224,7 +224,7 @@ def skip(participation: Participation, public_id: str, reason: str) -> None:
     if not why or len(why) > Assignment._meta.get_field("skip_reason").max_length or "\x00" in why:
         raise ValueError("a skipped item needs a reason of 1 to 500 characters")
     with transaction.atomic():
-        rater = hand.locked(participation)
+        rater = leases.locked(participation)
         assignment = (
             Assignment.objects.filter(participation=rater, item__public_id=public_id)
             .select_related("item")
@@ -241,4 +241,4 @@ def skip(participation: Participation, public_id: str, reason: str) -> None:
         assignment.save(update_fields=["state", "skip_reason", "lease_expires_at", "finished_at"])
         if assignment.item.role == Item.Role.TRAINING:
             settle_if_all_done(rater)
-    hand.tell(participation, rater)
+    leases.tell(participation, rater)

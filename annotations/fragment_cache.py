@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable
 
-from annotations.keeping_place import LRUCache
+from annotations.lru_cache import LRUCache
 
 
 class Part:

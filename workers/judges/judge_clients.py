@@ -10,15 +10,14 @@ from functools import lru_cache, partial
 
 from django.conf import settings
 
-from workers.judges.book import DatabaseResponseCache
-from workers.judges.pace import SharedRateLimit
-from workers.judges.purses import budgets_of
+from workers.judges.budgets import budgets_of
+from workers.judges.rate_limit import SharedRateLimit
+from workers.judges.response_cache import DatabaseResponseCache
 from workers.judges.rows import dialect_at, keep_dialect
 from workers.judges.watch import Watch
-from workers.judging.book import EndpointFailed
 from workers.judging.costs import Price, price_of
-from workers.judging.desk import BillingContext
 from workers.judging.dialects import Learner
+from workers.judging.dispatcher import Dispatcher
 from workers.judging.endpoints import (
     SiteEndpoint,
     address_of,
@@ -27,9 +26,10 @@ from workers.judging.endpoints import (
     is_local,
     why_missing,
 )
-from workers.judging.engine import Dispatcher
+from workers.judging.judge_client import BillingContext
 from workers.judging.limits import Limits
 from workers.judging.rates import InProcessRateLimit, Pace
+from workers.judging.response_cache import EndpointFailed
 from workers.language_models.server import (
     PACKAGED_MODEL_NAME,
     PARALLEL_CONVERSATIONS,

@@ -13,17 +13,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from workers.judging.book import BudgetSpent, EndpointFailed, ResponseCache, Stopped
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price, estimate, likely_tokens, tokens_used
-from workers.judging.desk import Follow
 from workers.judging.dialects import MOST_LESSONS, PLAIN, Dialect, Learner
 from workers.judging.endpoints import host_of
+from workers.judging.judge_client import Follow
 from workers.judging.limits import Limits
 from workers.judging.line import Line
 from workers.judging.places import Places
 from workers.judging.rates import Pace
 from workers.judging.replies import answer_of, refusal_of
+from workers.judging.response_cache import BudgetSpent, EndpointFailed, ResponseCache, Stopped
 from workers.judging.retries import (
     MAX_PARAM_LENGTH,
     Again,

@@ -68,10 +68,10 @@ _at_hand: JudgeClients | None = None
 
 def at_hand() -> JudgeClients:
     """Those that the site named; else desks that keep answers in this process
-    (``workers.judging.memory_book``)."""
+    (``workers.judging.memory_cache``)."""
     global _at_hand
     if _at_hand is None:
-        from workers.judging.plain_desks import InProcessClients
+        from workers.judging.in_process_clients import InProcessClients
 
         _at_hand = InProcessClients()
     return _at_hand

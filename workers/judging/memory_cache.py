@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from workers.judging.book import BudgetSpent, Claimed, Estimate
 from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price
+from workers.judging.response_cache import BudgetSpent, Claimed, Estimate
 
 MOST_ANSWERS = 1_000_000
 """Kept at once; the oldest are dropped first."""

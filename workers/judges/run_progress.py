@@ -9,9 +9,10 @@ from zlib import crc32
 from django.db.models import Count, QuerySet
 
 from annotations.models import CorpusVersion, Turn
-from workers import pace, queries
+from workers import progress_rate as pace
+from workers import queries
+from workers.judges.budget_text import spent_figures
 from workers.judges.models import JudgeRun, Purse
-from workers.judges.purse_words import spent_figures
 from workers.metric_list import page_of
 from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun

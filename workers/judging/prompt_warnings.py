@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workers.judging.placeholders import MARKS
 from workers.judging.prompt_file import JudgePromptFile
-from workers.judging.prompt_marks import MARKS
 
 OF_THE_SYSTEM = ("response", "responses", "turn_scores")
 """Placeholders whose text is another for every system."""

@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations.campaigns.queries.desk import waiting_for
 from annotations.campaigns.queries.glance import drafts_and_open_campaigns
+from annotations.campaigns.queries.work_queue import waiting_for
 from annotations.models import CorpusVersion
 from annotations.roles import is_organiser
 from leaderboard.challenges.queries.standing import (
@@ -42,7 +42,7 @@ class Next:
     is_trouble: bool = False
 
 
-def what_is_next(user: Any, versions: Sequence[CorpusVersion]) -> list[Next]:
+def next_actions(user: Any, versions: Sequence[CorpusVersion]) -> list[Next]:
     """Of whoever reads: a visitor looks and tries, a rater rates, a team hands in, an organiser
     sees to what waits. ``versions`` are the corpora that are open to them."""
     now = timezone.now()
