@@ -158,7 +158,7 @@ def thinking(options: argparse.Namespace) -> bool:
 
 def slots(options: argparse.Namespace) -> bool:
     print(
-        "\nSlots: milliseconds; one rater at a time; fill_desk and rate as calls, the pair over "
+        "\nSlots: milliseconds; one rater at a time; fill_queue and rate as calls, the pair over "
         "HTTP",
         flush=True,
     )

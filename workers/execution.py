@@ -228,7 +228,7 @@ class _Reporter:
         if self.provenance_known:
             return {}
         try:
-            account = scoring.run_info_of(scoring.scorer_of(self.configuration.text))
+            account = scoring.account_of(scoring.scorer_of(self.configuration.text))
         except Exception:  # it may have nothing to say before its first call has ended
             return {}
         self.provenance_known = bool(account.device)

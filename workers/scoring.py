@@ -80,7 +80,7 @@ def forget() -> None:
     _configuration.cache_clear()
 
 
-def run_info_of(scorer: Any) -> Account:
+def account_of(scorer: Any) -> Account:
     """What the scorer says of its last call, or nothing."""
     return scorer.account() if hasattr(scorer, "account") else Account()
 
@@ -159,7 +159,7 @@ def _scored_together(
     if len(scores) != len(given):
         kind = "responses" if "turn" in configuration.levels else "dialogues"
         raise ValueError(f"{configuration.text} gave {len(scores)} scores for {len(given)} {kind}")
-    account = run_info_of(scorer)
+    account = account_of(scorer)
     found: list[Outcome] = []
     begin = 0
     for task, of_task in zip(tasks, places, strict=True):
@@ -321,7 +321,7 @@ def _system_result(
     version = task.run.system.version
     human = queries.human_reference_of(configuration, version)
     score = _checked(configuration, scorer.score_system(task.given, human, progress))
-    account = _with_what_was_read(run_info_of(scorer))
+    account = _with_what_was_read(account_of(scorer))
     return RunResult(
         signature=_signature(
             configuration, task.run, account, n=len(task.given), n_human=len(human)

@@ -76,7 +76,7 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(
 ) -> None:
     stage.python(
         "from leaderboard.challenges.actions import setup\n"
-        "setup.create(setup.ChallengeAsked('Organised round', 'organised-round'))"
+        "setup.create(setup.ChallengeParams('Organised round', 'organised-round'))"
     )
     organiser = visit(role="organiser")
     page = organiser.go("/challenges/organised-round/rounds/new/")
@@ -117,7 +117,7 @@ def test_no_page_scrolls_sideways(
         "from leaderboard.challenges.models import Challenge, Submission\n"
         "from tests.challenges.sets import good_file, submit, team_with_member\n"
         "version = CorpusVersion.objects.get(corpus__slug='demo')\n"
-        "asked = setup.ChallengeAsked('W' * 190, 'organised-wide', 'w' * 290)\n"
+        "asked = setup.ChallengeParams('W' * 190, 'organised-wide', 'w' * 290)\n"
         "challenge = plan.create_from_plan(asked, version, version)\n"
         "setup.step(challenge, 'open')\n"
         "round = challenge.rounds.get(slug='warm-up')\n"

@@ -35,7 +35,7 @@ def wait_for_a_trial(stage: Stage, title: str) -> int:
     """A trial of which no worker is told within ten minutes (``hints.due``)."""
     made = stage.python(
         "from workers.judges import trials, trial_queries\n"
-        "trials.tell_workers = lambda task, rows: []\n"
+        "trials.notify_workers = lambda task, rows: []\n"
         "trials.send_hints = lambda ids: 0\n"
         "from workers.judges.models import PromptVersion, Trial\n"
         "from workers.metrics.configuration import parse\n"

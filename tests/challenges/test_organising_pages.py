@@ -359,7 +359,7 @@ def test_a_metric_added_later_offers_to_score_all_anew(organiser: Client) -> Non
     scored(round, team_with_member(round.challenge)[0])
     arguments = [round.challenge.slug, round.slug]
     data = round_form(round.version, slug=round.slug, metrics=["word_f1", "bleu_4", "rouge_l"])
-    assert "Score them anew" in said(organiser, "round-settings", *arguments, **data)
+    assert "Score them again" in said(organiser, "round-settings", *arguments, **data)
     assert said(organiser, "round-re-evaluate", *arguments) == "1 submission is scored again."
 
 

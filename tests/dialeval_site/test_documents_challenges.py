@@ -114,7 +114,7 @@ def test_every_setting_of_a_round_is_in_the_table() -> None:
         "submissions of a team a day, in all": ["daily_limit", "total_limit"],
         "metrics": ["metrics", "ranking_metric"],
         "private metrics": ["private_metrics"],
-        "what stands for a team": ["entry"],
+        "which submission counts for a team": ["entry"],
         "public board's share, seed": ["public_share", "split_seed"],
         "unveiling": ["unveil_at"],
         "corpus's baselines": ["shows_corpus_baselines"],

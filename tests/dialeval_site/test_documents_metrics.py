@@ -145,7 +145,7 @@ def test_every_fact_of_a_signature_is_documented() -> None:
 
 def facts_of_accounts() -> Iterator[str]:
     """``("dtype", …)``: pairs in what is called ``facts`` or handed to an ``Account`` or
-    ``run_info_of``."""
+    ``account_of``."""
     for path in sorted((PROJECT / "workers" / "metrics").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not says_facts(node):
@@ -162,7 +162,7 @@ def says_facts(node: ast.AST) -> bool:
             return True
         case ast.FunctionDef(name="facts" | "facts_of" | "_facts_of" | "persona_fields"):
             return True
-        case ast.Call(func=ast.Name(id="Account" | "run_info_of")):
+        case ast.Call(func=ast.Name(id="Account" | "account_of")):
             return True
         case ast.Call(func=ast.Attribute(value=ast.Name(id="facts"), attr="append")):
             return True

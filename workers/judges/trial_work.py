@@ -75,7 +75,7 @@ def _results(trial: Trial, claim: Claim) -> list[dict[str, Any]]:
     systems = tuple(sorted({one.system_id for one in responses}))
     scorer.paid_by(BillingContext(trial.version_id, trial.configuration, systems, trial.pk))
     scores = list(scorer.score(examples, _Reporter(claim).progress))
-    return results_of(scores, scoring.run_info_of(scorer))
+    return results_of(scores, scoring.account_of(scorer))
 
 
 def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from workers.metrics.checkpoints import (
 from workers.metrics.encoder_options import NORMALIZE_AS_IT_IS, preparation
 from workers.metrics.readability import read_of_pairs
 from workers.metrics.tokenisation import UNICODE
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
     from workers.encoders.sequence_scorer import SequenceScorer
@@ -41,7 +41,7 @@ class Bleurt:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where the turn has no reference."""
         model, remarks = self._load(), dict[int, str]()
-        self._account = run_info_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
+        self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         pairs = [
             [
                 (self._clean(reference), self._clean(example.response))

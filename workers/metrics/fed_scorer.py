@@ -17,7 +17,7 @@ from workers.metrics.dialogue_text import before_utterance
 from workers.metrics.fed_followups import FollowUps, fingerprint, read_follow_ups
 from workers.metrics.likelihood_scorers import EMPTY_RESPONSE, TARGET
 from workers.metrics.readability import read_of_responses
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 
 PARTNER = "A"
 NOT_LAST = Undefined("scored at the dialogue's last turn")
@@ -54,7 +54,7 @@ class FollowUpScorer:
         """One score per example, in order; a dialogue's aspects only at the last turn that has a
         response."""
         model = causal_model_for(self._model_name)
-        self._account = run_info_of(model, {})  # now, too: a run shows with what it is computed
+        self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         scored = self._scored(examples)
         texts = {index: self._text_before(model, examples[index]) for index in scored}
         scores: list[Score] = [
@@ -76,7 +76,7 @@ class FollowUpScorer:
         mine = self._follow_ups[self._aspect]
         shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
         self._account = replace(
-            run_info_of(model, remarks, (("followups_sha256", fingerprint(mine)),)),
+            account_of(model, remarks, (("followups_sha256", fingerprint(mine)),)),
             read=read_of_responses(model, shown, scores),
         )
         return scores

@@ -12,7 +12,7 @@ from workers.metrics.checkpoints import each_once, number
 from workers.metrics.cmn_options import ERROR_MESSAGE
 from workers.metrics.readability import read_of_pairs, read_of_responses
 from workers.metrics.selection_scorers import asked_of
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 from workers.training.latent_model import latent_model
 from workers.training.latent_scorer import Judged, LatentScoring
 from workers.training.mutual_information import CmnScore
@@ -35,7 +35,7 @@ class LatentScores:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One an example, in order; ``Undefined`` without a response, a context or a reference."""
         model, remarks = latent_model(self._trained), dict[int, str]()
-        self._account = run_info_of(model, remarks, self.facts())
+        self._account = account_of(model, remarks, self.facts())
         inputs = [_judged(example) for example in examples]
         flat = [
             one
@@ -85,7 +85,7 @@ class FollowScores:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One an example, in order; ``Undefined`` without a response or a context."""
         model, remarks = latent_model(self._trained), dict[int, str]()
-        self._account = run_info_of(model, remarks)
+        self._account = account_of(model, remarks)
         inputs = [asked_of(example) for example in examples]
         pairs = [one for one in inputs if not isinstance(one, Undefined)]
         found = iter(

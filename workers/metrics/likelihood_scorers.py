@@ -17,7 +17,7 @@ from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.copying import copies
 from workers.metrics.dialogue_text import Before, after_silence, before_utterance
 from workers.metrics.readability import read_of_responses
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 
 EMPTY_RESPONSE = Undefined("the response is empty")
 NO_CONTEXT = Undefined("the turn has no context")
@@ -42,7 +42,7 @@ class Coherency:
         """One score per example, in order. Raises ``ModelError`` and, for ``chat``,
         ``NoChatTemplateError``."""
         model = causal_model_for(self._model_name)
-        self._account = run_info_of(model, {})  # now, too: a run shows with what it is computed
+        self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         inputs = self._asked(model, examples)
         continuations = [one for index in sorted(inputs) for one in inputs[index]]
         found = iter(
@@ -62,7 +62,7 @@ class Coherency:
                 remarks[index] = remark
         shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
         self._account = replace(
-            run_info_of(model, remarks), read=read_of_responses(model, shown, scores)
+            account_of(model, remarks), read=read_of_responses(model, shown, scores)
         )
         return scores
 

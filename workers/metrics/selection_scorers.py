@@ -13,7 +13,7 @@ from annotations.estimates import Undefined
 from workers.metrics.base import Account, Example, Progress, Read, Score
 from workers.metrics.checkpoints import each_once, number
 from workers.metrics.readability import read_of_responses, sum_of
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 from workers.training.density_model import Asked, DensityModel, Reading, density_model
 from workers.training.density_score import DialogueForm, dialogue_score, turn_scores
 
@@ -63,7 +63,7 @@ class Readings:
         """One each, in order; ``Undefined`` where a pair lacks one half, or the model
         knows no token of one. What was cut is remarked."""
         model, remarks = density_model(self._trained), dict[int, str]()
-        self._account = run_info_of(model, remarks, self.facts(model))
+        self._account = account_of(model, remarks, self.facts(model))
         inputs = [asked_of(example) for example in examples]
         whole = [index for index, one in enumerate(inputs) if not isinstance(one, Undefined)]
         pairs = [one for one in inputs if not isinstance(one, Undefined)]

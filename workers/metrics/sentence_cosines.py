@@ -16,7 +16,7 @@ from workers.metrics.base import Account, Example, Progress, Read, Score, Signat
 from workers.metrics.encoder_options import preparation
 from workers.metrics.personas import has_persona, persona_fields
 from workers.metrics.readability import ReadPair, read_of
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 
 EXAMPLES_AT_ONCE = 8_192
 EMPTY_RESPONSE = Undefined("the response is empty")
@@ -37,7 +37,7 @@ class SentenceCosines:
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
         self._read: list[Read] = []
-        self._account = run_info_of(
+        self._account = account_of(
             encoder, self._remarks
         )  # now, too: a run shows with what it is computed
         scores: list[Score] = []
@@ -47,7 +47,7 @@ class SentenceCosines:
         if progress is not None and examples:
             progress(len(examples))
         self._account = replace(
-            self.told_of(run_info_of(encoder, self._remarks), examples), read=self._read
+            self.told_of(account_of(encoder, self._remarks), examples), read=self._read
         )
         return scores
 

@@ -31,7 +31,7 @@ from workers.metrics.unieval_questions import (
     QuestionsError,
     questions_of,
 )
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
     from workers.encoders.boolean_model import BooleanModel
@@ -52,7 +52,7 @@ class UniEval:
         """One score an example, in order; ``Undefined`` where a question asks about a persona that
         there is not."""
         model, remarks = self._load(), dict[int, str]()
-        self._account = run_info_of(
+        self._account = account_of(
             model,
             remarks,
             (("max_tokens", str(model.max_tokens)), ("questions_hash", self._questions.revision)),

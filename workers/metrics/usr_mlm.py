@@ -26,7 +26,7 @@ from workers.metrics.checkpoints import (
     why_no_checkpoint,
 )
 from workers.metrics.readability import read_of_responses
-from workers.metrics.with_model import run_info_of
+from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
     from workers.encoders.masked_model import Continued, MaskedModel
@@ -46,7 +46,7 @@ class UsrMlm:
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
         """One score an example, in order; ``Undefined`` where the response has no token."""
         model, remarks = self._load(), dict[int, str]()
-        self._account = run_info_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
+        self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         inputs = [self._continued(example) for example in examples]
         scores: list[Score] = []
         for index, found in enumerate(

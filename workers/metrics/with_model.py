@@ -24,7 +24,7 @@ def missing_model(options: Mapping[str, OptionValue]) -> str:
     return why_missing(str(options["model"]))
 
 
-def run_info_of(
+def account_of(
     model: LoadedModel, remarks: Mapping[int, str], facts: tuple[tuple[str, str], ...] = ()
 ) -> Account:
     """``remarks`` by the example's place; ``facts`` stand in the signature after the model's

@@ -40,7 +40,7 @@ def test_tuning_is_clipped_to_0_and_1():
     }
     assert tuned["goes against people: lambda is clipped at 0"] == 0
     assert tuned["too small a scale: lambda is clipped at 1"] == 1
-    assert 0 < tuned["correlates with human ratings"] < 1
+    assert 0 < tuned["follows people"] < 1
 
 
 def one_a_dialogue(rated=12, unrated=24, goes_with=0.9, seed=0):
