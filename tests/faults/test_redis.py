@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +91,16 @@ def seconds_of(call: Callable[[], Any]) -> float:
 
 
 def test_a_password_is_guessed_ten_times_while_redis_hangs(served: Served) -> None:
-    with served.visitor() as visitor, served.frozen():
-        guesses = [f"a wrong password {number}" for number in range(20)]
-        statuses = [served.log_in(visitor, one).status_code for one in guesses]
+    """By turns at two web servers, which would have a cache each."""
+    second = replace(served, address=served.site.start_web())
+    with served.visitor() as here, second.visitor() as there, served.frozen():
+        statuses = []
+        for number in range(10):
+            for server, visitor in ((served, here), (second, there)):
+                answer = server.log_in(visitor, f"a wrong password {number}")
+                statuses.append(answer.status_code)
         assert statuses == [200] * 10 + [429] * 10
-        assert served.log_in(visitor, PASSWORD).status_code == 429
+        assert served.log_in(here, PASSWORD).status_code == 429
 
 
 def test_a_token_is_asked_for_with_five_wrong_passwords_while_redis_hangs(served: Served) -> None:
@@ -207,6 +212,23 @@ def test_a_pickle_in_redis_is_run_by_nobody(served: Served, tmp_path: Path) -> N
     served.site.start_worker()
     states = f"{runs}print(*set(runs.values_list('state', flat=True)))"
     wait_until(lambda: served.site.python(states) == "done", 120, "the worker goes on")
+
+
+def test_a_pickle_in_the_cache_is_a_miss_and_is_run_by_nobody(
+    served: Served, tmp_path: Path
+) -> None:
+    """However it is read. Of the site's own pages only few read what they did not count."""
+    import redis
+
+    made = tmp_path / "made-by-the-pickle"
+    store = redis.Redis.from_url(served.redis_url)
+    served.site.python("from django.core.cache import cache; cache.set('seen', 1)")
+    (key,) = [key for key in store.scan_iter() if key.endswith(b":seen")]
+    store.set(key, pickle.dumps(Planted(made)))
+    reads = "cache.get('seen'), cache.get_many(['seen']), cache.get_or_set('seen', 2)"
+    printed = served.site.python(f"from django.core.cache import cache; print({reads})")
+    assert not made.exists()
+    assert printed == "None {} 2"
 
 
 def use(served: Served, visitor: httpx2.Client) -> None:
