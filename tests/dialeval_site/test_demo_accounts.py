@@ -323,7 +323,6 @@ def test_no_judge_is_paid_for_what_the_demo_began(
 @pytest.mark.django_db(transaction=True)
 def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> None:
     campaign = made_campaign()  # of today's columns, which the older tables lack
-    campaign = made_campaign()
     try:
         call_command("migrate", "dialeval_site", "0001", verbosity=0)
         call_command("migrate", "campaigns", "0004", verbosity=0)

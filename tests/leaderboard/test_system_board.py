@@ -79,7 +79,9 @@ def test_where_people_or_gold_answers_are_best_the_best_agent_is_named_too() -> 
     ]
     finding, beside = headline(rows)
     assert finding.startswith("gold is best")
-    assert beside == "The best agent is one (3.50 [3.20, 3.80]), not significantly different from two."
+    assert (
+        beside == "The best agent is one (3.50 [3.20, 3.80]), not significantly different from two."
+    )
 
 
 def test_many_that_cannot_be_told_apart_are_counted() -> None:

@@ -48,7 +48,7 @@ RATE_WINDOW_DAYS = 7
 RATE_WINDOW_RATINGS = 1000
 ACTIVE_WITHIN = timedelta(minutes=5)
 LARGE = 50_000
-COMPLETE_UPLOAD_SECONDS = 60
+COMPLETE_CACHE_SECONDS = 60
 
 
 # --- how far --------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _complete_items(campaign: Campaign, slots: int, free: int) -> int:
     return cache.get_or_set(
         f"complete-items-{campaign.pk}",
         lambda: _count_complete_items(campaign, slots, free),
-        COMPLETE_UPLOAD_SECONDS,
+        COMPLETE_CACHE_SECONDS,
     )
 
 
