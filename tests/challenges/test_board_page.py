@@ -147,7 +147,7 @@ def test_the_note_says_which_submission_stands_there(
     page = html.unescape(
         text_of(client_of(made_user("lead", "organiser")).get(address(round, part)))
     )
-    assert f"Each team stands with {words}" in page
+    assert f"Each team appears with {words}" in page
 
 
 def test_organisers_are_told_that_they_alone_see_the_private_board() -> None:

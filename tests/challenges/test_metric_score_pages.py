@@ -101,7 +101,7 @@ def test_the_same_file_with_another_direction_is_refused_in_the_words_for_the_sa
     assert (again.status_code, turned.status_code) == (200, 409)
     for page in (again, turned):
         assert (
-            b"very same file before, as mine. Withdraw that metric, once it is there, to submit it again."
+            b"the same file before, as mine. Withdraw that metric, once it is there, to submit it again."
             in page.content
         )
 
@@ -135,7 +135,9 @@ def test_the_limit_of_the_day_is_said_before_and_after(version, ann, settings) -
     settings.SCORE_FILES_PER_DAY = 1
     client = logged_in(ann)
     send(version, ann)
-    assert b"files of scores of today" in client.get(page_of(version)).content
+    assert (
+        b"files of scores. The count resets at midnight UTC" in client.get(page_of(version)).content
+    )
     assert client.post(page_of(version), form(b"other", name="other")).status_code == 409
 
 
