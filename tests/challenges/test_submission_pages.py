@@ -246,7 +246,7 @@ def test_the_second_best_of_a_team_points_to_its_best(
     best = scored(round, team, data=data)
     worse = scored(round, team, data=good_file(round.version, "Hm."))
     page = text_of(page_of(member, worse))
-    assert "Another submission of your team stands on the board" in page
+    assert "Another submission of your team is on the board" in page
     assert reverse("submission", args=[best.public_id]) in page
 
 
