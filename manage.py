@@ -10,9 +10,8 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
-    except (
-        ImproperlyConfigured
-    ) as problem:  # a setting that is wrong or missing: one line says which
+    # A setting that is wrong or missing: one line says which
+    except ImproperlyConfigured as problem:
         sys.exit(f"dialeval: {problem}")
 
 

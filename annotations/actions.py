@@ -179,9 +179,8 @@ def _attached(
     Corpus.objects.get_or_create(
         slug=part_slug, defaults={"name": part_name, "is_public": is_public}
     )
-    corpus = Corpus.objects.select_for_update().get(
-        slug=part_slug
-    )  # one import of a corpus at a time
+    # One import of a corpus at a time
+    corpus = Corpus.objects.select_for_update().get(slug=part_slug)
     known = _known_version(part_slug, part, may_exist)
     if known is not None:
         return ImportOutcome(

@@ -64,9 +64,8 @@ class ConsoleCommand(BaseCommand):
         return parser
 
     def say(self, line: str) -> None:
-        self.stderr.write(
-            line, str
-        )  # in plain colour: Django paints standard error red, and this is no error
+        # In plain colour: Django paints standard error red, and this is no error
+        self.stderr.write(line, str)
 
     def print_json(self, document: Any) -> None:
         # An escape of JSON is read back as it was; one that stands in for what an encoding lacks

@@ -116,9 +116,8 @@ def collect_temporary() -> Collected:
 
 
 def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
-    files = list(
-        stored_files.listed(kind.folder)
-    )  # before the rows: what comes from here on is new
+    # Before the rows: what comes from here on is new
+    files = list(stored_files.listed(kind.folder))
     today = datetime.fromtimestamp(now, UTC).date()
     inside = list(_quarantined(kind))
     known = kind.known([file.name for file in files] + [name for _, name, _ in inside])

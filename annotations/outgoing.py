@@ -44,9 +44,8 @@ _ENDS_IN_IPV4 = (
     IPv6Network("64:ff9b::/96"),  # NAT64, RFC 6052
     IPv6Network("::/96"),  # IPv4-compatible, deprecated
 )
-_LOCAL_NAT64 = IPv6Network(
-    "64:ff9b:1::/48"
-)  # RFC 8215: the network's owner chose where the IPv4 is
+# RFC 8215: the network's owner chose where the IPv4 is
+_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 _LOCAL_NAT64_LENGTHS = (48, 56, 64, 96)
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: the upper half of the interface identifier
 
@@ -79,9 +78,8 @@ def why_refused(address: Address, *, allow_private: bool) -> str:
     """Return why this address may not be connected to, or "" where it may."""
     if isinstance(address, IPv6Address):
         for network in _ENDS_IN_IPV4:
-            if (
-                address in network and int(address) > 1
-            ):  # :: and ::1 are no IPv4-compatible addresses
+            # :: and ::1 are no IPv4-compatible addresses
+            if address in network and int(address) > 1:
                 return why_refused(
                     IPv4Address(int(address) & 0xFFFFFFFF), allow_private=allow_private
                 )

@@ -85,9 +85,8 @@ def address_of(request: HttpRequest) -> str:
         address = ipaddress.ip_address(came_from)
     except ValueError:
         return came_from[:100]
-    address = (
-        getattr(address, "ipv4_mapped", None) or address
-    )  # of a server that listens for both at once
+    # Of a server that listens for both at once
+    address = getattr(address, "ipv4_mapped", None) or address
     if address.version == 6:
         return str(ipaddress.ip_network((address, 64), strict=False))
     return str(address)

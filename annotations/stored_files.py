@@ -83,9 +83,8 @@ def opened(name: str) -> IO[bytes]:
     """Whole, before the first byte is given away. Raises ``FileNotFoundError``, ``StorageAway``."""
     with _fault_messages():
         file = _storage().open(name, "rb")
-        fetched: IO[bytes] = (
-            file.file
-        )  # of S3 the file is fetched here, to memory and beyond a megabyte to disk
+        # Of S3 the file is fetched here, to memory and beyond a megabyte to disk
+        fetched: IO[bytes] = file.file
         fetched.seek(0)
         return fetched
 
@@ -256,9 +255,8 @@ def _fault_messages() -> Iterator[None]:
 
 @cache
 def _faults() -> tuple[type[Exception], ...]:
-    from boto3.exceptions import (
-        Boto3Error,
-    )  # a tenth of a second that a site without S3 does not spend
+    # A tenth of a second that a site without S3 does not spend
+    from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
 
     return (Boto3Error, BotoCoreError, ClientError)

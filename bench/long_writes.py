@@ -257,9 +257,8 @@ def main() -> int:
             do(options.do, Path(os.environ["DIALEVAL_HOME"]))
         print(f"{max(seconds, default=0):.2f}")
         return 0
-    os.environ.setdefault(
-        "SECRET_KEY", secrets.token_urlsafe(50)
-    )  # sessions made here are valid at the site
+    # Sessions made here are valid at the site
+    os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(50))
     with home_of_its_own(options.database == "PostgreSQL") as home:
         from bench.rating import rater_pairs
         from bench.rating_site import campaign_of_tasks, production_site, raters, usr_tasks

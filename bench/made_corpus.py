@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault(
-    "OPENBLAS_NUM_THREADS", "1"
-)  # as the site's own processes have it; read when numpy is loaded
+# As the site's own processes have it; read when numpy is loaded
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import tempfile
 from collections.abc import Callable, Iterator

@@ -151,9 +151,8 @@ def _ready(site: Any, sample: list[Any], known: Any) -> float:
             {(visit.path, bool(visit.token)) for visit in sample if visit.kind != "archive"}
         ):
             headers = {"Authorization": f"Bearer {known.tokens[0]}"} if token else {}
-            with contextlib.suppress(
-                urllib.error.HTTPError
-            ):  # a file of what is not computed yet: 503
+            # A file of what is not computed yet: 503
+            with contextlib.suppress(urllib.error.HTTPError):
                 urllib.request.urlopen(
                     urllib.request.Request(site.address + path, headers=headers)
                 ).read()

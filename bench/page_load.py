@@ -318,16 +318,14 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
     connections.close_all()
     with web_server(home) as (port, pid):
         known: set[str] = set()
-        for address in sample[
-            :: max(1, len(sample) // 60)
-        ]:  # each process loads its modules and templates
+        # Each process loads its modules and templates
+        for address in sample[:: max(1, len(sample) // 60)]:
             known.add(address)
             status, body = ask(port, address)
             if status != 200 or waits(body):
                 print(f"not ready: {address} ({status})")
-        at_a_rate(
-            port, rate, seconds / 2, wishes(2, metrics), 3, known
-        )  # as a site that has been up for a while
+        # As a site that has been up for a while
+        at_a_rate(port, rate, seconds / 2, wishes(2, metrics), 3, known)
         before, ticks_before = processor_seconds(pid), ticks()
         asked: list[str] = []
         took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), 2, known)

@@ -344,9 +344,8 @@ def main() -> int:
     options.clients = [int(number) for number in options.clients.split(",")]
     options.slots = [int(number) for number in options.slots.split(",")]
     options.databases = options.databases.split(",")
-    os.environ.setdefault(
-        "SECRET_KEY", secrets.token_urlsafe(50)
-    )  # sessions made here are valid at the site
+    # Sessions made here are valid at the site
+    os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(50))
     if options.slots_on:
         slots_on(options.slots_on, options.slots[0], options)
         return 0

@@ -153,9 +153,8 @@ def idle_latency(systems: list[Any]) -> float:
             system=system, configuration=wanted.text, state=MetricRun.State.DONE
         )
         wait_for(run.exists, look_every=0.005)
-        if (
-            number >= 2
-        ):  # the first runs wait for the worker to start and for its processes to load the metric
+        # The first runs wait for the worker to start and for its processes to load the metric
+        if number >= 2:
             seconds.append(time.perf_counter() - start)
         time.sleep(0.25)
     return median(seconds)

@@ -58,9 +58,8 @@ def on_starting(_server: object) -> None:
         from annotations import temporary
         from dialeval_site.environment import home
 
-        temporary.use(
-            home() / "tmp"
-        )  # where the next start finds it, should this process be killed
+        # Where the next start finds it, should this process be killed
+        temporary.use(home() / "tmp")
         counts = Path(tempfile.gettempdir()) / "dialeval-monitoring"
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(
             _folders.enter_context(temporary.temporary_folder(counts))

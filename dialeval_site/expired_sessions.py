@@ -15,7 +15,6 @@ def remove() -> int:
     """Takes them away, the oldest first; two workers at it do no harm. How many."""
     expired, removed = Session.objects.filter(expire_date__lt=clock.now()), 0
     while keys := list(expired.order_by("expire_date").values_list("pk", flat=True)[:BATCH]):
-        removed += expired.filter(pk__in=keys).delete()[
-            0
-        ]  # one that was renewed meanwhile is no longer among them
+        # One that was renewed meanwhile is no longer among them
+        removed += expired.filter(pk__in=keys).delete()[0]
     return removed

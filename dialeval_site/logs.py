@@ -76,9 +76,8 @@ class Json(JsonFormatter):
         log_data.pop("request", None)  # Django's: an object, and its address would be written whole
         log_data.pop("status_code", None)
         log_data.pop("taskName", None)
-        of_a_task = log_data.pop(
-            "data", None
-        )  # Celery's, with the task's arguments: an address of e-mail is one
+        # Celery's, with the task's arguments: an address of e-mail is one
+        of_a_task = log_data.pop("data", None)
         if isinstance(of_a_task, dict) and "runtime" in of_a_task:
             log_data["seconds"] = round(of_a_task["runtime"], 3)
         log_data.update(log_context.fields())

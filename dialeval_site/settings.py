@@ -16,9 +16,8 @@ from dialeval_site.storage import file_storage
 
 PROJECT = environment.PROJECT
 HOME = environment.home()
-HOME.mkdir(
-    mode=0o700, parents=True, exist_ok=True
-)  # the database has hashes, keys and hidden references
+# The database has hashes, keys and hidden references
+HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 PRODUCTION = environment.production()
 DEBUG = False
 SECRET_KEY = environment.secret_key()
@@ -160,9 +159,8 @@ STORAGES = {
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }
-WHITENOISE_USE_FINDERS = (
-    not PRODUCTION
-)  # development serves assets where they lie; production collects them
+# Development serves assets where they lie; production collects them
+WHITENOISE_USE_FINDERS = not PRODUCTION
 
 # --- security -------------------------------------------------------------------------------------
 SECURE = environment.truth("DIALEVAL_SECURE") and PRODUCTION
@@ -193,9 +191,8 @@ if SECURE:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
 SECURE_SSL_REDIRECT = SECURE
-SECURE_REDIRECT_EXEMPT = [
-    r"^(health|ready|monitoring)/$"
-]  # asked from within, past the proxy that ends HTTPS
+# Asked from within, past the proxy that ends HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|monitoring)/$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None

@@ -81,9 +81,8 @@ def _refuse_too_many(user: Any) -> None:
 def _stored(user: Any, name: str, scopes: list[str], days: int) -> tuple[ApiToken, str]:
     token = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
-        get_user_model().objects.select_for_update(no_key=True).get(
-            pk=user.pk
-        )  # two at once must not pass the count
+        # Two at once must not pass the count
+        get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
         _refuse_too_many(user)
         row = ApiToken.objects.create(
             user=user,

@@ -43,9 +43,8 @@ def picture(browser, site: str, scheme: str, to: Path) -> int:
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     page.goto(f"{site}/corpora/demo/metrics/", wait_until="load")
     page.locator("[data-drawn]").first.wait_for(state="attached")
-    page.locator(".filter-bar").first.evaluate(
-        "one => one.remove()"
-    )  # the choices: the picture shows what is found
+    # The choices: the picture shows what is found
+    page.locator(".filter-bar").first.evaluate("one => one.remove()")
     FIGURES.mkdir(exist_ok=True)
     to.write_bytes(page.screenshot(clip={"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT}))
     page.close()

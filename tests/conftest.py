@@ -296,9 +296,8 @@ def lookers_compute(patch: pytest.MonkeyPatch) -> None:
         return
     from leaderboard.analyses import computing
 
-    look = importlib.import_module(
-        "leaderboard.analyses.look"
-    )  # the package's name for it is the function's
+    # The package's name for it is the function's
+    look = importlib.import_module("leaderboard.analyses.look")
     asked = look._asked
 
     def computed(

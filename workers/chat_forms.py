@@ -123,9 +123,8 @@ class ChatSystemForm(forms.ModelForm):
         if self.instance.pk is None:
             self.fields["instructions"].initial = DEFAULT_INSTRUCTIONS
         for name in ("name", "base_url", "model", "key_variable", "instructions"):
-            self.fields[
-                name
-            ].validators = []  # texts are judged below, NUL and length with the rest
+            # Texts are judged below, NUL and length with the rest
+            self.fields[name].validators = []
 
     def _text(self, name: str) -> str:
         text = str(self.cleaned_data.get(name, "")).replace("\r\n", "\n")

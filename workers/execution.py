@@ -62,10 +62,8 @@ def compute(run_id: int) -> bool:
         else:
             _took_too_long(claims)
         return False
-    except (
-        OperationalError,
-        InterfaceError,
-    ) as problem:  # the database was away or locked: no fault of a metric's
+    # The database was away or locked: no fault of a metric's
+    except (OperationalError, InterfaceError) as problem:
         log.warning("metric run %s and %d more wait again: %s", run_id, len(claims) - 1, problem)
         if calls_paid_here() > paid_before:
             runs.give_back(claims)
@@ -102,18 +100,14 @@ def _computed(claims: Sequence[Claim]) -> bool:
         return _compute_together(claims)
     except (LeaseLost, SoftTimeLimitExceeded, Stopped, OperationalError, InterfaceError):
         raise
-    except (
-        BudgetSpent,
-        EndpointFailed,
-        OtherWording,
-    ) as problem:  # as it would end for each of them alone, too
+    # As it would end for each of them alone, too
+    except (BudgetSpent, EndpointFailed, OtherWording) as problem:
         log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
         for claim in claims:
             runs.fail(claim, _judge_text(problem))
         return False
-    except (
-        Exception
-    ) as problem:  # whatever a metric does wrong belongs in its row, not only in a worker's log
+    # Whatever a metric does wrong belongs in its row, not only in a worker's log
+    except Exception as problem:
         if len(claims) == 1:
             log.exception("metric run %s failed", claims[0].row_id)
             runs.fail(claims[0], _said(problem))

@@ -56,9 +56,8 @@ def renewing_lease(renew_once: Callable[[], bool], what: str) -> Iterator[None]:
                 log.exception("the lease of %s could not be renewed, or its worker not noted", what)
         connection.close()
 
-    if (
-        connection.in_atomic_block
-    ):  # a caller's own transaction (tests, --inline): there is nobody to race with
+    # A caller's own transaction (tests, --inline): there is nobody to race with
+    if connection.in_atomic_block:
         yield
         return
     thread = threading.Thread(target=renew, daemon=True, name=f"lease of {what}")

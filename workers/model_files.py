@@ -197,9 +197,8 @@ def _snapshot(name: str) -> Path:
     else:
         return folder
     try:
-        get_session().head(
-            constants.ENDPOINT, timeout=_HUB_SECONDS
-        )  # once; the hub's own calls try for half a minute
+        # Once; the hub's own calls try for half a minute
+        get_session().head(constants.ENDPOINT, timeout=_HUB_SECONDS)
         files = HfApi().list_repo_files(name)
         is_safe = any(file.endswith(".safetensors") for file in files)
         patterns = _FROM_HUB if is_safe else _FROM_HUB_WITHOUT_SAFETENSORS

@@ -73,9 +73,8 @@ def said_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
         )
         return " · ".join([beginning, *([f"0 of {total:,} responses"] if total else [])])
     parts = [f"{done:,} of {total:,} responses", f"{_rate(rate)} responses/s"]
-    left = (
-        total - done + waiting * total / max(running, 1)
-    )  # those that wait are taken to be like those at work
+    # Those that wait are taken to be like those at work
+    left = total - done + waiting * total / max(running, 1)
     if left > 0:
         parts.append(f"about {duration(left / rate)} left")
     return " · ".join(

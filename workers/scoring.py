@@ -226,10 +226,8 @@ def _prepare(
 def _or_problem(make: Callable[..., RunResult], *arguments: Any) -> Outcome:
     try:
         return make(*arguments)
-    except (
-        ValueError,
-        NoScore,
-    ) as problem:  # what this one system's scores are; the others' may be sound
+    # What this one system's scores are; the others' may be sound
+    except (ValueError, NoScore) as problem:
         return problem
 
 
@@ -376,9 +374,8 @@ def loaded_model_fields(configuration: Configuration, account: Account) -> dict[
 def names_of(account: Account) -> dict[str, str]:
     """Model and device as a run's row holds them."""
     model = storable(account.model)
-    if (
-        len(model) > LONGEST_MODEL
-    ):  # a long folder: its end and the revision tell more than its beginning
+    # A long folder: its end and the revision tell more than its beginning
+    if len(model) > LONGEST_MODEL:
         model = f"…{model[-LONGEST_MODEL + 1 :]}"
     return {"model": model, "device": storable(account.device)[:LONGEST_DEVICE]}
 

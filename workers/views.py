@@ -87,9 +87,8 @@ def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
     context = _runs_of(request, version)
     if context["may_manage"]:
         initial: dict[str, object] = {"more": requested}
-        if (
-            not requested and not context["progress"].configurations
-        ):  # later, who comes wants one metric more
+        # Later, who comes wants one metric more
+        if not requested and not context["progress"].configurations:
             initial = {"metrics": recommended_metrics(version)}
         context["form"] = ScoreForm(version, initial=initial)
     else:

@@ -77,9 +77,8 @@ def raters_page(view: View) -> View:
         except ObjectDoesNotExist:
             if Participation.objects.filter(pk=participation.pk, user=request.user).exists():
                 raise
-            raise Http404(
-                f"there is no campaign {slug} any more"
-            ) from None  # deleted while the rater waited
+            # Deleted while the rater waited
+            raise Http404(f"there is no campaign {slug} any more") from None
 
     return guarded
 

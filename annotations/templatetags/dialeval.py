@@ -218,8 +218,6 @@ class _Cached(template.Node):
             return self.nodelist.render(context)
         key = (self.place, request.path, request.GET.urlencode(), get_language(), tuple(marks))
         found = part(key, lambda: self.nodelist.render(context))
-        request.kept_parts = [
-            *getattr(request, "kept_parts", ()),
-            found,
-        ]  # for who compresses the page
+        # For who compresses the page
+        request.kept_parts = [*getattr(request, "kept_parts", ()), found]
         return mark_safe(found.written.decode())  # noqa: S308  written by templates

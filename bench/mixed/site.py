@@ -189,8 +189,7 @@ def _running(log: Path, command: list[str], nice: int = 0) -> Iterator[int]:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(ENDED_WITHIN_SECONDS)
-        with suppress(
-            ProcessLookupError
-        ):  # a worker in the middle of a statistic: the next run's sweep gives it back
+        # A worker in the middle of a statistic: the next run's sweep gives it back
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -78,9 +78,8 @@ def _read(field: Field[Any, Any]) -> str:
     if kind in _AS_IT_IS:
         return name
     if kind in ("BooleanField", "NullBooleanField"):
-        return (
-            f"+{name}" if on_sqlite else f"{name}::int"
-        )  # a plus keeps the driver from making objects of it
+        # A plus keeps the driver from making objects of it
+        return f"+{name}" if on_sqlite else f"{name}::int"
     if kind in ("DateTimeField", "DateField", "TimeField"):
         if on_sqlite:
             return f"+{name}"

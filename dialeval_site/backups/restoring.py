@@ -112,9 +112,8 @@ def _restored(
                     _load(file, manifest, state, aside, done, told, identity)
                     loading.check_keys()
                     state.go_on()
-                call_command(
-                    "migrate", interactive=False, verbosity=0
-                )  # kinds and permissions that came after it
+                # Kinds and permissions that came after it
+                call_command("migrate", interactive=False, verbosity=0)
                 site_identity.set_identity(identity)
                 words = {
                     "made_at": done.made_at,

@@ -77,9 +77,8 @@ def _computed(claim: rows.Claim) -> bool:
         )
         rows.try_later(claim, _as_text(problem))
         return False
-    except (
-        Exception
-    ) as problem:  # whatever a statistic does wrong belongs in its row, where people read it
+    # Whatever a statistic does wrong belongs in its row, where people read it
+    except Exception as problem:
         log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
         rows.fail(claim, _as_text(problem))
         return False

@@ -47,9 +47,8 @@ def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
             _kept.move_to_end(row.pk)
             return found.answer
     text = _text_of(row.pk, row.computed_at, without)
-    if (
-        text is None
-    ):  # it was dropped or replaced in this moment: whoever looks again finds what there is
+    # It was dropped or replaced in this moment: whoever looks again finds what there is
+    if text is None:
         return None
     answer: dict[str, Any] = json.loads(text)
     _remember(row.pk, Kept(row.computed_at, len(text), answer))

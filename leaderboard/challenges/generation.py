@@ -217,9 +217,8 @@ class _Run:
                 dialogue.failures = 0
                 try:
                     go_on(dialogue, came)
-                except (
-                    AskFailed
-                ) as problem:  # the other answers in flight are waited for: they are paid for
+                # The other answers in flight are waited for: they are paid for
+                except AskFailed as problem:
                     failure = failure or problem
         if failure is not None:
             raise failure
@@ -304,9 +303,8 @@ class _Run:
     def _questioner(self) -> Iterator[Questioner]:
         round = self.submission.round
         assert round is not None
-        model = LanguageModel(
-            self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0
-        )  # each attempt is charged
+        # Each attempt is charged
+        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0)
         try:
             yield Questioner(model, self.prompt, prompting.limits_of(round))
         finally:

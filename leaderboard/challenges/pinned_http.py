@@ -54,9 +54,8 @@ def post(
     address, port = _resolved(parts, private_allowed, seconds)
     connection = _connection(parts, address, port, seconds)
     late = threading.Event()
-    clock = threading.Timer(
-        seconds, _cut_off, [connection, late]
-    )  # a socket's own time-out begins anew with each byte
+    # A socket's own time-out begins anew with each byte
+    clock = threading.Timer(seconds, _cut_off, [connection, late])
     clock.daemon = True
     clock.start()
     try:

@@ -29,9 +29,8 @@ class NoLongerOurs(Exception):
 
 def validate(submission: Submission, claim: work.Claim) -> None:
     """End in ``accept`` or in ``refuse``. Raises ``NoLongerOurs``."""
-    with at_hand(
-        submission
-    ) as path:  # a file that this worker cannot open is no fault of the team's: it raises here
+    # A file that this worker cannot open is no fault of the team's: it raises here
+    with at_hand(submission) as path:
         _validate(path, submission, claim)
 
 

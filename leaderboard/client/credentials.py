@@ -153,9 +153,8 @@ def _url_of(address: str) -> httpx2.URL | None:
 
     try:
         url = httpx2.URL(address)
-        url.raw_host.decode("ascii").encode(
-            "idna"
-        )  # as the system's look-up does: no empty label, none of over 63
+        # As the system's look-up does: no empty label, none of over 63
+        url.raw_host.decode("ascii").encode("idna")
     except (httpx2.InvalidURL, ValueError):
         return None
     return url if (url.port or 0) <= HIGHEST_PORT else None

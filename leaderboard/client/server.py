@@ -83,11 +83,8 @@ class Server:
                 # A proxy of the environment would read what goes over plain http, the token too.
                 trust_env=self.credentials.server.lower().startswith("https:"),
             )
-        except (
-            httpx2.InvalidURL,
-            ImportError,
-            ValueError,
-        ) as error:  # no such kind of proxy, no such address
+        # No such kind of proxy, no such address
+        except (httpx2.InvalidURL, ImportError, ValueError) as error:
             raise ClientError(
                 f"the environment's proxy cannot be used: {one_line(error, 200)}"
             ) from error
@@ -304,10 +301,8 @@ def _parsed(response: httpx2.Response) -> dict[str, Any]:
         return {}
     try:
         document = response.json()
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # no JSON, no UTF-8, numbers of thousands of digits
+    # No JSON, no UTF-8, numbers of thousands of digits
+    except (ValueError, RecursionError) as error:
         raise ClientError(
             "the server's answer is no JSON: is this the address of a dialeval site?"
         ) from error

@@ -75,9 +75,8 @@ def filter_form(
 
 def _select(name: str, label: str, options: list[tuple[str, str]], chosen: str) -> Select:
     known = [value for value, _ in options]
-    if (
-        chosen not in known
-    ):  # asked for in the address, and fits nothing here: shown, so that it can be undone
+    # Asked for in the address, and fits nothing here: shown, so that it can be undone
+    if chosen not in known:
         options = [*options, (chosen, chosen)]
     return Select(name, label, tuple((value, words, value == chosen) for value, words in options))
 

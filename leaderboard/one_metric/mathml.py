@@ -96,9 +96,8 @@ def mathml(latex: str) -> str | None:
     try:
         # What the converter has just written.
         root = ElementTree.fromstring(convert(latex, display="block"))  # noqa: S314
-    except (
-        Exception
-    ):  # the converter raises many kinds for what it cannot read, and IndexError among them
+    # The converter raises many kinds for what it cannot read, and IndexError among them
+    except Exception:
         return None
     for element in root.iter():
         namespace, _, name = element.tag.rpartition("}")

@@ -49,9 +49,8 @@ def metric_correlations(
     chosen = chosen_systems(version, key)
     order = turn_order(version)
     scores = compared_scores(version, chosen, order)
-    human = HumanSide(
-        tuple(chosen), order, None, None, answered_turns(chosen, order)
-    )  # people are not asked here
+    # People are not asked here
+    human = HumanSide(tuple(chosen), order, None, None, answered_turns(chosen, order))
     sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
     levels: dict[str, dict[str, Any]] = {}
     of_level: dict[str, Callable[[], tuple[list[int], list[MetricPair]]]] = {

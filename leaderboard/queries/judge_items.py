@@ -222,9 +222,8 @@ def _people(
     means = items.human_means()
     squares = np.nansum((scores - means) ** 2, axis=0)
     mean[at], raters[at] = means, count
-    if (
-        items.matrix.rater_kind != "aggregate"
-    ):  # of a mean in a file, nobody knows how it was spread
+    # Of a mean in a file, nobody knows how it was spread
+    if items.matrix.rater_kind != "aggregate":
         sd[at] = np.where(count > 1, np.sqrt(squares / np.maximum(count - 1, 1)), np.nan)
     return mean, sd, raters
 

@@ -117,9 +117,8 @@ def submitted_scores(
         at = row_of[metric], index_of[of_system]
         level = found[at[0]][1].level
         if level != "system":
-            (turn if level == "turn" else dialogue)[at] = np.array(
-                scores, dtype=np.float64
-            )  # None becomes NaN
+            # None becomes NaN
+            (turn if level == "turn" else dialogue)[at] = np.array(scores, dtype=np.float64)
         if system_score is not None:
             system[at] = system_score
         done[at[0]] += 1

@@ -140,9 +140,8 @@ def _variance(without: FloatArray, first: IntArray, second: IntArray) -> FloatAr
     if clusters < 2:
         return np.full(len(first), np.nan)
     centred = without - without.mean(axis=1, keepdims=True)
-    products = (
-        centred @ centred.T
-    )  # the differences' sums of squares, without writing the differences down
+    # The differences' sums of squares, without writing the differences down
+    products = centred @ centred.T
     squares = np.diag(products)
     total = squares[first] + squares[second] - 2.0 * products[first, second]
     return np.asarray((clusters - 1) / clusters * np.maximum(total, 0.0))

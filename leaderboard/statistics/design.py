@@ -81,9 +81,8 @@ class Design:
         is present are of the first."""
         if not self.present.any():
             return np.zeros(self.present.shape[1], dtype=np.int64)
-        from scipy.sparse.csgraph import (
-            connected_components,
-        )  # not needed where nothing is resampled
+        # Not needed where nothing is resampled
+        from scipy.sparse.csgraph import connected_components
 
         there = self.present.astype(np.int64)
         of_system = connected_components(there @ there.T, directed=False)[1]

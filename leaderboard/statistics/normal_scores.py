@@ -29,9 +29,8 @@ def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArr
     """
     count = len(means)
     at, index, many = np.unique(means, return_inverse=True, return_counts=True)
-    ranks = (
-        np.cumsum(many) - (many - 1) / 2
-    )  # equal means share the middle of the ranks that they take
+    # Equal means share the middle of the ranks that they take
+    ranks = np.cumsum(many) - (many - 1) / 2
     marks = np.asarray(ndtri((ranks - 3 / 8) / (count + 1 / 4)), dtype=np.float64)
     scores = marks[index]
     if error == 0:

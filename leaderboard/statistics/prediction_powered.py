@@ -90,9 +90,8 @@ def part_of_dialogues(
         weights = None if values is None else values[which]
         return np.bincount(indices[which], weights=weights, minlength=dialogues).astype(np.float64)
 
-    centre = (
-        float(scores[scored].mean()) if scored.any() else 0.0
-    )  # a shift changes nothing and costs digits
+    # A shift changes nothing and costs digits
+    centre = float(scores[scored].mean()) if scored.any() else 0.0
     scores = scores - centre
     return RatedPart(
         total(both), total(both, people), total(both, scores), total(alone), total(alone, scores)

@@ -193,9 +193,8 @@ def _with_interval(
         return Estimate(
             value=value, reason="leaving out one group of dialogues leaves a system without ratings"
         )
-    own = np.unique(
-        ratings.dialogue[mine] % len(without)
-    )  # the groups of ``of_groups`` that hold its ratings
+    # The groups of ``of_groups`` that hold its ratings
+    own = np.unique(ratings.dialogue[mine] % len(without))
     squares = (again - again.mean()) ** 2
     of_own, of_others = float(squares[own].sum()), float(np.delete(squares, own).sum())
     variance = _jackknifed(of_own, len(own)) + _jackknifed(of_others, len(again)) + leftover

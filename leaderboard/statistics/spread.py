@@ -61,9 +61,8 @@ def histogram(scores: FloatArray) -> list[Bin]:
     first = math.floor(least / width)
     last = max(math.ceil(greatest / width), first + 1)
     ends = np.array([index * width for index in range(first, last + 1)])
-    counts, _ = np.histogram(
-        np.clip(scores, ends[0], ends[-1]), bins=ends
-    )  # an end may be rounded past the last
+    # An end may be rounded past the last
+    counts, _ = np.histogram(np.clip(scores, ends[0], ends[-1]), bins=ends)
     return [
         Bin(_plain(low), _plain(high), int(count))
         for low, high, count in zip(ends, ends[1:], counts, strict=False)

@@ -50,9 +50,8 @@ class SwappedItems:
         by_system, by_dialogue = self._of_cell.sum(axis=2), self._of_cell.sum(axis=1)
         moved: FloatArray = by_system @ coins.systems.T + by_dialogue @ coins.dialogues.T
         for row, cells in enumerate(self._of_cell):
-            held = (
-                coins.systems @ cells
-            )  # (permutations, dialogues): what the swapped systems hold in each dialogue
+            # (permutations, dialogues): what the swapped systems hold in each dialogue
+            held = coins.systems @ cells
             moved[row] -= 2.0 * np.einsum("pd,pd->p", held, coins.dialogues)
         return moved
 

@@ -176,9 +176,8 @@ def _by_plausible_means(
     of_means = correlate_rows(fixed_side(means[0]), compiled_rows(means[1]))
     scores = plausible_scores(seen, recipe.resamples, recipe.seed)
     of_scores: dict[str, FloatArray] = {}
-    if not isinstance(
-        scores, Undefined
-    ):  # where both sides order systems alike, they leave nothing to draw from
+    # Where both sides order systems alike, they leave nothing to draw from
+    if not isinstance(scores, Undefined):
         of_scores = correlate_rows(fixed_side(scores[0]), compiled_rows(scores[1]), RANKS)
     return {
         name: _between_percentiles(points[name], of_means[name], of_scores.get(name))

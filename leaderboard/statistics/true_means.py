@@ -251,9 +251,8 @@ def _errors(
     both = both - both.mean(axis=2, keepdims=True)
     both = both - both.mean(axis=1, keepdims=True)
     counts = np.stack((human_dialogues, metric_dialogues)).astype(np.float64)
-    both *= np.sqrt(np.maximum(counts - 1, 0.0))[
-        :, None, :
-    ]  # variance (d − 1) / d Σ e² of a mean, times d
+    # Variance (d − 1) / d Σ e² of a mean, times d
+    both *= np.sqrt(np.maximum(counts - 1, 0.0))[:, None, :]
     degrees = np.maximum(human_dialogues - 1, 0)
     pooled = np.einsum("igs,jgs,s->ij", both, both, degrees) / degrees.sum()
     return np.asarray(pooled * systems / (systems - 1))

@@ -247,9 +247,8 @@ def test_a_wrong_field_stores_nothing(organiser: Client, field: str, value: str)
     answer = send(
         organiser, **{field: value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")}
     )
-    expected = (
-        302 if value == "\ud800" else 422
-    )  # half a pair cannot come over HTTP: it arrives as U+FFFD
+    # Half a pair cannot come over HTTP: it arrives as U+FFFD
+    expected = 302 if value == "\ud800" else 422
     assert answer.status_code == expected
     assert Corpus.objects.exists() == (expected == 302)
 

@@ -43,9 +43,8 @@ def test_json_is_json_in_every_encoding() -> None:
     assert summaries["fbd"].startswith("Fréchet distance")
 
 
-@pytest.mark.parametrize(
-    "arguments", ["--format json", "--help"]
-)  # more than a buffer holds, and less
+# More than a buffer holds, and less
+@pytest.mark.parametrize("arguments", ["--format json", "--help"])
 def test_a_reader_that_has_enough_is_no_error(arguments: str) -> None:
     assert metrics(f"{arguments} | true").stderr == b""
 

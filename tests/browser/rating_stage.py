@@ -75,6 +75,5 @@ def expect_nothing_waits(page: Page) -> None:
     """The server has said of everything that it has it. (The pages' policy refuses Playwright's own
     waiting.)"""
     kept = "Object.keys(localStorage).filter((key) => key.startsWith('dialeval-rating:')).length"
-    wait_until(
-        lambda: page.evaluate(kept) == 0, 60, "nothing waits to be sent"
-    )  # it may pause half a minute
+    # It may pause half a minute
+    wait_until(lambda: page.evaluate(kept) == 0, 60, "nothing waits to be sent")

@@ -123,9 +123,8 @@ def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]
     page.get_by_label("Name", exact=True).fill("Newcomer writes")
     page.get_by_role("button", name="Make the draft").click()
     page.get_by_role("link", name="Write the guidelines").click()
-    page.wait_for_load_state(
-        "load"
-    )  # before its scripts have run, a page does not follow what is typed
+    # Before its scripts have run, a page does not follow what is typed
+    page.wait_for_load_state("load")
     page.get_by_label("Text, in Markdown").fill(
         "# Look here\n\n<img src=x onerror=alert(1)> **bold**"
     )
@@ -165,6 +164,5 @@ def test_a_form_stays_as_it_is_when_a_choice_in_it_finds_the_organiser_logged_ou
     page.get_by_role("radio", name="a system's responses in a whole dialogue").check()
     expect(page.get_by_role("alert")).to_contain_text("You are logged out.")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Typed before the session ended")
-    visitor.complaints = [
-        one for one in visitor.complaints if "Error Code 401" not in one
-    ]  # htmx's own
+    # Htmx's own
+    visitor.complaints = [one for one in visitor.complaints if "Error Code 401" not in one]

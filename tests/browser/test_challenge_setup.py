@@ -46,15 +46,13 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     page.get_by_role("textbox", name="Unveiling").fill("2030-02-01T23:59")
     page.get_by_role("button", name="Store the settings").click()
     expect(page.get_by_role("status").first).to_contain_text("stored")
-    expect(page.get_by_role("textbox", name="Closes")).to_have_value(
-        "2030-02-02T11:59"
-    )  # AoE is UTC-12
+    # AoE is UTC-12
+    expect(page.get_by_role("textbox", name="Closes")).to_have_value("2030-02-02T11:59")
 
     page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_role("link", name="Change the rules").click()
-    page.wait_for_load_state(
-        "load"
-    )  # before its scripts have run, a page does not follow what is typed
+    # Before its scripts have run, a page does not follow what is typed
+    page.wait_for_load_state("load")
     page.get_by_label("Text, in Markdown").fill("# Be kind\n\nOne account a person.")
     if script:
         expect(
@@ -85,9 +83,8 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(
     page.get_by_label("Corpus", exact=True).select_option(
         label="Demo (simulated ratings) (demo v1)"
     )
-    expect(page.locator("#round-form[data-before]")).to_have_count(
-        0
-    )  # the form of that corpus is there
+    # The form of that corpus is there
+    expect(page.locator("#round-form[data-before]")).to_have_count(0)
     expect(page.get_by_label("Name", exact=True)).to_have_value("First")
     page.get_by_role("radio", name="Hidden").check()
     expect(page.locator(".notice.warn").first).to_contain_text(

@@ -117,9 +117,8 @@ def test_whiskers_stand_at_both_sides_of_a_system(visit: Callable[..., Visit]) -
     visitor.see_everything()
     system = chart(page, "system")
     assert system.locator(".xerror").count() == 8
-    assert (
-        system.locator(".yerror").count() == 7
-    )  # the gold answers get 1 in all eight dialogues: no interval
+    # The gold answers get 1 in all eight dialogues: no interval
+    assert system.locator(".yerror").count() == 7
 
 
 def test_a_chart_that_is_not_drawn_is_on_paper_as_its_data(visit: Callable[..., Visit]) -> None:

@@ -77,9 +77,8 @@ def test_who_logged_in_again_elsewhere_sends_what_was_kept(
     page.keyboard.press("Enter")
     page.get_by_text("You said: Hello there.").wait_for(timeout=ANSWERED)
     expect(page.get_by_text("You are logged out.")).to_be_hidden()
-    visitor.complaints = [
-        text for text in visitor.complaints if "Error Code 401" not in text
-    ]  # htmx's own
+    # Htmx's own
+    visitor.complaints = [text for text in visitor.complaints if "Error Code 401" not in text]
 
 
 def test_a_message_that_was_corrected_after_a_lost_answer_is_another_one(
@@ -174,9 +173,8 @@ def test_an_answer_that_fails_is_told_and_asked_for_again(
     say(page, "Hello.")
     page.get_by_text("Your partner did not answer. Nothing is lost").wait_for(timeout=ANSWERED)
     said = page.locator("main").inner_text()
-    assert not re.search(r"\b404\b", said), (
-        said
-    )  # the campaign's own name is a number in which it may occur
+    # The campaign's own name is a number in which it may occur
+    assert not re.search(r"\b404\b", said), said
     endpoint.answer = lambda asked: "Here I am."
     page.get_by_role("button", name="Ask again").click()
     page.get_by_text("Here I am.").wait_for(timeout=ANSWERED)

@@ -60,9 +60,8 @@ def meeting(stage: Stage, visit: Callable[..., Visit]) -> Callable[..., Pair]:
             one.page.get_by_role("button", name="Meet a partner").click()
             visits.append(one)
         for one in visits if window.get("script", True) else ():
-            expect(
-                one.page.get_by_label("Your next utterance")
-            ).to_be_visible()  # the first one's page came anew
+            # The first one's page came anew
+            expect(one.page.get_by_label("Your next utterance")).to_be_visible()
             one.page.wait_for_load_state("load")  # before its script has run, a page hears no key
         return visits[0], visits[1]
 
@@ -155,9 +154,8 @@ def test_who_logged_in_again_elsewhere_sends_what_was_kept(
     first.page.get_by_label("Your next utterance").fill("Here I am again.")
     first.page.get_by_label("Your next utterance").press("Enter")
     expect(second.page.locator(".bubble p")).to_have_text("Here I am again.")
-    first.complaints = [
-        one for one in first.complaints if "Error Code 401" not in one
-    ]  # htmx's own
+    # Htmx's own
+    first.complaints = [one for one in first.complaints if "Error Code 401" not in one]
 
 
 def test_a_room_stays_as_it_is_while_its_rater_is_logged_out(
@@ -178,9 +176,8 @@ def test_a_room_stays_as_it_is_while_its_rater_is_logged_out(
     expect(first.page.get_by_text("What you typed is still here.")).to_have_count(0)
     text.press("Enter")
     expect(second.page.locator(".bubble p")).to_have_text("Half of a sente")
-    first.complaints = [
-        one for one in first.complaints if "Error Code 401" not in one
-    ]  # htmx's own
+    # Htmx's own
+    first.complaints = [one for one in first.complaints if "Error Code 401" not in one]
 
 
 @pytest.mark.slow

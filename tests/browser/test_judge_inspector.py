@@ -69,9 +69,8 @@ def test_filters_stand_in_the_address(visit: Callable[..., Visit]) -> None:
     one.page.get_by_label("Only").select_option("without a score")
     one.page.get_by_role("button", name="Show", exact=True).click()
     one.page.wait_for_url("**only=undefined**")
-    expect(one.page.locator(".inspector-list > li")).to_have_count(
-        3
-    )  # the last turn of each system
+    # The last turn of each system
+    expect(one.page.locator(".inspector-list > li")).to_have_count(3)
     expect(one.page.get_by_label("Only")).to_have_value("undefined")
 
 

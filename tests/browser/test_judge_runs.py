@@ -106,9 +106,8 @@ def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(
     expect(page.locator(".judge-card")).to_contain_text(name)
     expect(page.locator(".judge-state")).to_contain_text(re.compile(r"^\s*done"), timeout=TAKES)
     expect(page.locator(".judge-state")).to_contain_text("3 of 3 systems done")
-    assert (
-        len(judged.endpoint.log()) == calls <= RESPONSES
-    )  # two systems that say the same are one call
+    # Two systems that say the same are one call
+    assert len(judged.endpoint.log()) == calls <= RESPONSES
     page.reload()
     assert page.locator("#table-judges tbody tr").count() >= 1
 

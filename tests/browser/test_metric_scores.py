@@ -48,9 +48,8 @@ def test_scores_are_handed_in_and_stand_on_the_leaderboard(visit: Callable[..., 
     )
     one.go("/corpora/demo/metrics/?metric=letters_of_ann")  # its part waits for the new numbers
     row = one.page.locator("tr[data-id='metric-letters_of_ann']")
-    newer = one.page.get_by_role(
-        "link", name="Show them"
-    ).first  # the board shows the older ones until then
+    # The board shows the older ones until then
+    newer = one.page.get_by_role("link", name="Show them").first
     row.or_(newer).first.wait_for(timeout=COMPUTED_WITHIN)
     if not row.count():
         newer.click()

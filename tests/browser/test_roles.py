@@ -20,9 +20,8 @@ def test_raters_and_participants_read_but_start_nothing(
     visitor = visit(role=role)
     page = visitor.go("/corpora/demo/runs/")
     assert page.get_by_role("button", name=COMPUTE).count() == 0
-    assert (
-        page.get_by_role("link", name="Runs").count() == 1
-    )  # the corpus's tab, none in the header
+    # The corpus's tab, none in the header
+    assert page.get_by_role("link", name="Runs").count() == 1
     assert page.get_by_role("link", name="Admin").count() == 0
     page = visitor.go("/runs/", status=403)
     assert page.locator("h1").count() == 1
@@ -90,14 +89,12 @@ def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(
         progress.get_by_text("Nothing is under way").wait_for(timeout=90_000)
     except TimeoutError as late:
         raise AssertionError(f"{progress.inner_text()}\n{stage.site.logs()}") from late
-    assert (
-        "12 of 12 runs done" in progress.inner_text()
-    )  # 3 systems, scored by three metrics before
+    # 3 systems, scored by three metrics before
+    assert "12 of 12 runs done" in progress.inner_text()
     page = visitor.go("/corpora/hostile/metrics/")
     gained = page.get_by_role("link", name=configuration, exact=True)
-    newer = page.get_by_role(
-        "link", name="Show them"
-    ).first  # the board shows the older ones until then
+    # The board shows the older ones until then
+    newer = page.get_by_role("link", name="Show them").first
     gained.or_(newer).first.wait_for(timeout=COMPUTED_WITHIN)
     if not gained.count():
         newer.click()

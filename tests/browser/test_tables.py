@@ -60,9 +60,8 @@ def test_sorting_works_by_key_and_undefined_stays_last(visit: Callable[..., Visi
         page.keyboard.press("Enter")
         assert header.locator("xpath=ancestor::th").get_attribute("aria-sort") == direction
         turns = column(board(page), "turn-n")
-        undefined = turns.count(
-            ""
-        )  # ceiling, reliability and one rater have no n; FBD and others score systems
+        # Ceiling, reliability and one rater have no n; FBD and others score systems
+        undefined = turns.count("")
         assert undefined >= 3
         assert all(turns[:-undefined])
 

@@ -98,9 +98,8 @@ def test_the_walk(empty_site: Site, arrive: Callable[..., Person], tmp_path: Pat
     assert METRIC.replace("_", r"\_") in latex
     results.systems_ranked(reader)
     results.raters_agree(reader)
-    assert (
-        len(results.ratings_in_a_file(mara)) == 54
-    )  # 2 dialogues × 3 turns × 3 systems × 3 raters
+    # 2 dialogues × 3 turns × 3 systems × 3 raters
+    assert len(results.ratings_in_a_file(mara)) == 54
     results.print_the_report(mara, empty_site, tmp_path)
 
 

@@ -50,9 +50,8 @@ def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) 
     tabs.get_by_role("link", name="Raters").click()
     expect(page.get_by_role("table").first).to_contain_text("rater 2")
     tabs.get_by_role("link", name="Agreement").click()
-    expect(page.locator("#live-agreement")).to_contain_text(
-        "28 of 28", timeout=60_000
-    )  # a worker computes it
+    # A worker computes it
+    expect(page.locator("#live-agreement")).to_contain_text("28 of 28", timeout=60_000)
     tabs.get_by_role("link", name="Ratings").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Ratings (CSV)").click()

@@ -83,9 +83,8 @@ class Visit:
             "waiting => document.readyState === 'complete' && !document.querySelector(waiting)"
         )
         for _ in range(COMPUTED_WITHIN // 500):
-            self.page.wait_for_load_state(
-                "load"
-            )  # of a page that is half there nobody knows what it waits for
+            # Of a page that is half there nobody knows what it waits for
+            self.page.wait_for_load_state("load")
             with suppress(Error):  # the page that was asked has just given way to the next
                 if self.page.evaluate(settled, waiting):
                     break

@@ -213,9 +213,8 @@ def _regular_items(campaign: Campaign) -> list[Item]:
     ]
 
 
-def made_user(
-    name: str = "", *roles: str, password: str | None = None
-):  # the type is the site's user model
+# The type is the site's user model
+def made_user(name: str = "", *roles: str, password: str | None = None):
     """Without a password unless given one: hashing takes long, and ``Client.force_login`` needs
     none."""
     user = get_user_model().objects.create_user(

@@ -87,9 +87,8 @@ class Rater:
             "campaign-join", args=[invitations.invite(campaign, note="for Zephyrquartz fans").token]
         )
         self.browser.get(link)
-        self.browser.post(
-            link, {"username": name, "password": PASS_WORD, "again": "another"}
-        )  # 422
+        # 422
+        self.browser.post(link, {"username": name, "password": PASS_WORD, "again": "another"})
         self.browser.post(link, {"username": name, "password": PASS_WORD, "again": PASS_WORD})
         self.participation = Participation.objects.get(campaign=campaign, user__username=name)
         self.get("rating-start")
@@ -358,9 +357,8 @@ def test_a_chat_and_its_rating_tell_no_system(version: CorpusVersion) -> None:
             key=f"key-{number}",
             after=-1,
         )
-        rater.post(
-            "chat-say", place, headers=headers, text="And?", key=f"early-{number}"
-        )  # not one's turn
+        # Not one's turn
+        rater.post("chat-say", place, headers=headers, text="And?", key=f"early-{number}")
         rater.get("chat-messages", place, query=f"?after={2 * number}", **HTMX)
         answer = chat.messages.filter(state=Message.State.PENDING)
         answer.update(

@@ -200,9 +200,8 @@ def test_twenty_who_meet_at_once_make_ten_pairs() -> None:
     found = list(Room.objects.all())
     assert [room.state for room in found] == [Room.State.TALKING] * 10
     in_rooms = Counter(rater for room in found for rater in (room.rater_a_id, room.rater_b_id))
-    assert in_rooms == Counter(
-        rater.pk for rater in raters
-    )  # everyone once, so no one with oneself
+    # Everyone once, so no one with oneself
+    assert in_rooms == Counter(rater.pk for rater in raters)
 
 
 @pytest.mark.django_db(transaction=True)

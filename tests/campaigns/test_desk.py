@@ -226,15 +226,13 @@ def test_the_search_passes_a_long_run_of_items_already_judged(
 ) -> None:
     monkeypatch.setattr(claims, "FIRST_READ", 2)
     monkeypatch.setattr(claims, "MOST_READ", 4)
-    campaign = made_campaign(
-        dialogues=10, turns=2, k=2
-    )  # 40 items; ordinals 0-39, then the same once more
+    # 40 items; ordinals 0-39, then the same once more
+    campaign = made_campaign(dialogues=10, turns=2, k=2)
     (rater,) = made_raters(campaign, 1)
     rate_all(rater, most=30)
     give_back(rater)
-    Participation.objects.filter(pk=rater.pk).update(
-        cursor=40
-    )  # before 30 or so places of items judged
+    # Before 30 or so places of items judged
+    Participation.objects.filter(pk=rater.pk).update(cursor=40)
     assert len(rate_all(rater)) == 10
 
 

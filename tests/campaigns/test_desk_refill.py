@@ -86,9 +86,8 @@ def test_a_rating_is_stored_whatever_happens_to_the_next_item(
     done = Assignment.objects.get(participation=rater, state=State.DONE)
     assert (done.item.public_id, done.current.score, rater.rated) == (item, 4, 1)
     held = Assignment.objects.filter(participation=rater, state=State.LEASED)
-    assert (
-        held.count() == 3 - failures
-    )  # the one in hand before, and the next where the second try got it
+    # The one in hand before, and the next where the second try got it
+    assert held.count() == 3 - failures
     assert Slot.objects.filter(holder__isnull=False).count() == 1 + held.count()
 
 

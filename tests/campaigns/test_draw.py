@@ -28,9 +28,8 @@ def test_every_slot_is_drawn_equally_often() -> None:
         draw(places, [], seed=5, position=position).candidate.item for position in range(4000)
     )
     assert sorted(drawn) == [1, 2, 3, 4]
-    assert all(
-        880 < times < 1120 for times in drawn.values()
-    )  # 1000 ± 4.4 standard deviations of 27
+    # 1000 ± 4.4 standard deviations of 27
+    assert all(880 < times < 1120 for times in drawn.values())
 
 
 def test_propensity_is_the_share_of_the_items_slots() -> None:

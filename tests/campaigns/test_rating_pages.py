@@ -380,8 +380,5 @@ def test_a_finished_chat_is_rated_as_a_dialogue() -> None:
     page = browser.get(address("rating-work", campaign))
     assert "answer 1, to rate" in page.content.decode()
     document = send(browser, campaign, view.public_id, 4).json()
-    assert (document["stored"], document["next"], document["ended"]) == (
-        True,
-        [],
-        "",
-    )  # the next chat comes first
+    # The next chat comes first
+    assert (document["stored"], document["next"], document["ended"]) == (True, [], "")

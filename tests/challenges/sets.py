@@ -122,9 +122,8 @@ def computed(submission: Submission) -> Submission:
         "pk", flat=True
     ):
         metric_execution.compute(pk)
-    execution.work.settle(
-        submission.pk
-    )  # what the signal does on a commit, which a test may not have
+    # What the signal does on a commit, which a test may not have
+    execution.work.settle(submission.pk)
     return Submission.objects.get(pk=submission.pk)
 
 

@@ -81,11 +81,8 @@ def test_a_second_call_knows_the_first_answer() -> None:
         )
     assert prompts_asked(stub)[1] == "Better than answer 2, I have 2 bicycles.\nI live by a lake.?"
     assert said(submission) == ["answer 1"]
-    assert (submission.calls, submission.input_tokens, submission.output_tokens) == (
-        2,
-        30,
-        10,
-    )  # 20 + 10, 5 + 5
+    # 20 + 10, 5 + 5
+    assert (submission.calls, submission.input_tokens, submission.output_tokens) == (2, 30, 10)
 
 
 def test_it_becomes_a_scored_submission() -> None:
@@ -193,11 +190,8 @@ def test_an_answer_is_asked_for_no_longer_than_what_the_dialogue_has_left() -> N
             stub, small_version(dialogues=1, turns=5), output_tokens_per_dialogue=100
         )
         submission = taken_in(hand_in(round, settings={"max_tokens": 40}))
-    assert [asked["max_tokens"] for asked in stub.asked] == [
-        40,
-        40,
-        20,
-    ]  # 100 − 80 = 20, then nothing is left
+    # 100 − 80 = 20, then nothing is left
+    assert [asked["max_tokens"] for asked in stub.asked] == [40, 40, 20]
     assert [bool(text) for text in said(submission)] == [True, True, True, False, False]
     assert (
         "Dialogue file-0 ended at turn 3: 100 of 100 output tokens. Its response and that of the "

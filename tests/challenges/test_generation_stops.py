@@ -312,9 +312,8 @@ def test_a_run_makes_way_for_a_rater_who_waits_for_a_chat_s_answer(
     with prompt_endpoint() as stub:
         submission = taken_in(hand_in(prompt_round(stub, small_version(dialogues=1, turns=3))))
     assert submission.state == ("received" if makes_way else "scoring")
-    assert len(said(submission)) == (
-        1 if makes_way else 3
-    )  # never less than one: two runs cannot keep each other up
+    # Never less than one: two runs cannot keep each other up
+    assert len(said(submission)) == (1 if makes_way else 3)
 
 
 def test_a_model_s_name_that_is_none_is_not_kept() -> None:
@@ -355,10 +354,8 @@ def test_a_worker_whose_lease_was_lost_writes_nothing() -> None:
         assert execution.process(submission.pk) is False
     submission.refresh_from_db()
     assert GeneratedResponse.objects.count() == 0
-    assert (submission.state, submission.calls) == (
-        "generating",
-        1,
-    )  # it was asked, and is charged for it
+    # It was asked, and is charged for it
+    assert (submission.state, submission.calls) == ("generating", 1)
     assert submission.unsettled_calls == 0
 
 

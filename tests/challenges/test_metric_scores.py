@@ -227,9 +227,8 @@ def test_a_withheld_system_is_unknown(version, ann) -> None:
 def test_of_two_files_with_one_name_the_first_that_is_read_gets_it(version, ann) -> None:
     first = send(version, ann)
     second = send(version, ann, turn_scores(version, ["alpha"]), name="other")
-    Submission.objects.filter(pk=second.submission.pk).update(
-        name="MINE"
-    )  # as if both had come at once
+    # As if both had come at once
+    Submission.objects.filter(pk=second.submission.pk).update(name="MINE")
     assert processed(first).state == State.SCORED
     late = processed(second)
     assert (late.state, late.problems[0]["field"]) == (State.INVALID, "name")
@@ -409,9 +408,8 @@ def test_of_twenty_files_at_once_against_a_limit_of_five_exactly_five_are_taken(
     settings, monkeypatch
 ) -> None:
     settings.SCORE_FILES_PER_DAY = 5
-    monkeypatch.setattr(
-        score_actions, "day_of", lambda now: date(2026, 11, 21)
-    )  # midnight does not fall in between
+    # Midnight does not fall in between
+    monkeypatch.setattr(score_actions, "day_of", lambda now: date(2026, 11, 21))
     version, ann = small_version(dialogues=1, turns=1, systems=BOTH), made_user("ann")
     together = Barrier(20)
 

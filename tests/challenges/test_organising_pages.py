@@ -65,11 +65,8 @@ def test_only_organisers_are_let_in() -> None:
             if user is None:
                 allowed = {302, 405}
             elif address.endswith("/cancel/"):
-                allowed = {
-                    302,
-                    404,
-                    405,
-                }  # for teams too, and this one has ended; to others it does not exist
+                # For teams too, and this one has ended; to others it does not exist
+                allowed = {302, 404, 405}
             else:
                 allowed = {403, 405}
             assert {answer.status_code for answer in answers} <= allowed, (address, user, answers)

@@ -69,9 +69,8 @@ def test_one_that_failed_waits_for_those_under_way_and_then_names_what_failed(
     failed = now(submission)
     assert (failed.state, failed.day_place) == ("failed", None)
     assert failed.error == "bleu_4 could not be computed (no memory)"
-    assert (
-        failed.system.metric_runs.get(configuration="word_f1").system_score == 0.5
-    )  # what exists stays
+    # What exists stays
+    assert failed.system.metric_runs.get(configuration="word_f1").system_score == 0.5
 
 
 def test_of_a_private_metric_the_team_reads_that_one_failed_and_not_which(team: Team) -> None:

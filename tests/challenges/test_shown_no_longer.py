@@ -127,9 +127,8 @@ def test_what_is_cancelled_while_it_is_evaluated_anew_leaves_the_older_board(
     judging.withhold_systems(round)  # only the board has it then
     all_computed(round)
     organiser = made_user("olga", "organiser")
-    Round.objects.filter(pk=round.pk).update(
-        metrics=[*round.metrics, "rouge_2"]
-    )  # so that it is not scored at once
+    # So that it is not scored at once
+    Round.objects.filter(pk=round.pk).update(metrics=[*round.metrics, "rouge_2"])
     re_evaluate(submission, organiser)
     cancel(submission, organiser)
     assert not shown(round)[1]

@@ -210,10 +210,8 @@ def test_it_stands_after_the_built_in_metrics_and_leaves_them_as_they_are(rated:
     hand_in(version, {"echo": [1], "dull": [2]}, "system")
     after = compared_scores(version, systems, order)
     assert after.texts == ("length", "mine")
-    assert (after.turn[0] == before.turn[0]).tolist() == [
-        [True, True, True],
-        [True, False, False],
-    ]  # NaN is not NaN
+    # NaN is not NaN
+    assert (after.turn[0] == before.turn[0]).tolist() == [[True, True, True], [True, False, False]]
 
 
 def test_the_signature_names_the_file_and_its_sender(rated: Rated) -> None:  # noqa: F811
@@ -357,8 +355,7 @@ def test_a_metric_that_is_built_in_later_keeps_its_name_apart_from_the_submitted
     rated: Rated,  # noqa: F811
 ) -> None:
     version = rated(FOUR_RESPONSES)
-    hand_in(
-        version, lengths(FOUR_RESPONSES), name="length"
-    )  # no form lets it in; a new release may bring it
+    # No form lets it in; a new release may bring it
+    hand_in(version, lengths(FOUR_RESPONSES), name="length")
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
     assert [row["metric"] for row in document["rows"]] == ["length", "length (submitted)"]

@@ -25,6 +25,5 @@ def test_published_systems_can_be_chosen_by_round_and_by_track_and_withheld_ones
     assert found["all"] == {gpu.pk, prompt.pk}
     assert found["track:gpu"] == {gpu.pk}
     assert found["track:prompt"] == {prompt.pk}
-    assert not any(
-        key.startswith("round:") for key in found
-    )  # all that are shown are of this round
+    # All that are shown are of this round
+    assert not any(key.startswith("round:") for key in found)

@@ -370,9 +370,8 @@ def test_evaluated_anew_it_gets_the_metrics_that_the_round_names_now(
     runs = dict(done.system.metric_runs.values_list("configuration", "finished_at"))
     assert done.state == "scored"
     assert set(runs) == {"word_f1", "bleu_4", "rouge_l"}
-    assert (
-        runs["word_f1"] == first["word_f1"]
-    )  # the same metric in the same version: the result that is there
+    # The same metric in the same version: the result that is there
+    assert runs["word_f1"] == first["word_f1"]
 
 
 def test_evaluated_anew_with_nothing_new_it_is_scored_at_once(

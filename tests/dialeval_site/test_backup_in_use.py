@@ -71,10 +71,8 @@ def rate(version: CorpusVersion, number: int) -> None:
 
 def hand_in(version: CorpusVersion, content: bytes) -> Submission:
     upload = upload_from_bytes(content, "scores.csv")
-    ended = {
-        "state": Submission.State.CANCELLED,
-        "ended_at": timezone.now(),
-    }  # so it holds no place of the day
+    # So it holds no place of the day
+    ended = {"state": Submission.State.CANCELLED, "ended_at": timezone.now()}
     return store(
         upload, kind=Submission.Kind.SCORES, version=version, name="mine", declared={}, **ended
     )

@@ -120,9 +120,8 @@ def test_every_field_of_a_check_item_is_documented() -> None:
     text = sections(text_of("formats.md"))["Check items"]
     documented = [word for row in table_rows(text) for cell in row for word in code_words(cell)]
     assert set(documented) >= check_items.KNOWN_FIELDS
-    assert set(fields_in("Check items")) == check_items.KNOWN_FIELDS - {
-        "texts"
-    }  # named beside ``text``
+    # Named beside ``text``
+    assert set(fields_in("Check items")) == check_items.KNOWN_FIELDS - {"texts"}
     for figure in (
         check_items.LARGEST_FILE,
         check_items.LONGEST_FEEDBACK,

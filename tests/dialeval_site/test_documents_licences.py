@@ -73,9 +73,8 @@ def test_the_table_has_every_requirement_once() -> None:
     [("MIT", "MIT"), ("BSD", "BSD"), ("Apache-2.0", "Apache"), ("GPL-3.0", "GPL")],
 )
 def test_a_package_says_of_itself_what_the_table_says(licence: str, says: str) -> None:
-    for package in licence_table()[licence] - {
-        "axe-playwright-python"
-    }:  # its metadata are silent, its LICENSE is MIT
+    # Its metadata are silent, its LICENSE is MIT
+    for package in licence_table()[licence] - {"axe-playwright-python"}:
         assert says in declared(package), package
 
 

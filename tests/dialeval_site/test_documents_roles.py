@@ -132,9 +132,8 @@ def test_your_own_dialogues_by_commands(site: Site, tmp_path: Path) -> None:
     assert "Krippendorff" in said["agreement"]
     assert "word_f1" in said["correlate"]
     assert [path.suffix for path in (tmp_path / "reports").iterdir()] == [".html"]
-    assert (tmp_path / "usr-export" / "ratings.csv").read_text(encoding="utf-8").count(
-        "\n"
-    ) == 13  # 3 × 2 × 2, a heading
+    # 3 × 2 × 2, a heading
+    assert (tmp_path / "usr-export" / "ratings.csv").read_text(encoding="utf-8").count("\n") == 13
 
 
 @pytest.mark.slow

@@ -58,9 +58,8 @@ def test_what_is_known_is_found_wherever_it_stands() -> None:
     scrubber = Scrubber(["sk-live/1234", "dialeval"])
     assert scrubber.text("model said: sk-live/1234 is wrong") == f"model said: {HIDDEN} is wrong"
     assert scrubber.text("?next=sk-live%2F1234") == f"?next={HIDDEN}"
-    assert (
-        scrubber.text("dialeval_site.health") == "dialeval_site.health"
-    )  # a part of a word is another word
+    # A part of a word is another word
+    assert scrubber.text("dialeval_site.health") == "dialeval_site.health"
 
 
 def test_a_short_secret_is_no_reason_to_spoil_every_text() -> None:

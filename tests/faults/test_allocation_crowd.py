@@ -86,9 +86,8 @@ def probabilities_are_of_the_looks(campaign: Campaign) -> None:
     ):
         assert 0 < of_item <= of_system <= 1
         known += any(abs(of_system - weight) < 1e-9 for weight in weights[system])
-    assert (
-        known >= drawn.count() / 4
-    )  # towards the end systems are used up, and the others share their chance
+    # Towards the end systems are used up, and the others share their chance
+    assert known >= drawn.count() / 4
 
 
 def test_a_crowd_goes_home_when_the_target_is_met() -> None:

@@ -156,9 +156,8 @@ def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_byt
             in said
         )
         assert content(one) == before
-        one.manage(
-            "backup", "--to", tmp_path / "again"
-        )  # before its pages store statistics of their own
+        # Before its pages store statistics of their own
+        one.manage("backup", "--to", tmp_path / "again")
         assert one.python(PAGES) == pages
         if ON_SERVICES:
             with other_site(tmp_path / "two", on_services=True) as two:
@@ -307,9 +306,8 @@ def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
         after = content(site)
         for name, found in before.items():
             if name in grown:
-                assert after[name][0] == found[0], (
-                    name
-                )  # its new columns have what the migration gives them
+                # Its new columns have what the migration gives them
+                assert after[name][0] == found[0], name
             elif name == "annotations_demoaccount":
                 # The migration marks those with the demo's passwords, and that of the baselines
                 # where it cannot log in, as in an older demo: today's can.

@@ -247,9 +247,8 @@ def test_a_request_under_way_is_answered_before_the_server_ends(deployed: Deploy
         assert web.poll() is None
         connection.sendall(form[10:])
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
-    assert answer.startswith(b"HTTP/1.1 403 "), answer[
-        :200
-    ]  # a form without a token: read, and refused
+    # A form without a token: read, and refused
+    assert answer.startswith(b"HTTP/1.1 403 "), answer[:200]
     assert b"</html>" in answer
     assert web.wait(timeout=60) == 0
 

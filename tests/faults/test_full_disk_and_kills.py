@@ -159,9 +159,8 @@ def killed_at_work(site: Site, wait: float, *arguments: str | Path) -> None:
         cwd=PROJECT, env=site.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     deadline = time.monotonic() + 120
-    while process.poll() is None and not any(
-        (site.home / "tmp").glob("*.owner")
-    ):  # closely: some write for a moment
+    # Closely: some write for a moment
+    while process.poll() is None and not any((site.home / "tmp").glob("*.owner")):
         assert time.monotonic() < deadline, "the command begins to write"
         time.sleep(0.001)
     time.sleep(wait)

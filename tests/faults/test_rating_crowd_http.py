@@ -253,9 +253,8 @@ def test_every_item_has_its_raters_and_no_rating_is_lost(aftermath: Aftermath) -
             revisions, current = stored[place, item]
             kept = [(key, score) for _, key, score in revisions]
             unanswered = [(key, score) for key, score, was_stored in sent.ratings if not was_stored]
-            assert [
-                one for one in kept if one not in unanswered
-            ] == acknowledged  # each once, in the order sent
+            # Each once, in the order sent
+            assert [one for one in kept if one not in unanswered] == acknowledged
             assert [number for number, _, _ in revisions] == list(range(1, len(revisions) + 1))
             assert current == len(revisions)
 

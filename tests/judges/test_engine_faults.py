@@ -84,9 +84,8 @@ def test_in_a_storm_of_failures_nothing_is_lost_and_nothing_paid_twice(loopback:
     assert len(came) == 200
     assert stats["paid"] == answers.calls == 60
     assert answers.tokens_spent == stats["input_tokens"] + stats["output_tokens"]
-    assert (
-        answers.tokens_unsettled > 0
-    )  # garbage, what was cut off, errors: the endpoint may charge for them
+    # Garbage, what was cut off, errors: the endpoint may charge for them
+    assert answers.tokens_unsettled > 0
     assert {(entry["request"], entry["seed"]) for entry in loopback.log()} == {
         (entry["request"], entry["seed"]) for entry in loopback.log() if entry["paid"]
     }

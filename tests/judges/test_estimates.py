@@ -193,9 +193,8 @@ def test_it_is_no_faster_than_the_rates_allow(version: CorpusVersion, settings: 
     assert estimated(version).seconds == pytest.approx(20)  # ten calls, one every two seconds
     settings.LLM_TOKENS_A_MINUTE = 60
     found = estimated(version)
-    assert found.seconds == pytest.approx(
-        found.input_tokens + found.output_tokens
-    )  # a token a second
+    # A token a second
+    assert found.seconds == pytest.approx(found.input_tokens + found.output_tokens)
 
 
 def test_a_model_without_a_price_has_no_cost_and_the_packaged_one_costs_nothing(

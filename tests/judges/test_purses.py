@@ -110,9 +110,8 @@ def test_what_an_answer_did_not_cost_is_there_for_the_next_call() -> None:
     book.claim(worth(calls(2)))
     assert book.claim(worth(calls(1, first=2))).mine == []
     book.put([(calls(1)[0], answer(input_tokens=10, output_tokens=0))])
-    assert book.claim(worth(calls(1, first=2))).mine == calls(
-        1, first=2
-    )  # 10 spent + 100 in flight + 100 ≤ 250
+    # 10 spent + 100 in flight + 100 ≤ 250
+    assert book.claim(worth(calls(1, first=2))).mine == calls(1, first=2)
 
 
 def test_a_spent_purse_refuses_with_its_name_and_what_to_do() -> None:
@@ -204,9 +203,8 @@ def test_what_a_killed_worker_had_sent_stays_charged_and_what_it_had_only_claime
     fall_silent(killed)
     assert unsettled(paying) == (1, 100, Decimal("0.0001"))
     book = book_of(paying)
-    assert book.claim(worth([first, second])).mine == [
-        first
-    ]  # 100 unsettled + 100 ≤ 250, and no more
+    # 100 unsettled + 100 ≤ 250, and no more
+    assert book.claim(worth([first, second])).mine == [first]
     book.mark_sent([first])
     book.put([(first, answer(input_tokens=60, output_tokens=0))])
     with pytest.raises(

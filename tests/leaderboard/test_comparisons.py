@@ -35,9 +35,8 @@ def version(rated: Rated) -> CorpusVersion:
         for system in ("echo", "dull", "sharp")
     }
     version = rated(places, metrics="length,short_only,constant")
-    for run in MetricRun.objects.filter(
-        metric="short_only"
-    ):  # in place of what it said of the few short ones
+    # In place of what it said of the few short ones
+    for run in MetricRun.objects.filter(metric="short_only"):
         scores = random.normal(size=8).tolist()
         MetricRun.objects.filter(pk=run.pk).update(
             turn_scores=scores, system_score=float(np.mean(scores))

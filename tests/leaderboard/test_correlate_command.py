@@ -135,14 +135,12 @@ def test_csv_has_a_row_a_metric_and_level_and_leaves_undefined_cells_empty(corre
 
 
 def test_latex_marks_the_best_and_what_is_not_significant(correlate) -> None:
-    call_command(
-        "score", corpus="small", metrics="bleu_1", inline=True
-    )  # no word matches: 0 throughout, undefined
+    # No word matches: 0 throughout, undefined
+    call_command("score", corpus="small", metrics="bleu_1", inline=True)
     alone = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
     assert r"length & 0.800$^\dagger$ &" in alone  # nothing competes with it
-    call_command(
-        "score", corpus="small", metrics="short_only", inline=True
-    )  # lengths 1, 3, 2: r = 0.5 with 1, 2, 3
+    # Lengths 1, 3, 2: r = 0.5 with 1, 2, 3
+    call_command("score", corpus="small", metrics="short_only", inline=True)
     text = correlate("--level", "turn", "--resamples", "0", "--format", "latex")
     # n = 4: r = 0.8 has p = 0.2, hence the dagger.
     assert (

@@ -93,9 +93,8 @@ def test_a_metric_of_systems_covers_systems(rated: Rated) -> None:
     version = rated(TWO_SYSTEMS)
     MetricRun.objects.filter(system__name="dull").update(system_score=None, system_reason="none")
     MetricRun.objects.update(turn_scores=[])
-    assert (
-        by_level(version)["system"]["coverage"] == 0.0
-    )  # "length" is of turns: no turn has a score
+    # "length" is of turns: no turn has a score
+    assert by_level(version)["system"]["coverage"] == 0.0
 
 
 # --- where it stands ------------------------------------------------------------------------------

@@ -369,9 +369,8 @@ def test_as_csv_each_figure_has_a_line(version: CorpusVersion, home: Path, table
 def test_as_latex_each_table_is_whole(version: CorpusVersion, home: Path, table) -> None:
     two_seeds(home, version)
     printed = table(form="latex")
-    assert (
-        printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") == 8
-    )  # 4 sets, 2, 1 and Table 5
+    # 4 sets, 2, 1 and Table 5
+    assert printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") == 8
     assert r"Mahalanobis & 0.568 & 0.570" in printed
     assert r"2 seeds: L\_CL paper & 0.950 {\scriptsize (0.900 to 1.000)} &" in printed
 

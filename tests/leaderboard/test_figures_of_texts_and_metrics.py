@@ -38,11 +38,8 @@ def points(dialogues: int) -> list[Point]:
 def test_a_scatter_whose_points_know_their_dialogues_redraws_them_for_its_band():
     figure = scatter(points(8))
     band = trace(figure, "band")
-    assert (band["x"][0], band["x"][24], band["x"][25]) == (
-        1,
-        5,
-        5,
-    )  # there at the lower edge, back at the upper
+    # There at the lower edge, back at the upper
+    assert (band["x"][0], band["x"][24], band["x"][25]) == (1, 5, 5)
     assert all(low < high for low, high in zip(band["y"][:25], band["y"][49:24:-1], strict=True))
     assert "(1,000 draws of 8 dialogues, seed 0)" in figure.caption
 

@@ -243,9 +243,8 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
     assert found.cell("turn-pearson").value == 0.12
     assert "of the 3 of 5 in which it is defined" in found.cell("turn-pearson").note
     assert "not computed within each dialogue" in found.cell("turn-spearman").reason
-    assert (
-        found.cell("system-pearson").value == 0.8
-    )  # a system has no dialogues to average over there
+    # A system has no dialogues to average over there
+    assert found.cell("system-pearson").value == 0.8
     assert "does not compare" in ceilings[0].cell("turn-pearson").reason
     assert "r = 0.12 [0.10, 0.20], within each dialogue, averaged" in headline(board, wish, None)[0]
 

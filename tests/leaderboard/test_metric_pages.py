@@ -188,9 +188,8 @@ def test_a_private_corpus_stands_on_no_stranger_s_page(
     for name in ("metric-agreement", "scores-data", "over-rated", "metric-models"):
         answer = client.get(f"/metrics/length/?download={name}.csv")
         assert answer.status_code == 404 or b"small" not in answer.content
-    assert (
-        client.get("/metrics/length/?corpus=small").status_code == 200
-    )  # as if it did not exist: the page without one
+    # As if it did not exist: the page without one
+    assert client.get("/metrics/length/?corpus=small").status_code == 200
     assert "small" in page(admin_client)
 
 

@@ -138,9 +138,8 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
     assert winner(answer["rows"])["signature"] == row["signature"]
     assert [winner(answer["rows"])["pearson"][key] for key in ("value", "ci")] == [value, ends]
 
-    scatter = shown(
-        client, f"/corpora/{slug}/metrics/plots/"
-    )  # of the best metric, unless another is asked for
+    # Of the best metric, unless another is asked for
+    scatter = shown(client, f"/corpora/{slug}/metrics/plots/")
     low, high = (written(end, 2) for end in ends)
     assert f"{row['metric']} against human scores" in scatter
     assert f"Pearson r = {written(value, 2)} (95 % interval {low} to {high})" in scatter

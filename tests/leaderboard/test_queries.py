@@ -239,10 +239,8 @@ def test_a_system_stands_by_its_mean_human_score_with_its_metric_scores(rated: R
         one["system"]: (one["human"]["value"], one["items"], one["scores"])
         for one in document["systems"]
     }
-    assert found == {
-        "echo": (2.0, 3, [2.0]),
-        "dull": (4.0, 1, [4.0]),
-    }  # (1+2+3)/3 and 4; lengths (1+3+2)/3 and 4
+    # (1+2+3)/3 and 4; lengths (1+3+2)/3 and 4
+    assert found == {"echo": (2.0, 3, [2.0]), "dull": (4.0, 1, [4.0])}
     assert [metric["metric"] for metric in document["metrics"]] == ["length"]
 
 

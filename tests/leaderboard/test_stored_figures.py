@@ -59,9 +59,8 @@ def test_the_file_of_a_long_figure_is_of_all_its_points_with_their_intervals_and
     answer = json.loads(
         json.dumps({"figures": [document_of(short)], "points": long_points([short, long])})
     )
-    assert [one["id"] for one in answer["points"]] == [
-        "scatter-turn-data"
-    ]  # the short figure's are in its document
+    # The short figure's are in its document
+    assert [one["id"] for one in answer["points"]] == ["scatter-turn-data"]
     assert table_to_json(table_for_file(answer, "scatter-turn-data")) == table_to_json(long.points)
 
 

@@ -63,10 +63,8 @@ def test_the_difference_worked_by_hand(rated: Rated) -> None:
     assert (human["difference"]["p"], human["is_exact"]) == (1.0, True)
     (length,) = document["metrics"]
     assert length["difference"]["value"] == pytest.approx(-1)
-    assert (length["same_side"], length["sides"]) == (
-        0.0,
-        3,
-    )  # never as people do
+    # Never as people do
+    assert (length["same_side"], length["sides"]) == (0.0, 3)
 
 
 def test_exchanging_the_systems_turns_the_signs_round(rated: Rated) -> None:

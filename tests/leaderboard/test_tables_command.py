@@ -66,9 +66,8 @@ def cell_of(document: dict[str, Any], metric: str, place: int) -> dict[str, Any]
 
 def test_every_published_figure_is_a_correlation_of_one_of_six_corpora() -> None:
     figures = [pairs for row in fbd.CORRELATIONS for pairs in row.by_encoder.values()]
-    assert (
-        len(figures) == 6 + 2 * 3
-    )  # six rows without an encoder; BERTScore, FBD and PRD with two each
+    # Six rows without an encoder; BERTScore, FBD and PRD with two each
+    assert len(figures) == 6 + 2 * 3
     assert {len(pairs) for pairs in figures} == {6}
     assert all(0 <= value <= 1 for pairs in figures for pair in pairs for value in pair)
 
@@ -95,11 +94,8 @@ def test_published_figures_stand_where_the_paper_has_them(
 def test_a_dailyh_rank_correlation_is_one_that_eleven_systems_can_have() -> None:
     """With n systems and no ties ρ = 1 − 6 Σd² / (n(n² − 1)), and Σd² is even: a multiple of 12 /
     (n(n² − 1))."""
-    steps = {
-        "personam": 10,
-        "dailyz": 84,
-        "personaz": 20,
-    }  # n = 4, 8, 5: n(n² − 1) / 6 = 10, 84, 20
+    # N = 4, 8, 5: n(n² − 1) / 6 = 10, 84, 20
+    steps = {"personam": 10, "dailyz": 84, "personaz": 20}
     for place, corpus in enumerate(fbd.CORPORA):
         for row in fbd.CORRELATIONS:
             for pairs in row.by_encoder.values():

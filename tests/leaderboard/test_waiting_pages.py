@@ -261,9 +261,8 @@ def test_a_metric_that_is_not_in_the_older_numbers_is_waited_for(version: Corpus
         .content.decode()
     )
     assert "wait for a worker" in part
-    assert (
-        f'hx-get="{board}plots/?metric=just_handed_in"' in part
-    )  # it asks by itself until it is there
+    # It asks by itself until it is there
+    assert f'hx-get="{board}plots/?metric=just_handed_in"' in part
     compute_waiting()
     for address in (f"{board}?metric=just_handed_in", f"{board}plots/?metric=just_handed_in"):
         assert Client().get(address).status_code == 404

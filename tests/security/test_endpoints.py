@@ -69,9 +69,8 @@ def ask(request: pytest.FixtureRequest) -> Ask:
     ],
 )
 def test_an_address_at_which_machines_find_their_keys_is_refused(host: str, ask: Ask) -> None:
-    with pytest.raises(
-        (AddressNotAllowed, httpx2.InvalidURL)
-    ):  # or it is read as no address at all
+    # Or it is read as no address at all
+    with pytest.raises((AddressNotAllowed, httpx2.InvalidURL)):
         ask(f"http://{host}/v1")
 
 

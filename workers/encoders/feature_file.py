@@ -100,9 +100,8 @@ class FeatureFile:
                 # Free pages are used again; they go back to the disk only where the file was
                 # allowed more before.
                 if _bytes_of_file(connection) > self._file_bytes:
-                    connection.executescript(
-                        "PRAGMA incremental_vacuum"
-                    )  # execute() stops after one page
+                    # Execute() stops after one page
+                    connection.executescript("PRAGMA incremental_vacuum")
 
         self._attempt(insert)
 

@@ -25,9 +25,8 @@ def loading(files: ModelFiles, device_label: str) -> Iterator[None]:
         yield
     except ModelError:
         raise
-    except (
-        Exception
-    ) as error:  # transformers, safetensors and the pickle reader each have their own
+    # Transformers, safetensors and the pickle reader each have their own
+    except Exception as error:
         if is_out_of_memory(error):
             raise out_of_memory(files.name, device_label, "load it") from error
         raise ModelError(f"the model {files.name} cannot be loaded: {first_line(error)}") from error

@@ -63,9 +63,8 @@ class Memory:
         # Outside the handler: its traceback would hold on to the batch's memory.
         free_unused_memory(self._device)
         batches.halve(batch)
-        self.tokens_at_once = max(
-            batches.token_budget, *batches.lengths
-        )  # one text is always tried
+        # One text is always tried
+        self.tokens_at_once = max(batches.token_budget, *batches.lengths)
         return None
 
 

@@ -68,18 +68,16 @@ class Tokens:
             raise ModelError(f"the model {files.name} has no fast tokenizer (tokenizer.json)")
         check_vocabulary(tokenizer, files)
         self.special_ids = frozenset(int(id_) for id_ in tokenizer.all_special_ids)
-        self.unknown_id: int | None = (
-            tokenizer.unk_token_id
-        )  # None where the vocabulary can write every text
+        # None where the vocabulary can write every text
+        self.unknown_id: int | None = tokenizer.unk_token_id
         self.blank_id: int | None = tokenizer.get_vocab().get("\u2581")  # SentencePiece's space
         self.mask_id: int | None = tokenizer.mask_token_id
         self.padding_id = int(tokenizer.pad_token_id or 0)
         self.longest = int(min(tokenizer.model_max_length, 1_000_000))
         self._rust: Any = tokenizer.backend_tokenizer
         if resources.at_hand().threads_to_use == 1:
-            os.environ.setdefault(
-                "TOKENIZERS_PARALLELISM", "false"
-            )  # else it takes a thread for each core
+            # Else it takes a thread for each core
+            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         self._rust.no_truncation()
         self._rust.no_padding()
         self._one = _frame(self._rust.encode("a", add_special_tokens=True), 1)
@@ -154,9 +152,8 @@ class Tokens:
 def check_vocabulary(tokenizer: Any, files: ModelFiles) -> None:
     """Raises ``ModelError`` for a folder without a tokenizer's files: transformers makes one there
     all the same, to which every word is unknown."""
-    if (
-        len(tokenizer) - len(set(tokenizer.all_special_ids)) <= 1
-    ):  # T5's has a word that stands for a space
+    # T5's has a word that stands for a space
+    if len(tokenizer) - len(set(tokenizer.all_special_ids)) <= 1:
         raise ModelError(
             f"the model {files.name} has no tokenizer in {files.folder}: tokenizer.json is missing"
         )

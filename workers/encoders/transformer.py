@@ -170,9 +170,8 @@ class Transformer:
             under_way.copied.synchronize()
         values: NDArray[np.float32] = under_way.values.numpy()
         if under_way.copied is not None:
-            values = (
-                values.copy()
-            )  # memory that a device can reach is scarce: it serves the next batch
+            # Memory that a device can reach is scarce: it serves the next batch
+            values = values.copy()
         if not np.isfinite(values.sum(dtype=np.float64)):
             raise ModelError(
                 f"the model {self._name} gives states that are no numbers (NaN or infinite)"

@@ -143,9 +143,8 @@ class DatabaseResponseCache:
         if too_dear and not self._mine and not mine:
             if not held and not claimed.answered:
                 ledger.refuse_where_spent([estimate for _, estimate in too_dear])
-            held += [
-                call for call, _ in too_dear
-            ]  # others' calls in flight hold the money: some of it comes back
+            # Others' calls in flight hold the money: some of it comes back
+            held += [call for call, _ in too_dear]
         if mine:
             self._held_until = lease_end(now)
         self._mine |= {key: _Mine(places[key], estimate) for key, (_, estimate) in mine.items()}

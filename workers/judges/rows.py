@@ -44,9 +44,8 @@ def rows_of_requests(requests: Iterable[ChatRequest]) -> dict[str, int]:
     wanted = {one.key: one for one in requests}
     found = _known_requests(wanted)
     if len(found) < len(wanted):
-        missing = [
-            wanted[key] for key in sorted(wanted) if key not in found
-        ]  # sorted: nobody waits in a circle
+        # Sorted: nobody waits in a circle
+        missing = [wanted[key] for key in sorted(wanted) if key not in found]
         StoredRequest.objects.bulk_create(
             [
                 StoredRequest(key=one.key, model=stored_text(one.model, 200), body=_body(one))

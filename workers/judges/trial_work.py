@@ -60,9 +60,8 @@ def compute(trial_id: int) -> bool:
         _fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
     except (BudgetSpent, EndpointFailed) as problem:
         _fail(claim, str(problem))
-    except (
-        Exception
-    ) as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
+    # Whatever goes wrong belongs in the row, where the organiser reads it
+    except Exception as problem:
         log.exception("trial %s failed", trial_id)
         _fail(claim, f"{type(problem).__name__}: {problem}")
     return False

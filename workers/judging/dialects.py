@@ -272,9 +272,8 @@ class Learner:
             is_refused = "response_format" in was.left_out
             if not is_cut and facts.get("prefill") != "continued" and not is_refused:
                 facts["schema"] = True
-        if (
-            answer.from_store and was != self.dialect
-        ):  # it was asked long ago, and more is known by now
+        # It was asked long ago, and more is known by now
+        if answer.from_store and was != self.dialect:
             return True
         return self.learn(**facts)
 

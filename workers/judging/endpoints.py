@@ -119,9 +119,8 @@ class _LocalServer:
 
     def endpoint(self) -> Endpoint:
         with self._lock:
-            if self._endpoint is not None and not _listens(
-                self._endpoint
-            ):  # it broke down: the next may not
+            # It broke down: the next may not
+            if self._endpoint is not None and not _listens(self._endpoint):
                 self._running.close()
                 self._endpoint = None
             if self._endpoint is None:

@@ -119,9 +119,8 @@ def reply_of(content: bytes) -> Reply:
     )
     total = count_of(usage.get("total_tokens"))
     if input_tokens is not None and output_tokens is not None and total is not None:
-        output_tokens = max(
-            output_tokens, total - input_tokens
-        )  # some count reasoning in the total alone
+        # Some count reasoning in the total alone
+        output_tokens = max(output_tokens, total - input_tokens)
         has_reasoned = has_reasoned or total - input_tokens > (
             count_of(usage.get("completion_tokens")) or 0
         )

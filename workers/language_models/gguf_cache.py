@@ -71,10 +71,8 @@ def keep(folder: Path, files: ModelFiles, tokenizer: Any, model: Any) -> None:
         with temporary_folder(beside=folder) as temporary:
             part = temporary / folder.name
             part.mkdir()
-            with (
-                open(os.devnull, "w") as nowhere,
-                contextlib.redirect_stderr(nowhere),
-            ):  # a bar of progress
+            # A bar of progress
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
                 model.save_pretrained(part, max_shard_size="100GB")
                 tokenizer.save_pretrained(part)
             record = _record(files, _digest(part))

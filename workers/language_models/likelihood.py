@@ -235,9 +235,8 @@ class CausalModel:
         while waiting:
             finished: set[int] = set()
             try:
-                budget = (
-                    self.nodes_at_once if self._shares else 1
-                )  # 1: every sequence in a row of its own
+                # 1: every sequence in a row of its own
+                budget = self.nodes_at_once if self._shares else 1
                 for row in in_rows([sequences[index] for index in waiting], budget):
                     sums = self._sums(row, [sequences[waiting[index]] for index in row.sequences])
                     for index, total in zip(row.sequences, sums, strict=True):

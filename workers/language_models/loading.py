@@ -113,10 +113,8 @@ def _from_gguf(files: ModelFiles, dtype: torch.dtype) -> tuple[Any, Any]:
     config = AutoConfig.for_model(**load_gguf_checkpoint(path)["config"])
     with torch.device("meta"):
         outline = untyped.from_config(config)
-    with (
-        open(os.devnull, "w") as nowhere,
-        contextlib.redirect_stderr(nowhere),
-    ):  # a bar that cannot be turned off
+    # A bar that cannot be turned off
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
         weights = load_gguf_checkpoint(
             path, return_tensors=True, model_to_load=outline, torch_dtype=dtype
         )["tensors"]

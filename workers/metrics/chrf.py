@@ -22,9 +22,8 @@ class CharacterF:
     """A ``TurnScorer``; with several references the best one counts. An empty response scores 0."""
 
     def __init__(self, word_order: int, unicode: str) -> None:
-        from sacrebleu.metrics.chrf import (
-            CHRF,
-        )  # here, because listing the metrics must not load it
+        # Here, because listing the metrics must not load it
+        from sacrebleu.metrics.chrf import CHRF
 
         self._chrf: CHRF = CHRF(char_order=CHARACTER_ORDER, word_order=word_order, beta=BETA)
         self._prepare = fold if unicode == "fold" else str

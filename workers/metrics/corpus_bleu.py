@@ -55,9 +55,8 @@ class CorpusBleu:
         progress: Progress | None = None,
     ) -> Score:
         """In [0, 1]. ``Undefined`` where no turn has a reference, or no reference has a token."""
-        from sacrebleu.metrics.bleu import (
-            BLEU,
-        )  # here, because listing the metrics must not load it
+        # Here, because listing the metrics must not load it
+        from sacrebleu.metrics.bleu import BLEU
 
         bleu = BLEU(tokenize=self._used, lowercase=self._lowercase)
         prepare = fold if self._unicode == "fold" else str

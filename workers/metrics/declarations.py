@@ -134,9 +134,8 @@ def _announced(build: Any) -> type | None:
         return build
     try:
         said = get_type_hints(build).get("return")
-    except (
-        Exception
-    ):  # a name that is imported for type checkers alone, or no function but something to call
+    # A name that is imported for type checkers alone, or no function but something to call
+    except Exception:
         return None
     return said if isinstance(said, type) else None
 

@@ -81,9 +81,8 @@ class DialogueJudgeScorer:
         calls = steps.turns.count(examples) + len(dialogues) * self.judge.samples
         with judge_client.at_hand().open(self.judge.model, self._payer) as at:
             steps.samples.learner = steps.turns.samples.learner = at.learner
-            self._account = Account(
-                model=at.model_label, device=at.device_label
-            )  # now, too: a run shows who judges
+            # Now, too: a run shows who judges
+            self._account = Account(model=at.model_label, device=at.device_label)
             at.ask(steps.calls(), steps.follow, by_example(progress, len(examples), calls))
             label, device = at.model_label, at.device_label
         for samples in (steps.turns.samples, steps.samples):

@@ -79,9 +79,8 @@ class JudgeScorer:
         inputs = Asked(self.judge)
         with judge_client.at_hand().open(self.judge.model, self._payer) as at:
             inputs.samples.learner = at.learner
-            self._account = Account(
-                model=at.model_label, device=at.device_label
-            )  # now, too: a run shows who judges
+            # Now, too: a run shows who judges
+            self._account = Account(model=at.model_label, device=at.device_label)
             at.ask(
                 inputs.calls(examples),
                 inputs.samples.take,

@@ -64,9 +64,8 @@ class AgainstPeople:
     ) -> Score:
         """One score, or ``Undefined`` where a side is empty, too small for the comparison, or
         nothing to the model."""
-        encoder = encoder_for(
-            self._model
-        )  # at each call: a kept scorer holds no model, and weights may be replaced
+        # At each call: a kept scorer holds no model, and weights may be replaced
+        encoder = encoder_for(self._model)
         self._account = _run_info_of(encoder, frozenset(), 0, {})
         if not examples:
             return NO_RESPONSE

@@ -113,9 +113,8 @@ def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Cata
         plug_in = f'plug-in "{entry_point.name}" ({entry_point.value})'
         try:
             declared = _declared_by(entry_point)
-        except (
-            Exception
-        ) as problem:  # a plug-in is somebody else's code: whatever it raises is its own affair
+        # A plug-in is somebody else's code: whatever it raises is its own affair
+        except Exception as problem:
             found_wrong.append(f"{plug_in} is left out: {type(problem).__name__}: {problem}")
             continue
         for metric in declared:
@@ -129,9 +128,8 @@ def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Cata
 
 
 def _declared_by(entry_point: EntryPoint) -> list[Metric]:
-    from workers.metrics import (
-        declarations,
-    )  # which makes configurations, and they look metrics up here
+    # Which makes configurations, and they look metrics up here
+    from workers.metrics import declarations
 
     loaded = entry_point.load()
     declared = [loaded] if isinstance(loaded, Metric) else list(loaded)

@@ -37,9 +37,8 @@ class SentenceCosines:
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
         self._read: list[Read] = []
-        self._account = account_of(
-            encoder, self._remarks
-        )  # now, too: a run shows with what it is computed
+        # Now, too: a run shows with what it is computed
+        self._account = account_of(encoder, self._remarks)
         scores: list[Score] = []
         for start in range(0, len(examples), EXAMPLES_AT_ONCE):
             part = examples[start : start + EXAMPLES_AT_ONCE]

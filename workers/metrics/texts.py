@@ -55,9 +55,8 @@ class TokenisedText:
         Remembered for the last reference only: metric after metric asks for the same pair, and a
         response that is kept for long must not gather all references that it ever met.
         """
-        last = (
-            self._last_compared
-        )  # read and replaced whole, so that threads cannot mix two references' counts
+        # Read and replaced whole, so that threads cannot mix two references' counts
+        last = self._last_compared
         if last[0] is not reference:
             last = self._last_compared = (reference, {})
         matched = last[1].get(order)

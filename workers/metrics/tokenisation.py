@@ -58,9 +58,8 @@ _BY_LANGUAGE = {
 }
 _ARTICLES = frozenset({"a", "an", "the"})
 _DOTLESS_CAPITALS = str.maketrans({"I": "ı", "İ": "i"})
-_PUNCTUATION = regex.compile(
-    r"[\p{P}$+<=>^`|~]"
-)  # Unicode's, and what ASCII counts as such beside it
+# Unicode's, and what ASCII counts as such beside it
+_PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]")
 _CONTENT = regex.compile(
     r"[\p{L}\p{M}\p{N}\u200c\u200d]+|\p{So}(?:[\p{M}\p{Sk}]|[\U000e0020-\U000e007f]|\u200d\p{So})*"
 )
@@ -181,9 +180,8 @@ def _content(settings: Tokenisation) -> Analysis:
 
     def content_of(text: str) -> TokenisedText:
         found = analyse(text)
-        if not (
-            settings.normalize and is_plain(found.tokens)
-        ):  # else the other metrics' tokens, already counted
+        # Else the other metrics' tokens, already counted
+        if not (settings.normalize and is_plain(found.tokens)):
             found = TokenisedText(
                 tuple(one for token in found.tokens for one in _CONTENT.findall(token.lower()))
             )
@@ -201,8 +199,7 @@ def _is_stemmed(token: str) -> bool:
 
 
 def _porter_stem() -> Callable[[str], str]:
-    from nltk.stem.porter import (
-        PorterStemmer,
-    )  # here, because listing the metrics must not load NLTK
+    # Here, because listing the metrics must not load NLTK
+    from nltk.stem.porter import PorterStemmer
 
     return lru_cache(maxsize=50_000)(PorterStemmer().stem)

@@ -142,9 +142,8 @@ class WordSimilarity:
             values[match.place, GREEDY] = (match.of_response.mean() + match.of_reference.mean()) / 2
         same = [index for index, pair in enumerate(pairs) if pair[0] == pair[1]]
         of_same = values[same, : GREEDY + 1]
-        values[same, : GREEDY + 1] = np.where(
-            np.isnan(of_same), np.nan, 1.0
-        )  # to the last digit, so that they are ties
+        # To the last digit, so that they are ties
+        values[same, : GREEDY + 1] = np.where(np.isnan(of_same), np.nan, 1.0)
         return values
 
     # A cosine is a score as it is.

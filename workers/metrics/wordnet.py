@@ -330,9 +330,8 @@ def main(arguments: list[str] | None = None) -> int:
     folder = parser.parse_args(arguments).to
     if folder is None:
         folder = default_folder()
-        folder.parent.mkdir(
-            mode=0o700, parents=True, exist_ok=True
-        )  # as the site makes it, which comes later
+        # As the site makes it, which comes later
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         print(provide(folder))
     except (NotWordNetError, OSError) as problem:

@@ -145,10 +145,8 @@ def estimate(
     z = _drawn(response, settings.draws, random)
     means = np.stack([other.mean for other in others])
     variances = np.exp(np.stack([other.log_variance for other in others]))
-    along, spread = (
-        z @ means.T,
-        (z**2) @ variances.T,
-    )  # draws × others: mean and variance of z · z' given z
+    # Draws × others: mean and variance of z · z' given z
+    along, spread = (z @ means.T, (z**2) @ variances.T)
     if settings.inner_draws:
         positive = np.einsum("ij,ij->i", z, _drawn(true, settings.draws, random))
         # A fixed z times a Gaussian vector is a Gaussian number: drawing that is drawing the

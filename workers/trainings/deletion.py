@@ -103,7 +103,6 @@ def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
                 aside.rename(folder)
             raise
         for folder, aside in moved:
-            aside.rename(
-                aside.parent.with_name("deleted")
-            )  # the row is gone: they do not come back
+            # The row is gone: they do not come back
+            aside.rename(aside.parent.with_name("deleted"))
             log.info("removed %s: %s was deleted", folder, folder.name)

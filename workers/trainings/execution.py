@@ -105,9 +105,8 @@ def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
             claim,
             "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less",
         )
-    except (
-        Exception
-    ) as problem:  # whatever goes wrong belongs in the row, where the organiser reads it
+    # Whatever goes wrong belongs in the row, where the organiser reads it
+    except Exception as problem:
         log.exception("training %s failed", training.name)
         runs.fail(claim, _said(_label_for(problem)))
     return False

@@ -169,9 +169,8 @@ def _claim_up_to(
         if claimed is None:
             if not more_may_come(rater):
                 return "finished"
-            claimed = claim_regular(
-                rater, latest, now
-            )  # what others gave back between the two looks
+            # What others gave back between the two looks
+            claimed = claim_regular(rater, latest, now)
         if claimed is None:
             return "wait"
         held.append(claimed)

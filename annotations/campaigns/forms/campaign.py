@@ -284,9 +284,8 @@ class CampaignForm(AllocationFields):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if "version" in self.errors:
-            self.errors.pop(
-                "systems", None
-            )  # what is wrong is the corpus; its systems are not there to be chosen
+            # What is wrong is the corpus; its systems are not there to be chosen
+            self.errors.pop("systems", None)
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))

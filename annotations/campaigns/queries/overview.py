@@ -162,9 +162,8 @@ def _from_rate(
     caller knows."""
     if not lately or first is None:
         return None, ""
-    since = min(
-        first, now - timedelta(hours=1)
-    )  # a first quarter of an hour says nothing of nights
+    # A first quarter of an hour says nothing of nights
+    since = min(first, now - timedelta(hours=1))
     end = expected_end(left, lately, since, now)
     if end is None:
         return None, _("at the present pace it would take more than ten years")

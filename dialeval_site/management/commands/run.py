@@ -96,9 +96,8 @@ class Command(ConsoleCommand):
             children.append(_start_worker("worker for chats", "llm", 1, endpoint))
             children.append(_start_web(options["host"], options["port"], links))
             _wait_until_ready(address, children)
-            children.append(
-                _start_worker("worker for models", "gpu", 1, links)
-            )  # the web does not wait for it
+            # The web does not wait for it
+            children.append(_start_worker("worker for models", "gpu", 1, links))
             self._greet(address, with_accounts=not options["no_demo"] and not settings.PRODUCTION)
             while True:
                 _refuse_ended(children)
@@ -106,9 +105,8 @@ class Command(ConsoleCommand):
         except KeyboardInterrupt:
             self.stdout.write("stopping")
         finally:
-            signal.signal(
-                signal.SIGINT, signal.SIG_IGN
-            )  # a second Ctrl-C must not leave a process behind
+            # A second Ctrl-C must not leave a process behind
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             for child in reversed([model, *children] if model else children):
                 child.stop()
         self.stdout.write("stopped; nothing is lost, unfinished runs go on at the next start")

@@ -38,9 +38,8 @@ def store_response(claim: work.Claim, saved: Kept, said: Said, line: str = "") -
     False, and nothing stored, when the submission is no longer ours.
     """
     with transaction.atomic():
-        if not _owned(claim).update(
-            lease_token=claim.token
-        ):  # ours until the end: two workers cannot store a turn
+        # Ours until the end: two workers cannot store a turn
+        if not _owned(claim).update(lease_token=claim.token):
             return False
         GeneratedResponse.objects.create(
             submission_id=claim.row_id,

@@ -112,9 +112,8 @@ def try_webhook(webhook: Webhook) -> Notice:
     """Send it a test, the way notices come. Raises NotAccepted after several within an hour: what
     is at the address may not be the owner's."""
     with transaction.atomic():
-        get_user_model().objects.select_for_update().get(
-            pk=webhook.user_id
-        )  # two at once must not pass together
+        # Two at once must not pass together
+        get_user_model().objects.select_for_update().get(pk=webhook.user_id)
         an_hour_ago = clock.now() - timedelta(seconds=AN_HOUR)
         tests = Notice.objects.filter(user=webhook.user_id, event=TEST_EVENT, submission=None)
         sent = tests.filter(created_at__gte=an_hour_ago).count()
@@ -145,9 +144,8 @@ def add_webhook(user: Any, url: str) -> Webhook:
     something is sent."""
     url = checked_address(url)
     with transaction.atomic():
-        get_user_model().objects.select_for_update().get(
-            pk=user.pk
-        )  # two at once must not pass the count together
+        # Two at once must not pass the count together
+        get_user_model().objects.select_for_update().get(pk=user.pk)
         if user.webhooks.count() >= MOST_WEBHOOKS:
             raise NotAccepted(
                 _("You have %(most)d webhooks, and that is the most.") % {"most": MOST_WEBHOOKS}

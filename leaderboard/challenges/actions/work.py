@@ -87,9 +87,8 @@ def _log_reading(claim: Claim) -> None:
     if claim.attempt > 1:
         log(claim.row_id, f"Reading the file, attempt {claim.attempt}.")
     elif Submission.objects.filter(pk=claim.row_id, generating_at=None).exists():
-        log(
-            claim.row_id, "Reading the file."
-        )  # else a prompt's run that was paused goes on, which its log says
+        # Else a prompt's run that was paused goes on, which its log says
+        log(claim.row_id, "Reading the file.")
 
 
 def keep(claim: Claim, done: int | None = None, total: int | None = None) -> bool:
@@ -135,9 +134,8 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
     the round names a metric that is not known here.
     """
     with transaction.atomic():
-        if not keep(
-            claim
-        ):  # holds the row: nobody cancels or takes it over while its responses are stored
+        # Holds the row: nobody cancels or takes it over while its responses are stored
+        if not keep(claim):
             return False
         submission = Submission.objects.select_related("round", "team").get(pk=claim.row_id)
         configurations = configurations_of(submission)

@@ -225,6 +225,5 @@ def _stop_fault(stop: Any) -> str:
         return f"must be a string, not {kind_of(stop)}"
     if not stop:
         return "is empty"
-    return text_fault(
-        stop, LONGEST_STOP, may_be_empty=True
-    )  # a line end alone is a good place to stop
+    # A line end alone is a good place to stop
+    return text_fault(stop, LONGEST_STOP, may_be_empty=True)

@@ -161,9 +161,8 @@ def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) 
     ]
     if round.shows_corpus_baselines:
         baselines = shown_systems(round.version).filter(kind=System.Kind.BASELINE)
-        handed_in_here = [
-            one.system_id for one in scored
-        ]  # a published baseline of this round has its line already
+        # A published baseline of this round has its line already
+        handed_in_here = [one.system_id for one in scored]
         entries += [
             Entry(system)
             for system in baselines.exclude(pk__in=handed_in_here).order_by("position")

@@ -105,10 +105,8 @@ def stages_of(submission: Submission) -> list[Stage]:
             "done" if submission.state == State.SCORED else "stopped",
             submission.ended_at,
         )
-        finished = submission.state in (
-            State.SCORED,
-            State.INVALID,
-        )  # others ended in the middle of their last stage
+        # Others ended in the middle of their last stage
+        finished = submission.state in (State.SCORED, State.INVALID)
         return [
             *(
                 _passed(
@@ -313,9 +311,8 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
         )
     # An older board may hold the team's other submission where this one is the better.
     other = "" if settles else _competing_of(submission.team, board)
-    by_score = (
-        submission.round.entry == Round.Entry.BEST and not board["reason"]
-    )  # with a reason it counts nothing
+    # With a reason it counts nothing
+    by_score = submission.round.entry == Round.Entry.BEST and not board["reason"]
     return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
 
 

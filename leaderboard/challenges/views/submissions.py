@@ -63,9 +63,8 @@ def submission_progress(request: HttpRequest, public_id: str) -> HttpResponse:
     one = submission_or_404(request.user, public_id)
     if request.headers.get(SEEN) == queries.data_version_of(one):
         return HttpResponse(status=204)
-    request.path = reverse(
-        "submission", args=[one.public_id]
-    )  # where its tables' links lead: to the page it stands on
+    # Where its tables' links lead: to the page it stands on
+    request.path = reverse("submission", args=[one.public_id])
     return render(
         request, "challenges/_submission_progress.html", {**_context(request, one), "is_news": True}
     )

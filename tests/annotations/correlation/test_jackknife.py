@@ -19,9 +19,8 @@ def test_of_a_mean_it_is_student_s_t():
     left_out = (values.sum() - values) / 4
     expected = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
     assert jackknife_interval(values.mean(), left_out) == pytest.approx(expected)
-    assert jackknife_interval(values.mean(), left_out, corrected=True) == pytest.approx(
-        expected
-    )  # a mean has no bias
+    # A mean has no bias
+    assert jackknife_interval(values.mean(), left_out, corrected=True) == pytest.approx(expected)
 
 
 def test_the_correction_takes_the_bias_of_one_over_n_away():

@@ -55,9 +55,8 @@ def test_systems(swapped, has_holes, name):
         human, PlacedScores(metrics, c.system, c.dialogue), c.systems, None, [name], **settings
     )
     for row, one in enumerate(one_by_one(c, metrics, level="system", coefficient=name, **settings)):
-        if (
-            has_holes and row != 2
-        ):  # people are held to all that they rated; where all is scored this is the same
+        # People are held to all that they rated; where all is scored this is the same
+        if has_holes and row != 2:
             continue
         assert found[name].difference[row] == pytest.approx(one.difference.value, abs=1e-9)
         assert found[name].p[row] == one.difference.p

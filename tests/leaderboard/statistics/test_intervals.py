@@ -188,9 +188,8 @@ def test_errors_are_pooled_by_what_each_system_says_of_them():
     """Systems with dialogues 1, 3 and 3, 4, 5, in five dialogues, written as loops: Σ (d − 1) · (d
     − 1) Σ e² over Σ (d − 1), times 2 / 1 for two systems, since what they share is taken out of e
     first."""
-    left_out = np.array(
-        [[3.0, 4.0], [1.0, 4.0], [2.0, 5.0], [2.0, 4.0], [2.0, 3.0]]
-    )  # without each; means 2 and 4
+    # Without each; means 2 and 4
+    left_out = np.array([[3.0, 4.0], [1.0, 4.0], [2.0, 5.0], [2.0, 4.0], [2.0, 3.0]])
     dialogues = np.array([2, 3])
     deviations = left_out - left_out.mean(axis=1, keepdims=True)
     deviations = deviations - deviations.mean(axis=0)
@@ -367,9 +366,8 @@ def test_what_people_did_not_rate_makes_nobody_unsure():
         c = world.corpus(seed, 60, 1)
         return world, c, np.where(c.dialogue < 3, c.human, np.nan)
 
-    assert (
-        min(held_of(partly, 60).values()) > 0.857
-    )  # 95 % of 60, less 3.3 standard errors of 2.8 points
+    # 95 % of 60, less 3.3 standard errors of 2.8 points
+    assert min(held_of(partly, 60).values()) > 0.857
 
 
 @pytest.mark.parametrize(

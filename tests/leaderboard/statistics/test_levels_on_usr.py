@@ -55,9 +55,8 @@ def test_turn_level(golden, part):
     human, metrics, _, dialogue = kept(golden, part)
     as_the_file_says = 0
     found_all = correlate_items(human, metrics, dialogue, resamples=100)
-    of_responses = correlate_items(
-        human, metrics, dialogue, resamples=0
-    )  # p is scipy's where there is no interval
+    # P is scipy's where there is no interval
+    of_responses = correlate_items(human, metrics, dialogue, resamples=0)
     for name, metric, found, bare in zip(
         golden["turn_scores"], metrics, found_all, of_responses, strict=True
     ):
@@ -81,9 +80,8 @@ def test_turn_level(golden, part):
 def test_system_level(golden, part):
     human, metrics, system, dialogue = kept(golden, part)
     sides = PlacedScores(human, system, dialogue), PlacedScores(metrics, system, dialogue)
-    found_all = correlate_systems(
-        *sides, system.max() + 1, resamples=0
-    )  # without an interval p is scipy's
+    # Without an interval p is scipy's
+    found_all = correlate_systems(*sides, system.max() + 1, resamples=0)
     for name, found in zip(golden["turn_scores"], found_all, strict=True):
         expected = golden["corr"][name][part]["system"]
         assert found.n == expected["n"]

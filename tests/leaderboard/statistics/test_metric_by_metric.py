@@ -74,9 +74,8 @@ def test_systems_are_correlated_over_their_means_and_redrawn_means_make_the_inte
     means = np.array([[1.0, 2, 3, 4], [2.0, 1, 4, 3], [1.0, 1, 1, 2]])
     redrawn = [means[0] + SOURCE.normal(scale=0.1, size=(500, 4)), None, None]
     first, second, last = correlate_metrics_of_systems(means, redrawn, dialogues=9)
-    assert first.pearson.value == pytest.approx(
-        0.6
-    )  # Σ(−1.5·−.5, −.5·−1.5, .5·1.5, 1.5·.5) / 5 = 3 / 5
+    # Σ(−1.5·−.5, −.5·−1.5, .5·1.5, 1.5·.5) / 5 = 3 / 5
+    assert first.pearson.value == pytest.approx(0.6)
     expected = [stats.pearsonr(row, means[1]).statistic for row in redrawn[0]]
     assert first.pearson.ci == pytest.approx(tuple(np.percentile(expected, [2.5, 97.5])), abs=1e-9)
     assert second.pearson.ci is not None

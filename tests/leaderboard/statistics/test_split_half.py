@@ -25,9 +25,8 @@ def test_two_raters_are_each_other_s_half():
     found = split_half(
         matrix_of(np.stack((first, second)), np.arange(6)), np.zeros(6, dtype=int), ("turn",)
     )
-    r = np.corrcoef(first, second)[
-        0, 1
-    ]  # which half is which changes nothing in sum: see the mixed halves below
+    # Which half is which changes nothing in sum: see the mixed halves below
+    r = np.corrcoef(first, second)[0, 1]
     halves = [
         np.where(np.array(coin) == 1, (second, first), (first, second))
         for coin in np.ndindex(*(2,) * 6)

@@ -47,14 +47,8 @@ def test_every_score_is_in_one_bin_the_last_end_included() -> None:
     assert bins[0] == Bin(0.0, 0.05, 2)
     assert bins[1] == Bin(0.05, 0.1, 1)
     assert bins[-1] == Bin(0.95, 1.0, 1)
-    assert [one.low for one in bins[2:8]] == [
-        0.1,
-        0.15,
-        0.2,
-        0.25,
-        0.3,
-        0.35,
-    ]  # as they are read, 0.3 and not 0.30…04
+    # As they are read, 0.3 and not 0.30…04
+    assert [one.low for one in bins[2:8]] == [0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
 
 
 def test_equal_scores_are_one_bin_of_no_width() -> None:

@@ -33,10 +33,8 @@ def asked(dialogue_id: str) -> Place:
 
 
 def test_takes_the_answer_with_the_largest_cosine() -> None:
-    known = [
-        KnownAnswer("one", "I sail."),
-        KnownAnswer("two", "Bread, daily."),
-    ]  # cosines 0 and 0.8
+    # Cosines 0 and 0.8
+    known = [KnownAnswer("one", "I sail."), KnownAnswer("two", "Bread, daily.")]
     assert Retrieval(by_table, known).respond(asked("three")) == "Bread, daily."
 
 

@@ -96,9 +96,8 @@ def test_roberta_has_its_own_frame_and_fewer_positions(tmp_path: Path) -> None:
     ids, states = plain_states(folder, "hello you", "why")
     pair = encoder.pair_states([("hello you", "why")])
     assert pair.values[0] == pytest.approx(states[0], abs=1e-5)
-    assert (
-        encoder._tokens.pair_inputs([("hello you", "why")], 46)[0].ids == ids
-    )  # <s> one </s></s> other </s>
+    # <s> one </s></s> other </s>
+    assert encoder._tokens.pair_inputs([("hello you", "why")], 46)[0].ids == ids
     assert encoder.max_tokens == 46  # 48 positions, counted from the padding id 1 on
     long = encoder.token_states(["hello " * 100])
     assert long.ids[0].size == 46
@@ -155,14 +154,10 @@ def test_each_distinct_text_goes_through_once(encoder: TextEncoder) -> None:
 def test_texts_of_like_length_go_together(encoder: TextEncoder) -> None:
     counted = Counted(encoder)
     encoder._transformer.memory.tokens_at_once = 12
-    encoder.token_states(
-        ["why", "yes no yes no yes no", "no", "i like dogs there"]
-    )  # 3, 8, 3 and 6 tokens
-    assert counted.batches == [
-        (1, 8),
-        (2, 6),
-        (1, 3),
-    ]  # 2 × 8 > 12; 2 × 6 = 12, and a third would make 18
+    # 3, 8, 3 and 6 tokens
+    encoder.token_states(["why", "yes no yes no yes no", "no", "i like dogs there"])
+    # 2 × 8 > 12; 2 × 6 = 12, and a third would make 18
+    assert counted.batches == [(1, 8), (2, 6), (1, 3)]
 
 
 def test_progress_counts_what_was_asked_for(encoder: TextEncoder) -> None:

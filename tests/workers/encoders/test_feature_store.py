@@ -46,9 +46,8 @@ def test_gives_back_what_was_put(store: FeatureStore) -> None:
 def test_another_namespace_is_another_entry(store: FeatureStore) -> None:
     store.put_many("layer 6", {"hello": vector(1)})
     assert store.get_many("layer 5", ["hello"]) == {}
-    assert (
-        store.get_many("layer 6h", ["ello"]) == {}
-    )  # nor do namespace and text run into one another
+    # Nor do namespace and text run into one another
+    assert store.get_many("layer 6h", ["ello"]) == {}
 
 
 def test_another_process_finds_it(store: FeatureStore, tmp_path: Path) -> None:
@@ -186,10 +185,8 @@ def test_two_processes_find_the_damage_and_one_sets_it_aside(tmp_path: Path) -> 
     first, second = FeatureFile(tmp_path, MEGABYTE), FeatureFile(tmp_path, MEGABYTE)
     first.write({b"k": b"1"})
     first.write({b"k": b"1"})
-    second._connection, second._inode = (
-        sqlite3.connect(":memory:"),
-        -1,
-    )  # as if it had opened the damaged one
+    # As if it had opened the damaged one
+    second._connection, second._inode = (sqlite3.connect(":memory:"), -1)
     second._set_aside(sqlite3.DatabaseError("malformed"))
     assert second.read([b"k"]) == {b"k": b"1"}
 
@@ -215,9 +212,8 @@ def test_a_full_disk_is_left_alone_for_a_minute(
     assert store._file
     assert store._file._connection
     (pages,) = store._file._connection.execute("PRAGMA page_count").fetchone()
-    store._file._connection.execute(
-        f"PRAGMA max_page_count = {pages}"
-    )  # SQLite's own way to meet a full disk
+    # SQLite's own way to meet a full disk
+    store._file._connection.execute(f"PRAGMA max_page_count = {pages}")
     store.put_many("layer 6", {"large": vector(1, 5000)})
     assert "database or disk is full" in caplog.text
     assert known(store, "before") == {}  # for a minute

@@ -23,10 +23,8 @@ def test_what_is_left_is_halved_with_the_batch_that_failed() -> None:
     mine = memory(100)
     batches = mine.batches(LENGTHS)
     assert mine.attempt(batches, batches.take(), full) is None
-    assert [batches.take() for _ in range(2)] == [
-        [0, 1],
-        [2, 3],
-    ]  # 4 × 5 tokens failed: 10 at once from now on
+    # 4 × 5 tokens failed: 10 at once from now on
+    assert [batches.take() for _ in range(2)] == [[0, 1], [2, 3]]
     assert not batches
     assert mine.tokens_at_once == 10
 

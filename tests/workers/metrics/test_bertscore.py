@@ -190,13 +190,8 @@ def test_each_distinct_text_is_encoded_once_however_many_systems_and_references_
     monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", characters)
     same = [example("east north", "north", "west"), example("north", "east", "west")] * 50
     scorer("bertscore_f1").score(same)
-    assert words.encoded == {
-        "": 1,
-        "east north": 1,
-        "north": 2,
-        "west": 1,
-        "east": 1,
-    }  # north is on both sides
+    # North is on both sides
+    assert words.encoded == {"": 1, "east north": 1, "north": 2, "west": 1, "east": 1}
 
 
 def test_precision_leaves_recall_and_f1_nothing_to_encode(words: WordEncoder) -> None:

@@ -71,9 +71,8 @@ def test_scores_are_those_of_the_checkpoint_pair_by_pair(checkpoint: Path, bleur
     expected = [plain(checkpoint, reference, candidate) for reference, candidate in readable]
     assert len(readable) == len(TEXTS) - 1  # the checkpoint's vocabulary has no character of one
     assert scores == pytest.approx(expected, abs=1e-5)
-    assert (
-        max(expected) - min(expected) > 0.05
-    )  # random weights that tell nothing apart would prove nothing
+    # Random weights that tell nothing apart would prove nothing
+    assert max(expected) - min(expected) > 0.05
 
 
 def test_the_reference_comes_first(checkpoint: Path, bleurt: Bleurt) -> None:

@@ -56,9 +56,8 @@ def test_means_deviations_and_the_share_that_is_not_refuted() -> None:
     assert (found.p_mean, found.p_sd) == pytest.approx(
         (probabilities.mean(), probabilities.std()), abs=1e-7
     )
-    assert found.share_normal == pytest.approx(
-        2 / 3
-    )  # the squared exponential is refuted, the two others are not
+    # The squared exponential is refuted, the two others are not
+    assert found.share_normal == pytest.approx(2 / 3)
 
 
 def test_a_constant_dimension_is_left_out_and_counted() -> None:

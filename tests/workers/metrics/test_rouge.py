@@ -43,21 +43,18 @@ def assert_equals_rouge_score(examples: Sequence[Example], normalize: bool, stem
 
 
 def test_rouge_1_by_hand() -> None:
-    assert score("rouge_1", "u u v", "u v w x") == pytest.approx(
-        2 * 2 / (3 + 4)
-    )  # u and v match once each
+    # U and v match once each
+    assert score("rouge_1", "u u v", "u v w x") == pytest.approx(2 * 2 / (3 + 4))
 
 
 def test_rouge_2_by_hand() -> None:
-    assert score("rouge_2", "u v w", "v w u v") == pytest.approx(
-        2 * 2 / (2 + 3)
-    )  # "u v" and "v w" match
+    # "u v" and "v w" match
+    assert score("rouge_2", "u v w", "v w u v") == pytest.approx(2 * 2 / (2 + 3))
 
 
 def test_rouge_l_by_hand() -> None:
-    assert score("rouge_l", "u v w x", "v u w y x") == pytest.approx(
-        2 * 3 / (4 + 5)
-    )  # u w x in order
+    # U w x in order
+    assert score("rouge_l", "u v w x", "v u w y x") == pytest.approx(2 * 3 / (4 + 5))
 
 
 def test_stems_match_only_where_asked_for() -> None:

@@ -250,10 +250,8 @@ def test_bert_ruber_is_the_blend_of_both_judges(home: Path) -> None:
         .sentence_vectors(["yes dogs are fine", "no dogs is old"], "mean")
         .values
     )
-    alike = [
-        (1 + float(vectors[0] @ vectors[1])) / 2,
-        1.0,
-    ]  # the second has said what its reference says
+    # The second has said what its reference says
+    alike = [(1 + float(vectors[0] @ vectors[1])) / 2, 1.0]
     found = scores_of("bert_ruber", asked, model=home / "encoder")
     assert numbers(found) == pytest.approx(
         [(s + r) / 2 for s, r in zip(follows, alike, strict=True)], abs=1e-4

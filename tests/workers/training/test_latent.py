@@ -55,9 +55,8 @@ def nats(space: LatentSpace, **changed: Any) -> torch.Tensor:
 def test_what_is_drawn_has_the_mean_and_the_spread_of_its_gaussian() -> None:
     torch.manual_seed(1)
     rows = 20_000
-    drawn = Diagonal(
-        torch.full((rows, 1), 3.0), torch.full((rows, 1), 2.0 * 0.6931472)
-    ).sample()  # σ = 2
+    # Σ = 2
+    drawn = Diagonal(torch.full((rows, 1), 3.0), torch.full((rows, 1), 2.0 * 0.6931472)).sample()
     assert drawn.mean().item() == pytest.approx(3.0, abs=0.06)  # 4 standard errors of 2 / √20,000
     assert drawn.std().item() == pytest.approx(2.0, abs=0.05)
 
@@ -113,9 +112,8 @@ def test_the_reconstruction_is_a_sum_or_that_sum_by_the_length(space: LatentSpac
         output = space.model(**batch_of(space), draw=False)
     sums = output.token_nats.sum(dim=1)
     assert torch.equal(output.reconstruction("paper"), sums)
-    assert torch.allclose(
-        output.reconstruction("released"), sums / torch.tensor([6.0, 3.0])
-    )  # with the beginning
+    # With the beginning
+    assert torch.allclose(output.reconstruction("released"), sums / torch.tensor([6.0, 3.0]))
 
 
 def test_the_first_token_is_foretold_by_what_is_given_alone(space: LatentSpace) -> None:
@@ -142,18 +140,8 @@ def test_a_response_longer_than_the_decoder_is_written_as_far_as_it_goes(
 
 def test_the_order_of_context_and_response_matters_through_the_segments(space: LatentSpace) -> None:
     batch = batch_of(space)["pair"]
-    assert batch["segments"][0].tolist()[:10] == [
-        0,
-        0,
-        0,
-        0,
-        0,
-        1,
-        1,
-        1,
-        1,
-        1,
-    ]  # [CLS] i like dogs [SEP] yes … [SEP]
+    # [CLS] i like dogs [SEP] yes … [SEP]
+    assert batch["segments"][0].tolist()[:10] == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     with torch.no_grad():
         with_segments, _ = space.model.posterior(batch)
         without, _ = space.model.posterior(

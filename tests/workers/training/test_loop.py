@@ -70,9 +70,8 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_line_is_learned(uninterrupted: Path) -> None:
     figures = [one["figures"]["fit"] for one in learned(uninterrupted)[1]["validations"]]
-    assert (
-        figures[-1] > figures[0] / 4
-    )  # the squared error, with a minus, is a fourth of what it was
+    # The squared error, with a minus, is a fourth of what it was
+    assert figures[-1] > figures[0] / 4
 
 
 @pytest.mark.parametrize("step", range(STEPS + 1))
@@ -145,9 +144,8 @@ def test_another_training_is_not_gone_on_with(
 
 def test_the_best_checkpoint_is_that_of_the_highest_figure(tmp_path: Path) -> None:
     kept: dict[int, torch.Tensor] = {}
-    task = LineTask(
-        figures=(0.9, 0.1, 0.5, 0.5)
-    )  # before the first step, which does not count; after each epoch
+    # Before the first step, which does not count; after each epoch
+    task = LineTask(figures=(0.9, 0.1, 0.5, 0.5))
 
     def watch(progress: Progress) -> None:
         kept[progress.step] = task.model.state_dict()["0.weight"].clone()

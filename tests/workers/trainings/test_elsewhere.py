@@ -91,9 +91,8 @@ def test_a_machine_that_needs_a_model_fetches_it_whole_where_it_is_used(
     assert not list((two / "fetched").rglob(".*"))
 
     use_machine("one")
-    assert (
-        model_named("small", "density").folder == one / "trained" / "small"
-    )  # its own is not fetched
+    # Its own is not fetched
+    assert model_named("small", "density").folder == one / "trained" / "small"
 
 
 def test_a_model_that_comes_damaged_gets_no_name(

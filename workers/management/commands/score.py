@@ -138,9 +138,8 @@ class Command(ConsoleCommand):
                 if finished != bar.n or queries.is_being_computed(ours):
                     last_change = time.monotonic()
                 bar.update(finished - bar.n)
-                if (
-                    not states["pending"] and not states["running"]
-                ):  # some may have been withdrawn meanwhile
+                # Some may have been withdrawn meanwhile
+                if not states["pending"] and not states["running"]:
                     return
                 if time.monotonic() - last_change > LONELY_SECONDS:
                     self.say(
