@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
-RETRY_AFTER_HEADER = "dialeval_request"
+REQUEST_HEADER = "dialeval_request"
 """Of a worker's message: the request that asked for the work."""
 
 

@@ -21,7 +21,7 @@ from kombu.exceptions import ChannelError, KombuError
 log = logging.getLogger(__name__)
 
 SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep", "leaderboard.tasks.sweep")
-REFRESH = "dialeval_site.tasks.sweep"
+SWEEP_TASK = "dialeval_site.tasks.sweep"
 UPKEEP_SECONDS = 3600
 """Nobody waits for it: a worker that is busy now may take it up until the next one is asked for."""
 
@@ -53,7 +53,7 @@ class MaintenanceTimer(bootsteps.StartStopStep):
             if (
                 requested
                 and time.monotonic() >= refresh_is_due
-                and _ask_for(app, (REFRESH,), UPKEEP_SECONDS)
+                and _ask_for(app, (SWEEP_TASK,), UPKEEP_SECONDS)
             ):
                 refresh_is_due = time.monotonic() + UPKEEP_SECONDS
             self.stopping.wait(settings.MAINTENANCE_SECONDS)

@@ -27,12 +27,12 @@ ROWS = {
 @before_task_publish.connect
 def _notify_requester(headers: dict[str, Any] | None = None, **_: Any) -> None:
     if headers is not None and (request_id := log_context.request_id()):
-        headers[log_context.RETRY_AFTER_HEADER] = request_id
+        headers[log_context.REQUEST_HEADER] = request_id
 
 
 @task_prerun.connect
 def _begin(task_id: str = "", task: Any = None, args: Any = (), **_: Any) -> None:
-    given = str(task.request.get(log_context.RETRY_AFTER_HEADER) or "")
+    given = str(task.request.get(log_context.REQUEST_HEADER) or "")
     requested_by = given if log_context.WELL_FORMED.fullmatch(given) else ""
     log_context.begin_task(log_context.Task(task_id, row_of(task.name, args), requested_by))
 

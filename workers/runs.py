@@ -188,9 +188,9 @@ def claim_siblings(
     on other systems of the corpus version, that wait and were not begun before.
 
     ``processes`` like this one share what there is: each takes its part, so that none stands idle.
-    A run that was begun once (its worker may have died of it) is computed alone. With ``one_payer``
-    a withheld system, for which a challenge pays, is too: no challenge pays for the systems of
-    others, nor stops them when its budget is spent.
+    A run that was begun once (its worker may have died of it) is computed alone. With
+    ``single_context`` a withheld system, for which a challenge pays, is too: no challenge pays for
+    the systems of others, nor stops them when its budget is spent.
     """
     run = MetricRun.objects.select_related("system").get(pk=first.row_id)
     if single_context and run.system.withheld:

@@ -26,7 +26,7 @@ from workers.runs import RunResult
 LONGEST_REASON = 300
 LONGEST_DEVICE = 120
 LONGEST_MODEL = 300
-COMPILED_QUERIES = 0.9
+PREPARED_SHARE = 0.9
 """The share of the work that preparing several systems counts as: encoding them, where comparing
 them is quick."""
 
@@ -201,9 +201,7 @@ def _of_systems(
         def tell(done: int, begun: int = begun, most: int = len(task.given)) -> None:
             so_far = begun + min(done, most)
             progress(
-                int(whole * COMPILED_QUERIES + so_far * (1 - COMPILED_QUERIES))
-                if prepared
-                else so_far
+                int(whole * PREPARED_SHARE + so_far * (1 - PREPARED_SHARE)) if prepared else so_far
             )
 
         yield _or_problem(_system_result, configuration, scorer, task, tell)
@@ -218,7 +216,7 @@ def _prepare(
     human = queries.human_reference_of(configuration, tasks[0].run.system.version)
 
     def tell(done: int) -> None:
-        progress(int(len(examples) * COMPILED_QUERIES * done / (len(examples) + len(human))))
+        progress(int(len(examples) * PREPARED_SHARE * done / (len(examples) + len(human))))
 
     scorer.prepare([*examples, *human], tell)
 

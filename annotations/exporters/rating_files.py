@@ -84,7 +84,7 @@ _KEY_FIELDS = (
     "system",
     "rater",
 )
-_RANKING = ("rater_state", "counts", "position", "propensity", "system_propensity")
+_RATER_COLUMNS = ("rater_state", "counts", "position", "propensity", "system_propensity")
 _SAID = (
     "flagged",
     "comment",
@@ -102,7 +102,7 @@ def csv_of_ratings(
 ) -> Iterator[str]:
     """A heading line, then a line a rating as it stands now. ``revision`` says how often it was
     given."""
-    head = [*_position_columns(accounts), *_RANKING]
+    head = [*_position_columns(accounts), *_RATER_COLUMNS]
     yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
@@ -113,7 +113,7 @@ def csv_of_revisions(
     ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
 ) -> Iterator[str]:
     """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
-    head = [*_position_columns(accounts), *_RANKING]
+    head = [*_position_columns(accounts), *_RATER_COLUMNS]
     yield csv_heading([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
@@ -131,7 +131,7 @@ def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
     document: dict[str, Any] = dict(
         zip(_position_columns(accounts), _place(rating, accounts), strict=True)
     )
-    document |= {name: getattr(rating, name) for name in _RANKING}
+    document |= {name: getattr(rating, name) for name in _RATER_COLUMNS}
     document["score"] = rating.current.score
     document["low_axes"] = _listed(rating.current.low_axes)
     document["revisions"] = [

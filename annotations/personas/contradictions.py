@@ -24,8 +24,8 @@ _ONES = (
 )
 _ONES += "eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_LABELS = {word: number for number, word in enumerate(_ONES.split(), 1)}
-_LABELS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
+_NUMBER_WORDS = {word: number for number, word in enumerate(_ONES.split(), 1)}
+_NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
 _NUMBER = (
     r"(\d{1,3}|(?:"
     + "|".join(_TENS.split())
@@ -71,4 +71,4 @@ def _numbers(pattern: re.Pattern[str], text: str) -> list[int]:
 def _number(word: str) -> int:
     if word.isdigit():
         return int(word)
-    return sum(_LABELS[part] for part in re.split(r"[- ]", word.lower()))
+    return sum(_NUMBER_WORDS[part] for part in re.split(r"[- ]", word.lower()))

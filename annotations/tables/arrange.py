@@ -10,22 +10,22 @@ from annotations.tables.table import Cell, Column, Row, Table
 CARD_COLUMNS = 6
 
 
-def parse_sort(params: str, table: Table) -> tuple[str, bool] | None:
+def parse_sort(requested: str, table: Table) -> tuple[str, bool] | None:
     """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order,
     None where it has none."""
-    key, descending = (params[1:], True) if params.startswith("-") else (params, False)
+    key, descending = (requested[1:], True) if requested.startswith("-") else (requested, False)
     if table.column(key):
         return key, descending
     return table.sort if table.sort and table.column(table.sort[0]) else None
 
 
-def sort_table(table: Table, params: str = "") -> Table:
-    """The table with its rows in the order of ``wish`` (or of ``table.sort``); undefined last in
-    both directions.
+def sort_table(table: Table, requested: str = "") -> Table:
+    """The table with its rows in the order of ``requested`` (or of ``table.sort``); undefined last
+    in both directions.
 
     Rows that are equal keep the order they had.
     """
-    sort = parse_sort(params, table)
+    sort = parse_sort(requested, table)
     return replace(
         table, rows=tuple(table.rows[place] for place in order_of(table, sort)), sort=sort
     )
@@ -69,14 +69,14 @@ def first_direction(column: Column) -> bool:
     return column.is_figure and column.kind != "rank" and column.higher_is_better is not False
 
 
-def parse_columns(params: str | Iterable[str], table: Table) -> frozenset[str]:
+def parse_columns(requested: str | Iterable[str], table: Table) -> frozenset[str]:
     """The keys to show, from ``"a,b"`` or several such. The first column, which names the row,
     always shows.
 
     A wish that names no column of the table shows them all: a link to a column that is gone still
     shows a table.
     """
-    wishes = [params] if isinstance(params, str) else list(params)
+    wishes = [requested] if isinstance(requested, str) else list(requested)
     wanted = {key.strip() for part in wishes for key in part.split(",")}
     known = {column.key for column in table.columns}
     if not wanted & known:
@@ -84,9 +84,9 @@ def parse_columns(params: str | Iterable[str], table: Table) -> frozenset[str]:
     return frozenset(wanted & known | {table.columns[0].key})
 
 
-def choose_columns(table: Table, params: str | Iterable[str]) -> Table:
-    """The table with only the columns of ``wish``, in the table's order."""
-    shown = parse_columns(params, table)
+def choose_columns(table: Table, requested: str | Iterable[str]) -> Table:
+    """The table with only the columns of ``requested``, in the table's order."""
+    shown = parse_columns(requested, table)
     return replace(table, columns=tuple(column for column in table.columns if column.key in shown))
 
 

@@ -25,27 +25,27 @@ class Download(NamedTuple):
 
 
 def download(
-    tables: Iterable[Table], params: str, columns: str = "", sort: str = ""
+    tables: Iterable[Table], requested: str, columns: str = "", sort: str = ""
 ) -> Download | None:
-    """The file named ``wish``, made from the table whose id it carries; None where no table has
-    that name. ``columns`` and ``sort`` are as in the table's address."""
-    table_id, _, form = params.rpartition(".")
+    """The file named ``requested``, made from the table whose id it carries; None where no table
+    has that name. ``columns`` and ``sort`` are as in the table's address."""
+    table_id, _, form = requested.rpartition(".")
     table = next((table for table in tables if table.id == table_id), None)
     if table is None:
         return None
     if form == "csv":
-        return Download(params, "text/csv; charset=utf-8", table_to_csv(table))
+        return Download(requested, "text/csv; charset=utf-8", table_to_csv(table))
     if form == "json":
-        return Download(params, "application/json", table_to_json(table))
+        return Download(requested, "application/json", table_to_json(table))
     if form == "tex":
         return Download(
-            params,
+            requested,
             "application/x-tex; charset=utf-8",
             table_to_latex(_arranged(table, columns, sort)),
         )
     if form == "md":
         return Download(
-            params,
+            requested,
             "text/markdown; charset=utf-8",
             table_to_markdown(_arranged(table, columns, sort)),
         )

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 TASK = "leaderboard.tasks.analyse"
 QUEUE = "cpu"
-RETRIED = timedelta(minutes=1)
+VIEW_NOTED_EVERY = timedelta(minutes=1)
 """Looks are noted no more often: a page that is read a thousand times an hour is not written as
 often."""
 BACKOFF, MIN_BACKOFF = 5, timedelta(seconds=2)
@@ -129,7 +129,7 @@ def _record_view(row: Analysis) -> None:
 
 
 def _deserves_a_note(row: Analysis) -> bool:
-    return clock.now() - row.asked_at > RETRIED
+    return clock.now() - row.asked_at > VIEW_NOTED_EVERY
 
 
 def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[str, Any]) -> None:

@@ -79,11 +79,15 @@ def submissions_table(
     challenge: Challenge,
     submissions: Iterable[Submission],
     scores: Mapping[int, tuple[float | None, str]],
-    params: str,
+    requested: str,
 ) -> Table:
-    """``asked`` is the query string that chose them: a row's link keeps it."""
+    """``requested`` is the query string that chose them: a row's link keeps it."""
     preserved = urlencode(
-        [(name, value) for name, value in parse_qsl(params) if name not in ("chosen", "download")]
+        [
+            (name, value)
+            for name, value in parse_qsl(requested)
+            if name not in ("chosen", "download")
+        ]
     )
     columns = (
         Column("submission", _("Submission"), "link"),

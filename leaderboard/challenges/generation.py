@@ -43,7 +43,7 @@ from leaderboard.challenges.queries.prompting import WaitingTurn
 from leaderboard.challenges.uploads import opened
 from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
-from workers.judging.retries import may_be_charged, may_pass, parse_params, pause_before
+from workers.judging.retries import may_be_charged, may_pass, parse_retry_after, pause_before
 from workers.language_models.client import Completion, Endpoint, LanguageModel
 from workers.language_models.refusals import key_fault
 from workers.language_models.usage import Usage, counted
@@ -211,7 +211,7 @@ class _Run:
                     send(
                         dialogue,
                         question,
-                        pause_before(dialogue.failures, parse_params(_headers(came))),
+                        pause_before(dialogue.failures, parse_retry_after(_headers(came))),
                     )
                     continue
                 dialogue.failures = 0

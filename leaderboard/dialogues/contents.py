@@ -119,11 +119,11 @@ def _configurations(scores: Mapping[int, Sequence[TurnScore]]) -> list[str]:
     return [one.configuration for of_system in scores.values() for one in of_system]
 
 
-def _chosen_turn(turns: list[Turn], params: str) -> Turn | None:
+def _chosen_turn(turns: list[Turn], requested: str) -> Turn | None:
     """The turn asked for; the last one, which shows the whole conversation, where none or an
     unknown one is."""
     return next(
-        (turn for turn in turns if str(turn.number) == params), turns[-1] if turns else None
+        (turn for turn in turns if str(turn.number) == requested), turns[-1] if turns else None
     )
 
 

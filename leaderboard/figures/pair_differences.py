@@ -16,7 +16,7 @@ from annotations.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
-SAMPLED = 1000
+MAX_DRAWN = 1000
 """Of more items evenly spaced ones are drawn: the line they make is the same."""
 
 
@@ -50,7 +50,7 @@ def pair_differences(
     losses = sum(one.difference < 0 for one in ordered)
     ties = len(ordered) - wins - losses
     indices = np.unique(
-        np.linspace(0, len(ordered) - 1, min(SAMPLED, len(ordered))).round().astype(int)
+        np.linspace(0, len(ordered) - 1, min(MAX_DRAWN, len(ordered))).round().astype(int)
     ).tolist()
     sides = [
         (

@@ -31,7 +31,7 @@ from workers.metrics.configuration import Configuration, ConfigurationError, par
 ROWS_A_PAGE = 25
 INJECTIONS_SHOWN = 200
 MOST_BY = 1000.0
-SPEAKER_LABELS = {
+DIRECTION_LABELS = {
     "": "any",
     "above": "judge above people",
     "below": "judge below people",
@@ -87,7 +87,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
         "kept": {"metric": text, "aspect": aspect, "version": request.GET.get("version", "")},
         "systems": found.answer["systems"],
         "turns": sorted({turn for turn in found.answer["rows"]["turn"] if turn >= 0}),
-        "sides": [(key, SPEAKER_LABELS[key]) for key in SIDES],
+        "sides": [(key, DIRECTION_LABELS[key]) for key in SIDES],
         "only": [(key, FILTER_LABELS[key]) for key in ONLY],
         "sorts": [(key, SORT_LABELS[key]) for key in SORT_LABELS],
     }
@@ -221,8 +221,8 @@ def _wish(request: HttpRequest) -> Params:
     )
 
 
-def _one_of(known: tuple[str, ...], params: str) -> str:
-    return params if params in known else ""
+def _one_of(known: tuple[str, ...], requested: str) -> str:
+    return requested if requested in known else ""
 
 
 def _amount(written: str) -> float:

@@ -47,9 +47,7 @@ class Letters:
         return [other for other in among if (other, metric) in self.ahead]
 
 
-def normalised_characters(
-    comparisons: Mapping[str, Any] | None, coefficient: str
-) -> Letters | None:
+def letters_by_metric(comparisons: Mapping[str, Any] | None, coefficient: str) -> Letters | None:
     """None where nothing is stored yet, or no pair was tested of this coefficient."""
     found = (comparisons or {}).get("coefficients", {}).get(coefficient)
     if comparisons is None or not found:

@@ -24,7 +24,7 @@ from leaderboard.metric_boards.empty_reasons import obstacles
 from leaderboard.metric_boards.filter_form import filter_form
 from leaderboard.metric_boards.filters import GLOBAL, BoardParams, UnknownParam, kept, parse_params
 from leaderboard.metric_boards.headline import best_row, headline, tied_with_best
-from leaderboard.metric_boards.letters import Letters, normalised_characters, why_no_letters
+from leaderboard.metric_boards.letters import Letters, letters_by_metric, why_no_letters
 from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.queries.system_choice import system_choices
@@ -121,7 +121,7 @@ def _letters(
     found = look(version, "comparisons", **requested)
     return found, memoize(
         ("letters", found.stored, params.coefficient),
-        lambda: normalised_characters(found.answer, params.coefficient),
+        lambda: letters_by_metric(found.answer, params.coefficient),
     )
 
 

@@ -22,7 +22,7 @@ from leaderboard.queries.trained_corpora import Place, places_of, trained_name, 
 from leaderboard.queries.trained_lines import Belongs, Evaluation, gathered
 from leaderboard.queries.trained_models import (
     HERE,
-    TURN_PLACEHOLDERS,
+    MACHINE_SETTINGS,
     ModelInfo,
     family_label,
     model_facts,
@@ -283,6 +283,6 @@ def _without_contrastive(ours: Ours, by_name: Mapping[tuple[str, str], ModelInfo
     model = by_name.get((first["trained"], first["revision"] or ""))
     if model is None or not model.settings:
         return str(first["configuration"])
-    left_out = ("contrastive", "contrastive_weight", "temperature", *TURN_PLACEHOLDERS)
+    left_out = ("contrastive", "contrastive_weight", "temperature", *MACHINE_SETTINGS)
     retained = {name: value for name, value in model.settings.items() if name not in left_out}
     return json.dumps([retained, model.data], sort_keys=True)

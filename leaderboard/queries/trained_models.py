@@ -24,7 +24,7 @@ _SHOWN = {"density": ("contrastive",)}
 """By recipe: what a family is called by, whether or not the families differ in it."""
 _DEFAULTS = {"density": {"contrastive": "paper"}}
 """Of what is shown, for models of which only the row's chosen settings are known."""
-TURN_PLACEHOLDERS = ("device", "save_every", "keep", "curve_every", "precision")
+MACHINE_SETTINGS = ("device", "save_every", "keep", "curve_every", "precision")
 """Where it ran, what was written down: no part of what a family is."""
 
 
@@ -57,7 +57,7 @@ class ModelInfo:
         if not self.settings:
             return self.name
         retained = {
-            name: value for name, value in self.settings.items() if name not in TURN_PLACEHOLDERS
+            name: value for name, value in self.settings.items() if name not in MACHINE_SETTINGS
         }
         return json.dumps([self.recipe, self.state == HERE, retained, self.data], sort_keys=True)
 
@@ -176,7 +176,7 @@ def family_label(models: Iterable[ModelInfo]) -> dict[str, str]:
 def _differing(models: Iterable[ModelInfo], recipe: str) -> list[str]:
     known = [model for model in models if model.state == HERE and model.recipe == recipe]
     names = dict.fromkeys(
-        name for model in known for name in model.settings if name not in TURN_PLACEHOLDERS
+        name for model in known for name in model.settings if name not in MACHINE_SETTINGS
     )
     return [name for name in names if len({repr(model.settings.get(name)) for model in known}) > 1]
 

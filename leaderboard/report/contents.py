@@ -23,7 +23,7 @@ from leaderboard.figures import Figure
 from leaderboard.metric_boards.board import metric_board, shown_columns
 from leaderboard.metric_boards.filters import BoardParams
 from leaderboard.metric_boards.headline import best_row, headline
-from leaderboard.metric_boards.letters import normalised_characters
+from leaderboard.metric_boards.letters import letters_by_metric
 from leaderboard.metric_boards.plots import forest_figure
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.raters.agreement_tables import agreement_tables
@@ -171,7 +171,7 @@ def _findings(
     for level in levels:
         params = BoardParams(level=level)
         first, rest = headline(
-            correlations, params, normalised_characters(comparisons.get(level), params.coefficient)
+            correlations, params, letters_by_metric(comparisons.get(level), params.coefficient)
         )
         found.append(" ".join(part for part in (first, rest) if part))
     best, beside = system_headline(standing["systems"])
@@ -216,7 +216,7 @@ def _metric_section(
     version: CorpusVersion, document: dict[str, Any], level: str, compared: dict[str, Any] | None
 ) -> Section:
     params = BoardParams(level=level)
-    letters = normalised_characters(compared, params.coefficient)
+    letters = letters_by_metric(compared, params.coefficient)
     figure = forest_figure(document, params, letters)
     table = metric_board(document, None, params, letters)
     columns = [

@@ -119,7 +119,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def only_rated_in(part: RatedPart, retained: BoolArray) -> RatedPart:
-    """The same responses with the ratings of the ``kept`` dialogues alone; (draws, dialogues)
+    """The same responses with the ratings of the ``retained`` dialogues alone; (draws, dialogues)
     each."""
     return RatedPart(
         rated=part.rated * retained,

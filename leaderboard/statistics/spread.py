@@ -10,7 +10,7 @@ import numpy as np
 from leaderboard.statistics.placed_scores import FloatArray
 
 MOST_BINS = 30
-_ROUND_CHECKLIST = (1.0, 2.0, 2.5, 5.0, 10.0)
+_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def round_width(spread: float) -> float:
         return 0.0
     exact = spread / (MOST_BINS - 1)
     power = 10.0 ** math.floor(math.log10(exact))
-    return next(step * power for step in _ROUND_CHECKLIST if step * power >= exact)
+    return next(step * power for step in _ROUND_STEPS if step * power >= exact)
 
 
 def _plain(end: float) -> float:

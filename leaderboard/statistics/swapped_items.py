@@ -56,7 +56,8 @@ class SwappedItems:
         return moved
 
     def _r(self, retained: IntArray, taken: IntArray, moved: FloatArray) -> FloatArray:
-        """(permutations, pairs): r of the metric ``kept`` with the swapped cells of ``taken``."""
+        """(permutations, pairs): r of the metric ``retained`` with the swapped cells of
+        ``taken``."""
         metrics = len(self._total) // 3
 
         def after(offset: int) -> FloatArray:

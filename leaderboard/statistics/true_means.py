@@ -37,7 +37,7 @@ from leaderboard.statistics.normal_scores import normal_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 ALL_NOISE = "what dialogues change may be all by which the systems seem to differ"
-NO_FREE_CHAT = (
+NO_NOISE_LEFT = (
     "what dialogues change may be all that keeps people and the metric from agreeing in full"
 )
 ON_ONE_LINE = "people's and the metric's means of systems lie on one line"
@@ -150,7 +150,7 @@ def _possible_covariances(
             return spreads[:draws], factors[:draws]
         too_similar += int(((spread[:, 0, 0] > 0) & (spread[:, 1, 1] > 0) & ~possible).sum())
     return Undefined(
-        NO_FREE_CHAT if 2 * too_similar > len(chance.of_errors) - len(factors) else ALL_NOISE
+        NO_NOISE_LEFT if 2 * too_similar > len(chance.of_errors) - len(factors) else ALL_NOISE
     )
 
 

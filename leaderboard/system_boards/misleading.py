@@ -56,7 +56,7 @@ def misleading_figure(document: dict[str, Any], metric: str) -> Figure:
 def misleading_table(
     document: dict[str, Any], updated: datetime | None, preserved: Collection[tuple[str, str]]
 ) -> Table:
-    """``kept``: what of the page's address stays in the links that choose a metric."""
+    """``preserved``: what of the page's address stays in the links that choose a metric."""
     rows = []
     for one in metrics_of(document):
         link = "?" + urlencode([*preserved, ("metric", one["metric"])]) + "#misleading"

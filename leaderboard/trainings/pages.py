@@ -22,7 +22,7 @@ from workers.trainings import actions, deletion, queries, uses
 from workers.trainings.forms import TrainingForm
 from workers.trainings.models import Training
 
-_NOTIFIED = ("R@1", "MRR", "KL")
+_SHOWN_FIGURES = ("R@1", "MRR", "KL")
 """Of what was measured on validation data, what a line of the list says."""
 
 for_organisers = organisers_page("trainings", "only organisers train models")
@@ -155,7 +155,9 @@ def said_of(found: Training) -> str:
     now: dict[str, Any] = found.progress
     if found.state == Training.State.DONE:
         figures = found.best.get("figures", {})
-        return " · ".join(f"{name} {figures[name]:.3f}" for name in _NOTIFIED if name in figures)
+        return " · ".join(
+            f"{name} {figures[name]:.3f}" for name in _SHOWN_FIGURES if name in figures
+        )
     parts = []
     if now.get("steps"):
         parts.append(

@@ -352,7 +352,7 @@ def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> Non
 
 # --- real processes -------------------------------------------------------------------------------
 
-COMPILED_QUERIES = """
+PREPARED = """
 import json
 from django.contrib.sessions.backends.db import SessionStore
 from django.conf import settings
@@ -396,7 +396,7 @@ def test_a_demo_that_goes_into_production_opens_nothing_by_http_and_does_nothing
 
     with made_site(tmp_path) as site, http_receiver() as receiver:
         site.settings["DIALEVAL_WEBHOOK_PRIVATE"] = "true"
-        token, session = json.loads(site.python(COMPILED_QUERIES.format(url=receiver.url)))
+        token, session = json.loads(site.python(PREPARED.format(url=receiver.url)))
         site.settings |= {"SECRET_KEY": PRODUCTION["SECRET_KEY"]}
         address = site.start_web()
         headers = {"Authorization": f"Bearer {token}"}

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from dialeval_site import log_context, task_context
 from dialeval_site.logs import Json, Line, NoSweeps, configuration
-from dialeval_site.maintenance import REFRESH, SWEEPS
+from dialeval_site.maintenance import SWEEP_TASK, SWEEPS
 from dialeval_site.request_ids import HEADER, AccessLog, RequestIds
 from tests.dialeval_site.documents import sections, text_of
 
@@ -101,7 +101,7 @@ def test_a_sweep_that_went_well_is_not_said(
 
 
 def test_every_sweep_is_one_that_the_log_leaves_out() -> None:
-    for name in (*SWEEPS, REFRESH):
+    for name in (*SWEEPS, SWEEP_TASK):
         line = logging.LogRecord(
             "celery.app.trace", logging.INFO, "x.py", 1, "a task", ({"name": name},), None
         )
@@ -228,7 +228,7 @@ def test_every_task_with_a_row_has_a_word_for_it() -> None:
 def test_the_hint_carries_the_request_s_id_and_no_other(a_task: None) -> None:
     headers: dict[str, Any] = {}
     task_context._notify_requester(headers=headers)
-    assert headers == {log_context.RETRY_AFTER_HEADER: "asked-by-0001"}
+    assert headers == {log_context.REQUEST_HEADER: "asked-by-0001"}
     log_context.end_task()
     assert task_context._notify_requester(headers={}) is None
 

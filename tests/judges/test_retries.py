@@ -11,12 +11,12 @@ import pytest
 
 from annotations.outgoing import AddressNotAllowed
 from workers.judging.retries import (
-    MAX_PARAM_LENGTH,
+    MAX_RETRY_AFTER,
     Again,
     GiveUp,
     Refused,
     may_be_charged,
-    parse_params,
+    parse_retry_after,
     pause_before,
     verdict,
 )
@@ -168,7 +168,7 @@ def test_a_503_that_says_when_to_come_back_speaks_to_all() -> None:
 def test_what_an_endpoint_wishes_is_read_as_seconds_or_a_date(
     headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert parse_params(headers, now=1_000_000.0) == seconds
+    assert parse_retry_after(headers, now=1_000_000.0) == seconds
 
 
 def test_pauses_double_up_to_thirty_seconds_and_are_anywhere_below() -> None:
@@ -189,10 +189,10 @@ def test_pauses_double_up_to_thirty_seconds_and_are_anywhere_below() -> None:
 
 
 def test_a_wish_is_waited_for_and_a_little_more_so_that_not_all_come_together() -> None:
-    assert pause_before(1, params=3.0, chance=0.0) == 3.0
-    assert pause_before(1, params=3.0, chance=1.0) == 3.5
-    assert pause_before(9, params=3.0, chance=1.0) == 4.0
-    assert pause_before(1, params=86_400.0, chance=0.0) == MAX_PARAM_LENGTH
+    assert pause_before(1, retry_after=3.0, chance=0.0) == 3.0
+    assert pause_before(1, retry_after=3.0, chance=1.0) == 3.5
+    assert pause_before(9, retry_after=3.0, chance=1.0) == 4.0
+    assert pause_before(1, retry_after=86_400.0, chance=0.0) == MAX_RETRY_AFTER
 
 
 @pytest.mark.parametrize("number", [400, 401, 404, 429, 500])

@@ -21,7 +21,7 @@ from leaderboard.metric_boards.filters import (
     parse_params,
 )
 from leaderboard.metric_boards.headline import headline, tied_with_best
-from leaderboard.metric_boards.letters import normalised_characters, why_no_letters
+from leaderboard.metric_boards.letters import letters_by_metric, why_no_letters
 from leaderboard.metric_boards.plots import forest_figure
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
@@ -109,7 +109,7 @@ TESTED = comparisons(
 
 
 def test_the_headline_names_the_best_who_is_level_with_it_and_how_far_people_agree() -> None:
-    letters = normalised_characters(TESTED, "pearson")
+    letters = letters_by_metric(TESTED, "pearson")
     first, more = headline(BOARD, BoardParams(), letters)
     assert (
         first == "simcse correlates best with human ratings at turn level: r = 0.45 [0.35, 0.55]."
@@ -144,7 +144,7 @@ def test_a_metric_alone_and_one_that_all_are_behind() -> None:
     )
     behind = comparisons(["a", "b"], [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.1))
-    assert headline(two, BoardParams(), normalised_characters(behind, "pearson"))[1].startswith(
+    assert headline(two, BoardParams(), letters_by_metric(behind, "pearson"))[1].startswith(
         "b is significantly behind it."
     )
 
@@ -152,7 +152,7 @@ def test_a_metric_alone_and_one_that_all_are_behind() -> None:
 def test_a_metric_that_is_ahead_of_the_best_on_what_both_scored_is_named() -> None:
     turned = comparisons(["a", "b"], [[0, 1, -0.3, 0.0, 0.01, 0.01, 99]], {"a": [0], "b": [1]})
     two = document(row("a", "turn", 0.5), row("b", "turn", 0.4))
-    said = headline(two, BoardParams(), normalised_characters(turned, "pearson"))[1]
+    said = headline(two, BoardParams(), letters_by_metric(turned, "pearson"))[1]
     assert said.startswith("On what both scored b is significantly ahead of it.")
 
 
@@ -180,7 +180,7 @@ def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> Non
 
 
 def test_letters_and_tied_with_the_best_come_from_the_same_tests() -> None:
-    letters = normalised_characters(TESTED, "pearson")
+    letters = letters_by_metric(TESTED, "pearson")
     table = metric_board(
         BOARD, None, BoardParams(), letters, "", tied_with_best(BOARD, BoardParams(), letters)
     )
@@ -197,15 +197,15 @@ def test_of_ten_letters_and_more_only_tied_with_the_best_is_shown() -> None:
     many = comparisons(
         names, [[0, 1, 0.3, 0.0, 0.01, 0.01, 99]], {name: [k] for k, name in enumerate(names)}
     )
-    letters = normalised_characters(many, "pearson")
+    letters = letters_by_metric(many, "pearson")
     assert letters is not None
     assert letters.of("m0") == ""
     assert letters.tied_with("m0", names[1:]) == []
 
 
 def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
-    assert normalised_characters(TESTED, "kendall") is None
-    assert normalised_characters(None, "pearson") is None
+    assert letters_by_metric(TESTED, "kendall") is None
+    assert letters_by_metric(None, "pearson") is None
     assert why_no_letters(None, "kendall") == ""
     table = metric_board(
         BOARD, None, BoardParams(coefficient="kendall"), None, why_no_letters(TESTED, "kendall")
@@ -217,7 +217,7 @@ def test_a_coefficient_that_was_not_tested_has_no_letters_and_says_so() -> None:
 
 def test_pairs_that_could_not_be_tested_tell_nothing() -> None:
     untested = comparisons(["a", "b"], [[0, 1, None, None, None, None, 0]], {"a": [0], "b": [0]})
-    assert normalised_characters(untested, "pearson") is None
+    assert letters_by_metric(untested, "pearson") is None
 
 
 def test_the_strongest_of_a_column_is_best_in_its_own_direction() -> None:

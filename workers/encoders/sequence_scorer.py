@@ -75,7 +75,7 @@ class SequenceScorer:
 
 
 def cut_longer(first: list[int], second: list[int], capacity: int) -> tuple[list[int], list[int]]:
-    """The beginnings of both that ``room`` holds: the last token of the longer one goes, of two
+    """The beginnings of both that ``capacity`` holds: the last token of the longer one goes, of two
     equally long ones that of the second, until they fit."""
     of_first, of_second = len(first), len(second)
     while of_first + of_second > max(0, capacity):

@@ -226,10 +226,10 @@ def _facts(version: PromptVersion) -> JudgePromptFile | None:
     return check(version.text).prompt
 
 
-def _version_or_404(prompt: JudgePrompt, params: str) -> PromptVersion:
+def _version_or_404(prompt: JudgePrompt, requested: str) -> PromptVersion:
     versions = prompt.versions.order_by("-number")
-    if params:
-        number = parse_integer(params)
+    if requested:
+        number = parse_integer(requested)
         if number is None:
             raise Http404("a version is a number")
         versions = versions.filter(number=number)

@@ -19,7 +19,7 @@ from workers.models import MetricRun
 
 State = Literal["running", "waiting", "stopped", "failed", "done", "incomplete", "nothing"]
 QUEUE = "llm"
-NO_FREE_CHAT = "has no room for the next call"
+BUDGET_TOO_SMALL = "has no room for the next call"
 """What the error of a run says that stopped for want of money (``money.format_spent``)."""
 WORDS: dict[State, str] = {
     "running": "running",
@@ -113,7 +113,9 @@ class JudgeProgress:
     def is_spent(self) -> bool:
         """Whether it waits for a greater budget: systems were given up for want of room in a
         purse."""
-        return self.state == "failed" and any(NO_FREE_CHAT in one.error for one in self.failures)
+        return self.state == "failed" and any(
+            BUDGET_TOO_SMALL in one.error for one in self.failures
+        )
 
     @property
     def may_resume(self) -> bool:

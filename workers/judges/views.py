@@ -87,7 +87,7 @@ def _page(
     version: CorpusVersion,
     lines: list[JudgeProgress],
     form: JudgeForm | None,
-    params: str = "",
+    requested: str = "",
     **more: Any,
 ) -> HttpResponse:
     may_start = is_organiser(request.user)
@@ -96,7 +96,7 @@ def _page(
     shown = [
         one
         for one in lines
-        if one.configuration in (params, wrong["budget_of"]) or one.state != "done"
+        if one.configuration in (requested, wrong["budget_of"]) or one.state != "done"
     ]
     context = {
         "section": "corpora",

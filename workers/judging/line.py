@@ -39,7 +39,7 @@ class Line:
         self._placed.extendleft(reversed(attempts))
 
     def ready(self, capacity: int, now: float) -> list[Attempt]:
-        """At most ``room`` attempts that may be sent now. Takes their places."""
+        """At most ``capacity`` attempts that may be sent now. Takes their places."""
         going: list[Attempt] = []
         while len(going) < capacity:
             if self._placed:

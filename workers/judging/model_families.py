@@ -39,7 +39,7 @@ _PHRASES: tuple[tuple[str, str], ...] = (
     ("command", r"\bcommand[-_ ]?(?:r|a|light|nightly)\b"),
     ("t5", r"\bflan[-_ ]?t5\b"),
 )
-_LABELS = re.compile(r"[a-z0-9.]+")
+_WORDS = re.compile(r"[a-z0-9.]+")
 
 
 def family_of(name: str) -> str:
@@ -52,7 +52,7 @@ def family_of(name: str) -> str:
     lowered = name.lower()
     found = {family for family, pattern in _PHRASES if re.search(pattern, lowered)}
     if not found:
-        words = [word.strip(".") for word in _LABELS.findall(lowered)]
+        words = [word.strip(".") for word in _WORDS.findall(lowered)]
         found = {
             family for word in words for family, pattern in _FAMILIES if re.fullmatch(pattern, word)
         }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import openai
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-MAX_PARAM_LENGTH = 120.0
+MAX_RETRY_AFTER = 120.0
 """Seconds that an endpoint's Retry-After is honoured at most; then it is asked again all the
 same."""
 NO_MONEY = "insufficient_quota"
@@ -54,7 +54,7 @@ Verdict = Again | Refused | GiveUp
 
 
 def verdict(problem: Exception, endpoint: Endpoint, prompt: str) -> Verdict:
-    """``asked``: the texts of the request; an error that repeats them is not passed on."""
+    """``prompt``: the texts of the request; an error that repeats them is not passed on."""
     import openai
 
     if isinstance(problem, (TimeoutError, openai.APITimeoutError)):
@@ -106,16 +106,22 @@ def may_be_charged(problem: Exception) -> bool:
     )
 
 
-def pause_before(again: int, params: float | None = None, chance: float | None = None) -> float:
+def pause_before(
+    again: int, retry_after: float | None = None, chance: float | None = None
+) -> float:
     """Seconds before the ``again``-th time (1, 2, …): anywhere between 0 and 0.5 s doubled each
     time, at most 30 s, so that callers who failed together do not come back together. An endpoint's
     wish is waited for, up to 120 s, and then as much of the pause."""
     chance = random.random() if chance is None else chance
     pause = chance * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(again - 1, 30))
-    return pause if params is None else min(max(params, 0.0), MAX_PARAM_LENGTH) + min(pause, 1.0)
+    return (
+        pause
+        if retry_after is None
+        else min(max(retry_after, 0.0), MAX_RETRY_AFTER) + min(pause, 1.0)
+    )
 
 
-def parse_params(headers: Mapping[str, str], now: float | None = None) -> float | None:
+def parse_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks for; None where
     they ask nothing."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
@@ -142,7 +148,7 @@ def _number(written: str) -> float | None:
 
 def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, prompt: str) -> Verdict:
     status, words = problem.status_code, storable_error(problem, endpoint, prompt)
-    requested = parse_params(problem.response.headers)
+    requested = parse_retry_after(problem.response.headers)
     if status == 429 and problem.code != NO_MONEY:
         return Again(f"it takes no more requests for now (429): {words}", requested, for_all=True)
     if status >= 500:

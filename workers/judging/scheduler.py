@@ -25,7 +25,7 @@ from workers.judging.rates import Pace
 from workers.judging.replies import answer_of, refusal_of
 from workers.judging.response_cache import BudgetSpent, EndpointFailed, ResponseCache, Stopped
 from workers.judging.retries import (
-    MAX_PARAM_LENGTH,
+    MAX_RETRY_AFTER,
     Again,
     Refused,
     Verdict,
@@ -345,7 +345,7 @@ class Scheduler:
             self._later(attempt, now + pause_before(attempt.failures, what.wish), is_lost)
             return
         if self._places.is_known(begun):
-            self._places.stay_quiet(now + min(what.wish or 0.0, MAX_PARAM_LENGTH))
+            self._places.stay_quiet(now + min(what.wish or 0.0, MAX_RETRY_AFTER))
         else:
             self._slow_down(what, now)
         self._later(attempt, self._places.quiet_until, is_lost)

@@ -49,8 +49,8 @@ def repeats(words: str, inputs: str) -> bool:
 
 
 def storable_error(problem: Exception, endpoint: Endpoint, inputs: str) -> str:
-    """The endpoint's own words about what it was ``asked``, as far as they may be kept: without its
-    key, cut, and nothing of what it was asked."""
+    """The endpoint's own words about what it was ``inputs``, as far as they may be kept: without
+    its key, cut, and nothing of what it was asked."""
     words = without_key(words_of(problem), endpoint)[:MAX_TEXT_LENGTH]
     return NOT_KEPT if repeats(words, inputs) else words
 
@@ -91,7 +91,7 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _FILTERED = re.compile(r"content[ _-]?(filter|policy|management)", re.IGNORECASE)
-_ECHOED_PROMPT = (400, 413, 422)
+_REQUEST_REFUSED = (400, 413, 422)
 
 
 def why_not_taken(problem: Exception) -> str:
@@ -99,7 +99,10 @@ def why_not_taken(problem: Exception) -> str:
     other errors."""
     import openai
 
-    if not isinstance(problem, openai.APIStatusError) or problem.status_code not in _ECHOED_PROMPT:
+    if (
+        not isinstance(problem, openai.APIStatusError)
+        or problem.status_code not in _REQUEST_REFUSED
+    ):
         return ""
     words = f"{problem.code or ''} {problem.type or ''} {problem}"
     if problem.status_code == 413 or _TOO_LONG.search(words):

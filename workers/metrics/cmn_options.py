@@ -31,9 +31,9 @@ SAMPLES = Option(
     "samples", 100, "draws of each latent vector, and of each negative's for each of them", least=2
 )
 SEED = Option("seed", 0, "of the draws and of the negatives", least=0)
-ERROR_MESSAGE = "Monte-Carlo error"
+MONTE_CARLO_ERROR = "Monte-Carlo error"
 """What a score's remark begins with."""
-_ERROR = re.compile(rf"{ERROR_MESSAGE} (\d+\.\d+)")
+_ERROR = re.compile(rf"{MONTE_CARLO_ERROR} (\d+\.\d+)")
 
 
 def told_error(remark: str) -> float | None:

@@ -9,7 +9,7 @@ from annotations.estimates import Undefined
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.checkpoints import each_once, number
-from workers.metrics.cmn_options import ERROR_MESSAGE
+from workers.metrics.cmn_options import MONTE_CARLO_ERROR
 from workers.metrics.readability import read_of_pairs, read_of_responses
 from workers.metrics.selection_scorers import asked_of
 from workers.metrics.with_model import account_of
@@ -109,7 +109,7 @@ class FollowScores:
 
 def _told(score: CmnScore) -> str:
     parts = f"I(c, x) = {score.with_context.value:.3f}, I(x, r) = {score.with_reference.value:.3f}"
-    return f"{ERROR_MESSAGE} {score.error:.3f}: {parts}, g = {score.follows:.3f}"
+    return f"{MONTE_CARLO_ERROR} {score.error:.3f}: {parts}, g = {score.follows:.3f}"
 
 
 def _judged(example: Example) -> list[Judged] | Undefined:

@@ -55,7 +55,7 @@ Words are runs of letters and figures, in lower case, and emoji. The package rou
 letters a to z only: tokenize=rouge-score does as it does. With several references the best one
 counts. It was made for summaries: of a dialogue it sees only whether the response says what the one
 known answer says, in the same words."""
-_LABELS = (
+_WORDS = (
     "The words that response h and reference r have in common, as the harmonic mean of precision "
     "and recall." + _LIMITS
 )
@@ -96,7 +96,7 @@ def _declare(
 
 
 METRICS = (
-    _declare("rouge_1", partial(rouge_n, order=1), "words", _OF_NGRAMS.replace("N", "1"), _LABELS),
+    _declare("rouge_1", partial(rouge_n, order=1), "words", _OF_NGRAMS.replace("N", "1"), _WORDS),
     _declare(
         "rouge_2",
         partial(rouge_n, order=2),

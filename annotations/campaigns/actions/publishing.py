@@ -146,13 +146,13 @@ def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
         )
 
 
-def _aspect_for(campaign: Campaign, version: CorpusVersion, params: str) -> str:
-    if not params:
+def _aspect_for(campaign: Campaign, version: CorpusVersion, requested: str) -> str:
+    if not requested:
         campaign.version = version
         return default_aspect(campaign)
-    if fault := text_fault(params, LONGEST_ASPECT):
+    if fault := text_fault(requested, LONGEST_ASPECT):
         raise CannotPublish(_("the aspect's name %(fault)s") % {"fault": fault})
-    return params
+    return requested
 
 
 def _refuse_taken(version: CorpusVersion, aspect: str) -> None:

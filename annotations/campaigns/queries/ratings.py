@@ -62,15 +62,15 @@ def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
     return [(OVERALL, OVERALL), *((axis["key"], axis["name"]) for axis in axes)]
 
 
-def resolve_campaign_aspect(campaign: Campaign, params: str | None) -> str:
+def resolve_campaign_aspect(campaign: Campaign, requested: str | None) -> str:
     """The aspect by its key or name; the overall score where none is asked for. Raises
     ``NotFound``."""
     known = aspects_of(campaign)
     for key, name in known:
-        if not params or params.casefold() in (key.casefold(), name.casefold()):
+        if not requested or requested.casefold() in (key.casefold(), name.casefold()):
             return key
     raise NotFound(
-        f"{campaign.slug} has no aspect {params!r}. Aspects: {', '.join(key for key, _ in known)}"
+        f"{campaign.slug} has no aspect {requested!r}. Aspects: {', '.join(key for key, _ in known)}"
     )
 
 

@@ -146,8 +146,8 @@ def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("campaign", slug)
 
 
-def _what_happened(params: str, outcome: Any) -> str:
-    if params == "open":
+def _what_happened(step: str, outcome: Any) -> str:
+    if step == "open":
         if not outcome.items:
             return _("The campaign is open. Raters can meet and write.")
         return _("The campaign is open: %(items)s items, %(slots)s ratings wanted.") % {
@@ -159,7 +159,7 @@ def _what_happened(params: str, outcome: Any) -> str:
         "resume": _("Open again."),
         "all": _("Raters get items again, until all are rated."),
         "close": _("Closed. Raters get no more items; what they have in hand they may finish."),
-    }[params]
+    }[step]
 
 
 @require_POST

@@ -12,7 +12,7 @@ from annotations.importers.problems import Problems
 
 Format = Literal["json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("json", "jsonl", "csv")
-_STYLE = 64 * 1024
+_SAMPLE_BYTES = 64 * 1024
 
 
 def format_of(path: Path, problems: Problems) -> Format:
@@ -23,7 +23,7 @@ def format_of(path: Path, problems: Problems) -> Format:
     at its start.
     """
     with open_file(path, problems, utf16=True) as file:
-        start = file.read(_STYLE)
+        start = file.read(_SAMPLE_BYTES)
     if start[:2] in UTF16_MARKS:
         return "csv"
     first = start.lstrip()[:1]

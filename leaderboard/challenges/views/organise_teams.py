@@ -42,13 +42,13 @@ def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _teams_page(
-    request: HttpRequest, challenge: Challenge, params: str, forms: dict[str, Any] | None = None
+    request: HttpRequest, challenge: Challenge, requested: str, forms: dict[str, Any] | None = None
 ) -> HttpResponse:
     lines = organising.team_rows(challenge)
     rounds = list(challenge.rounds.order_by("position", "pk"))
     table = teams_table(challenge, lines, rounds)
-    chosen = next((line for line in lines if line.team.public_id == params), None)
-    if params and chosen is None:
+    chosen = next((line for line in lines if line.team.public_id == requested), None)
+    if requested and chosen is None:
         raise Http404("there is no such team")
     context = {
         **frame(request, challenge, "teams"),

@@ -49,7 +49,7 @@ OTHER_VERSIONS_CACHED = 500
 a score depends on the checkpoint and not on what else is scored."""
 ACTIVE = 0.01
 """Nats of mean KL from which a latent dimension is in use."""
-_IDENTICAL = 16
+_SORTED_BATCHES = 16
 """Batches' worth of pairs that are sorted by length among themselves, so that a batch is padded
 little."""
 
@@ -187,8 +187,8 @@ class CmnTask:
             replaced = random.random(len(places)) < settings.negative_share
             read[replaced] = self._sampler.for_epoch(epoch)[places[replaced], 0]
         found: list[Drawn] = []
-        for start in range(0, len(places), settings.batch * _IDENTICAL):
-            pool = slice(start, start + settings.batch * _IDENTICAL)
+        for start in range(0, len(places), settings.batch * _SORTED_BATCHES):
+            pool = slice(start, start + settings.batch * _SORTED_BATCHES)
             order = np.argsort(self._lengths[places[pool]], kind="stable")
             by_length, read_with = places[pool][order], read[pool][order]
             cuts = list(range(settings.batch, len(order), settings.batch))
