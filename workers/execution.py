@@ -88,9 +88,7 @@ def _taken_along(first: Claim) -> list[Claim]:
     if most < 1:
         return []
     costs_money = configuration.metric.resumable
-    return runs.claim_siblings(
-        first, most, resources.at_hand().processes, single_context=costs_money
-    )
+    return runs.claim_siblings(first, most, resources.at_hand().processes, one_budget=costs_money)
 
 
 def _computed(claims: Sequence[Claim]) -> bool:

@@ -182,20 +182,20 @@ def claim(run_id: int) -> Claim | None:
 
 
 def claim_siblings(
-    first: Claim, most: int, processes: int = 1, single_context: bool = False
+    first: Claim, most: int, processes: int = 1, one_budget: bool = False
 ) -> list[Claim]:
     """Take up to ``most`` runs to compute together with the ``first``: the same metric and options
     on other systems of the corpus version, that wait and were not begun before.
 
     ``processes`` like this one share what there is: each takes its part, so that none stands idle.
     A run that was begun once (its worker may have died of it) is computed alone. With
-    ``single_context`` a withheld system, for which a challenge pays, is too: no challenge pays for
+    ``one_budget`` a withheld system, for which a challenge pays, is too: no challenge pays for
     the systems of others, nor stops them when its budget is spent.
     """
     run = MetricRun.objects.select_related("system").get(pk=first.row_id)
-    if single_context and run.system.withheld:
+    if one_budget and run.system.withheld:
         return []
-    shown = {"withheld": False} if single_context else {}
+    shown = {"withheld": False} if one_budget else {}
     systems = list(
         System.objects.filter(version=run.system.version_id, **shown).values_list("pk", flat=True)
     )

@@ -106,11 +106,11 @@ def test_a_submission_s_system_is_judged_alone_and_others_without_it(
     keys = dict(MetricRun.objects.filter(configuration=JUDGE).values_list("system", "pk"))
     of_submission = runs.claim(keys[submission.system_id])
     assert of_submission is not None
-    assert runs.claim_siblings(of_submission, 99, single_context=True) == []
+    assert runs.claim_siblings(of_submission, 99, one_budget=True) == []
     runs.give_back([of_submission])
     of_others = runs.claim(keys[shown[0].pk])
     assert of_others is not None
-    assert [one.row_id for one in runs.claim_siblings(of_others, 99, single_context=True)] == [
+    assert [one.row_id for one in runs.claim_siblings(of_others, 99, one_budget=True)] == [
         keys[shown[1].pk]
     ]
 

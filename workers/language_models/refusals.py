@@ -49,7 +49,7 @@ def repeats(words: str, inputs: str) -> bool:
 
 
 def storable_error(problem: Exception, endpoint: Endpoint, inputs: str) -> str:
-    """The endpoint's own words about what it was ``inputs``, as far as they may be kept: without
+    """The endpoint's own words about ``inputs``, as far as they may be kept: without
     its key, cut, and nothing of what it was asked."""
     words = without_key(words_of(problem), endpoint)[:MAX_TEXT_LENGTH]
     return NOT_KEPT if repeats(words, inputs) else words
