@@ -267,3 +267,16 @@ def test_the_budget_has_room_for_reasoning_before_it_is_asked_for(settings: Lazy
         used = sum(one["usage"]["total_tokens"] for one in server.generated)
     limits.refresh_from_db()
     assert limits.tokens_spent == used <= 4_000
+
+
+def test_what_was_learned_is_told_in_sentences() -> None:
+    learned = Dialect(
+        limit="max_completion_tokens", left_out=("logprobs", "seed"), prefill="none", room=4096
+    )
+    assert learned.sentences() == [
+        "the limit is sent as max_completion_tokens",
+        "not sent: logprobs, seed",
+        "no answer is begun for the model",
+        "4,096 tokens more for reasoning or for the form",
+    ]
+    assert Dialect().sentences() == []

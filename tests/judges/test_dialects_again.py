@@ -181,7 +181,7 @@ def test_an_organiser_sees_what_was_learned_and_forgets_it(
         address="api.example.org/v1", model="gpt", facts={"left_out": ["logprobs", "seed"]}
     )
     shown = page(organiser)
-    assert "<b>gpt</b> at api.example.org/v1: <code>left_out=logprobs,seed</code>" in shown
+    assert "<b>gpt</b> at <bdi>api.example.org/v1</bdi>: not sent: logprobs, seed." in shown
     address = reverse("judge-forget", args=["talks"])
     data = {"address": "api.example.org/v1", "model": "gpt"}
     assert organiser.post(address, data).status_code == 302

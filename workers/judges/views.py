@@ -29,6 +29,7 @@ from workers.judges.run_form import JudgeForm, judges
 from workers.judges.run_progress import JudgeProgress, judge_lines
 from workers.judges.run_tables import address_of, judges_table
 from workers.judging.caveat import caveat_of
+from workers.judging.dialects import Dialect
 from workers.metrics.configuration import (
     LONGEST,
     Configuration,
@@ -106,7 +107,11 @@ def _page(
         "cards": [_card(one, may_start, wrong) for one in shown],
         "table": table,
         "form": form,
-        "dialects": EndpointDialect.objects.order_by("address", "model") if may_start else (),
+        "dialects": [
+            (row, Dialect.from_json(row.facts).sentences())
+            for row in EndpointDialect.objects.order_by("address", "model")
+            if may_start
+        ],
         "weak_judge": next(
             (one.configuration for one in lines if one.done and caveat_of(one.known)), ""
         ),

@@ -102,6 +102,25 @@ class Dialect:
         ]
         return "+".join(words)
 
+    def sentences(self) -> list[str]:
+        """For people: what differs from the first form; empty where nothing does."""
+        limit = f"the limit is sent as {self.limit}" if self.limit else "no token limit is sent"
+        prefill = {
+            "plain": "",
+            "continued": "a begun answer is continued by continue_final_message",
+            "none": "no answer is begun for the model",
+        }[self.prefill]
+        chosen = (
+            limit if self.limit != "max_tokens" else "",
+            f"not sent: {', '.join(self.left_out)}" if self.left_out else "",
+            prefill,
+            "the form of the answer is sent as a JSON schema" if self.schema else "",
+            f"{self.room:,} tokens more for reasoning or for the form" if self.room else "",
+            f"at most {self.most:,} tokens" if self.most else "",
+            "answers use reasoning tokens" if self.reasons else "",
+        )
+        return [one for one in chosen if one]
+
 
 PLAIN = Dialect()
 
