@@ -21,7 +21,7 @@ from annotations.rest.texts import Figure, Text
 from annotations.roles import is_organiser
 from leaderboard import queries
 from leaderboard.analyses import look, whole
-from leaderboard.analyses.backoff import NotYet, not_yet
+from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.exports import zipped_export
 from leaderboard.queries.agreement_pairs import with_all_pairs
 

@@ -35,7 +35,7 @@ from tests.judges.written import configuration_of, written
 from tests.leaderboard.judged import asked, judged_run
 from tests.stored_uploads import uploads_folder
 from workers.judges import trials
-from workers.judges.models import Trial
+from workers.judges.models import EndpointDialect, Trial
 from workers.metrics.judge_trace import JudgeTrace
 from workers.models import MetricRun
 from workers.trainings.models import Training
@@ -98,6 +98,7 @@ def stage() -> Stage:
         scopes = ["read", "submit", "export"] + (["organise"] if role == "organiser" else [])
         made.bearers[role] = tokens.make(user, "walk", scopes, 30)[1]
     _judged(made)
+    EndpointDialect.objects.create(address="api.example.org/v1", model="m")
     made.names = _names(made)
     return made
 

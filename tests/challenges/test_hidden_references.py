@@ -250,6 +250,7 @@ def _payloads(name: str, stage: Stage) -> Iterator[tuple[Any, str | None]]:
         "rating-skip": {"reason": "cannot be judged"},
         "judge-stop": {"metric": "cpdscore_detail_ref"},
         "judge-resume": {"metric": "cpdscore_detail_ref"},
+        "judge-forget": {"address": "api.example.org/v1", "model": "m"},
         "judge-budget": {"metric": "cpdscore_detail_ref", "tokens": "1000"},
     }
     if name in filled:

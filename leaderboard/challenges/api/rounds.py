@@ -18,7 +18,7 @@ from annotations.rest.document import refusals
 from annotations.rest.paging import Page, Paging
 from annotations.rest.problems import Refused
 from annotations.rest.texts import Text
-from leaderboard.analyses.backoff import NotYet, not_yet
+from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.challenges import access, uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.api import documents
