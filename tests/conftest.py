@@ -1,5 +1,4 @@
-"""Fixtures for all tests. The suite runs twice: on SQLite with the folder broker, and on PostgreSQL
-with Redis."""
+"""Fixtures for all tests, on PostgreSQL with Redis or on SQLite with the folder broker."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ import pytest
 
 from tests.migrated import fresh_database, migrated_database, migrated_file
 from tests.own_home import HOME
-from tests.suite import FAULTS_ON_SQLITE
+from tests.suite import ON_SQLITE
 
 if TYPE_CHECKING:
     from tests.site import Site
@@ -82,87 +81,33 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-_SITES = {"site", "filled", "read_only", "upgraded"}
-"""Fixtures that are a site of processes, in the services' database."""
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On the services only what touches a database or a broker runs again; pure code has no second
-    way to behave. Of cases that differ only in who asks, and expect the same, one runs again: see
-    ``_asked_by_one``. What has the database only for its stage is in
-    ``DECIDED_WITHOUT_THE_DATABASE``. What runs nowhere else stays, whatever it is.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who commits meets locks, which SQLite has of its own: such a test runs on both databases, as
+    do those of ``ON_SQLITE`` and one look at every page.
 
     Files with slow tests begin first: of processes that share the work, the one that begins such a
     file last would end alone.
     """
-    if ON_SERVICES:
-        again = [item for item in items if _touches_the_services(item)]
-        again = [item for item in _asked_by_one(again) if not _decided_without_the_database(item)]
-        kept = {*again, *filter(_runs_nowhere_else, items)}
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = [item for item in items if item in kept]
+    for item in items:
+        database = item.get_closest_marker("django_db")
+        commits = database is not None and database.kwargs.get("transaction", False)
+        file = item.nodeid.partition("::")[0]
+        of_sites = file.startswith("tests/faults/")
+        if file in ON_SQLITE or (commits and not of_sites) or _looks_at_a_page(item):
+            item.add_marker("sqlite")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
 
-def _touches_the_services(item: pytest.Item) -> bool:
-    return bool(item.get_closest_marker("django_db")) or not _SITES.isdisjoint(
-        getattr(item, "fixturenames", ())
+def _looks_at_a_page(item: pytest.Item) -> bool:
+    """A case of the matrices of permissions, of the role that may see everything: together they
+    open every address once."""
+    of_a_matrix = getattr(item, "originalname", "").endswith("_gets_what_the_matrix_says")
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return of_a_matrix and (
+        parameters.get("role") == "superuser" or parameters.get("caller") == "organiser"
     )
-
-
-def _runs_nowhere_else(item: pytest.Item) -> bool:
-    """Most faults have no stage on SQLite: one without a site, too, has the services' alone."""
-    file = item.nodeid.partition("::")[0]
-    return file.startswith("tests/faults/") and file not in FAULTS_ON_SQLITE
-
-
-DECIDED_WITHOUT_THE_DATABASE = {
-    "tests/leaderboard/test_reference_numbers_neural.py",  # what models compute
-    "tests/workers/metrics/test_likelihoods_on_usr.py",
-    # whether the walk sees, not the site
-    "tests/challenges/test_hidden_references.py::test_the_walk_finds_a_hole",
-    "tests/challenges/test_hidden_references.py::test_every_address_is_one_that_the_walk_reaches",
-    "tests/challenges/test_hidden_references.py::test_organisers_do_read_them",
-    "tests/campaigns/test_blind_order.py",  # what a seed draws
-    "tests/security/test_stored_markup.py",  # what templates escape
-    "tests/security/test_forms_of_other_sites.py",  # what the middleware refuses
-    "tests/dialeval_site/test_documents_blocks.py",  # whether documents say what is so
-    "tests/dialeval_site/test_documents_roles.py",
-}
-"""Files, or tests of one, that take minutes and in which PostgreSQL has no say that others do not
-hear."""
-
-
-def _decided_without_the_database(item: pytest.Item) -> bool:
-    test = item.nodeid.partition("[")[0]
-    return bool({test, test.partition("::")[0]} & DECIDED_WITHOUT_THE_DATABASE)
-
-
-WHO_ASKS = ("role", "caller")
-
-
-def _asked_by_one(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Who may do what is decided in Python, and tested for everybody on SQLite; a database can only
-    differ in how it answers the questions of an address. So of cases that are the same but for
-    ``role`` or ``caller``, what they expect included, the last is kept: matrices name first those
-    who may least."""
-    last: dict[object, pytest.Item] = {}
-    for item in items:
-        parameters = dict(getattr(getattr(item, "callspec", None), "params", {}))
-        asked_by = [parameters.pop(name) for name in WHO_ASKS if name in parameters]
-        same = (
-            (item.nodeid.partition("[")[0], repr(parameters))
-            if asked_by and _in_this_process(item)
-            else item
-        )
-        last[same] = item
-    return list(last.values())
-
-
-def _in_this_process(item: pytest.Item) -> bool:
-    """And not on a site of its own, where a role's way leads through other pages than another's."""
-    return "site" not in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session")

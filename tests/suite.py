@@ -1,8 +1,8 @@
 """``python -m tests.suite``: a step of ``make test``.
 
-Where ``CI`` is set, as services that test what is pushed set it, every test there is: first on
-SQLite with the folder broker, then what touches a database or a broker again on PostgreSQL and
-Redis. On a workstation what one waits for while one works, some ten minutes on two cores: on
+Where ``CI`` is set, as services that test what is pushed set it, every test there is: on
+PostgreSQL and Redis, which is what sites run on in earnest, and on SQLite again what SQLite could
+do otherwise (the marker ``sqlite``). On a workstation what one waits for while one works: on
 SQLite, without the slow ones. What that leaves out is said at the end.
 
 Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers,
@@ -35,8 +35,9 @@ WAITING = min(4, max(2, CORES // 2))
 """A browser and a site are several processes each: half as many as there are cores, two at least
 (the walks wait) and four at most (PostgreSQL's 100 connections)."""
 
-WITHOUT_SERVICES = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py")
-_OF_ONE_WRITER = (
+FOLDER_BROKER = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py")
+"""Whose sites have SQLite and the folder broker, wherever they run."""
+_FAULTS_OF_ONE_WRITER = (
     "imports",
     "old_worker",
     "workers",
@@ -49,9 +50,16 @@ _OF_ONE_WRITER = (
     "clock",
     "full_database",
 )
-FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
-"""Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but
-two run on the services, where sites stand in earnest."""
+ON_SQLITE = (
+    *FOLDER_BROKER,
+    *(f"tests/faults/test_{name}.py" for name in _FAULTS_OF_ONE_WRITER),
+    "tests/annotations/test_audit.py",
+    "tests/browser/test_walk.py",
+    "tests/dialeval_site/test_settings.py",
+    "tests/upgrades/test_upgrades.py",
+)
+"""Files that run on SQLite, too: its one writer, its file or the folder broker has a say in them.
+``tests/conftest.py`` adds to them."""
 
 
 @dataclass(frozen=True)
@@ -77,20 +85,12 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
-BROWSERS_AND_FAULTS = (
-    "tests/browser",
-    "tests/faults",
-    *(f"--ignore={path}" for path in WITHOUT_SERVICES),
-)
+SITES = ("tests/browser", "tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
 WHOLE = (
+    (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),),
     (
-        Stage("SQLite", IN_PROCESS, gives_way=True),
-        Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),
-    ),
-    (
-        Stage("browsers", _pytest(WAITING, "tests/browser")),
-        Stage("faults", _pytest(WAITING, *FAULTS_ON_SQLITE)),
-        Stage("sites on PostgreSQL", ("tests.services", *_pytest(WAITING, *BROWSERS_AND_FAULTS))),
+        Stage("sites on PostgreSQL", ("tests.services", *_pytest(WAITING, *SITES))),
+        Stage("SQLite", _pytest(WAITING, "-m", "sqlite")),
     ),
 )
 """What is in one lane runs one after the other."""
