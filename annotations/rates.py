@@ -1,4 +1,4 @@
-"""Counting attempts and requests, so that nobody makes too many.
+"""Rate limits: counting attempts and requests, so that nobody makes too many.
 
 Attempts (guesses at passwords and codes, letters to an address, sign-ups) are rare and counted in
 the database: whatever becomes of Redis, the count holds, and where it cannot be written the attempt

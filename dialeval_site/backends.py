@@ -1,4 +1,4 @@
-"""Who is let in, wherever a password is asked for: the log-in, the admin, the API.
+"""Log-in and its throttle: who is let in, wherever a password is asked for (site, admin, API).
 
 A site that began as a demo and went into production keeps the demo's users. Their passwords are
 printed in the README, so there they open nothing, and the accounts may not act: no log-in, no

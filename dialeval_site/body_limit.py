@@ -1,4 +1,4 @@
-"""What a request may bring, decided before a byte of its body is read.
+"""The upload size limit: what a request may bring, decided before a byte of its body is read.
 
 Every address takes a form, or JSON, of ``DATA_UPLOAD_MAX_MEMORY_SIZE``. A view that says so
 (``takes_file``) takes a file of ``MAX_UPLOAD_BYTES``, from who may send one there. The middleware

@@ -1,5 +1,5 @@
-"""The demo: a small corpus written for this project, three log-ins, the runs that score it, and
-what there is to try: campaigns and a challenge.
+"""The demo data: a small corpus written for this project, three log-ins, the runs that score it,
+and what there is to try: campaigns and a challenge.
 
 Only in development mode: the pass words are known to everyone.
 """

@@ -1,5 +1,6 @@
-"""Sessions that have run out. They open nothing any more, but each that nobody ended by logging out
-is a row."""
+"""Session expiry: sessions that have run out are removed. They open nothing any more, but each that
+nobody ended by logging out is a row.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Every request has an id: the proxy's where there is a proxy to believe, else one made here. It
-stands in every line of the log, in the answer, on the page of an error, and goes with the hint to
-the worker."""
+"""Request ids: every request has one, the proxy's where there is a proxy to believe, else one made
+here. It stands in every line of the log, in the answer, on the page of an error, and goes with the
+hint to the worker.
+"""
 
 from __future__ import annotations
 

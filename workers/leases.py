@@ -1,5 +1,6 @@
-"""How long a worker may be silent about a row that it has claimed, and how it is kept from being
-silent."""
+"""Lease expiry: how long a worker may be silent about a row that it has claimed, and how it is kept
+from being silent.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Telling workers of rows that wait: when the row is committed, and again, ever more rarely, until
-one takes it."""
+"""Job notifications: telling workers of rows that wait, when the row is committed, and again, ever
+more rarely, until one takes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resampling of clusters: responses in one dialogue are not independent, so whole dialogues are
+"""The cluster bootstrap: responses in one dialogue are not independent, so whole dialogues are
 redrawn.
 
 Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 8.6 (clusters) and 13

@@ -1,5 +1,5 @@
-"""A campaign's ratings as files: CSV of what counts now, CSV of every revision, JSON lines with all
-of it.
+"""The anonymised export: a campaign's ratings as files, CSV of what counts now, CSV of every
+revision, JSON lines with all of it.
 
 One line at a time: a million ratings pass through without being held. Raters stand under
 pseudonyms; the column (key) ``account`` is there only where account names were asked for, and so

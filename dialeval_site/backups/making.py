@@ -1,4 +1,4 @@
-"""Writing a backup while the site is in use: rows as they were in one moment, then the files that
+"""Making a backup while the site is in use: rows as they were in one moment, then the files that
 those rows name. No restore runs meanwhile."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading a backup: first all of it is checked, then its rows are loaded in one transaction, with
+"""Restoring a backup: first all of it is checked, then its rows are loaded in one transaction, with
 the files that they name. Where anything is wrong, the site is as it was; what was restored halfway
 is restored again.
 

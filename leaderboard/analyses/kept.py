@@ -1,5 +1,5 @@
-"""Answers as they were last read, kept by each process: a board's document is a megabyte of JSON,
-read twenty times a second.
+"""The leaderboard cache: stored answers as each process last read them. A leaderboard's document is
+a megabyte of JSON, read twenty times a second.
 
 The row is asked for every time, without its answer; what is kept counts only while the row says
 that it is still the same answer. So nothing that was dropped or replaced is ever shown from here.

@@ -1,4 +1,6 @@
-"""Delivering notices: a signed request, or an e-mail. ``actions.notices`` keeps the rows."""
+"""Delivering notices: a request with a webhook signature, or an e-mail. ``actions.notices`` keeps
+the rows.
+"""
 
 from __future__ import annotations
 

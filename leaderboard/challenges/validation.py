@@ -1,5 +1,6 @@
-"""A file of responses: checked against the round's corpus version, then stored. Memory holds a few
-numbers a turn."""
+"""Submission validation: a file of responses is checked against the round's corpus version, then
+stored. Memory holds a few numbers a turn.
+"""
 
 from __future__ import annotations
 

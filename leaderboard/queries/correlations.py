@@ -110,7 +110,7 @@ def meta_evaluation(
             for level in wanted_levels
         },
         "leave_one_out_agreement": one_rater,
-        "human_ceiling": one_rater,  # its name until 0.2.0; goes with 0.3.0
+        "human_ceiling": one_rater,  # its name until 0.2.0; goes with 0.4.0
         **(_of_reliability(halves, wanted_levels) if variants else {}),
         "rows": sorted(
             rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))
@@ -320,7 +320,7 @@ def _of_reliability(
             for level, of_level in found.items()
         },
         "reliability": reliability,
-        "split_half": reliability,  # its name until 0.2.0; goes with 0.3.0
+        "split_half": reliability,  # its name until 0.2.0; goes with 0.4.0
     }
 
 

@@ -1,5 +1,5 @@
-"""Is one metric's correlation with people larger than another's, beyond what chance swaps of the
-two would give?
+"""Permutation tests: is one metric's correlation with people larger than another's, beyond what
+chance swaps of the two would give?
 
 PERM-SYS, PERM-INPUT and PERM-BOTH of Deutsch, Dror & Roth (2021), A Statistical Analysis of
 Summarization Evaluation Metrics Using Resampling Methods: under the null hypothesis the two metrics

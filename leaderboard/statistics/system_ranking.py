@@ -1,5 +1,5 @@
-"""Systems ordered by people: means with intervals, ranks that admit doubt, and bands that cannot be
-told apart."""
+"""Systems ordered by people: means with intervals, rank ranges, and systems that are not
+significantly different."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_options_of_draws_that_agreement_has_no_more_are_taken_with_a_note(
     )
     printed = capsys.readouterr()
     assert json.loads(printed.out) == plain
-    assert "--resamples and --seed will go in 0.3" in printed.err
+    assert "--resamples and --seed will go in 0.4" in printed.err
     call_command("agreement", "--corpus", "small", "--format", "json", "--resamples", "0")
     printed = capsys.readouterr()
     assert json.loads(printed.out) == agreement(capsys, "--no-intervals")

@@ -1,4 +1,5 @@
-"""Who pays for a judge's calls: the purses of a payer. All of them must have room.
+"""The LLM budget: who pays for a judge's calls, that is the purses of a payer. All of them must
+have room.
 
 A judge run has a purse and a trial has one; other parts of the site (a challenge pays for its
 submissions) register a provider, for this part does not know of them.

@@ -1,4 +1,4 @@
-"""The book of calls in the database: safe for any number of workers at once.
+"""The LLM response cache in the database: safe for any number of workers at once.
 
 A call is a row that one holder owns while it is asked. The purses that pay are locked while calls
 are claimed and while their answers are put down, so that no more is ever reserved and spent

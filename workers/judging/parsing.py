@@ -1,4 +1,4 @@
-"""A judge's answer read strictly: the number that stands behind each label, or none. Pure.
+"""Parsing a judge's answer, lines or JSON, strictly: the number behind each label, or none. Pure.
 
 What is read is a *statement*: a label, a separator, and digits.
 

@@ -1,5 +1,6 @@
-"""Prompts that have a name instead of a file: those that organisers wrote on the site. Pure; the
-site says where they are (``workers.judges.apps``)."""
+"""Judge prompt templates that have a name instead of a file: those that organisers wrote on the
+site. Pure; the site says where they are (``workers.judges.apps``).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The book of calls: who is asking which, what was answered, what it cost. Pure; ``workers.judges``
-keeps one in the database, ``MemoryResponseCache`` (``workers/judging/memory_cache.py``) one in
-memory, for scripts and tests.
+"""The LLM response cache: who is asking which call, what was answered, what it cost. Pure;
+``workers.judges`` keeps one in the database, ``MemoryResponseCache``
+(``workers/judging/memory_cache.py``) one in memory, for scripts and tests.
 
 Every call goes through three steps: it is claimed, it is sent, its answer is put down. A claim
 holds the place of the call, so that two workers never send the same one, and the money that it may

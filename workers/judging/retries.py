@@ -1,4 +1,4 @@
-"""What to do about an attempt that came to nothing: ask again, take the refusal, or give up. Pure.
+"""Retries of calls to a language model: ask again, take the refusal, or give up. Pure.
 
 Again: 429, 5xx, no answer in time, a dropped connection, a reply that is no chat completion. A
 refusal: 400, 413 or 422 for the length or the content of what was asked; it is that call's answer.

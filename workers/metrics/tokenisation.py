@@ -1,5 +1,5 @@
-"""How lexical metrics cut a text into tokens: Unicode folding, normalisation, then a tokeniser,
-each with a name.
+"""Tokenisation: how lexical metrics cut a text into tokens: Unicode folding, normalisation, then a
+tokeniser, each with a name.
 
 ``tokenize=auto`` follows the corpus's language: ``words`` for English, and where no language is
 known, which cuts at white space and makes each character a token in scripts that are written

@@ -1,4 +1,4 @@
-"""Training and attention items: what every rater judges beside the campaign's own items."""
+"""Training items and attention checks: what every rater judges beside the campaign's own items."""
 
 from __future__ import annotations
 

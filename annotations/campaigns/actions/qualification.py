@@ -1,4 +1,4 @@
-"""Training: its items in their order, then passed or failed."""
+"""Qualification: training items in their order, then passed or failed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What a rater has in hand: claimed, kept, given back, skipped, rated. Every write of the rating
-page."""
+"""The rater queue: what a rater has, that is claimed, kept, given back, skipped, rated. Every write
+of the rating page.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Command(ConsoleCommand):
         former = [f"--{name}" for name in FORMER if options[name] is not None]
         if former:
             self.say(
-                f"{' and '.join(former)} will go in 0.3: nothing is drawn, as one dialogue is "
+                f"{' and '.join(former)} will go in 0.4: nothing is drawn, as one dialogue is "
                 "left out at a time. Without intervals: --no-intervals"
             )
         return 0 if options["no_intervals"] or options["resamples"] == 0 else RESAMPLES

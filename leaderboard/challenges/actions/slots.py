@@ -1,4 +1,4 @@
-"""Attempts as places: a counted submission holds one of its team's places of the day and one of the
+"""Submission quotas: a counted submission holds one of its team's places of the day and one of the
 round.
 
 That no two hold the same place, and none one above its limit, is a rule of the database. Here free
