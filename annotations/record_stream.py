@@ -118,7 +118,7 @@ def turn_record(turn: Turn) -> TurnRecord:
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
     """(dialogue pk, place, pk, turn number or None, system, rater, rater's position, aspect, score,
     comment) as they were stored."""
-    said = ("rater__name", "rater__position", "aspect", "score", "comment")
+    columns = ("rater__name", "rater__position", "aspect", "score", "comment")
     of_responses = (
         Rating.objects.of_corpora()
         .filter(response__turn__dialogue__in=dialogues)
@@ -130,7 +130,7 @@ def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]
             "response__turn__dialogue_id",
             "response__turn__number",
             "response__system__name",
-            *said,
+            *columns,
         )
     )
     of_dialogues = (
@@ -138,7 +138,7 @@ def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]
         .filter(dialogue__in=dialogues)
         .exclude(system__in=left_out)
         .order_by("dialogue__position", "pk")
-        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *said)
+        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *columns)
     )
     without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
     for _, pk, dialogue, *rest in merge(of_responses, without_turn, key=itemgetter(0, 1)):

@@ -96,11 +96,13 @@ def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> N
 
 
 def _refuse(source: str, errors: list[tuple[str, str]]) -> None:
-    said = [
+    problems = [
         {"field": f"{source}.{name}"[:200], "message": message} for name, message in errors[:20]
     ]
     raise Refused(
-        422, "; ".join(f"{one['field']}: {one['message']}" for one in said)[:1000], errors=said
+        422,
+        "; ".join(f"{one['field']}: {one['message']}" for one in problems)[:1000],
+        errors=problems,
     )
 
 

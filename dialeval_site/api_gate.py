@@ -97,14 +97,14 @@ def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
     if response.status_code < 400 or response.get("Content-Type", "").startswith(MEDIA_TYPE):
         return response
     status = response.status_code
-    said = ""
+    detail = ""
     if isinstance(response, HttpResponse) and response.get("Content-Type", "").startswith(
         "text/plain"
     ):
-        said = response.content.decode("utf-8", "replace").strip()[:500]
+        detail = response.content.decode("utf-8", "replace").strip()[:500]
     more = {"request_id": log_context.request_id()} if status >= 500 else {}
     problem = problem_response(
-        status, said or _(WORDS.get(status, "The request was refused.")), **more
+        status, detail or _(WORDS.get(status, "The request was refused.")), **more
     )
     for header in ("Allow", "Retry-After", "Connection"):
         if header in response:

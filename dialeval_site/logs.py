@@ -28,12 +28,12 @@ class NoSweeps(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno > logging.INFO or not record.name.startswith("celery."):
             return True
-        said = (
+        message = (
             record.args.get("name")
             if isinstance(record.args, Mapping)
             else (record.args or ("",))[0]
         )
-        return not str(said).endswith(".tasks.sweep")
+        return not str(message).endswith(".tasks.sweep")
 
 
 class Line(logging.Formatter):

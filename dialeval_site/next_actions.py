@@ -104,11 +104,11 @@ def _to_rate(user: Any, now: datetime) -> Iterator[Next]:
                 _("The next dialogue with a partner."),
             )
         else:
-            said = {"done": one.progress.done, "total": one.progress.total}
+            progress = {"done": one.progress.done, "total": one.progress.total}
             yield Next(
                 _("Rate “%(campaign)s”") % words,
                 reverse("rating-work", args=[campaign.slug]),
-                _("%(done)s of %(total)s rated.") % said,
+                _("%(done)s of %(total)s rated.") % progress,
             )
 
 

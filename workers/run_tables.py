@@ -36,7 +36,7 @@ class ConfigurationProgress:
     def remark(self) -> str:
         """What is said below the bar: of what is being computed, and of what failed."""
         return " · ".join(
-            said for said in (self.pace, f"{self.failed} failed" if self.failed else "") if said
+            part for part in (self.pace, f"{self.failed} failed" if self.failed else "") if part
         )
 
     @property

@@ -231,30 +231,30 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
 
 
 def _rating_row(campaign: Campaign, rating: Assignment, axes: dict[str, str]) -> Row:
-    said, item, person = rating.current, rating.item, rating.participation
+    revision, item, person = rating.current, rating.item, rating.participation
     system = item.chat_system or item.system
-    low = said.low_axes
+    low = revision.low_axes
     raters = reverse("campaign-raters", args=[campaign.slug])
     cells = {
         "item": Cell(place_of(item), href=_address_of(campaign, item)),
         "system": Cell(system.name) if system else Cell(reason=_("a text of the organiser's")),
         "rater": Cell(person.pseudonym, href=f"{raters}?rater={person.position + 1}#rater"),
-        "score": Cell(said.score),
+        "score": Cell(revision.score),
         "low": Cell(reason=_("not asked"))
         if low is None
         else Cell(", ".join(axes.get(key, key) for key in low) or _("none")),
         "counts": Cell(_why_counts(rating)),
-        "comment": Cell(said.comment) if said.comment else Cell(reason=_("none")),
-        "revision": Cell(said.number),
+        "comment": Cell(revision.comment) if revision.comment else Cell(reason=_("none")),
+        "revision": Cell(revision.number),
         "seconds": Cell(reason=_("the browser sent no time"))
-        if said.active_ms is None
-        else Cell(said.active_ms / 1000),
+        if revision.active_ms is None
+        else Cell(revision.active_ms / 1000),
         "guidelines": Cell(reason=_("none"))
-        if said.guidelines is None
-        else Cell(said.guidelines.number),
-        "at": Cell(f"{said.created_at:%Y-%m-%d %H:%M}"),
+        if revision.guidelines is None
+        else Cell(revision.guidelines.number),
+        "at": Cell(f"{revision.created_at:%Y-%m-%d %H:%M}"),
     }
-    return Row(f"rating-{rating.pk}", cells, badges=(_("flagged"),) if said.flagged else ())
+    return Row(f"rating-{rating.pk}", cells, badges=(_("flagged"),) if revision.flagged else ())
 
 
 def _address_of(campaign: Campaign, item: Item) -> str:

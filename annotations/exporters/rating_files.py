@@ -180,6 +180,6 @@ def _axis_columns(axes: Sequence[str]) -> list[str]:
 def _said(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
     low = revision.low_axes
     marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
-    said = [getattr(revision, name) for name in _SAID]
-    said[0] = int(revision.flagged)
-    return [revision.number, revision.score, *marks, *said]
+    values = [getattr(revision, name) for name in _SAID]
+    values[0] = int(revision.flagged)
+    return [revision.number, revision.score, *marks, *values]

@@ -109,16 +109,16 @@ def _take_exchange(episode: _Episode, text: str) -> tuple[str, str]:
             "",
             f"has {len(columns)} columns; at most 4 are known: text, answer, reward, candidates",
         )
-    said, answer = columns[0].strip(), columns[1].strip()
-    silent = said == SILENCE
+    question, answer = columns[0].strip(), columns[1].strip()
+    silent = question == SILENCE
     if silent and episode.lines:
         return "text", f"{SILENCE} is in the middle of the dialogue"
-    for name, value in (("text", said), ("answer", answer)):
+    for name, value in (("text", question), ("answer", answer)):
         if fault := text_fault(value, MAX_RESPONSE):
             return name, fault
     if len(episode.lines) + 2 > MAX_UTTERANCES:
         return "", count_fault(len(episode.lines) + 2)
-    episode.lines += [answer] if silent else [said, answer]
+    episode.lines += [answer] if silent else [question, answer]
     return "", ""
 
 

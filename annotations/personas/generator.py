@@ -97,13 +97,13 @@ def _try(
     family = _first_that_fits(knowledge.family, profile, random)
     if name is None or family is None:
         return None
-    told = {head.text: _attributes(head, profile, random) for head in (first, second)}
+    attributes = {head.text: _attributes(head, profile, random) for head in (first, second)}
     return Persona(
         sentences=(
             f"My name is {name.text}.",
             f"I'm {profile.age} years old.",
             family.text,
-            *(text for head in (first, second) for text in (head.text, *told[head.text])),
+            *(text for head in (first, second) for text in (head.text, *attributes[head.text])),
         ),
         name=name.text,
         age=profile.age,

@@ -211,11 +211,11 @@ def _compare(found: dict[str, str], manifest: dict[str, Any]) -> None:
         isinstance(manifest.get(part), dict) for part in ("digests", "tables", "migrations")
     ):
         raise ArchiveError("the backup's manifest cannot be read")
-    said: dict[str, str] = manifest["digests"]
-    for name in sorted(set(said) | set(found)):
+    digests: dict[str, str] = manifest["digests"]
+    for name in sorted(set(digests) | set(found)):
         if name not in found:
             raise ArchiveError(f"the backup is not whole: {name} is missing")
-        if said.get(name) != found[name]:
+        if digests.get(name) != found[name]:
             raise ArchiveError(f"the backup is damaged: {name} is not what was written")
 
 

@@ -52,7 +52,7 @@ class Made:
 def make(
     to: Path,
     with_models: bool = False,
-    told: ProgressCallback = lambda *_: None,
+    progress: ProgressCallback = lambda *_: None,
     waits: apart.Say = lambda _: None,
 ) -> Made:
     """Writes the backup ``to`` and says what it holds; ``waits`` hears whom it waits for. Raises
@@ -69,10 +69,10 @@ def make(
                 "database": connection.vendor,
             }
             file.add_document(archive.ABOUT, about)
-            tables, migrations, uploads = _rows(file, made, told), _migrations(), _uploads()
-        _add_uploads(file, uploads, made, told)
+            tables, migrations, uploads = _rows(file, made, progress), _migrations(), _uploads()
+        _add_uploads(file, uploads, made, progress)
         if with_models:
-            _add_models(file, made, told)
+            _add_models(file, made, progress)
         file.add_document(
             archive.MANIFEST,
             {
@@ -102,7 +102,7 @@ def _uploads() -> list[str]:
     return list(Submission.objects.order_by("pk").values_list("stored_as", flat=True))
 
 
-def _rows(file: archive.Writer, made: Made, told: ProgressCallback) -> dict[str, Any]:
+def _rows(file: archive.Writer, made: Made, progress: ProgressCallback) -> dict[str, Any]:
     models = portable.tables()
     counts = {model._meta.db_table: _count(model) for model in models}
     total = sum(counts.values())
@@ -112,7 +112,7 @@ def _rows(file: archive.Writer, made: Made, told: ProgressCallback) -> dict[str,
         for part, (content, rows) in enumerate(_parts(model), start=1):
             file.add(f"tables/{table}/{part:06d}.jsonl", content)
             made.rows += rows
-            told(table, made.rows, total)
+            progress(table, made.rows, total)
         described[table] = {
             "columns": portable.columns(model),
             "rows": made.rows - before,
@@ -176,7 +176,7 @@ def _blocks(model: type[Model]) -> Iterator[tuple[bytes, int]]:
 
 
 def _add_uploads(
-    file: archive.Writer, names: list[str], made: Made, told: ProgressCallback
+    file: archive.Writer, names: list[str], made: Made, progress: ProgressCallback
 ) -> None:
     for name in names:
         try:
@@ -186,22 +186,22 @@ def _add_uploads(
             made.missing.append(f"uploads/{name}")
             continue
         made.files += 1
-        told("uploads", made.files, len(names))
+        progress("uploads", made.files, len(names))
 
 
-def _add_models(file: archive.Writer, made: Made, told: ProgressCallback) -> None:
+def _add_models(file: archive.Writer, made: Made, progress: ProgressCallback) -> None:
     for model in by_name.models_here():
         try:
             folder = by_name.files_of(model).folder  # fetched, where another machine made it
         except ModelError:
             made.missing.append(f"trained/{model.name}")
             continue
-        _add_folder(file, f"trained/{model.name}", folder, made, told)
-    _add_folder(file, "training", Path(settings.HOME) / "training", made, told)
+        _add_folder(file, f"trained/{model.name}", folder, made, progress)
+    _add_folder(file, "training", Path(settings.HOME) / "training", made, progress)
 
 
 def _add_folder(
-    file: archive.Writer, place: str, folder: Path, made: Made, told: ProgressCallback
+    file: archive.Writer, place: str, folder: Path, made: Made, progress: ProgressCallback
 ) -> None:
     """``config.json`` comes last of each folder: whoever reads half of one sees no model."""
     for path in sorted(
@@ -221,7 +221,7 @@ def _add_folder(
             made.missing.append(f"{place}/{name}")
             continue
         made.model_files += 1
-        told("models", made.model_files, made.model_files)
+        progress("models", made.model_files, made.model_files)
 
 
 def _add(file: archive.Writer, name: str, source: IO[bytes]) -> None:

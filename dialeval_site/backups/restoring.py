@@ -70,20 +70,20 @@ class Restored:
 def restore(
     path: Path,
     replace: bool = False,
-    told: ProgressCallback = lambda *_: None,
+    progress: ProgressCallback = lambda *_: None,
     waits: apart.Say = lambda _: None,
 ) -> Restored:
     """``waits`` hears whom it waits for. Raises ``Refused``, ``ArchiveError`` and ``OSError``, and
     then the database is as it was."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        manifest = archive.checked(file, lambda done: told("", done, size))
+        manifest = archive.checked(file, lambda done: progress("", done, size))
         with apart.nobody_backs_up(waits), one_migrates():
             state = _State(manifest["migrations"], str(manifest["dialeval"]))
             _refuse_unfit(manifest, state)
             if not replace:
                 _refuse_unless_empty()
-            return _restored(path.name, file, manifest, state, replace, told, waits)
+            return _restored(path.name, file, manifest, state, replace, progress, waits)
 
 
 def _restored(
@@ -92,7 +92,7 @@ def _restored(
     manifest: dict[str, Any],
     state: _State,
     replace: bool,
-    told: ProgressCallback,
+    progress: ProgressCallback,
     waits: apart.Say,
 ) -> Restored:
     done = Restored(
@@ -109,7 +109,7 @@ def _restored(
                 with loading.without_triggers():
                     loading.empty(portable.all_tables())
                     state.go_back()
-                    _load(file, manifest, state, aside, done, told, identity)
+                    _load(file, manifest, state, aside, done, progress, identity)
                     loading.check_keys()
                     state.go_on()
                 # Kinds and permissions that came after it
@@ -212,7 +212,7 @@ def _refuse_unfit(manifest: dict[str, Any], state: _State) -> None:
         model._meta.db_table: set(portable.columns(model))
         for model in portable.tables(state.registry)
     }
-    theirs = {table: set(said["columns"]) for table, said in manifest["tables"].items()}
+    theirs = {table: set(listed["columns"]) for table, listed in manifest["tables"].items()}
     for table in sorted(set(ours) | set(theirs)):
         if ours.get(table) != theirs.get(table):
             raise Refused(
@@ -246,11 +246,11 @@ def _load(
     state: _State,
     aside: Path,
     done: Restored,
-    told: ProgressCallback,
+    progress: ProgressCallback,
     identity: str,
 ) -> None:
     models = {model._meta.db_table: model for model in portable.tables(state.registry)}
-    total = sum(said["rows"] for said in manifest["tables"].values())
+    total = sum(listed["rows"] for listed in manifest["tables"].values())
     loaded = dict.fromkeys(models, 0)
     for member in archive.members(file, manifest):
         kind, name = member.parts[0], member.parts[1]
@@ -265,7 +265,7 @@ def _load(
             loading.insert(models[name], rows)
             loaded[name] += rows.count
             done.rows += rows.count
-            told(name, done.rows, total)
+            progress(name, done.rows, total)
         elif kind == "files":
             if not done.files:  # the storage may have been away before
                 _refuse_foreign_files(identity)
@@ -273,12 +273,12 @@ def _load(
             done.files += 1
         else:
             _write(member, aside.joinpath(*member.parts[1:]))
-    for table, said in manifest["tables"].items():
-        if loaded[table] != said["rows"]:
+    for table, listed in manifest["tables"].items():
+        if loaded[table] != listed["rows"]:
             raise ArchiveError(
-                f"the backup says {said['rows']} rows of {table}, and has {loaded[table]}"
+                f"the backup says {listed['rows']} rows of {table}, and has {loaded[table]}"
             )
-        loading.give_next_id_after(models[table], said["last_id"] or 0)
+        loading.give_next_id_after(models[table], listed["last_id"] or 0)
     done.tables = len(models)
 
 

@@ -177,21 +177,23 @@ def twin_text(one: Submission) -> str:
 
 
 def _remark(one: Submission) -> Cell:
-    said = []
+    remarks = []
     if one.is_baseline:
-        said.append(_("baseline"))
+        remarks.append(_("baseline"))
     if one.disqualified_at is not None:
-        said.append(_("disqualified: %(reason)s") % {"reason": one.disqualification})
+        remarks.append(_("disqualified: %(reason)s") % {"reason": one.disqualification})
     elif one.team is not None and one.team.disqualified_at is not None:
-        said.append(_("its team is disqualified"))
+        remarks.append(_("its team is disqualified"))
     if one.twin is not None:
-        said.append(_("same bytes as %(other)s") % {"other": twin_text(one)})
+        remarks.append(_("same bytes as %(other)s") % {"other": twin_text(one)})
     if one.error:
-        said.append(one.error.splitlines()[0][:120])
+        remarks.append(one.error.splitlines()[0][:120])
     if one.problems:
         more = "+" if one.more_problems else ""
-        said.append(_("%(count)s problems in the file") % {"count": f"{len(one.problems)}{more}"})
-    return Cell("; ".join(said)) if said else Cell(reason=_("nothing to remark"))
+        remarks.append(
+            _("%(count)s problems in the file") % {"count": f"{len(one.problems)}{more}"}
+        )
+    return Cell("; ".join(remarks)) if remarks else Cell(reason=_("nothing to remark"))
 
 
 def _score(one: Submission, score: tuple[float | None, str] | None) -> Cell:

@@ -107,8 +107,8 @@ class Server:
             if response.status_code != COMES_LATER:
                 return _parsed(response)
             if waited >= LONGEST_COMPUTING:
-                said = one_line(_problem(response).get("detail"), 200)
-                raise ClientError(f"the numbers are not computed yet. {said}".rstrip())
+                detail = one_line(_problem(response).get("detail"), 200)
+                raise ClientError(f"the numbers are not computed yet. {detail}".rstrip())
             seconds = min(_retry_after(response.headers.get("Retry-After"), 1), LONGEST_WAIT)
             self.waiting("the server computes the numbers", seconds)
             self.sleep(seconds)
@@ -259,31 +259,31 @@ def _no_address(error: Exception) -> ClientError:
 def refusal(response: httpx2.Response) -> Refused:
     """The server's problem document in one line."""
     problem = _problem(response)
-    said = "; ".join([one_line(problem.get("detail") or problem.get("title")), *_fields(problem)])
+    detail = "; ".join([one_line(problem.get("detail") or problem.get("title")), *_fields(problem)])
     if response.is_redirect:
-        said = (
+        detail = (
             f"the server sends us on to {one_line(response.headers.get('Location'))}: log in with "
             "that address"
         )
     elif response.status_code == 401:
-        said = f"{said.rstrip('.') or 'not logged in'}: run dialeval login"
-    elif not said:
-        said = f"the server answered {response.status_code} without saying why"
+        detail = f"{detail.rstrip('.') or 'not logged in'}: run dialeval login"
+    elif not detail:
+        detail = f"the server answered {response.status_code} without saying why"
     wait = parse_integer(response.headers.get("Retry-After", ""))
     if response.status_code in BUSY and wait is not None:
-        said += f" (again in {wait} seconds)"
-    return Refused(said, response.status_code, problem)
+        detail += f" (again in {wait} seconds)"
+    return Refused(detail, response.status_code, problem)
 
 
 def _fields(problem: dict[str, Any]) -> list[str]:
     """What is wrong with single fields, where the summary does not say it already."""
     errors = problem.get("errors")
-    said = (
+    problems = (
         [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
     )
     return [
         f"{one_line(error.get('field'), 60)}: {one_line(error.get('message'), 200)}"
-        for error in said[:5]
+        for error in problems[:5]
         if error.get("message") != problem.get("detail")
     ]
 

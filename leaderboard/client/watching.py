@@ -131,8 +131,8 @@ def _why(submission: dict[str, Any]) -> str:
         number = len(submission.get("problems") or [])
         more = ", and more" if submission.get("more_problems") else ""
         return f"the file is invalid: {number} problem{'' if number == 1 else 's'}{more}"
-    said = one_line(submission.get("error"))
+    error = one_line(submission.get("error"))
     return (
         "the submission "
-        f"{'was cancelled' if state == 'cancelled' else 'failed'}{': ' + said if said else ''}"
+        f"{'was cancelled' if state == 'cancelled' else 'failed'}{': ' + error if error else ''}"
     )

@@ -92,7 +92,9 @@ def forest(
     low, high = min(defined, key=lambda pair: pair[1]), max(defined, key=lambda pair: pair[1])
     intervals = interval_text((row.estimate for row, _ in defined), interval)
     cut = _sample_text(len(defined), both_ends, ordered)
-    said = " ".join(f"{_sentence(label)}: {written(value, 2)}." for label, value in ceilings)
+    ceiling_text = " ".join(
+        f"{_sentence(label)}: {written(value, 2)}." for label, value in ceilings
+    )
     return Figure(
         id=figure_id,
         caption=" ".join(
@@ -100,7 +102,7 @@ def forest(
             for part in (
                 f"{title}, {intervals}, n = {len(defined)} {what}s.",
                 cut,
-                said,
+                ceiling_text,
                 remark,
                 letters if marks else "",
                 _undefined_text(missing),
@@ -110,7 +112,7 @@ def forest(
         alternative=(
             f"Dot plot of {len(defined)} {what}s. Highest: {high[0].name}, "
             f"{written(high[1], 2)}; lowest: {low[0].name}, {written(low[1], 2)}. "
-            f"{' '.join(filter(None, (said, cut)))}"
+            f"{' '.join(filter(None, (ceiling_text, cut)))}"
         ).strip(),
         points=table,
         data=[_trace(row, value, index) for index, (row, value) in enumerate(drawn)],

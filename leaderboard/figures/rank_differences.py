@@ -100,11 +100,11 @@ def _alternative(
 ) -> str:
     if not misled:
         return f"{len(rows)} systems; {metric} puts none where people's order cannot have it."
-    said = "; ".join(
+    differences = "; ".join(
         f"{row.name}: people {_range(row.human)}, {metric} {_range(row.metric)}, {row.words}"
         for row in misled[:3]
     )
-    return f"{len(rows)} systems; {metric} misleads on {len(misled)}: {said}."
+    return f"{len(rows)} systems; {metric} misleads on {len(misled)}: {differences}."
 
 
 def _range(places: Places) -> str:

@@ -229,9 +229,9 @@ def bias_sentences(document: Document) -> dict[str, Said]:
 def _figure(estimate: Document, decimals: int = 2) -> str:
     """ "0.31 (0.22 to 0.40)" """
     interval = estimate.get("ci")
-    said = written(estimate["value"], decimals)
+    text = written(estimate["value"], decimals)
     return (
-        f"{said} ({written_interval((interval[0], interval[1]), decimals)})" if interval else said
+        f"{text} ({written_interval((interval[0], interval[1]), decimals)})" if interval else text
     )
 
 
@@ -264,14 +264,14 @@ def _about_length(found: Document) -> Said:
         else f"people’s not: {people['reason']}"
     )
     left = f"{_figure(given)} is left with people’s held fixed"
-    said = f"Its score goes with length at ρ = {_figure(judge)}, {beside}; {left}."
+    text = f"Its score goes with length at ρ = {_figure(judge)}, {beside}; {left}."
     verdict = {
         1: " It scores longer responses higher than people’s scores account for.",
         -1: " It scores longer responses lower than people’s scores account for.",
         0: " With these data that cannot be told from nothing.",
     }[_side(given)]
     return Said(
-        said + (verdict if given.get("ci") else _no_interval(given)),
+        text + (verdict if given.get("ci") else _no_interval(given)),
         cannot,
         is_warning=_side(given) > 0,
     )

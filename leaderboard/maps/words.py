@@ -29,11 +29,11 @@ def tied_text(found: Correlations) -> Finding:
         return "", "Between no two of these metrics there is a correlation."
     symbol = SYMBOLS[found.coefficient]
     (first, second), highest = max(values.items(), key=lambda one: one[1])
-    said = "are the most alike"
+    phrase = "are the most alike"
     if highest >= MUCH_THE_SAME:
-        said = "say nearly the same" if highest >= NEARLY_THE_SAME else "say much the same"
+        phrase = "say nearly the same" if highest >= NEARLY_THE_SAME else "say much the same"
     finding = (
-        f"{found.names[first]} and {found.names[second]} {said} ({symbol} {written(highest, 2)})."
+        f"{found.names[first]} and {found.names[second]} {phrase} ({symbol} {written(highest, 2)})."
     )
     if len(values) == 1:
         return finding, ""

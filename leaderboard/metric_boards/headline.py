@@ -114,15 +114,15 @@ def _apart(
             if params.filters
             else "Every other metric is significantly behind it."
         )
-    said = (
+    text = (
         [f"{_named(tied)} {'are' if len(tied) > 1 else 'is'} not significantly different."]
         if tied
         else []
     )
     if ahead:
         are = "are" if len(ahead) > 1 else "is"
-        said.append(f"On what both scored {_named(ahead)} {are} significantly ahead of it.")
-    return " ".join(said)
+        text.append(f"On what both scored {_named(ahead)} {are} significantly ahead of it.")
+    return " ".join(text)
 
 
 def _named(metrics: Sequence[str]) -> str:
@@ -138,19 +138,19 @@ def _people(document: Mapping[str, Any], params: BoardParams) -> str:
     )
     symbol = SYMBOLS[params.coefficient]
     if ceiling.value is None:
-        said = (
+        text = (
             f"The highest {symbol} that a perfect metric could reach is not known: "
             f"{ceiling.reason}."
         )
     else:
         interval = _interval({"ci": ceiling.ci})
-        said = f"A perfect metric could reach {symbol} = {written(ceiling.value, 2)}{interval}."
+        text = f"A perfect metric could reach {symbol} = {written(ceiling.value, 2)}{interval}."
     if one_rater.value is not None:
-        said += (
+        text += (
             f" A single rater correlates at {symbol} = {written(one_rater.value, 2)} with the "
             "other raters."
         )
-    return said
+    return text
 
 
 def _why_nothing(document: Mapping[str, Any], params: BoardParams) -> str:

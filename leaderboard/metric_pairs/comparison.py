@@ -95,15 +95,15 @@ def _verdict(
     test, p = _main_test(found, numbers)
     if p is None:
         return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")
-    said = f"{written_p(p)}, {test}{_population(found, test)}"
+    text = f"{written_p(p)}, {test}{_population(found, test)}"
     if p < LEVEL_OF_TESTS:
         return Verdict(
             level,
-            f"{ahead} correlates better with human ratings than {behind}, {gap} ({said}).",
+            f"{ahead} correlates better with human ratings than {behind}, {gap} ({text}).",
             True,
         )
     return Verdict(
-        level, f"the two are not significantly different; {ahead} is ahead, {gap} ({said})."
+        level, f"the two are not significantly different; {ahead} is ahead, {gap} ({text})."
     )
 
 

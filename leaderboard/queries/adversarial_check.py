@@ -58,7 +58,7 @@ def adversarial_check(
     dialogues: Sequence[TrainingDialogue],
     seed: int = 0,
     most: int = 0,
-    told: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """``most``: pairs that are drawn by the seed; 0: all. Of each metric a row a kind: "accuracy"
     is an estimate as JSON, the share of pairs whose true answer scores higher, with an interval
@@ -75,7 +75,7 @@ def adversarial_check(
     rows = [
         row
         for configuration in configurations
-        for row in _rows(configuration, dialogues, pairs, sorted(retained), made, told)
+        for row in _rows(configuration, dialogues, pairs, sorted(retained), made, progress)
     ]
     return {
         "seed": seed,
@@ -100,7 +100,7 @@ def _rows(
     pairs: Sequence[Pair],
     retained: Sequence[int],
     made: Sequence[Spoilt],
-    told: ProgressCallback | None,
+    progress: ProgressCallback | None,
 ) -> list[dict[str, Any]]:
     scorer = configuration.scorer()
     true = [_example(dialogues, pairs[place]) for place in retained]
@@ -108,8 +108,8 @@ def _rows(
         scorer.see_corpus([replace(one, response="") for one in true])
     by_position = dict(zip(retained, true, strict=True))
     inputs = [*true, *(replace(by_position[one.place], response=one.response) for one in made)]
-    said = None if told is None else lambda done: told(configuration, done, len(inputs))
-    scores: list[Score] = scorer.score(inputs, said)
+    report = None if progress is None else lambda done: progress(configuration, done, len(inputs))
+    scores: list[Score] = scorer.score(inputs, report)
     of_answer = dict(zip(retained, scores, strict=False))
     account = scorer.account() if hasattr(scorer, "account") else Account()
     about = {

@@ -69,8 +69,8 @@ class Computed(Configuration):
                 f"{', '.join(revisions)}. Scores of systems that different models scored do not "
                 "compare"
             )
-        said = "; ".join(f"{name} {', '.join(values)}" for name, values in differ.items())
-        return f"the runs were not all made alike: {said}"
+        differences = "; ".join(f"{name} {', '.join(values)}" for name, values in differ.items())
+        return f"the runs were not all made alike: {differences}"
 
     def _values(self, name: str) -> list[str]:
         return sorted({value for made in self.made_with for known, value in made if known == name})

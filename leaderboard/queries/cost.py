@@ -121,10 +121,10 @@ def _paid(responses: int, budget: Purse | None) -> tuple[Estimate, Estimate]:
     tokens = Estimate(1000.0 * budget.tokens_spent / responses)
     if budget.unpriced_calls:
         priceless = budget.unpriced_calls == budget.calls
-        said = (
+        unpriced_reason = (
             "its model has no price"
             if priceless
             else f"{budget.unpriced_calls:,} of its calls have no known price"
         )
-        return tokens, Estimate.undefined(said)
+        return tokens, Estimate.undefined(unpriced_reason)
     return tokens, Estimate(1000.0 * float(budget.cost_spent) / responses)

@@ -46,13 +46,13 @@ def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) 
     dialogues = version.dialogues.in_bulk(
         [one["dialogue"] for one in items if one["dialogue"] is not None]
     )
-    said = Q(pk__in=())
+    condition = Q(pk__in=())
     for one in items:
         if one["turn"] is not None and one["system"] in systems:
-            said |= Q(system=one["system"], turn=one["turn"])
+            condition |= Q(system=one["system"], turn=one["turn"])
     responses = {
         (response.system_id, response.turn_id): response
-        for response in Response.objects.filter(said).select_related("turn")
+        for response in Response.objects.filter(condition).select_related("turn")
     }
     found = []
     for one in items:

@@ -74,8 +74,10 @@ def judged_rows(version: CorpusVersion, rows: JudgedRows, chosen: Sequence[int])
             position__in={columns["dialogue"][row] for row in numbers}
         ).values_list("pk", "position", "external_id")
     }
-    said = _said(numbers, columns, systems, dialogues) if rows.document["level"] == "turn" else {}
-    return [_row(rows, number, systems, dialogues, said) for number in numbers]
+    answers = (
+        _said(numbers, columns, systems, dialogues) if rows.document["level"] == "turn" else {}
+    )
+    return [_row(rows, number, systems, dialogues, answers) for number in numbers]
 
 
 def _said(
@@ -98,10 +100,10 @@ def _said(
     }
 
 
-def _row(rows: JudgedRows, number: int, systems: Any, dialogues: Any, said: Any) -> JudgedRow:
+def _row(rows: JudgedRows, number: int, systems: Any, dialogues: Any, answer: Any) -> JudgedRow:
     columns, key = rows.document["rows"], str(number)
     system, dialogue, turn = (columns[name][number] for name in ("system", "dialogue", "turn"))
-    response = said.get((system, dialogue, turn))
+    response = answer.get((system, dialogue, turn))
     return JudgedRow(
         system=systems[system].name,
         swatch=system,

@@ -118,8 +118,8 @@ def _texts(
         first = next((reference for reference in turn.references if reference.strip()), "")
         texts += [(None, turn, first)] if first else []
         texts += [
-            (system, turn, said)
+            (system, turn, response_text)
             for system in systems
-            if (said := by_position.get((turn.pk, system.pk), "")).strip()
+            if (response_text := by_position.get((turn.pk, system.pk), "")).strip()
         ]
     return texts

@@ -57,7 +57,7 @@ def item_texts(
     turns = Turn.objects.filter(dialogue__version=version)
     if len(chosen) <= REQUESTED_BY_NAME:
         turns = turns.filter(dialogue__position__in={rows["dialogue"][row] for row in chosen})
-    said = _responses(turns, systems)
+    responses = _responses(turns, systems)
     places: dict[int, list[TurnText]] = {}
     names: dict[int, str] = {}
     for turn in turns.select_related("dialogue").order_by("dialogue__position", "number"):
@@ -66,7 +66,7 @@ def item_texts(
             TurnText(
                 turn.number,
                 tuple((speaker, text) for speaker, text in turn.context),
-                *(said.get((system.pk, turn.pk)) for system in systems),
+                *(responses.get((system.pk, turn.pk)) for system in systems),
             )
         )
     found = []

@@ -28,7 +28,7 @@ class Claim:
 
     def _document(self, corpus: str, name: str) -> dict[str, Any]:
         theirs = {words: round(of_set[name], 4) for words, of_set in self.published.items()}
-        told = {
+        document = {
             "claim": self.words,
             "difference": self.is_difference,
             "corpus": corpus,
@@ -40,17 +40,17 @@ class Claim:
             values = self._differences(name)
             if not values:
                 nothing = {"value": None, "reason": "no scores of both with the same seed"}
-                return {**told, "ours": nothing, "said": "not computed"}
+                return {**document, "ours": nothing, "said": "not computed"}
             return {
-                **told,
+                **document,
                 "ours": gathered(values),
                 "said": _same_sign(values, list(theirs.values())),
             }
         ours = self.ours[name]
         if ours["value"] is None:
-            return {**told, "ours": ours, "said": "undefined"}
+            return {**document, "ours": ours, "said": "undefined"}
         return {
-            **told,
+            **document,
             "ours": ours,
             "said": _beside(ours["value"], list(theirs.values()), self._reach(name)),
         }
@@ -87,10 +87,12 @@ def _beside(value: float, theirs: list[float], reach: tuple[float, float] | None
     low, high = min(theirs), max(theirs)
     if low <= value <= high and low < high:
         return "between theirs"
-    said = f"lower by {_short(low - value)}" if value < low else f"higher by {_short(value - high)}"
+    difference = (
+        f"lower by {_short(low - value)}" if value < low else f"higher by {_short(value - high)}"
+    )
     if reach is not None and any(reach[0] <= other <= reach[1] for other in theirs):
-        said += ", inside our interval"
-    return said
+        difference += ", inside our interval"
+    return difference
 
 
 def _short(value: float) -> str:

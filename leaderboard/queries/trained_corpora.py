@@ -59,14 +59,14 @@ class Place:
         return self.rows[level]
 
     def as_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"key": self.of.key, "title": self.of.title, "corpus": self.slug}
+        document: dict[str, Any] = {"key": self.of.key, "title": self.of.title, "corpus": self.slug}
         if self.of.rated:
-            told["published_rated"] = self.of.rated
+            document["published_rated"] = self.of.rated
         if self.version is None:
-            return {**told, "corpus_version": None, "reason": f"there is no corpus {self.slug}"}
+            return {**document, "corpus_version": None, "reason": f"there is no corpus {self.slug}"}
         names = [system.name for system in self.systems]
         return {
-            **told,
+            **document,
             "corpus_version": self.version.label,
             "aspect": self.version.main_aspect,
             "systems": names,
@@ -161,7 +161,9 @@ def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | 
     errors: list[float] = []
     scores: list[float] = []
     for remarks, of_turns in runs.values_list("remarks", "turn_scores"):
-        errors += [error for said in remarks.values() if (error := told_error(said)) is not None]
+        errors += [
+            error for remark in remarks.values() if (error := told_error(remark)) is not None
+        ]
         scores += [score for score in of_turns if score is not None]
     if not errors or len(scores) < 2:
         return None

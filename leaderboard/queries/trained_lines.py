@@ -107,7 +107,7 @@ def _scored(
     model: ModelInfo | None,
     row: Mapping[str, Any],
 ) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "configuration": configuration.text,
         "trained": trained_name(configuration) or None,
         "revision": place.revisions.get(configuration.text, "") or None,
@@ -118,7 +118,7 @@ def _scored(
     drawn = (
         monte_carlo(place, configuration) if configuration.metric.name.startswith("cmn") else None
     )
-    return {**told, "monte_carlo": drawn} if drawn else told
+    return {**document, "monte_carlo": drawn} if drawn else document
 
 
 def gathered(values: Iterable[float | None]) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def gathered(values: Iterable[float | None]) -> dict[str, Any]:
 
 def _published(words: str, table: PublishedTable, key: str, place: int) -> dict[str, Any]:
     figures = table.figures_of(table.rows[place], key)
-    told = {
+    document = {
         name: {
             "value": figure.value,
             "significant": figure.significant,
@@ -141,4 +141,4 @@ def _published(words: str, table: PublishedTable, key: str, place: int) -> dict[
         }
         for name, figure in figures.items()
     }
-    return {"set": words, **told}
+    return {"set": words, **document}

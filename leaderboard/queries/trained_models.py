@@ -78,14 +78,14 @@ class ModelInfo:
         )
 
     def as_json(self) -> dict[str, Any]:
-        told = {
+        document = {
             "name": self.name, "recipe": self.recipe, "state": self.state,
             "revision": self.revision, "seed": self.seed, "settings": dict(self.settings),
             "data": self.data, "dialogues": self.dialogues, "pairs": self.pairs,
             "steps": self.steps, "figures": dict(self.figures), "fit": dict(self.fit),
             "learnt": dict(self.learnt),
         }  # fmt: skip
-        return {**told, "reason": self.reason} if self.reason else told
+        return {**document, "reason": self.reason} if self.reason else document
 
 
 def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ModelInfo]:
@@ -106,7 +106,7 @@ def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[st
 
 def _of_model(model: TrainedModel) -> ModelInfo:
     config = model.config
-    told: Mapping[str, Any] = config.get("model", {})
+    settings: Mapping[str, Any] = config.get("model", {})
     own: Mapping[str, Any] = config.get("settings", {})
     chosen = {**_readable(own), **config.get("training", {})}
     return ModelInfo(
@@ -116,14 +116,15 @@ def _of_model(model: TrainedModel) -> ModelInfo:
         model.revision,
         chosen.pop("seed", None),
         chosen,
-        _data_text(told.get("about", {}).get("data", {})) or str(config.get("data", ""))[:12],
-        told.get("dialogues"),
-        told.get("pairs"),
+        _data_text(settings.get("about", {}).get("data", {})) or str(config.get("data", ""))[:12],
+        settings.get("dialogues"),
+        settings.get("pairs"),
         config.get("best", {}).get("step"),
         config.get("best", {}).get("figures", {}),
-        told.get("fit", {}),
+        settings.get("fit", {}),
         _learnt(
-            told.get("about", {}).get("overlap rule", ""), told.get("about", {}).get("overlap", [])
+            settings.get("about", {}).get("overlap rule", ""),
+            settings.get("about", {}).get("overlap", []),
         ),
     )
 
@@ -199,13 +200,13 @@ def setup_text(paper: str, models: Iterable[ModelInfo]) -> str:
     """How the paper's models were made and how ours: why figures need not be alike."""
     known = list(models)
     ours = dict.fromkeys(_setup(model) for model in known if model.state == HERE)
-    told = "; ".join(ours) if ours else "there is no trained model"
+    text = "; ".join(ours) if ours else "there is no trained model"
     learnt = [
         f" {model.name} was trained on {contexts:,} of the contexts that {corpus} evaluates."
         for model in known
         for corpus, contexts in model.learnt.items()
     ]
-    return f"The paper's models: {paper}. Ours: {told}.{''.join(learnt)}"
+    return f"The paper's models: {paper}. Ours: {text}.{''.join(learnt)}"
 
 
 def _setup(model: ModelInfo) -> str:

@@ -239,18 +239,18 @@ def _metric_section(
 
 
 def _differences(compared: Mapping[str, Any]) -> str:
-    said = []
+    sentences = []
     for name, symbol in COEFFICIENTS:
         pairs = compared["coefficients"].get(name, {}).get("pairs", [])
         tested = [pair[4] for pair in pairs if pair[4] is not None]
         if tested:
-            said.append(
+            sentences.append(
                 f"{written(sum(p < 0.05 for p in tested), 0)} of {written(len(tested), 0)} by "
                 f"{symbol}"
             )
-    if not said:
+    if not sentences:
         return "No two metrics could be compared at this level."
-    return f"Pairs of metrics that differ at 5 % after Holm's adjustment: {', '.join(said)}."
+    return f"Pairs of metrics that differ at 5 % after Holm's adjustment: {', '.join(sentences)}."
 
 
 def _scatter(

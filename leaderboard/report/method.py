@@ -87,7 +87,7 @@ MISSING = (
 
 
 def _ratings(agreement: Mapping[str, Document]) -> str:
-    said = [
+    sentences = [
         (
             f"{written(one['ratings'], 0)} ratings by {written(one['raters'], 0)} raters of "
             f"{written(one['items'], 0)} {'responses' if level == 'turn' else 'dialogues'}"
@@ -95,7 +95,7 @@ def _ratings(agreement: Mapping[str, Document]) -> str:
         for level, one in agreement.items()
     ]
     return (
-        f"{'; '.join(said)}. Agreement is Krippendorff's α with partial overlap of raters, "
+        f"{'; '.join(sentences)}. Agreement is Krippendorff's α with partial overlap of raters, "
         "Cohen's κ of pairs of raters aligned by item, Fleiss' κ and the intraclass correlations "
         "ICC(2,1) and ICC(2,k); intervals leave out one dialogue at a time (jackknife, Student's "
         "t)."
@@ -117,10 +117,10 @@ def _intervals(document: Document) -> str:
     methods: dict[str, list[str]] = {}
     for level, words in document.get("interval", {}).items():
         methods.setdefault(str(words), []).append(level)
-    said = " ".join(
+    sentences = " ".join(
         _sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items()
     )
-    return f"All intervals are of 95 %. {said} Seed {document['seed']}.".replace("  ", " ")
+    return f"All intervals are of 95 %. {sentences} Seed {document['seed']}.".replace("  ", " ")
 
 
 def _accuracies(document: Document) -> list[str]:

@@ -15,8 +15,8 @@ WORTHWHILE = 20
 def separating_text(document: dict[str, Any]) -> str:
     """For the best neighbours that are not told apart yet. "" where all are, or nothing can be
     said."""
-    said = [words for pair in document["pairs"] if (words := _words(pair))]
-    return " ".join(said[:SENTENCES])
+    sentences = [words for pair in document["pairs"] if (words := _words(pair))]
+    return " ".join(sentences[:SENTENCES])
 
 
 def _words(pair: dict[str, Any]) -> str:

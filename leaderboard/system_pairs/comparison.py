@@ -226,11 +226,11 @@ def _certain_side(difference: dict[str, Any]) -> int:
     return 1 if ends[0] > 0 else -1 if ends[1] < 0 else 0
 
 
-def _rank_of(said: str | None) -> int:
-    if said is None:
+def _rank_of(text: str | None) -> int:
+    if text is None:
         return len(_ORDER) + 1
     return next(
-        (place for place, start in enumerate(_ORDER) if said.startswith(start)), len(_ORDER)
+        (place for place, start in enumerate(_ORDER) if text.startswith(start)), len(_ORDER)
     )
 
 

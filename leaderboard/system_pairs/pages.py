@@ -64,7 +64,7 @@ class Side:
 class Pair:
     """One item as the page shows it."""
 
-    said: ItemText
+    texts: ItemText
     address: str
     sides: tuple[Side, Side]
 
@@ -179,8 +179,8 @@ def _compared(
     gaps = {name: rows.difference(name) for name in metrics}
 
     def pairs() -> list[Pair]:
-        said = item_texts(version, document, systems, list(shown))
-        return [_pair(one, rows, systems, gaps, context["aspect"], version) for one in said]
+        texts = item_texts(version, document, systems, list(shown))
+        return [_pair(one, rows, systems, gaps, context["aspect"], version) for one in texts]
 
     named = str([(one.pk, one.name, one.position) for one in systems])
     context |= {

@@ -84,7 +84,7 @@ def test_a_backup_that_is_begun_while_a_restore_runs_is_of_the_restored_site_wit
             backups.append(Beside(lambda: making.make(tmp_path / "meanwhile", with_models=True)))
             backups[0].join(0.3)  # who waits for nobody has ended by then
 
-    restoring.restore(tmp_path / "then", replace=True, told=told)
+    restoring.restore(tmp_path / "then", replace=True, progress=told)
     assert backups[0].has_ended_well()
     assert names_in(tmp_path / "meanwhile") == {"ada"}
     assert checkpoint_in(tmp_path / "meanwhile") == b"of then"
@@ -103,7 +103,7 @@ def test_a_restore_that_is_begun_while_a_backup_is_written_leaves_it_as_the_site
             restores.append(Beside(lambda: restoring.restore(tmp_path / "then", replace=True)))
             restores[0].join(0.3)
 
-    making.make(tmp_path / "meanwhile", told=told)
+    making.make(tmp_path / "meanwhile", progress=told)
     assert restores[0].has_ended_well()
     assert names_in(tmp_path / "meanwhile") == {"ada", "bob"}
     assert set(get_user_model().objects.values_list("username", flat=True)) == {"ada"}
@@ -118,7 +118,7 @@ def test_two_backups_are_written_at_once(tmp_path: Path) -> None:
             begun.append(table)
             assert Beside(lambda: making.make(tmp_path / "two")).has_ended_well()
 
-    making.make(tmp_path / "one", told=told)
+    making.make(tmp_path / "one", progress=told)
     assert names_in(tmp_path / "one") == names_in(tmp_path / "two") == {"ada"}
 
 
@@ -161,7 +161,7 @@ def test_a_backup_says_once_that_it_waits_for_a_restore(tmp_path: Path) -> None:
             backups.append(Command("backup", to=tmp_path / "meanwhile"))
             assert backups[0].says_that_it_waits()
 
-    restoring.restore(tmp_path / "then", replace=True, told=told)
+    restoring.restore(tmp_path / "then", replace=True, progress=told)
     assert backups[0].has_ended_well()
     assert backups[0].waits == ["Waiting for a restore on this machine to end."]
 
@@ -175,7 +175,7 @@ def test_a_restore_says_once_that_it_waits_for_a_backup(tmp_path: Path) -> None:
             restores.append(Command("restore", tmp_path / "then", replace=True))
             assert restores[0].says_that_it_waits()
 
-    making.make(tmp_path / "meanwhile", told=told)
+    making.make(tmp_path / "meanwhile", progress=told)
     assert restores[0].has_ended_well()
     assert restores[0].waits == [
         "Waiting for a backup, or another restore, on this machine to end."

@@ -127,7 +127,7 @@ def test_ratings_that_come_while_rows_are_read_are_in_all_tables_or_in_none(
             in_another_connection(lambda: rate(version, 1))
         seen.append(table)
 
-    making.make(tmp_path / "b", told=told)
+    making.make(tmp_path / "b", progress=told)
     manifest, rows, _ = read(tmp_path / "b")
     assert seen.index("annotations_rater") < seen.index("annotations_rating")
     assert Rating.objects.count() == 2
@@ -144,7 +144,7 @@ def test_a_submission_that_comes_meanwhile_is_left_to_the_next_backup_with_its_f
         if table == "annotations_rating":
             in_another_connection(lambda: hand_in(version, b"later,1\n"))
 
-    made = making.make(tmp_path / "b", told=told)
+    made = making.make(tmp_path / "b", progress=told)
     _, rows, files = read(tmp_path / "b")
     assert Submission.objects.count() == 2
     assert len(rows["challenges_submission"]) == made.files == 1
@@ -161,7 +161,7 @@ def test_a_file_that_was_deleted_meanwhile_with_its_row_is_told_and_not_lost(
             in_another_connection(lambda: Submission.objects.filter(pk=gone.pk).delete())
             stored_path(gone).unlink(missing_ok=True)
 
-    made = making.make(tmp_path / "b", told=told)
+    made = making.make(tmp_path / "b", progress=told)
     manifest, rows, files = read(tmp_path / "b")
     assert made.missing == manifest["missing"] == [f"uploads/{gone.stored_as}"]
     assert made.lost == 0

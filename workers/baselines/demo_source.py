@@ -34,11 +34,11 @@ def read_source(path: Path = SOURCE_FILE) -> list[WrittenDialogue]:
 
 
 def _written_dialogue(entry: dict[str, Any]) -> WrittenDialogue:
-    said = tuple(
+    utterances = tuple(
         Utterance(utterance["persona_id"], utterance["text"]) for utterance in entry["dialogue"]
     )
     second_person = tuple(entry["second_person"])
-    if [utterance.speaker for utterance in said] != ["A", TARGET_SPEAKER] * TURNS or len(
+    if [utterance.speaker for utterance in utterances] != ["A", TARGET_SPEAKER] * TURNS or len(
         second_person
     ) != TURNS:
         raise ValueError(
@@ -46,7 +46,11 @@ def _written_dialogue(entry: dict[str, Any]) -> WrittenDialogue:
             "second person"
         )
     turns = tuple(
-        TurnRecord(number, context=said[: 2 * number + 1], references=(said[2 * number + 1].text,))
+        TurnRecord(
+            number,
+            context=utterances[: 2 * number + 1],
+            references=(utterances[2 * number + 1].text,),
+        )
         for number in range(TURNS)
     )
     persona = entry["persona"]

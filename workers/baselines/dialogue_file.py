@@ -43,7 +43,7 @@ class RequestedTurn:
     def place(self, dialogue_id: str, own: Mapping[int, str]) -> Place:
         """What the speaker sees, with its ``own`` answers by turn number; a line that nobody knows
         is left out."""
-        said = [
+        utterances = [
             (
                 line.speaker,
                 own.get(line.turn, "")
@@ -52,7 +52,7 @@ class RequestedTurn:
             )
             for line in self.history
         ]
-        context = tuple(Utterance(speaker, text) for speaker, text in said if text)
+        context = tuple(Utterance(speaker, text) for speaker, text in utterances if text)
         return Place(dialogue_id, self.number, self.persona, self.partner_persona, context)
 
 

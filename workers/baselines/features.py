@@ -20,11 +20,11 @@ def words_of(text: str) -> list[str]:
 def share_copied(response: str, utterance: str) -> float:
     """The share of the response's words, 0..1, that stand in the utterance in the same order; runs
     of three or more only, because shared single words are no copying."""
-    said, heard = words_of(response), words_of(utterance)
-    if not said:
+    response_words, heard = words_of(response), words_of(utterance)
+    if not response_words:
         return 0.0
-    runs = SequenceMatcher(None, said, heard, autojunk=False).get_matching_blocks()
-    return sum(run.size for run in runs if run.size >= 3) / len(said)
+    runs = SequenceMatcher(None, response_words, heard, autojunk=False).get_matching_blocks()
+    return sum(run.size for run in runs if run.size >= 3) / len(response_words)
 
 
 def shares_repeated(responses: Sequence[str]) -> list[float]:
@@ -39,12 +39,12 @@ def features_of_dialogue(
 ) -> list[ResponseFeatures]:
     """The features of one system's responses in one dialogue, in the order of its places."""
     persona = encode(places[0].persona)  # the speaker is the same at every place
-    said = encode(responses)
+    vectors = encode(responses)
     heard = encode([place.last_utterance for place in places])
     return [
         ResponseFeatures(
-            relevance=float(said[row] @ heard[row]),
-            persona_use=float((persona @ said[row]).max()),
+            relevance=float(vectors[row] @ heard[row]),
+            persona_use=float((persona @ vectors[row]).max()),
             words=len(words_of(response)),
             copied=share_copied(response, place.last_utterance),
             repeated=repeated,

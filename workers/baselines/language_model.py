@@ -51,11 +51,11 @@ class LanguageModelSpeaker:
     def _conversation(self, place: Place) -> list[Message]:
         """The task, B's account of itself where it has one, then the latest utterances with B in
         the model's place."""
-        said = [
+        messages = [
             Message("user" if utterance.speaker == "A" else "assistant", utterance.text)
             for utterance in place.context[-UTTERANCES_REMEMBERED:]
         ]
-        return [Message("system", TASK), *self._introduction(place), *said]
+        return [Message("system", TASK), *self._introduction(place), *messages]
 
     def _introduction(self, place: Place) -> list[Message]:
         """The persona as something the model has said itself: small models keep to that better than

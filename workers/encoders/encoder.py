@@ -407,10 +407,10 @@ def _unit_mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def _trained_length(files: ModelFiles) -> int:
     """What a sentence-transformers folder says of its own; 0 where it says nothing."""
     try:
-        said: Mapping[str, object] = json.loads(
+        settings: Mapping[str, object] = json.loads(
             (files.folder / "sentence_bert_config.json").read_text("utf-8")
         )
-        length = said["max_seq_length"]
+        length = settings["max_seq_length"]
     except (OSError, ValueError, KeyError, TypeError):
         return 0
     return length if isinstance(length, int) and length > 2 else 0

@@ -43,9 +43,9 @@ def from_folder(files: ModelFiles, auto_class: str) -> tuple[Any, list[str]]:
     import transformers
     from transformers.utils import logging as its_logging
 
-    said: Any = its_logging  # its functions have no types
-    said.set_verbosity_error()
-    said.disable_progress_bar()
+    library_logging: Any = its_logging  # its functions have no types
+    library_logging.set_verbosity_error()
+    library_logging.disable_progress_bar()
     model, report = getattr(transformers, auto_class).from_pretrained(
         str(files.folder),
         local_files_only=True,

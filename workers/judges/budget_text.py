@@ -27,18 +27,18 @@ def spent_figures(budget: Purse) -> list[tuple[str, str, str]]:
             (_("Reserved"), *_at_most(balance.reserved, _("at most, for calls under way")))
         )
     if balance.unsettled.calls:
-        said = ngettext(
+        text = ngettext(
             "at most, for %(calls)s call without an answer; counted as spent",
             "at most, for %(calls)s calls without an answer; counted as spent",
             balance.unsettled.calls,
         ) % {"calls": f"{balance.unsettled.calls:,}"}
-        figures.append((_("Unsettled"), *_at_most(balance.unsettled, said)))
+        figures.append((_("Unsettled"), *_at_most(balance.unsettled, text)))
     return figures
 
 
-def _at_most(charge: Charge, said: str) -> tuple[str, str]:
+def _at_most(charge: Charge, text: str) -> tuple[str, str]:
     unit = _("tokens, %(usd)s USD") % {"usd": money(charge.cost)} if charge.cost else _("tokens")
-    return f"{charge.tokens:,}", f"{unit}: {said}"
+    return f"{charge.tokens:,}", f"{unit}: {text}"
 
 
 def is_spent(budget: Purse) -> bool:
@@ -76,15 +76,15 @@ def _cost(budget: Purse) -> str:
 
 
 def _money_left(budget: Purse, balance: Balance) -> str:
-    said = []
+    parts = []
     if budget.unpriced_calls:
-        said.append(_("%(calls)s calls have no price") % {"calls": f"{budget.unpriced_calls:,}"})
+        parts.append(_("%(calls)s calls have no price") % {"calls": f"{budget.unpriced_calls:,}"})
     if budget.cost_limit is None:
-        said.append(_("no limit"))
+        parts.append(_("no limit"))
     else:
         left = max(budget.cost_limit - balance.charged.cost, Decimal(0))
-        said.append(
+        parts.append(
             _("of %(limit)s; %(left)s left")
             % {"limit": money(budget.cost_limit), "left": money(left)}
         )
-    return "; ".join(said)
+    return "; ".join(parts)

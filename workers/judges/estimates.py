@@ -77,17 +77,17 @@ def estimate(
     """Asks nobody. Raises ``MetricUnavailableError`` where the judge cannot be had here."""
     scorer = scoring.scorer_of(configuration.text)
     turns = queries.turns_of(version.pk)
-    said = {system.pk: _judged(configuration, turns, system) for system in systems}
+    judged = {system.pk: _judged(configuration, turns, system) for system in systems}
     done = _done(configuration, systems)
     to_ask: dict[CallKey, int] = {}
     known: set[CallKey] = set()
     manner: ChatRequest | None = None
     for call in scorer.planned(
-        [example for pk, examples in said.items() if pk in done for example in examples]
+        [example for pk, examples in judged.items() if pk in done for example in examples]
     ):
         known.add(call.key)
     for call in scorer.planned(
-        [example for pk, examples in said.items() if pk not in done for example in examples]
+        [example for pk, examples in judged.items() if pk not in done for example in examples]
     ):
         manner = manner or call.request
         if call.key not in known:
@@ -96,9 +96,9 @@ def estimate(
     left = [characters for key, characters in to_ask.items() if key not in stored]
     taken = _Taken.by(manner, sum(left), len(left))
     return JudgeEstimate(
-        systems=sum(bool(examples) for examples in said.values()),
-        dialogues=sum(len({one.dialogue_id for one in examples}) for examples in said.values()),
-        responses=sum(len(examples) for examples in said.values()),
+        systems=sum(bool(examples) for examples in judged.values()),
+        dialogues=sum(len({one.dialogue_id for one in examples}) for examples in judged.values()),
+        responses=sum(len(examples) for examples in judged.values()),
         calls=len(known) + len(to_ask),
         stored=len(known) + len(stored),
         input_tokens=taken.input_tokens,
@@ -242,11 +242,11 @@ def _latest(manner: ChatRequest) -> list[_Known]:
     )
     parameters = _manner(dict(manner.parameters))
     found = []
-    for body, prompt, answered, said, seconds in rows:
+    for body, prompt, answered, tokens, seconds in rows:
         document = json.loads(body)
         characters = sum(len(text) for _, text in document["messages"])
         is_alike = _manner(document["parameters"]) == parameters
-        found.append(_Known(characters, prompt, answered, said, seconds, is_alike))
+        found.append(_Known(characters, prompt, answered, tokens, seconds, is_alike))
     return found
 
 

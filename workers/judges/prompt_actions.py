@@ -137,8 +137,10 @@ def _free_slug(title: str, slug: str) -> str:
             _("The title has no letters that a name can be made of: give the judge a name."), "slug"
         )
     if len(wanted) > LONGEST_SLUG or wanted != slugify(wanted):
-        said = _("A name has up to %(most)s small letters a to z, digits, hyphens and underscores.")
-        raise Refused(said % {"most": LONGEST_SLUG}, "slug")
+        message = _(
+            "A name has up to %(most)s small letters a to z, digits, hyphens and underscores."
+        )
+        raise Refused(message % {"most": LONGEST_SLUG}, "slug")
     if wanted in RESERVED_SLUGS or JudgePrompt.objects.filter(slug=wanted).exists():
         raise Refused(_there_is_one(wanted), "slug")
     return wanted

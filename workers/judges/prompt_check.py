@@ -45,11 +45,11 @@ def check(text: str) -> Checked:
     except ImportFailed as failure:
         return Checked(None, tuple(_fault(one) for one in failure.problems))
     if prompt.step != "turn":
-        said = (
+        message = (
             "write turn: a judge that is written here scores responses, and dialogues by the mean "
             "of their turns"
         )
-        return Checked(None, (Fault(_line_of(text, "step"), "step", said),))
+        return Checked(None, (Fault(_line_of(text, "step"), "step", message),))
     return Checked(prompt)
 
 

@@ -102,14 +102,14 @@ def answers_at(places: Iterable[Place]) -> dict[Place, Answer]:
 
 
 def _answer(state: Any, columns: Sequence[Any]) -> Answer:
-    said = dict(zip(_ANSWER, columns, strict=True))
-    chances = said.pop("chances")
+    row = dict(zip(_ANSWER, columns, strict=True))
+    chances = row.pop("chances")
     return Answer(
         state=state,
         chances=None if chances is None else tuple(_chance(token, top) for token, top in chances),
         from_store=True,
-        sent=Dialect.from_json(said.pop("sent")),
-        **said,
+        sent=Dialect.from_json(row.pop("sent")),
+        **row,
     )
 
 

@@ -102,10 +102,8 @@ def format_price(model: str) -> str:
     """``$2.50 for a million input tokens, $10.00 for a million output tokens``."""
     price = price_of(model, settings.LLM_PRICES)
     if price.input is not None and price.output is not None:
-        sent, said = money(price.input), money(price.output)
-        return (
-            f"{model}: ${sent} for a million tokens of prompts, ${said} for a million of answers."
-        )
+        sent, received = money(price.input), money(price.output)
+        return f"{model}: ${sent} for a million tokens of prompts, ${received} for a million of answers."
     if model == PACKAGED_MODEL_NAME:
         return f"{model} runs on this machine and costs nothing."
     return (

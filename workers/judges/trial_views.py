@@ -121,5 +121,5 @@ def _run_context(trial: Trial) -> dict[str, Any]:
         found = estimate(configuration, trial.version, select_systems(trial.version))
     except (ConfigurationError, MetricUnavailableError) as problem:
         return {"trial": trial, "prompt": trial.prompt_version.prompt, "no_estimate": str(problem)}
-    said = estimated(found, configuration)
-    return {"trial": trial, "prompt": trial.prompt_version.prompt, "estimate": said}
+    cost = estimated(found, configuration)
+    return {"trial": trial, "prompt": trial.prompt_version.prompt, "estimate": cost}

@@ -24,8 +24,8 @@ def check(configuration: Configuration, scorer: Any) -> None:
         state=MetricRun.State.DONE,
     )
     for fact, digest in wording.items():
-        told = done.filter(signature__contains=f"|{fact}:")
-        if told.exclude(signature__contains=f"|{fact}:{digest}").exists():
+        found = done.filter(signature__contains=f"|{fact}:")
+        if found.exclude(signature__contains=f"|{fact}:{digest}").exists():
             option = "turn_prompt" if fact.startswith("turn_") else "prompt"
             name = configuration.options.get(option) or "the project's prompt"
             raise OtherWording(

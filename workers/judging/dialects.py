@@ -245,12 +245,12 @@ class Learner:
         if not isinstance(problem, openai.APIStatusError) or problem.status_code not in LEARNED_OF:
             return False
         _, sent = sent_as(request, was)
-        said = _words_of(problem)
+        message = _words_of(problem)
         names = [name for name in LEARNABLE if name in sent]
         refused = {
             name
             for name in names
-            if re.search(rf"(?<![a-z_]){name}(?![a-z_])", said, re.IGNORECASE)
+            if re.search(rf"(?<![a-z_]){name}(?![a-z_])", message, re.IGNORECASE)
         }
         param = (problem.param or "").partition(".")[0]
         if param in names:
@@ -259,18 +259,18 @@ class Learner:
             return False
         is_of_the_form = problem.status_code in (400, 422)
         if was.limit in refused and was.limit == self._earlier.limit != PLAIN.limit:
-            is_lower = "most" in _other_limit(was, sent[was.limit], said)
+            is_lower = "most" in _other_limit(was, sent[was.limit], message)
             if was == self.dialect and not is_lower and self.begin_again():
                 return True
         begins = is_begun(request) and was.prefill != "none"
         if begins and (
-            refused & set(CONTINUING) or (not refused and _PREFILL_REFUSED.search(said))
+            refused & set(CONTINUING) or (not refused and _PREFILL_REFUSED.search(message))
         ):
             return self._since(was, prefill="none", room=max(was.room, ROOM_ANEW))
         if not refused:
             return is_of_the_form and (was != self.dialect or self.begin_again())
         if was.limit in refused:
-            return self._since(was, **_other_limit(was, sent[was.limit], said))
+            return self._since(was, **_other_limit(was, sent[was.limit], message))
         if "response_format" in refused:
             return self._since(was, schema=False, left_out=_with(was, {"response_format"}))
         return self._since(was, left_out=_with(was, refused))
@@ -346,10 +346,10 @@ def _with(dialect: Dialect, names: Any) -> tuple[str, ...]:
     return tuple(sorted({*dialect.left_out, *more}))
 
 
-def _other_limit(was: Dialect, sent: int, said: str) -> dict[str, Any]:
+def _other_limit(was: Dialect, sent: int, message: str) -> dict[str, Any]:
     """A limit that is too high is lowered; one that is not taken gives way to the other name, and
     then to none."""
-    highest = [int(one) for one in _AT_MOST.findall(said) if 0 < int(one) < sent]
+    highest = [int(one) for one in _AT_MOST.findall(message) if 0 < int(one) < sent]
     if highest:
         return {"most": max(highest)}
     return {"limit": LIMITS[1] if was.limit == LIMITS[0] else ""}

@@ -78,10 +78,10 @@ def _at(place: TokenChance, low: int, high: int) -> Expected:
             sums[int(bare)] = sums.get(int(bare), 0.0) + math.exp(min(0.0, logarithm))
     mass = sum(sums.values())
     if not 0.0 < mass < math.inf:
-        told = len(place.top)
+        listed = len(place.top)
         return Expected(
             Undefined(
-                f"none of the {told} likeliest tokens at the number's place is one from {low} to "
+                f"none of the {listed} likeliest tokens at the number's place is one from {low} to "
                 f"{high}"
             )
         )

@@ -102,17 +102,17 @@ def loose_statements(text: str, prompt: JudgePromptFile) -> Iterator[Statement]:
     """
     low, high = prompt.scale
     found: dict[str, list[Statement]] = {}
-    for said in _loose_pattern(prompt.labels).finditer(text, max(0, len(text) - LONGEST_READ)):
+    for statement in _loose_pattern(prompt.labels).finditer(text, max(0, len(text) - LONGEST_READ)):
         label = prompt.labels[
-            next(place for place, one in enumerate(prompt.labels) if _same(one, said["label"]))
+            next(place for place, one in enumerate(prompt.labels) if _same(one, statement["label"]))
         ]
-        word, of = said["number"].casefold(), said["of"]
+        word, of = statement["number"].casefold(), statement["of"]
         value = float(_NUMERALS.index(word) if word in _NUMERALS else word)
-        if (of and float(of) != high) or not (of or said["by"] or word in _NUMERALS):
+        if (of and float(of) != high) or not (of or statement["by"] or word in _NUMERALS):
             continue
         scored = value if low <= value <= high else None
         found.setdefault(label, []).append(
-            Statement(label, scored, said.start("number"), said.end("number"))
+            Statement(label, scored, statement.start("number"), statement.end("number"))
         )
     for stated in found.values():
         if len({one.value for one in stated}) == 1:
@@ -154,8 +154,8 @@ def _value(
     return (score if low <= score <= high else None), end
 
 
-def _same(label: str, said: str) -> bool:
-    return label.casefold().split() == said.casefold().split()
+def _same(label: str, written: str) -> bool:
+    return label.casefold().split() == written.casefold().split()
 
 
 def _heads(text: str, labels: tuple[str, ...]) -> Iterator[tuple[str, int]]:

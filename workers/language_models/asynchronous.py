@@ -140,16 +140,16 @@ def reply_of(content: bytes) -> Reply:
 def _said(message: dict[str, Any]) -> tuple[Any, bool]:
     """The answer without its reasoning, and whether there is any: in a field of its own, in a part
     of the content, or in the content between ``<think>`` and ``</think>``."""
-    said = message.get("content")
-    if said is None:
-        said = message.get("refusal") or ""
+    content = message.get("content")
+    if content is None:
+        content = message.get("refusal") or ""
     has_reasoned = bool(message.get("reasoning") or message.get("reasoning_content"))
-    if isinstance(said, list):
-        has_reasoned = has_reasoned or any(part.get("type") == "thinking" for part in said)
-        said = "".join(part["text"] for part in said if part.get("type") == "text")
-    if isinstance(said, str) and said.lstrip().startswith("<think>"):
-        return said.partition("</think>")[2].lstrip(), True
-    return said, has_reasoned
+    if isinstance(content, list):
+        has_reasoned = has_reasoned or any(part.get("type") == "thinking" for part in content)
+        content = "".join(part["text"] for part in content if part.get("type") == "text")
+    if isinstance(content, str) and content.lstrip().startswith("<think>"):
+        return content.partition("</think>")[2].lstrip(), True
+    return content, has_reasoned
 
 
 def _reasoning_tokens(usage: dict[str, Any]) -> int:

@@ -31,19 +31,19 @@ class EmptyAnswer(ValueError):
 
 
 def chat_messages(
-    instructions: str, persona: Sequence[str], said: Sequence[Utterance]
+    instructions: str, persona: Sequence[str], utterances: Sequence[Utterance]
 ) -> list[Message]:
     """The instructions with the persona in its place, then the conversation with the system as
     speaker B.
 
     The persona goes in as it is: braces in it, or in the instructions, mean nothing.
     """
-    told = instructions.replace(
+    system_prompt = instructions.replace(
         PERSONA_PLACEHOLDER, " ".join(sentence.strip() for sentence in persona)
     ).strip()
-    opening = [Message("system", told)] if told else []
+    opening = [Message("system", system_prompt)] if system_prompt else []
     return opening + [
-        Message("user" if speaker == "A" else "assistant", text) for speaker, text in said
+        Message("user" if speaker == "A" else "assistant", text) for speaker, text in utterances
     ]
 
 

@@ -378,9 +378,9 @@ def _causal_model(files: ModelFiles, device: str) -> CausalModel:
 def _positions(config: Any) -> int:
     """How many tokens a model has positions for."""
     for name in ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len"):
-        said = getattr(config, name, None)
-        if isinstance(said, int) and said > 1:
-            return said
+        number = getattr(config, name, None)
+        if isinstance(number, int) and number > 1:
+            return number
     return LONGEST
 
 
@@ -392,7 +392,7 @@ def _beginning(tokenizer: Any, files: ModelFiles) -> int:
 
 
 def _alternating(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    told = [text for role, text in messages if role == "system"]
+    instructions = [text for role, text in messages if role == "system"]
     merged: list[tuple[str, str]] = []
     for role, text in messages:
         if role == "system":
@@ -403,6 +403,6 @@ def _alternating(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
             merged.append((role, text))
     if not merged or merged[0][0] != "user":
         merged.insert(0, ("user", ""))
-    if told:
-        merged[0] = ("user", "\n\n".join([*told, merged[0][1]]).strip())
+    if instructions:
+        merged[0] = ("user", "\n\n".join([*instructions, merged[0][1]]).strip())
     return merged

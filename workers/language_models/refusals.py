@@ -40,11 +40,11 @@ def key_fault(endpoint: Endpoint) -> str:
 def repeats(words: str, inputs: str) -> bool:
     """Whether an error's words share ``TELLING`` characters in a row with what was asked, blanks
     and case aside."""
-    said, known = _bare(words), _bare(inputs)
+    bare_words, known = _bare(words), _bare(inputs)
     return any(
-        said[start : start + TELLING] in known
-        for start in range(max(1, len(said) - TELLING + 1))
-        if said
+        bare_words[start : start + TELLING] in known
+        for start in range(max(1, len(bare_words) - TELLING + 1))
+        if bare_words
     )
 
 

@@ -133,11 +133,11 @@ def _announced(build: Any) -> type | None:
     if isinstance(build, type):
         return build
     try:
-        said = get_type_hints(build).get("return")
+        declared = get_type_hints(build).get("return")
     # A name that is imported for type checkers alone, or no function but something to call
     except Exception:
         return None
-    return said if isinstance(said, type) else None
+    return declared if isinstance(declared, type) else None
 
 
 def _unknown_words(words: object, known: Iterable[str]) -> str:

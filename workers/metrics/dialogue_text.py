@@ -32,7 +32,11 @@ class Before:
 
 
 def before_utterance(
-    style: str, speaker: str, said: Sequence[Utterance], persona: Sequence[str], model: ChatWriter
+    style: str,
+    speaker: str,
+    utterances: Sequence[Utterance],
+    persona: Sequence[str],
+    model: ChatWriter,
 ) -> Before:
     """The text up to what ``speaker`` says next. ``persona`` is the speaker's; left out where it is
     empty.
@@ -40,7 +44,7 @@ def before_utterance(
     Raises ``NoChatTemplateError`` for ``chat`` with a model that has no chat template.
     """
     known = [line.strip() for line in persona if line.strip()]
-    spoken = [(one.speaker, one.text.strip()) for one in said if one.text.strip()]
+    spoken = [(one.speaker, one.text.strip()) for one in utterances if one.text.strip()]
     return _written(style, speaker, spoken, known, model)
 
 
@@ -59,9 +63,9 @@ def _written(
     model: ChatWriter,
 ) -> Before:
     if style == "chat":
-        told = [("system", f"Your persona: {' '.join(known)}")] if known else []
+        messages = [("system", f"Your persona: {' '.join(known)}")] if known else []
         turns = [("assistant" if who == speaker else "user", text) for who, text in spoken]
-        written = model.as_chat([*told, *turns])
+        written = model.as_chat([*messages, *turns])
         if written is None:
             raise NoChatTemplateError(
                 "the model has no chat template: set format=tags or format=raw"

@@ -74,7 +74,10 @@ class FollowUpScorer:
         if progress is not None and examples:
             progress(len(examples))
         mine = self._follow_ups[self._aspect]
-        shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
+        shown = [
+            [one.response.strip(), *(utterance.text for utterance in one.context)]
+            for one in examples
+        ]
         self._account = replace(
             account_of(model, remarks, (("followups_sha256", fingerprint(mine)),)),
             read=read_of_responses(model, shown, scores),
@@ -97,8 +100,8 @@ class FollowUpScorer:
         return sorted(last.values())
 
     def _text_before(self, model: CausalModel, example: Example) -> tuple[str, str]:
-        said = (*example.context, Utterance(TARGET, example.response))
-        before = before_utterance(self._style, PARTNER, said, (), model)
+        utterances = (*example.context, Utterance(TARGET, example.response))
+        before = before_utterance(self._style, PARTNER, utterances, (), model)
         return before.text, before.lead
 
     def _of_texts(
@@ -130,10 +133,10 @@ class FollowUpScorer:
 
     def _columns(self) -> dict[str, int]:
         """Every follow-up of the level once, with its place in a row."""
-        said = [
+        columns = [
             text for name in sorted(self._follow_ups) for text in _all_of(self._follow_ups[name])
         ]
-        return {text: index for index, text in enumerate(dict.fromkeys(said))}
+        return {text: index for index, text in enumerate(dict.fromkeys(columns))}
 
     def _score_of(self, row: NDArray[np.float32], columns: dict[str, int]) -> float:
         mine = self._follow_ups[self._aspect]

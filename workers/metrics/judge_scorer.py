@@ -41,8 +41,10 @@ class Texts:
         found = injection.find(example.response)
         if not found:
             return cls(example, None, ())
-        said = tuple(one.text[:INJECTION_CHARACTERS] for one in found[:MOST_INJECTIONS])
-        return cls(example, replace(example, response=injection.removed(example.response)), said)
+        excerpts = tuple(one.text[:INJECTION_CHARACTERS] for one in found[:MOST_INJECTIONS])
+        return cls(
+            example, replace(example, response=injection.removed(example.response)), excerpts
+        )
 
     @property
     def all(self) -> tuple[Example, ...]:

@@ -60,7 +60,10 @@ class Coherency:
             scores.append(self._score_of(likelihoods))
             if remark := self._remark(example, likelihoods):
                 remarks[index] = remark
-        shown = [[one.response.strip(), *(said.text for said in one.context)] for one in examples]
+        shown = [
+            [one.response.strip(), *(utterance.text for utterance in one.context)]
+            for one in examples
+        ]
         self._account = replace(
             account_of(model, remarks), read=read_of_responses(model, shown, scores)
         )
@@ -116,18 +119,18 @@ class Information(Coherency):
         self, before: Before, response: str, model: CausalModel
     ) -> list[Continuation]:
         nothing = after_silence(self._style, TARGET, PARTNER, model)
-        told = super()._continuations(before, response, model)
-        return [*told, Continuation(nothing.text, nothing.lead + response)]
+        continuations = super()._continuations(before, response, model)
+        return [*continuations, Continuation(nothing.text, nothing.lead + response)]
 
     def _score_of(self, likelihoods: Sequence[Likelihood]) -> float:
-        told, untold = likelihoods
-        return told.per_token - untold.per_token
+        given, untold = likelihoods
+        return given.per_token - untold.per_token
 
     def _remark(self, example: Example, likelihoods: Sequence[Likelihood]) -> str:
-        told = [one.text for one in example.context] + list(
+        texts = [one.text for one in example.context] + list(
             example.persona if self._persona else ()
         )
-        copied = COPIED if copies(example.response, told) else ""
+        copied = COPIED if copies(example.response, texts) else ""
         return "; ".join(filter(None, [super()._remark(example, likelihoods), copied]))
 
 

@@ -106,8 +106,8 @@ class BestReference:
             scores.append(score)
             read.append(of_example)
             for pair in mine:
-                if said := self._remark(values[pair]):
-                    remarks[index] = said
+                if remark := self._remark(values[pair]):
+                    remarks[index] = remark
             if isinstance(score, float) and self._is_of_another_order(values, mine, pairs):
                 remarks[index] = "; ".join(filter(None, [remarks.get(index, ""), ANOTHER_ORDER]))
         if progress is not None and examples:

@@ -50,9 +50,9 @@ class BlendedScores:
         return [self._blended(*pair) for pair in zip(follows, similar, strict=True)]
 
     def _tell(self, revision: str, remarks: dict[int, str]) -> None:
-        said = self._unreferenced.account()
-        facts = (*said.facts, ("encoder_revision", revision))
-        self._account = Account(said.model, said.device, facts, remarks)
+        run_info = self._unreferenced.account()
+        facts = (*run_info.facts, ("encoder_revision", revision))
+        self._account = Account(run_info.model, run_info.device, facts, remarks)
 
     def _blended(self, follows: Score, cosine: Score) -> Score:
         if isinstance(follows, Undefined):

@@ -110,12 +110,12 @@ class DialogueReadings(Readings):
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
     ) -> list[Score]:
         turns = [example for dialogue in dialogues for example in dialogue]
-        told = (
+        reason = (
             None
             if progress is None
             else lambda done: progress(done * len(dialogues) // max(1, len(turns)))
         )
-        found = self.read(turns, told)
+        found = self.read(turns, reason)
         account, scores = self._account, list[Score]()
         remarks: dict[int, str] = {}
         read: list[Read] = []
@@ -133,8 +133,8 @@ class DialogueReadings(Readings):
             if any(turn in account.remarks for turn in of_dialogue):
                 remarks[index] = "a context was cut: the model takes no more tokens"
             if lacking and distances:
-                said = f"{lacking} of {len(dialogue)} responses have no score"
-                remarks[index] = "; ".join(filter(None, [remarks.get(index, ""), said]))
+                remark = f"{lacking} of {len(dialogue)} responses have no score"
+                remarks[index] = "; ".join(filter(None, [remarks.get(index, ""), remark]))
             none = Undefined("no response of the dialogue has a score")
             scores.append(number(dialogue_score(distances, self._form)) if distances else none)
         self._account = replace(account, remarks=remarks, read=read)

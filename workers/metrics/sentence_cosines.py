@@ -182,8 +182,10 @@ class ContextCosine(SentenceCosines):
     def _context(self, encoder: TextEncoder, example: Example) -> str:
         """The last utterances as one text, as many as the model takes: the oldest are left out
         first."""
-        said = [utterance.text.strip() for utterance in example.context if utterance.text.strip()]
-        latest = said[-self._utterances :] if self._utterances else said
+        utterances = [
+            utterance.text.strip() for utterance in example.context if utterance.text.strip()
+        ]
+        latest = utterances[-self._utterances :] if self._utterances else utterances
         capacity = encoder.sentence_tokens - 2  # the tokens around a text
         retained: list[str] = []
         for text in reversed(latest):

@@ -267,8 +267,8 @@ def _run(command: list[str], folder: str | None = None) -> None:
         command, cwd=folder, capture_output=True, text=True, timeout=600
     )
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise NotWordNetError(said[-1] if said else f"{command[0]} ended with {done.returncode}")
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise NotWordNetError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
 
 
 # Checking and putting into place.

@@ -119,7 +119,7 @@ def read(folder: Path) -> Checkpoint:
     of it."""
     try:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        said = config.pop("sha256")
+        stored_digest = config.pop("sha256")
         digests = dict(config["files"])
     except OSError as error:
         raise CheckpointError(
@@ -129,7 +129,7 @@ def read(folder: Path) -> Checkpoint:
         raise CheckpointError(
             f"the checkpoint {folder.name} is damaged: {CONFIG} is not whole"
         ) from error
-    if hashlib.sha256(_canonical(config)).hexdigest() != said:
+    if hashlib.sha256(_canonical(config)).hexdigest() != stored_digest:
         raise CheckpointError(
             f"the checkpoint {folder.name} is damaged: {CONFIG} is not what was written"
         )
@@ -147,7 +147,7 @@ def read(folder: Path) -> Checkpoint:
             raise CheckpointError(
                 f"the checkpoint {folder.name} is damaged: {name} is not what was written"
             )
-    return Checkpoint(folder, {**config, "sha256": said}, str(said))
+    return Checkpoint(folder, {**config, "sha256": stored_digest}, str(stored_digest))
 
 
 def newest(parent: Path) -> Checkpoint | None:

@@ -76,22 +76,24 @@ def merged(dialogues: Sequence[TrainingDialogue]) -> list[TrainingDialogue]:
     texts = [tuple(utterance.text for utterance in dialogue.utterances) for dialogue in dialogues]
     retained: dict[tuple[str, ...], int] = {}
     """By what is said: the first dialogue that says it."""
-    for index, said in enumerate(texts):
-        retained.setdefault(said, index)
+    for index, text in enumerate(texts):
+        retained.setdefault(text, index)
     longer: dict[tuple[str, ...], int] = {}
     """By what is said before the last utterance: the first dialogue that goes on from there."""
-    for said, index in retained.items():
-        if len(said) > 2:
-            longer.setdefault(said[:-1], index)
-    told = {index: dialogues[index] for index in retained.values()}
+    for text, index in retained.items():
+        if len(text) > 2:
+            longer.setdefault(text[:-1], index)
+    retained_dialogues = {index: dialogues[index] for index in retained.values()}
     for index in range(len(texts)):
         stays = index
         while (further := longer.get(texts[stays], retained[texts[stays]])) != stays:
             stays = further
         if stays != index:
-            told.pop(index, None)
-            told[stays] = _with_personas_of(told[stays], dialogues[index])
-    return [told[index] for index in sorted(told)]
+            retained_dialogues.pop(index, None)
+            retained_dialogues[stays] = _with_personas_of(
+                retained_dialogues[stays], dialogues[index]
+            )
+    return [retained_dialogues[index] for index in sorted(retained_dialogues)]
 
 
 def _with_personas_of(dialogue: TrainingDialogue, other: TrainingDialogue) -> TrainingDialogue:

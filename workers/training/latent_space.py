@@ -169,8 +169,8 @@ def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: in
             model = LatentModel(first, second, sizes)
     own = tokenizer_files(files)
     own[ENCODER_CONFIG] = config.encode()
-    said = {"sizes": asdict(sizes), "max_tokens": max_tokens, "encoder": files.label}
-    own[SHAPE] = json.dumps(said).encode()
+    shape = {"sizes": asdict(sizes), "max_tokens": max_tokens, "encoder": files.label}
+    own[SHAPE] = json.dumps(shape).encode()
     return _space(model, tokens, max_tokens, own, files.label)
 
 
@@ -182,11 +182,11 @@ def load_latent_space(folder: Path, device: str = resources.AUTO) -> LatentSpace
     use_threads()
     with loading(opened.files, str(where)):
         own = opened.beside_weights()
-        said = json.loads(own[SHAPE])
-        model = LatentModel(new_encoder(own), new_encoder(own), LatentSizes(**said["sizes"]))
+        shape = json.loads(own[SHAPE])
+        model = LatentModel(new_encoder(own), new_encoder(own), LatentSizes(**shape["sizes"]))
         model.load_state_dict(opened.weights())
         model = model.to(where).eval()
-    return _space(model, Tokens(opened.files), said["max_tokens"], own, said["encoder"])
+    return _space(model, Tokens(opened.files), shape["max_tokens"], own, shape["encoder"])
 
 
 def _space(

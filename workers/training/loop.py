@@ -266,12 +266,12 @@ class _Training:
                 self._watch(self._progress(figures))
             except BaseException as ending:
                 raised = ending
-        told = self._agreed(
+        agreed = self._agreed(
             "" if raised is None else "abandoned" if isinstance(raised, Abandoned) else "ended"
         )
-        if not told:
+        if not agreed:
             return
-        if told == "ended":
+        if agreed == "ended":
             self._save()
         processes.helpers_wait_again()
         raise raised or Abandoned

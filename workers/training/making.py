@@ -106,7 +106,7 @@ def make(
     outcome = train(task, plan.training, work, watch)
     del task
     files: dict[str, bytes] = {}
-    told = {
+    document = {
         "about": dict(about or {}),
         "dialogues": len(dialogues),
         "pairs": len(training),
@@ -115,8 +115,8 @@ def make(
     if isinstance(plan.settings, DensitySettings):
         fit = fit_of(outcome.best, training, plan.settings.turns, plan.training.device, fitting)
         files[GAUSSIAN] = fit.to_bytes()
-        told["fit"] = {"points": fit.points, "dimensions": fit.dimensions, "rank": fit.rank}
-    return _published(work, place, {"name": place.name, "model": told}, files)
+        document["fit"] = {"points": fit.points, "dimensions": fit.dimensions, "rank": fit.rank}
+    return _published(work, place, {"name": place.name, "model": document}, files)
 
 
 def help_others(device: str) -> None:
@@ -137,7 +137,7 @@ def _task_of(
 
 
 def _published(
-    work: Path, place: Path, said: Mapping[str, Any], files: Mapping[str, bytes]
+    work: Path, place: Path, document: Mapping[str, Any], files: Mapping[str, bytes]
 ) -> Checkpoint:
     """The best checkpoint's weights, the newest one's curves, and what the recipe adds afterwards
     (``files``)."""
@@ -154,7 +154,7 @@ def _published(
         if name not in (checkpoints.WEIGHTS, checkpoints.STATE)
     ]
     own = {name: (best.folder / name).read_bytes() for name in retained}
-    return checkpoints.write(place, best.weights(), {**config, **said}, {**own, **files})
+    return checkpoints.write(place, best.weights(), {**config, **document}, {**own, **files})
 
 
 def fit_of(
@@ -168,9 +168,9 @@ def fit_of(
     ``folder``."""
     selection = load_selection(folder, device)
     inputs = [(texts_of(pair, turns), pair.response) for pair in pairs]
-    told = None if fitting is None else lambda done: fitting(done, len(inputs))
+    progress = None if fitting is None else lambda done: fitting(done, len(inputs))
     try:
-        return GaussianFit.of(selection.features(inputs, told))
+        return GaussianFit.of(selection.features(inputs, progress))
     except ValueError as error:
         raise ModelError(f"no Gaussian can be laid over the features: {error}") from error
 

@@ -79,40 +79,40 @@ class OverlapReport:
             whole, end, utterance = (
                 len({one.place for one in self.found if one.kind == kind}) for kind in CONTEXTS
             )
-            said = (
+            text = (
                 f"{len(stand):,} of {self.places:,} evaluation contexts occur in "
                 f"{len(dialogues):,} of {self.dialogues:,} training dialogues (as a whole "
                 f"{whole:,}, with their last utterances {end:,}, with a long utterance "
                 f"{utterance:,})"
             )
         else:
-            said = (
+            text = (
                 f"none of {self.places:,} evaluation contexts occurs in the {self.dialogues:,} "
                 "training dialogues"
             )
         if references := set(self.positions_with(KINDS)).difference(stand):
-            said += f"; of others a reference does: {len(references):,}"
+            text += f"; of others a reference does: {len(references):,}"
         if self.unclear:
-            said += (
+            text += (
                 f"; {len(self.unclear):,} short ones without a reference occur there, too, and "
                 "may be what anybody says"
             )
-        return said
+        return text
 
 
 def overlap(training: Sequence[TrainingDialogue], evaluation: Sequence[Place]) -> OverlapReport:
     """What the training dialogues and the evaluated contexts have in common. Linear in the text of
     both."""
     index = _Index(evaluation)
-    said = [
+    texts = [
         [normalised_characters(utterance.text) for utterance in dialogue.utterances]
         for dialogue in training
     ]
     found: dict[tuple[int, int], Overlap] = {}
     of_dialogues = (
-        one for number, letters in enumerate(said) for one in index.in_dialogue(number, letters)
+        one for number, letters in enumerate(texts) for one in index.in_dialogue(number, letters)
     )
-    for one in (*of_dialogues, *_long_utterances(said, index.contexts)):
+    for one in (*of_dialogues, *_long_utterances(texts, index.contexts)):
         key = (one.dialogue, one.place)
         known = found.get(key)
         if known is None or _rank(one) < _rank(known):
@@ -122,11 +122,13 @@ def overlap(training: Sequence[TrainingDialogue], evaluation: Sequence[Place]) -
     )
 
 
-def _long_utterances(said: Sequence[Sequence[str]], contexts: Sequence[str]) -> Iterator[Overlap]:
+def _long_utterances(
+    dialogues: Sequence[Sequence[str]], contexts: Sequence[str]
+) -> Iterator[Overlap]:
     """Whole long utterances of training dialogues anywhere in a context. All texts are letters
     only."""
     beginnings: dict[str, dict[tuple[int, str], None]] = {}
-    for dialogue, utterances in enumerate(said):
+    for dialogue, utterances in enumerate(dialogues):
         for letters in utterances:
             if len(letters) >= MIN_CHARACTERS:
                 beginnings.setdefault(letters[:MIN_CHARACTERS], {})[dialogue, letters] = None
@@ -164,25 +166,25 @@ class _Index:
                 if len(reference) >= MIN_CHARACTERS:
                     self.by_reference.setdefault(reference, []).append(index)
 
-    def in_dialogue(self, number: int, said: Sequence[str]) -> Iterator[Overlap]:
+    def in_dialogue(self, number: int, texts: Sequence[str]) -> Iterator[Overlap]:
         """What one training dialogue, whose utterances have these letters, has in common with the
         places."""
         text = ""
-        for position, letters in enumerate(said):
+        for position, letters in enumerate(texts):
             for index in self.by_reference.get(letters, ()):
                 yield Overlap("reference", number, index, len(letters))
             text += letters
             if not letters:
                 continue
-            answer = said[position + 1] if position + 1 < len(said) else ""
+            answer = texts[position + 1] if position + 1 < len(texts) else ""
             # A long context has its last letters here; a short one is all the letters since some
             # utterance's start.
-            for key in {text[-MIN_CHARACTERS:], *_short_ends(said, position)}:
+            for key in {text[-MIN_CHARACTERS:], *_short_ends(texts, position)}:
                 for index in self.by_end.get(key, ()):
-                    yield from self._at(number, index, text, said[: position + 1], answer)
+                    yield from self._at(number, index, text, texts[: position + 1], answer)
 
     def _at(
-        self, number: int, index: int, text: str, said: Sequence[str], answer: str
+        self, number: int, index: int, text: str, texts: Sequence[str], answer: str
     ) -> Iterator[Overlap]:
         """``text`` is ``said`` in one piece: the dialogue up to an utterance's end, which
         ``answer`` follows."""
@@ -196,7 +198,7 @@ class _Index:
             yield Overlap("context", number, index, len(context))
         else:
             rest, utterances = len(context), 0
-            for letters in reversed(said):
+            for letters in reversed(texts):
                 if not context.endswith(letters, 0, rest):
                     break
                 rest -= len(letters)
@@ -205,11 +207,11 @@ class _Index:
                 yield Overlap("end", number, index, len(context) - rest)
 
 
-def _short_ends(said: Sequence[str], position: int) -> Iterator[str]:
+def _short_ends(texts: Sequence[str], position: int) -> Iterator[str]:
     """The last utterances up to ``position``, one, two, …, in one piece, while they have few
     letters."""
     end = ""
-    for letters in reversed(said[: position + 1]):
+    for letters in reversed(texts[: position + 1]):
         end = letters + end
         if len(end) >= MIN_CHARACTERS:
             return

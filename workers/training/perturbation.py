@@ -47,9 +47,9 @@ def _changed(words: list[str], kind: Kind, random: np.random.Generator) -> list[
         return [word for word, is_out in zip(words, dropped, strict=True) if not is_out]
     again = _some(len(words), random)
     return [
-        said
+        repeated
         for word, is_twice in zip(words, again, strict=True)
-        for said in (word,) * (1 + is_twice)
+        for repeated in (word,) * (1 + is_twice)
     ]
 
 

@@ -45,12 +45,12 @@ def join(device: str) -> None:
         PartialState(cpu=device_for(device).type == "cpu", timeout=LONGEST_WAIT)
 
 
-def tell(said: Any, device: str) -> None:
+def tell(message: Any, device: str) -> None:
     """The first process's word to the helpers, whatever can be pickled; None lets them go. Not
     while they train."""
     if not are_several():
         return
-    _exchanged(said, device)
+    _exchanged(message, device)
     _SHARED["waiting"] = False
 
 
@@ -71,8 +71,8 @@ def let_go(device: str) -> None:
         tell(None, device)
 
 
-def _exchanged(said: Any, device: str) -> Any:
+def _exchanged(message: Any, device: str) -> Any:
     from accelerate.utils import broadcast_object_list
 
     join(device)
-    return broadcast_object_list([said])[0]
+    return broadcast_object_list([message])[0]

@@ -268,13 +268,13 @@ def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
         model = SelectionModel(_without_pooler(loaded), shape)
     own = tokenizer_files(files)
     own[ENCODER_CONFIG] = loaded.config.to_json_string(use_diff=False).encode()
-    said = {
+    document = {
         "turn": turn_id,
         "max_tokens": shape.max_tokens,
         "first_only": shape.first_only,
         "encoder": files.label,
     }
-    own[SHAPE] = json.dumps(said).encode()
+    own[SHAPE] = json.dumps(document).encode()
     return _selection(model, tokens, turn_id, own, files.label)
 
 
@@ -286,12 +286,12 @@ def load_selection(folder: Path, device: str = resources.AUTO) -> Selection:
     use_threads()
     with loading(opened.files, str(where)):
         own = opened.beside_weights()
-        said = json.loads(own[SHAPE])
-        shape = SelectionShape(said["max_tokens"], said["first_only"])
+        document = json.loads(own[SHAPE])
+        shape = SelectionShape(document["max_tokens"], document["first_only"])
         model = SelectionModel(_without_pooler(new_encoder(own)), shape)
         model.load_state_dict(opened.weights())
     tokens = Tokens(opened.files)
-    return _selection(model.to(where).eval(), tokens, said["turn"], own, said["encoder"])
+    return _selection(model.to(where).eval(), tokens, document["turn"], own, document["encoder"])
 
 
 def tokens_together(device: torch.device) -> int:

@@ -76,11 +76,11 @@ def _groups(dialogues: Sequence[TrainingDialogue]) -> list[list[int]]:
 
 
 def _versions_share(dialogue: TrainingDialogue) -> Iterator[str]:
-    said = [normalised_characters(utterance.text) for utterance in dialogue.utterances]
+    texts = [normalised_characters(utterance.text) for utterance in dialogue.utterances]
     # A dialogue of short lines has no long one; told twice in the same words it is still the same.
-    yield "\n".join(said)
-    yield from (letters for letters in said if len(letters) >= MIN_CHARACTERS)
-    for before, after in pairwise(said):
+    yield "\n".join(texts)
+    yield from (letters for letters in texts if len(letters) >= MIN_CHARACTERS)
+    for before, after in pairwise(texts):
         # Both are needed: what is long alone has been told above.
         if before and after and len(before) + len(after) >= MIN_CHARACTERS:
             yield f"{before}\n{after}"
@@ -91,7 +91,9 @@ def signature_of(dialogues: Iterable[TrainingDialogue]) -> str:
     count: another name of a dialogue trains no other model."""
     digest = hashlib.sha256()
     for dialogue in dialogues:
-        said = [[utterance.speaker, utterance.text] for utterance in dialogue.utterances]
-        line = json.dumps([said, dialogue.personas], ensure_ascii=False, separators=(",", ":"))
+        utterances = [[utterance.speaker, utterance.text] for utterance in dialogue.utterances]
+        line = json.dumps(
+            [utterances, dialogue.personas], ensure_ascii=False, separators=(",", ":")
+        )
         digest.update(line.encode("utf-8") + b"\n")
     return digest.hexdigest()

@@ -11,5 +11,5 @@ import numpy as np
 def stream(seed: int, *names: str) -> np.random.Generator:
     """The same seed and names give the same numbers in every process, whatever else is computed and
     in which order."""
-    told = json.dumps([seed, *names]).encode()
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(told).digest()))
+    document = json.dumps([seed, *names]).encode()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(document).digest()))

@@ -58,11 +58,11 @@ def dialogues_to_train_on(
     if not found["dialogues"] or training.overlap_rule == Rule.ALLOW:
         return dialogues
     if training.overlap_rule == Rule.REFUSE:
-        said = "; ".join(
+        overlaps = "; ".join(
             f"{one['corpus']}: {one['said']}" for one in found["corpora"] if one["contexts"]
         )
         raise DataRefused(
-            f"the training data holds what metrics are evaluated on. {said}. Leave those "
+            f"the training data holds what metrics are evaluated on. {overlaps}. Leave those "
             "dialogues out (--leave-out-overlap), or train on them all the same (--allow-overlap)"
         )
     left_out = set(found["dialogues"])

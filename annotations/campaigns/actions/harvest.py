@@ -101,14 +101,18 @@ def dialogue_of(chat: Room) -> DialogueRecord:
     Of a dialogue with an odd number of lines, the last one of A's answers nothing and stands in no
     turn.
     """
-    said = [Utterance(line.speaker, line.text) for line in chat.lines.all()]
-    answers = [place for place, utterance in enumerate(said) if utterance.speaker == TARGET_SPEAKER]
+    utterances = [Utterance(line.speaker, line.text) for line in chat.lines.all()]
+    answers = [
+        place for place, utterance in enumerate(utterances) if utterance.speaker == TARGET_SPEAKER
+    ]
     return DialogueRecord(
         id=f"dialogue-{chat.number}",
         persona=tuple(chat.persona_b),
         partner_persona=tuple(chat.persona_a),
         turns=tuple(
-            TurnRecord(number, context=tuple(said[:place]), references=(said[place].text,))
+            TurnRecord(
+                number, context=tuple(utterances[:place]), references=(utterances[place].text,)
+            )
             for number, place in enumerate(answers)
         ),
     )

@@ -156,10 +156,10 @@ class SkipForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        said = [text for name in ("reason", "words") if (text := cleaned.get(name, ""))]
-        if not said and not self.errors:
+        texts = [text for name in ("reason", "words") if (text := cleaned.get(name, ""))]
+        if not texts and not self.errors:
             self.add_error("words", _("Say why you skip it."))
-        cleaned["why"] = ": ".join(said)
+        cleaned["why"] = ": ".join(texts)
         if len(cleaned["why"]) > LONGEST_SKIP_REASON:
             self.add_error(
                 "words", _("Say it in at most %(n)s characters.") % {"n": LONGEST_SKIP_REASON}

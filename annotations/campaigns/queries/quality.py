@@ -139,12 +139,12 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
         one = _Judged(item, role, lowest, highest, slot is not None)
         by_rater[rater].append(one)
         by_assignment[pk] = one
-    said = (
+    judged_rows = (
         RatingRevision.objects.filter(assignment__participation__campaign=campaign)
         .order_by("number")
         .values_list("assignment_id", "number", "score", "active_ms", "flagged")
     )
-    for assignment, number, score, active_ms, flagged in said:
+    for assignment, number, score, active_ms, flagged in judged_rows:
         one = by_assignment.get(assignment)
         if one is None:
             continue

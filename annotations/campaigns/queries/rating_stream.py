@@ -154,14 +154,14 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def _conversations(assignments: list[int]) -> dict[int, tuple[tuple[str, str], ...]]:
-    said = (
+    messages = (
         Message.objects.filter(conversation__assignment__in=assignments, state=Message.State.DONE)
         .order_by("conversation__assignment_id", "number")
         .values_list("conversation__assignment_id", "speaker", "text")
     )
     return {
         assignment: tuple((speaker, text) for _, speaker, text in group)
-        for assignment, group in itertools.groupby(said, key=lambda row: row[0])
+        for assignment, group in itertools.groupby(messages, key=lambda row: row[0])
     }
 
 

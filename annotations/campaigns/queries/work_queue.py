@@ -143,7 +143,7 @@ def _view(
 def _turn_part(item: Item) -> Part:
     own = item.response.text if item.response is not None else ""
     text = str(item.texts[0]) if item.texts else own
-    history = tuple(Line(speaker, said) for speaker, said in item.turn.context)
+    history = tuple(Line(speaker, words) for speaker, words in item.turn.context)
     return Part(1, (*history, Line("B", text, judged=True, place=1)))
 
 
@@ -163,19 +163,21 @@ def _dialogue_parts(
             if place < len(item.texts)
             else answers.get((item.system_id or 0, turn.pk), "")
         )
-        lines = [Line(speaker, said, given=speaker == "B" and place > 0) for speaker, said in news]
+        lines = [
+            Line(speaker, words, given=speaker == "B" and place > 0) for speaker, words in news
+        ]
         parts.append(Part(place + 1, (*lines, Line("B", text, judged=True, place=place + 1))))
         shown = context
     return tuple(parts)
 
 
 def _chat_view(view: ItemView, assignment: Assignment) -> ItemView:
-    said = Message.objects.filter(
+    messages = Message.objects.filter(
         conversation__assignment=assignment, state=Message.State.DONE
     ).order_by("number")
     lines: list[Line] = []
     judged = 0
-    for message in said:
+    for message in messages:
         judged += message.speaker == "B"
         lines.append(Line(message.speaker, message.text, message.speaker == "B", place=judged))
     return ItemView(

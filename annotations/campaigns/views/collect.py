@@ -151,7 +151,7 @@ def room_say(request: HttpRequest, participation: Participation, public_id: str)
     if not form.is_valid():
         return _unsaid(request, participation, found, form, 422)
     try:
-        said = rooms.say(
+        message = rooms.say(
             participation, public_id, form.cleaned_data["text"], form.cleaned_data["key"]
         )
     except OutOfTurn:
@@ -163,7 +163,7 @@ def room_say(request: HttpRequest, participation: Participation, public_id: str)
         form.add_error(None, _("This dialogue has ended. Your last text was not stored."))
         return _unsaid(request, participation, found, form, 409)
     if wants_json(request):
-        return JsonResponse({"stored": True, "open": said.room.state == Room.State.TALKING})
+        return JsonResponse({"stored": True, "open": message.room.state == Room.State.TALKING})
     return redirect("room", participation.campaign.slug, public_id)
 
 

@@ -31,7 +31,7 @@ class Command(ConsoleCommand):
             raise CommandError(f"{to} is a folder: name a file")
         with tqdm(total=0, unit="row", file=self.stderr._out, disable=None) as bar:
 
-            def told(what: str, done: int, total: int) -> None:
+            def report_progress(what: str, done: int, total: int) -> None:
                 bar.total = total
                 bar.set_description(what, refresh=False)
                 bar.update(done - bar.n)
@@ -40,7 +40,7 @@ class Command(ConsoleCommand):
                 bar.write(words, file=self.stderr._out)
 
             try:
-                made = making.make(to, options["with_models"], told, waits)
+                made = making.make(to, options["with_models"], report_progress, waits)
             except OSError as fault:
                 at = f"{fault.filename}: " if str(fault.filename or to) != str(to) else ""
                 raise CommandError(

@@ -29,7 +29,7 @@ class Command(ConsoleCommand):
         file: Path = options["file"]
         with tqdm(total=0, unit="", unit_scale=True, file=self.stderr._out, disable=None) as bar:
 
-            def told(what: str, done: int, total: int) -> None:
+            def report_progress(what: str, done: int, total: int) -> None:
                 bar.total = total
                 bar.set_description(what or "checking", refresh=False)
                 bar.update(done - bar.n)
@@ -38,7 +38,7 @@ class Command(ConsoleCommand):
                 bar.write(words, file=self.stderr._out)
 
             try:
-                done = restoring.restore(file, options["replace"], told, waits)
+                done = restoring.restore(file, options["replace"], report_progress, waits)
             except (restoring.Refused, ArchiveError) as fault:
                 raise CommandError(f"{file}: {fault}") from None
             except OSError as fault:

@@ -321,8 +321,8 @@ def _reason(metric: Configuration | None, runs: Sequence[MetricRun], hides_reaso
         return "the metric failed on this system"
     if present.state != MetricRun.State.DONE:
         return "not computed yet"
-    said = "" if hides_reasons else present.system_reason
-    return said or "no turn of these dialogues has a score"
+    reason = "" if hides_reasons else present.system_reason
+    return reason or "no turn of these dialogues has a score"
 
 
 def _places(

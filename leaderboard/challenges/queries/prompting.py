@@ -41,17 +41,17 @@ def dialogues_to_ask(submission: Submission) -> list[int]:
         asked=Count("turns", distinct=True), said=Count("turns", filter=answered, distinct=True)
     )
     rows = dialogues.order_by("position").values_list("pk", "asked", "said")
-    return [pk for pk, requested, said in rows if said < requested]
+    return [pk for pk, requested, done in rows if done < requested]
 
 
 def waiting_turns(submission: Submission, dialogue_pk: int) -> tuple[str, list[WaitingTurn]]:
     """The dialogue's id, and its turns that have no answer yet, in order, each with the gold
     history."""
     dialogue = Dialogue.objects.get(pk=dialogue_pk)
-    said = GeneratedResponse.objects.filter(
+    answered = GeneratedResponse.objects.filter(
         submission=submission, turn__dialogue=dialogue_pk
     ).values("turn")
-    turns = Turn.objects.filter(dialogue=dialogue_pk).exclude(pk__in=said).order_by("number")
+    turns = Turn.objects.filter(dialogue=dialogue_pk).exclude(pk__in=answered).order_by("number")
     return dialogue.external_id, [
         WaitingTurn(turn.pk, turn.number, _place(dialogue, turn)) for turn in turns
     ]

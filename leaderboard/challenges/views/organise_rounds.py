@@ -136,21 +136,21 @@ def _button(
 
 
 def _published_text(count: int) -> str:
-    said = ngettext(
+    text = ngettext(
         "%(count)s system is on the corpus's pages now.",
         "%(count)s systems are there now.",
         count,
     )
-    return said % {"count": count}
+    return text % {"count": count}
 
 
 def _withheld_text(count: int) -> str:
-    said = ngettext(
+    text = ngettext(
         "%(count)s system was taken off the corpus's pages.",
         "%(count)s systems were taken off.",
         count,
     )
-    return said % {"count": count}
+    return text % {"count": count}
 
 
 def _opened_text(round: Round) -> str:
@@ -163,10 +163,10 @@ def _opened_text(round: Round) -> str:
 
 
 def _re_evaluated_text(count: int) -> str:
-    said = ngettext(
+    text = ngettext(
         "%(count)s submission is scored again.", "%(count)s submissions are scored again.", count
     )
-    return said % {"count": count}
+    return text % {"count": count}
 
 
 round_unveil = _button(

@@ -191,14 +191,14 @@ def team_member_remove(request: HttpRequest, public_id: str) -> HttpResponse:
     try:
         if form.cleaned_data["ban"]:
             teams.ban(challenge, user, reason, request.user)
-            said = _("%(member)s is removed and banned from the challenge.")
+            message = _("%(member)s is removed and banned from the challenge.")
         else:
             teams.remove_member(team, user, request.user, reason)
-            said = _("%(member)s is removed, and the team's link is revoked.")
+            message = _("%(member)s is removed, and the team's link is revoked.")
     except (Refused, teams.CannotJoin) as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, said % {"member": user.get_username()})
+        messages.success(request, message % {"member": user.get_username()})
     still_there = organising.find_team(public_id) is not None
     address = reverse("challenge-teams", args=[challenge.slug])
     return redirect(f"{address}?team={public_id}" if still_there else address)
@@ -236,14 +236,14 @@ def challenge_bans(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _press(
-    request: HttpRequest, submission: Submission, action: Callable[[], Any], said: str
+    request: HttpRequest, submission: Submission, action: Callable[[], Any], message: str
 ) -> HttpResponse:
     try:
         action()
     except (Refused, CannotDo) as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, said)
+        messages.success(request, message)
     return redirect(_back(request, submission))
 
 
@@ -277,13 +277,13 @@ def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 def _button(
-    action: Callable[[Submission, HttpRequest], Any], said: Any
+    action: Callable[[Submission, HttpRequest], Any], message: Any
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
     def pressed(request: HttpRequest, public_id: str) -> HttpResponse:
         submission = submission_or_404(request.user, public_id)
-        return _press(request, submission, lambda: action(submission, request), said())
+        return _press(request, submission, lambda: action(submission, request), message())
 
     return pressed
 

@@ -88,14 +88,14 @@ def team_invitation(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if request.POST.get("action") == "revoke":
             teams.revoke_invitation(own, request.user)
-            said = _("The link is revoked. Nobody can join until you make a new one.")
+            message = _("The link is revoked. Nobody can join until you make a new one.")
         else:
             teams.renew_invitation(own, request.user)
-            said = _("There is a new link. The old one lets nobody in any more.")
+            message = _("There is a new link. The old one lets nobody in any more.")
     except teams.CannotJoin as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, said)
+        messages.success(request, message)
     return redirect("team", slug)
 
 

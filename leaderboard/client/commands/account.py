@@ -65,15 +65,15 @@ def _login(options: argparse.Namespace) -> int:
     if options.username:
         logged_in = Credentials(server, _token_for(server, options), was_made=True)
         with _revoked_on_failure(logged_in):
-            said = _verified_and_stored(logged_in)
+            answer = _verified_and_stored(logged_in)
     else:
         logged_in = Credentials(
             server, credentials.checked_token(_secret("Token: ", options.stdin))
         )
-        said = _verified_and_stored(logged_in)
+        answer = _verified_and_stored(logged_in)
     if replaced is not None and replaced.token != logged_in.token:
         _revoke_replaced(replaced)
-    terminal.say(said)
+    terminal.say(answer)
     return 0
 
 

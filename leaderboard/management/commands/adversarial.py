@@ -79,11 +79,11 @@ class Command(ConsoleCommand):
                     f"{options['corpus']} holds no conversation: nobody answers anybody in it"
                 )
             with tqdm(total=0, unit="text", file=self.stderr._out, disable=None) as bar:
-                told = _progress(bar)
+                progress = _progress(bar)
                 document = {
                     "data": data,
                     **adversarial_check(
-                        configurations, dialogues, options["seed"], options["pairs"], told
+                        configurations, dialogues, options["seed"], options["pairs"], progress
                     ),
                 }
         except REFUSALS as refusal:
@@ -115,9 +115,9 @@ def _conversations(text: str) -> tuple[dict[str, str], list[TrainingDialogue]]:
 
 
 def _progress(bar: Any) -> Any:
-    def told(configuration: Configuration, done: int, of: int) -> None:
+    def report(configuration: Configuration, done: int, of: int) -> None:
         bar.set_description_str(configuration.text)
         bar.total, bar.n = of, done
         bar.refresh()
 
-    return told
+    return report

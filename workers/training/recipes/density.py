@@ -161,12 +161,12 @@ class DensityTask:
         return self.selection.model
 
     def settings(self) -> Mapping[str, Any]:
-        told = {
+        settings_found = {
             name: value
             for name, value in asdict(self._settings).items()
             if _ADDED.get(name, ...) != value
         }
-        return {**told, "encoder": self.selection.encoder}
+        return {**settings_found, "encoder": self.selection.encoder}
 
     def files(self) -> Mapping[str, bytes]:
         return self.selection.files
