@@ -118,19 +118,19 @@ class WholeDialogue(Schema):
     turns: list[TurnOut] = Field(description="In order, each with the systems' responses.")
 
 
-def version_of(request: HttpRequest, slug: str, wish: VersionParams) -> CorpusVersion:
+def version_of(request: HttpRequest, slug: str, params: VersionParams) -> CorpusVersion:
     """Raises ``Refused`` (404) for a corpus that does not exist for this caller."""
     try:
-        return queries.visible_version(request.user, slug, wish.version)
+        return queries.visible_version(request.user, slug, params.version)
     except queries.NotFound:
         raise Refused(
             404, "There is no such corpus, or you may not see it.", code="corpus"
         ) from None
 
 
-def aspect_of(version: CorpusVersion, wish: str | None) -> str:
+def aspect_of(version: CorpusVersion, params: str | None) -> str:
     try:
-        return queries.resolve_aspect(version, wish)
+        return queries.resolve_aspect(version, params)
     except queries.NotFound as unknown:
         raise Refused(
             422,
@@ -173,9 +173,9 @@ def _newest(corpus: Corpus) -> dict[str, Any]:
     summary="A corpus",
 )
 def get_corpus(
-    request: HttpRequest, place: Path[CorpusPath], wish: Query[VersionParams]
+    request: HttpRequest, place: Path[CorpusPath], params: Query[VersionParams]
 ) -> dict[str, Any]:
-    return _document(version_of(request, place.slug, wish))
+    return _document(version_of(request, place.slug, params))
 
 
 def _document(version: CorpusVersion) -> dict[str, Any]:
@@ -202,10 +202,13 @@ def _document(version: CorpusVersion) -> dict[str, Any]:
     summary="Systems of a corpus",
 )
 def list_systems(
-    request: HttpRequest, place: Path[CorpusPath], wish: Query[VersionParams], paging: Query[Paging]
+    request: HttpRequest,
+    place: Path[CorpusPath],
+    params: Query[VersionParams],
+    paging: Query[Paging],
 ) -> dict[str, Any]:
     """Systems of a round are not among them before its organisers publish them."""
-    version = version_of(request, place.slug, wish)
+    version = version_of(request, place.slug, params)
     return page_of(queries.shown_systems(version), "position", paging, _system, version.number)
 
 
@@ -221,9 +224,12 @@ def _system(system: System) -> dict[str, Any]:
     summary="Dialogues of a corpus",
 )
 def list_dialogues(
-    request: HttpRequest, place: Path[CorpusPath], wish: Query[VersionParams], paging: Query[Paging]
+    request: HttpRequest,
+    place: Path[CorpusPath],
+    params: Query[VersionParams],
+    paging: Query[Paging],
 ) -> dict[str, Any]:
-    version = version_of(request, place.slug, wish)
+    version = version_of(request, place.slug, params)
     return page_of(
         queries.dialogues_with_counts(version), "position", paging, _dialogue_line, version.number
     )
@@ -245,9 +251,9 @@ class DialoguePath(CorpusPath):
     summary="A dialogue with the systems' responses",
 )
 def get_dialogue(
-    request: HttpRequest, place: Path[DialoguePath], wish: Query[VersionParams]
+    request: HttpRequest, place: Path[DialoguePath], params: Query[VersionParams]
 ) -> dict[str, Any]:
-    version = version_of(request, place.slug, wish)
+    version = version_of(request, place.slug, params)
     dialogue = queries.dialogue_at(version, place.position)
     if dialogue is None:
         raise Refused(404, "The corpus has no dialogue at this place.")

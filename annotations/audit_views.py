@@ -29,14 +29,14 @@ MAX_PARAM_LENGTH = 200
 @require_safe
 @organisers_page("home", _("only organisers read the log"))
 def audit(request: HttpRequest) -> HttpResponse:
-    wish = _wish(request)
+    params = _params(request)
     if "download" in request.GET:
-        return _file(wish, request.GET["download"])
-    stretch = queries.stretch(wish, _key(request, "before"), _key(request, "after"))
-    requested = {name: value for name, value in vars_of(wish).items() if value}
+        return _file(params, request.GET["download"])
+    stretch = queries.stretch(params, _key(request, "before"), _key(request, "after"))
+    requested = {name: value for name, value in vars_of(params).items() if value}
     context = {
         "section": "audit",
-        "wish": wish,
+        "params": params,
         "choices": queries.choices(),
         "entries": [(entry, detail_items(entry.details)) for entry in stretch.entries],
         "older": urlencode({**requested, "before": stretch.older}) if stretch.older else "",
@@ -50,7 +50,7 @@ def vars_of(params: Params) -> dict[str, str]:
     return {name: getattr(params, name) for name in params.__slots__}
 
 
-def _wish(request: HttpRequest) -> Params:
+def _params(request: HttpRequest) -> Params:
     """What cannot stand in the log finds nothing; a NUL would be an error of the database."""
     return Params(
         **{

@@ -94,14 +94,14 @@ def many_pools() -> list[Pool]:
 # --- replays --------------------------------------------------------------------------------------
 
 
-def courses(pool: Pool, adaptive: bool, wish: Params, replays: int, workers: int) -> list[Course]:
-    once = partial(_one, pool, adaptive, wish)
+def courses(pool: Pool, adaptive: bool, params: Params, replays: int, workers: int) -> list[Course]:
+    once = partial(_one, pool, adaptive, params)
     with ProcessPoolExecutor(workers) as executor:
         return list(executor.map(once, range(replays), chunksize=max(replays // (4 * workers), 1)))
 
 
-def _one(pool: Pool, adaptive: bool, wish: Params, seed: int) -> Course:
-    return replay(pool, adaptive, seed, target=wish[0], value=wish[1])
+def _one(pool: Pool, adaptive: bool, params: Params, seed: int) -> Course:
+    return replay(pool, adaptive, seed, target=params[0], value=params[1])
 
 
 def ratings_to_the_order(pool: Pool, found: list[Course], limit: int = 0) -> Numbers:
@@ -143,13 +143,13 @@ def compare(pool: Pool, wishes: list[Params], limit: int, options: argparse.Name
         spread = 1.96 * wrong.std(axis=0, ddof=1) / np.sqrt(len(wrong))
         mean, done = wrong.mean(axis=0), found[0].done
         lines.append(Line(way, done[2:], mean[2:], (mean - spread)[2:], (mean + spread)[2:]))
-        for wish in wishes:
-            reached = courses(pool, adaptive, wish, options.replays, options.workers)
+        for params in wishes:
+            reached = courses(pool, adaptive, params, options.replays, options.workers)
             met = sum(course.stop is not None for course in reached)
             words = (
-                f"{wish[1]:g} % of pairs apart"
-                if wish[0] == "pairs"
-                else f"intervals of {wish[1]:g}"
+                f"{params[1]:g} % of pairs apart"
+                if params[0] == "pairs"
+                else f"intervals of {params[1]:g}"
             )
             remark = "" if met == len(reached) else f"  (met in {met} of {len(reached)})"
             print(

@@ -186,8 +186,8 @@ def _plan(site: Any, plan: dict[str, Any], number: int) -> Path:
     folder = site.folder / f"plan-{number}"
     folder.mkdir(exist_ok=True)
     files = responses_files(CorpusVersion.objects.get(corpus__slug=TASK), time.time_ns() % 2**31)
-    for wish in plan["uploads"]:
-        (folder / f"{wish['file']}.jsonl").write_bytes(next(files))
+    for order in plan["uploads"]:
+        (folder / f"{order['file']}.jsonl").write_bytes(next(files))
     plan["page"] = f"/challenges/{CHALLENGE}/rounds/{ROUND}/submit/"
     plan["api"] = f"/api/v1/challenges/{CHALLENGE}/rounds/{ROUND}/submissions"
     (folder / "plan.json").write_text(json.dumps(plan))

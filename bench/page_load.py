@@ -71,7 +71,7 @@ def quantile(values: list[float], q: float) -> float:
     return ordered[min(len(ordered) - 1, int(q * len(ordered)))]
 
 
-def wishes(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
+def requests_at_random(seed: int, metrics: list[str]) -> Iterator[tuple[str, str]]:
     """(page, address) without end."""
     draw = random.Random(seed)
     corpus = f"/corpora/{SLUG}"
@@ -311,7 +311,7 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
     from django.db import connections
 
     metrics = choose(version)
-    stream = wishes(0, metrics)
+    stream = requests_at_random(0, metrics)
     sample = sorted({next(stream)[1] for _ in range(300)})
     spent = computed_beforehand(sample)
     print(f"computed in {spent:.0f} s; {len(sample)} addresses")
@@ -325,10 +325,12 @@ def measure(home: Path, version: Any, rate: float, seconds: float) -> bool:
             if status != 200 or waits(body):
                 print(f"not ready: {address} ({status})")
         # As a site that has been up for a while
-        at_a_rate(port, rate, seconds / 2, wishes(2, metrics), 3, known)
+        at_a_rate(port, rate, seconds / 2, requests_at_random(2, metrics), 3, known)
         before, ticks_before = processor_seconds(pid), ticks()
         asked: list[str] = []
-        took = at_a_rate(port, rate, seconds, noted(wishes(1, metrics), asked), 2, known)
+        took = at_a_rate(
+            port, rate, seconds, noted(requests_at_random(1, metrics), asked), 2, known
+        )
         print(f"{len(set(asked))} different addresses in {len(asked)} requests")
         machine = (
             f"load average {os.getloadavg()[0]:.1f}; {share_stolen(ticks_before):.1%} taken by "

@@ -198,8 +198,8 @@ def _names(lines: Sequence[Line], y: Callable[[float], float]) -> list[str]:
     order = sorted(range(len(lines)), key=lambda number: y(lines[number].up[-1]))
     places: list[float] = []
     for number in order:
-        wish = y(lines[number].up[-1]) + 4
-        places.append(max(wish, places[-1] + BETWEEN_NAMES) if places else wish)
+        wanted = y(lines[number].up[-1]) + 4
+        places.append(max(wanted, places[-1] + BETWEEN_NAMES) if places else wanted)
     over = max(0.0, places[-1] - (HEIGHT - BOTTOM))
     parts = []
     for number, place in zip(order, places, strict=True):

@@ -26,7 +26,7 @@ from dialeval_site.account_actions import change_email
 from dialeval_site.account_forms import EmailForm, SignUpForm
 from dialeval_site.backends import GUESS_SECONDS
 from dialeval_site.demo import accounts_on_this_site
-from dialeval_site.reauthentication import is_sure, page_with
+from dialeval_site.reauthentication import is_reauthenticated, page_with
 from dialeval_site.two_factor_views import log_in_with_code
 from leaderboard.challenges.queries.challenges import memberships_of
 
@@ -133,7 +133,7 @@ def account(request: HttpRequest) -> HttpResponse:
             raise PermissionDenied(
                 _("this log-in is shared by all visitors of the demo and cannot be changed")
             )
-        if is_sure(request, form):
+        if is_reauthenticated(request, form):
             change_email(request.user, form.cleaned_data["email"])
             messages.success(
                 request,

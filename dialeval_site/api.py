@@ -84,7 +84,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_what_nobody_hears(source: str, data: Any, request: HttpRequest) -> None:
     """A field that is misspelt, or sent twice where one is meant: as in JSON bodies an error, not a
-    wish unheard."""
+    params unheard."""
     match = request.resolver_match
     known = _fields_of()[match.route if match else "", request.method or ""]
     errors = [
@@ -198,7 +198,7 @@ def _path(loc: tuple[str | int, ...]) -> str:
     no client knows."""
     source, *rest = loc
     source = "form" if source == "file" else source  # a form's part, to who sends it
-    if len(rest) > 1 and rest[0] in ("wish", "paging", "place", "version_wish"):
+    if len(rest) > 1 and rest[0] in ("params", "paging", "place", "version_params"):
         rest = rest[1:]
     return ".".join(str(part) for part in (source, *rest))[:200]
 

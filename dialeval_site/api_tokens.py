@@ -91,11 +91,11 @@ class Me(Schema):
     summary="Make a token with your password",
     openapi_extra=refusals(401),
 )
-def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
+def make_token(request: HttpRequest, params: TokenIn) -> Status[Any]:
     """After five wrong passwords for a name within ten minutes no further ones are tried from the
     same address."""
     address = rates.address_of(request)
-    name_here = f"{wish.username.casefold()} {address}"
+    name_here = f"{params.username.casefold()} {address}"
     if (
         rates.so_far("guess", name_here, GUESS_SECONDS) >= GUESSES_OF_A_NAME
         or rates.so_far("guesses", address, GUESS_SECONDS) >= GUESSES_OF_AN_ADDRESS
@@ -106,15 +106,15 @@ def make_token(request: HttpRequest, wish: TokenIn) -> Status[Any]:
             code="guesses",
             retry=GUESS_SECONDS,
         )
-    user = authenticate(request, username=wish.username, password=wish.password)
+    user = authenticate(request, username=params.username, password=params.password)
     if user is None and (waiting := getattr(request, "waits_for_code", None)) is not None:
-        user = _with_code(waiting, wish.code)
+        user = _with_code(waiting, params.code)
     if user is None:
         rates.counted("guess", name_here, GUESS_SECONDS)
         rates.counted("guesses", address, GUESS_SECONDS)
         raise Refused(401, _("Name and password do not belong together."), code="password")
     try:
-        row, token = tokens.make(user, wish.name, wish.scopes, wish.days)
+        row, token = tokens.make(user, params.name, params.scopes, params.days)
     except tokens.NotMade as refusal:
         errors = [{"field": f"body.{refusal.field}", "message": refusal.message}]
         raise Refused(422, refusal.message, code=refusal.field, errors=errors) from None

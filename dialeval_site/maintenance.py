@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep", "leaderboard.tasks.sweep")
 SWEEP_TASK = "dialeval_site.tasks.sweep"
-UPKEEP_SECONDS = 3600
+MAINTENANCE_SECONDS = 3600
 """Nobody waits for it: a worker that is busy now may take it up until the next one is asked for."""
 
 
@@ -53,9 +53,9 @@ class MaintenanceTimer(bootsteps.StartStopStep):
             if (
                 requested
                 and time.monotonic() >= refresh_is_due
-                and _ask_for(app, (SWEEP_TASK,), UPKEEP_SECONDS)
+                and _ask_for(app, (SWEEP_TASK,), MAINTENANCE_SECONDS)
             ):
-                refresh_is_due = time.monotonic() + UPKEEP_SECONDS
+                refresh_is_due = time.monotonic() + MAINTENANCE_SECONDS
             self.stopping.wait(settings.MAINTENANCE_SECONDS)
 
 

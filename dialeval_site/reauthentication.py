@@ -19,7 +19,7 @@ from dialeval_site import two_factor
 from dialeval_site.backends import GUESS_SECONDS, password_is
 
 
-def is_sure(request: HttpRequest, form: forms.Form) -> bool:
+def is_reauthenticated(request: HttpRequest, form: forms.Form) -> bool:
     """Whether the form is sound, its password right and its code, where it asks for one; else the
     form says what is wrong. The code is used up only where the password was right."""
     if not form.is_valid() or not password_fits(request, form):

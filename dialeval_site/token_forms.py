@@ -51,7 +51,7 @@ class TokenForm(AsksWhoIsThere):
         self.fields["scopes"].error_messages["required"] = _("Choose at least one.")
 
     @property
-    def wish(self) -> dict[str, Any]:
+    def params(self) -> dict[str, Any]:
         """What a sound form asks for."""
         return {name: self.cleaned_data[name] for name in ("name", "scopes", "days")}
 
@@ -60,7 +60,7 @@ class TokenForm(AsksWhoIsThere):
         cleaned = super().clean() or {}
         if not self.errors.keys() & {"name", "scopes", "days"}:
             try:
-                check(self.user, **self.wish)
+                check(self.user, **self.params)
             except NotMade as refusal:
                 self.add_error(refusal.field, refusal.message)
         return cleaned

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotations.page import own_form
 from dialeval_site import tokens as token_rows
 from dialeval_site.api_pages import pages_of
-from dialeval_site.reauthentication import is_sure, page_with
+from dialeval_site.reauthentication import is_reauthenticated, page_with
 from dialeval_site.token_forms import TokenForm
 
 
@@ -31,10 +31,10 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, TokenForm(user=request.user))
     form = TokenForm(request.POST, user=request.user)
-    if not is_sure(request, form):
+    if not is_reauthenticated(request, form):
         return _page(request, form)
     try:
-        row, token = token_rows.make(request.user, **form.wish)
+        row, token = token_rows.make(request.user, **form.params)
     except token_rows.NotMade as refusal:
         form.add_error(refusal.field, refusal.message)
         return _page(request, form)

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_http_methods
 from annotations.accounts import is_demo_account
 from annotations.page import own_form
 from dialeval_site import second_step, two_factor
-from dialeval_site.reauthentication import is_sure, page_with, password_fits
+from dialeval_site.reauthentication import is_reauthenticated, page_with, password_fits
 from dialeval_site.two_factor_forms import CodeForm, ReauthenticationForm, SetUpForm
 from dialeval_site.two_factor_rule import needs_two_factor
 
@@ -132,7 +132,7 @@ def own_two_factor(request: HttpRequest) -> HttpResponse:
 @_not_of_the_demo
 def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
     form = ReauthenticationForm(request.POST, prefix="codes")
-    if not is_sure(request, form):
+    if not is_reauthenticated(request, form):
         return _page(request, codes_form=form)
     return _page(request, codes=two_factor.renew_codes(request.user))
 
@@ -143,7 +143,7 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
 @_not_of_the_demo
 def turn_two_factor_off(request: HttpRequest) -> HttpResponse:
     form = ReauthenticationForm(request.POST, prefix="off")
-    if not is_sure(request, form):
+    if not is_reauthenticated(request, form):
         return _page(request, off_form=form)
     two_factor.turn_off(request.user)
     messages.success(request, _("Two-factor log-in is off: the password alone logs you in."))

@@ -123,14 +123,14 @@ def get_correlations(
     request: HttpRequest,
     response: HttpResponse,
     place: Path[CorpusPath],
-    wish: Query[CorrelationParams],
+    params: Query[CorrelationParams],
 ) -> Any:
     """What the metric leaderboard shows. It is computed when the data change and kept. Where
     nothing is stored yet the answer is 202: ask again."""
-    version = version_of(request, place.slug, wish)
-    aspect = aspect_of(version, wish.aspect)
+    version = version_of(request, place.slug, params)
+    aspect = aspect_of(version, params.aspect)
     try:
-        found = look(version, "correlations", aspect=aspect, systems=wish.systems)
+        found = look(version, "correlations", aspect=aspect, systems=params.systems)
     except NotFound as unknown:
         raise Refused(
             422,
@@ -141,7 +141,7 @@ def get_correlations(
     answer = found.answer
     if answer is None:
         return not_yet(found, response)
-    levels = queries.CORRELATION_LEVELS if wish.level == "all" else (wish.level,)
+    levels = queries.CORRELATION_LEVELS if params.level == "all" else (params.level,)
     return {
         **answer,
         "rows": [row for row in answer["rows"] if row["level"] in levels],
@@ -199,14 +199,14 @@ def get_agreement(
     request: HttpRequest,
     response: HttpResponse,
     place: Path[CorpusPath],
-    wish: Query[AgreementParams],
+    params: Query[AgreementParams],
 ) -> Any:
     """Raters are named as pages name them: rater 1, rater 2, … Where nothing is stored yet the
     answer is 202."""
-    version = version_of(request, place.slug, wish)
-    aspect = aspect_of(version, wish.aspect)
+    version = version_of(request, place.slug, params)
+    aspect = aspect_of(version, params.aspect)
     rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
-    level = wish.level or (rated[0] if rated else "turn")
+    level = params.level or (rated[0] if rated else "turn")
     found = look(version, "agreement", aspect=aspect, level=level)
     answer = whole(found)
     if answer is None:
@@ -260,17 +260,17 @@ class ExportParams(VersionParams):
     },
 )
 def export_corpus(
-    request: HttpRequest, place: Path[CorpusPath], wish: Query[ExportParams]
+    request: HttpRequest, place: Path[CorpusPath], params: Query[ExportParams]
 ) -> StreamingHttpResponse:
     """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs
     and those that were submitted, as `manage.py export_corpus` writes them. Systems of a round are
     not among them before its organisers publish them. Who is not an organiser gets raters as pages
     name them (rater 1, rater 2, …), without their comments."""
-    version = version_of(request, place.slug, wish)
+    version = version_of(request, place.slug, params)
     archive: Iterator[bytes] = iter(())
     if not is_head_request(request):
-        archive = zipped_export(version, wish.format, raters_named=is_organiser(request.user))
+        archive = zipped_export(version, params.format, raters_named=is_organiser(request.user))
     response = StreamingHttpResponse(archive, content_type="application/zip")
-    name = f"{version.corpus.slug}-{version.label}-{wish.format}.zip"
+    name = f"{version.corpus.slug}-{version.label}-{params.format}.zip"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

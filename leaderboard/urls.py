@@ -52,7 +52,7 @@ urlpatterns = [
         judge_pages.answer,
         name="judge-answer",
     ),
-    path("corpora/<slug:slug>/judges/hygiene/", judge_pages.hygiene, name="judge-hygiene"),
+    path("corpora/<slug:slug>/judges/hygiene/", judge_pages.judge_bias, name="judge-hygiene"),
     path(
         "campaigns/<slug:slug>/agreement/",
         campaign_pages.campaign_agreement,

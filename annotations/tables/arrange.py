@@ -76,8 +76,8 @@ def parse_columns(requested: str | Iterable[str], table: Table) -> frozenset[str
     A wish that names no column of the table shows them all: a link to a column that is gone still
     shows a table.
     """
-    wishes = [requested] if isinstance(requested, str) else list(requested)
-    wanted = {key.strip() for part in wishes for key in part.split(",")}
+    parts = [requested] if isinstance(requested, str) else list(requested)
+    wanted = {key.strip() for part in parts for key in part.split(",")}
     known = {column.key for column in table.columns}
     if not wanted & known:
         return frozenset(known)

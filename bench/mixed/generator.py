@@ -187,59 +187,59 @@ class Generator:
 
     # --- teams ------------------------------------------------------------------------------------
 
-    def upload(self, wish: dict[str, Any], page: str, api: str) -> None:
-        data = (self.files / f"{wish['file']}.jsonl").read_bytes()
+    def upload(self, order: dict[str, Any], page: str, api: str) -> None:
+        data = (self.files / f"{order['file']}.jsonl").read_bytes()
         body, content_type = form(
-            {"name": f"system {wish['file']}", "description": ""}, "responses.jsonl", data
+            {"name": f"system {order['file']}", "description": ""}, "responses.jsonl", data
         )
-        if wish["way"] == "API":
-            who = {"Authorization": f"Bearer {wish['token']}", "Content-Type": content_type}
+        if order["way"] == "API":
+            who = {"Authorization": f"Bearer {order['token']}", "Content-Type": content_type}
             status, content, _ = self.ask(
-                "upload by the API", wish["due"], api, (201,), "POST", body, **who
+                "upload by the API", order["due"], api, (201,), "POST", body, **who
             )
         else:
             token = "x" * 32
             who = {
-                "Cookie": f"sessionid={wish['session']}; csrftoken={token}",
+                "Cookie": f"sessionid={order['session']}; csrftoken={token}",
                 "X-CSRFToken": token,
             }
             who |= {"Content-Type": content_type, "Accept": "application/json"}
             status, content, _ = self.ask(
-                "upload by the form", wish["due"], page, (201,), "POST", body, **who
+                "upload by the form", order["due"], page, (201,), "POST", body, **who
             )
         if status != 201:
             return
         answer = json.loads(content)
         public_id = answer.get("id") or str(answer["location"]).strip("/").rpartition("/")[2]
         with self.lock:
-            self.uploads.append({"id": public_id, "way": wish["way"]})
-        self.follow(wish, public_id)
+            self.uploads.append({"id": public_id, "way": order["way"]})
+        self.follow(order, public_id)
 
-    def follow(self, wish: dict[str, Any], public_id: str) -> None:
+    def follow(self, order: dict[str, Any], public_id: str) -> None:
         """As the page does, every two seconds, until it has ended; and the page itself once, after
         the form."""
-        if wish["way"] == "API":
-            who = {"Authorization": f"Bearer {wish['token']}"}
+        if order["way"] == "API":
+            who = {"Authorization": f"Bearer {order['token']}"}
             kind, path = "submission by the API", f"/api/v1/submissions/{public_id}"
         else:
-            who = {"Cookie": f"sessionid={wish['session']}", "HX-Request": "true"}
+            who = {"Cookie": f"sessionid={order['session']}", "HX-Request": "true"}
             kind, path = "submission's progress", f"/submissions/{public_id}/progress/"
             self.ask("submission", self.now(), f"/submissions/{public_id}/", Cookie=who["Cookie"])
         end = self.now() + FOLLOWED_FOR
         while self.now() < end:
             time.sleep(FOLLOWED_EVERY)
             status, content, _ = self.ask(kind, self.now(), path, (200,), **who)
-            if status != 200 or _has_ended(wish["way"], content):
+            if status != 200 or _has_ended(order["way"], content):
                 return
 
     # --- organisers -------------------------------------------------------------------------------
 
-    def ask_for_runs(self, wish: dict[str, Any]) -> None:
+    def ask_for_runs(self, order: dict[str, Any]) -> None:
         token = "x" * 32
-        cookies = {"Cookie": f"sessionid={wish['session']}; csrftoken={token}"}
-        page = f"/corpora/{wish['corpus']}/runs/"
-        self.ask("organiser: runs", wish["due"], page, **cookies)
-        fields = urlencode({"csrfmiddlewaretoken": token, "more": wish["metrics"]}).encode()
+        cookies = {"Cookie": f"sessionid={order['session']}; csrftoken={token}"}
+        page = f"/corpora/{order['corpus']}/runs/"
+        self.ask("organiser: runs", order["due"], page, **cookies)
+        fields = urlencode({"csrfmiddlewaretoken": token, "more": order["metrics"]}).encode()
         who = {**cookies, "Content-Type": FIELDS, "Origin": self.address}
         self.ask(
             "organiser: start runs", self.now(), f"{page}score/", (302,), "POST", fields, **who

@@ -68,7 +68,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge inspector", below_tab=True)
     rows = JudgedRows.of(found.answer)
-    requested = _wish(request)
+    requested = _params(request)
     chosen = rows.chosen(requested)
     if "download" in request.GET:
         return _file(request, version, configuration, rows, chosen)
@@ -78,7 +78,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
         "level": found.answer["level"],
         "unit": found.answer["unit"],
         "counts": _counts(rows),
-        "wish": requested,
+        "params": requested,
         "page": shown,
         "rows": [
             (row, _address(version, aspect, configuration, row.swatch, row.dialogue, row.turn))
@@ -120,7 +120,7 @@ def answer(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 
 @require_safe
-def hygiene(request: HttpRequest, slug: str) -> HttpResponse:
+def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
     version, aspect, configuration, context = _on_corpus(request, slug, "hygiene")
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_hygiene.html", context)
@@ -207,7 +207,7 @@ def _address(
 # --- the list -------------------------------------------------------------------------------------
 
 
-def _wish(request: HttpRequest) -> Params:
+def _params(request: HttpRequest) -> Params:
     """What the address does not say, or says wrongly, is not wished for."""
     params = request.GET
     return Params(

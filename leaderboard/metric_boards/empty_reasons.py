@@ -10,7 +10,7 @@ from workers.metrics.registry import all_metrics
 from workers.queries import why_not_offered
 
 
-def obstacles(version: CorpusVersion, aspect: str) -> list[str]:
+def empty_reasons(version: CorpusVersion, aspect: str) -> list[str]:
     """A sentence each; empty where metrics only have to be computed."""
     found = []
     if not shown_systems(version).exists():

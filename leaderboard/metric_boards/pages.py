@@ -20,7 +20,7 @@ from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.judges.links import inspector_links
 from leaderboard.metric_boards.board import COMPARE_FORM, metric_board, shown_columns
-from leaderboard.metric_boards.empty_reasons import obstacles
+from leaderboard.metric_boards.empty_reasons import empty_reasons
 from leaderboard.metric_boards.filter_form import filter_form
 from leaderboard.metric_boards.filters import GLOBAL, BoardParams, UnknownParam, kept, parse_params
 from leaderboard.metric_boards.headline import best_row, headline, tied_with_best
@@ -41,13 +41,13 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     systems = systems_or_404(request, version)
-    _wish(request, systems)  # what it does not have is refused before anything is computed
+    _params(request, systems)  # what it does not have is refused before anything is computed
     found = look(version, "correlations", **correlation_params(aspect, systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
     whole = found.answer
-    params = _wish(request, systems, whole)
+    params = _params(request, systems, whole)
     document = kept(whole, params)
     compared, letters = _letters(version, aspect, params, whole)
     no_letters = why_no_letters(compared.answer if compared else None, params.coefficient)
@@ -72,7 +72,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {
         "analysis": found,
         "compared": compared,
-        "wish": params,
+        "params": params,
         "form": filter_form(whole, params, aspect, version.aspects, system_choices(version)),
         "system_note": system_note(version, systems),
         "headline": headline(document, params, letters),
@@ -88,7 +88,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
         "has_metrics": bool(whole["rows"]),
         "fits": bool(document["rows"]),
-        "obstacles": [] if whole["rows"] else obstacles(version, aspect),
+        "empty_reasons": [] if whole["rows"] else empty_reasons(version, aspect),
     }
     files = [table().table, figure().points] if "download" in request.GET else []
     return page(request, "leaderboard/metrics.html", context, files)
@@ -99,7 +99,7 @@ def _registered() -> str:
     return " ".join(f"{metric.name} {metric.version}" for metric in all_metrics().values())
 
 
-def _wish(
+def _params(
     request: HttpRequest, systems: str, document: dict[str, Any] | None = None
 ) -> BoardParams:
     try:

@@ -21,7 +21,7 @@ from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
-from leaderboard.metric_boards.empty_reasons import obstacles
+from leaderboard.metric_boards.empty_reasons import empty_reasons
 from leaderboard.metric_boards.filters import UnknownParam, parse_params
 from leaderboard.metric_pairs.comparison import (
     comparison_table,
@@ -60,10 +60,10 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
     metrics = list(dict.fromkeys(row["metric"] for row in board.answer["rows"]))
     pair = _pair(request, metrics) if metrics else None
     context |= {
-        "obstacles": [] if metrics else obstacles(version, aspect),
+        "empty_reasons": [] if metrics else empty_reasons(version, aspect),
         "metrics": metrics,
         "pair": pair,
-        "wish": params,
+        "params": params,
         "choices": [
             (one.key, f"{one.label} ({len(one.systems)})") for one in system_choices(version)
         ],
@@ -111,7 +111,7 @@ def _compared(
         "aspect": aspect,
         "first": pair[0],
         "second": pair[1],
-        "systems": context["wish"].systems,
+        "systems": context["params"].systems,
     }
     found = look(version, "metric-pair", **requested)
     if found.answer is None:
@@ -125,7 +125,7 @@ def _compared(
     drivers = cache(
         lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
     )
-    coefficient = context["wish"].coefficient
+    coefficient = context["params"].coefficient
     table = cache(
         lambda: memoize(
             ("metric comparison", found.stored),

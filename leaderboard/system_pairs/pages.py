@@ -168,7 +168,7 @@ def _compared(
     assert document is not None
     rows = PairRows(document)
     table = cache(lambda: metrics_table(document, found.computed_at))
-    params = _wish(request, rows)
+    params = _params(request, rows)
     figure = cache(lambda: _figure(rows, params.by, systems))
     chosen = rows.chosen(params)
     if request.GET.get("download", "").startswith("system-pair."):
@@ -193,7 +193,7 @@ def _compared(
         "written_from": (found.stored, named),
         "said_in": (found.stored, named, version.revision),
         "signature": signature(document),
-        "wish": params,
+        "params": params,
         "page": shown,
         "pairs": cache(pairs),
         "metrics": [(name, name in metrics) for name in document["scores"]],
@@ -231,7 +231,7 @@ def _swapped(request: HttpRequest, systems: tuple[System, System]) -> list[tuple
     return [("first", systems[1].name), ("second", systems[0].name), *others]
 
 
-def _wish(request: HttpRequest, rows: PairRows) -> PairParams:
+def _params(request: HttpRequest, rows: PairRows) -> PairParams:
     """What the address does not say, or says wrongly, is not wished for."""
     params = request.GET
     measures = rows.measures or [PEOPLE]

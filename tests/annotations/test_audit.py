@@ -158,8 +158,8 @@ def test_the_log_can_be_asked_for_a_kind_a_challenge_and_a_word():
     logged(action="rounds.merged", challenge="other")
     logged(action="campaign.opened", campaign="first")
 
-    def found(**wish: str) -> list[str]:
-        return [one.action for one in queries.entries(Params(**wish))]
+    def found(**params: str) -> list[str]:
+        return [one.action for one in queries.entries(Params(**params))]
 
     assert found(action="round") == ["round.changed"]  # and not rounds.merged
     assert found(challenge="other") == ["rounds.merged"]

@@ -367,12 +367,12 @@ def test_raters_do_not_see_the_organisers_page() -> None:
     assert Client().get(dialogues(campaign)).status_code == 302
 
 
-@pytest.mark.parametrize("wish", ["nothing", "a\0b", "<script>"])
-def test_a_dialogue_that_is_not_there_is_not_found(organiser: Client, wish: str) -> None:
+@pytest.mark.parametrize("params", ["nothing", "a\0b", "<script>"])
+def test_a_dialogue_that_is_not_there_is_not_found(organiser: Client, params: str) -> None:
     campaign = collection()
-    assert organiser.get(dialogues(campaign), {"room": wish}).status_code == 404
+    assert organiser.get(dialogues(campaign), {"room": params}).status_code == 404
     assert (
-        organiser.post(dialogues(campaign), {"action": "leave-out", "room": wish}).status_code
+        organiser.post(dialogues(campaign), {"action": "leave-out", "room": params}).status_code
         == 404
     )
 
@@ -387,8 +387,8 @@ def test_the_organiser_reads_that_both_have_deserted_a_dialogue(organiser: Clien
     rooms.say(a, room.public_id, "Hello.", "key-aaaaaaaa")
     age(room, seen_a_at=7 * 3600, seen_b_at=7 * 3600)
     rooms.meet(made_raters(campaign, 1)[0])
-    for wish in ({}, {"room": room.public_id}):
-        assert rooms.LEFT_BY_BOTH in organiser.get(dialogues(campaign), wish).content.decode()
+    for params in ({}, {"room": room.public_id}):
+        assert rooms.LEFT_BY_BOTH in organiser.get(dialogues(campaign), params).content.decode()
 
 
 def test_a_room_in_which_nobody_met_is_counted_and_not_listed(organiser: Client) -> None:

@@ -131,8 +131,8 @@ class Walk:
         ):
             return
         self.wished[name] += 1
-        for wish in WISHES:
-            self._ask("GET", name, f"{address}?{wish}", follow=wish == "part=private")
+        for params in WISHES:
+            self._ask("GET", name, f"{address}?{params}", follow=params == "part=private")
         for header in ({"HX-Request": "true"}, {"Accept": "application/json"}):
             self._ask("GET", name, address, headers=header)
 

@@ -237,14 +237,14 @@ def test_no_metric_becomes_private_while_systems_are_published(
     round: Round, done: Submission
 ) -> None:
     """Scored anew by it, their pages would show its scores turn by turn before the unveiling."""
-    wish = replace(as_asked(round), private_metrics=["rouge_l"])
+    params = replace(as_asked(round), private_metrics=["rouge_l"])
     judging.publish_systems(round)
     with pytest.raises(Refused, match="Take the systems back first") as refusal:
-        edit_round(round, wish)
+        edit_round(round, params)
     assert refusal.value.field == "private_metrics"
     assert Round.objects.get(pk=round.pk).private_metrics == []
     judging.withhold_systems(round)
-    assert edit_round(round, wish).private_metrics == ["rouge_l"]
+    assert edit_round(round, params).private_metrics == ["rouge_l"]
 
 
 def test_after_the_unveiling_nothing_is_private(done: Submission, round: Round) -> None:

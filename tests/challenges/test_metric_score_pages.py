@@ -179,9 +179,9 @@ def test_a_withheld_system_is_in_no_template(version) -> None:
     assert b"beta" not in Client().get(f"{page_of(version)}template/").getvalue()
 
 
-@pytest.mark.parametrize("wish", ["level=word", "format=exe", "level=", "format=json"])
-def test_a_template_of_something_else_is_not_there(version, wish) -> None:
-    assert Client().get(f"{page_of(version)}template/?{wish}").status_code == 404
+@pytest.mark.parametrize("params", ["level=word", "format=exe", "level=", "format=json"])
+def test_a_template_of_something_else_is_not_there(version, params) -> None:
+    assert Client().get(f"{page_of(version)}template/?{params}").status_code == 404
 
 
 # --- who sees what --------------------------------------------------------------------------------

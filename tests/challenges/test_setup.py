@@ -265,8 +265,8 @@ def test_baselines_that_are_not_shown_yet_name_no_private_metric() -> None:
     missing."""
     version = small_version()
     System.objects.create(version=version, position=0, name="echo", kind=System.Kind.BASELINE)
-    wish = asked(version, private_metrics=["rouge_l"], shows_corpus_baselines=False)
-    round = rounds.create_round(open_challenge(), wish)
+    params = asked(version, private_metrics=["rouge_l"], shows_corpus_baselines=False)
+    round = rounds.create_round(open_challenge(), params)
     assert not MetricRun.objects.filter(configuration="rouge_l").exists()
     rounds.edit_round(round, replace(as_asked(round), shows_corpus_baselines=True))
     assert MetricRun.objects.filter(configuration="rouge_l").count() == 1
@@ -363,7 +363,7 @@ def test_what_submissions_were_made_for_stays(name: str, value: Any) -> None:
 def test_what_submissions_were_not_made_for_may_change() -> None:
     round = open_round(references="hidden")
     handed_in(round)
-    wish = replace(
+    params = replace(
         as_asked(round),
         references="public",
         metrics=["word_f1", "rouge_l"],
@@ -372,7 +372,7 @@ def test_what_submissions_were_not_made_for_may_change() -> None:
         closes_at=timezone.now() + timedelta(days=1),
         tracks=["gpu"],
     )
-    changed = rounds.edit_round(round, wish)
+    changed = rounds.edit_round(round, params)
     assert (changed.references, changed.metrics, changed.daily_limit) == (
         "public",
         ["word_f1", "rouge_l"],
@@ -384,9 +384,9 @@ def test_what_was_unveiled_is_not_veiled_again() -> None:
     past = timezone.now() - timedelta(hours=1)
     round = open_round(public_share=0.5, unveil_at=past)
     handed_in(round)
-    for wish in (None, past + timedelta(days=2)):
+    for params in (None, past + timedelta(days=2)):
         with pytest.raises(Refused, match="cannot be veiled again"):
-            rounds.edit_round(round, replace(as_asked(round), unveil_at=wish))
+            rounds.edit_round(round, replace(as_asked(round), unveil_at=params))
     rounds.edit_round(
         round,
         replace(as_asked(round), unveil_at=past.replace(second=0, microsecond=0), daily_limit=9),

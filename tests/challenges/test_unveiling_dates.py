@@ -136,8 +136,8 @@ def test_a_round_that_was_unveiled_early_may_close_later(organiser: Client) -> N
 def test_a_round_that_no_form_has_seen_is_unveiled_at_its_end_or_later(
     closes: int | None, unveils: int, words: str
 ) -> None:
-    wish = {"slug": "", "closes_at": days(closes), "unveil_at": days(unveils)}
-    asked = replace(as_asked(open_round(public_share=0.5)), **wish)
+    params = {"slug": "", "closes_at": days(closes), "unveil_at": days(unveils)}
+    asked = replace(as_asked(open_round(public_share=0.5)), **params)
     with pytest.raises(Refused, match=words) as refusal:
         rounds.create_round(Round.objects.get().challenge, asked)
     assert refusal.value.field == "unveil_at"

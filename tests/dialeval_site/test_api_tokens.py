@@ -89,7 +89,7 @@ def test_only_the_digest_is_kept(ada) -> None:
         ({"name": "  "}, "body.name"),
         ({"name": "a\0b"}, "body.name"),
         ({"username": "\ud800"}, "body.username"),
-        ({"wish": "more"}, "body.wish"),
+        ({"params": "more"}, "body.params"),
         ({"scopes": ["organise"]}, "body.scopes"),
     ],
 )
@@ -286,17 +286,17 @@ def test_where_two_factor_log_in_is_on_the_page_wants_a_code_too(ada, browser: C
 
 
 @pytest.mark.parametrize(
-    ("most", "wish"),
+    ("most", "params"),
     [(0, {}), (5, {"name": "x" * 81}), (5, {"scopes": ["organise"]}), (5, {"days": "366"})],
 )
 def test_a_token_that_cannot_be_made_uses_no_code_up(
-    ada, browser: Client, monkeypatch: pytest.MonkeyPatch, most: int, wish: dict[str, object]
+    ada, browser: Client, monkeypatch: pytest.MonkeyPatch, most: int, params: dict[str, object]
 ) -> None:
     device = TOTPDevice.objects.create(user=ada, key="31" * 20, name="app")
     code = code_of(base64.b32encode(device.bin_key).decode())
     with monkeypatch.context() as patched:
         patched.setattr(tokens, "MOST_TOKENS", most)
-        assert ask_for_token(browser, code=code, **wish).status_code == 422
+        assert ask_for_token(browser, code=code, **params).status_code == 422
     assert ask_for_token(browser, code=code).status_code == 200
 
 

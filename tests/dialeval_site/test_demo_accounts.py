@@ -190,8 +190,8 @@ def test_no_link_gives_a_demo_account_a_new_password(organiser: Any, settings) -
     client = Client()
     answer = client.get(link, follow=True)
     assert "new_password1" not in answer.content.decode()
-    wish = {"new_password1": OWN_PASSWORD, "new_password2": OWN_PASSWORD}
-    client.post(link.replace(link.rsplit("/", 2)[1], "set-password"), wish)
+    params = {"new_password1": OWN_PASSWORD, "new_password2": OWN_PASSWORD}
+    client.post(link.replace(link.rsplit("/", 2)[1], "set-password"), params)
     organiser.refresh_from_db()
     assert not organiser.check_password(OWN_PASSWORD)
 

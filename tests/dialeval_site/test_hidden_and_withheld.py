@@ -207,10 +207,10 @@ def test_the_private_board_is_veiled_from_all_but_organisers(stage: Stage, role:
     ]
     assert "rouge_1" in text_of(organisers.get(board + wishes[0]))
     assert len(wishes) > 1
-    for wish in wishes:
-        seen = text_of(client.get(board + wish))
-        assert "rouge_1" not in seen, wish
-        assert not re.search(r"0\.[2-5]5\d", seen), wish  # what teams scored on word_f1
+    for params in wishes:
+        seen = text_of(client.get(board + params))
+        assert "rouge_1" not in seen, params
+        assert not re.search(r"0\.[2-5]5\d", seen), params  # what teams scored on word_f1
 
 
 @pytest.mark.parametrize("role", [PARTICIPANT, RIVAL, MEMBER, RATER])

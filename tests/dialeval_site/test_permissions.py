@@ -190,18 +190,18 @@ CORPUS_PAGES = [
 @pytest.mark.parametrize("name", CORPUS_PAGES)
 def test_a_private_corpus_has_no_downloads_either(name: str) -> None:
     anonymous = client_of("anonymous")
-    wishes = {f"?download={wish}" for wish in tables_of(anonymous, name)} | {
+    wishes = {f"?download={params}" for params in tables_of(anonymous, name)} | {
         "?version=1",
         "?aspect=overall",
         "?sort=a",
     }
-    for wish in wishes:
-        assert anonymous.get(path(name, PUBLIC) + wish).status_code == 200, wish
-        assert anonymous.get(path(name, PRIVATE) + wish).status_code == 404, wish
+    for params in wishes:
+        assert anonymous.get(path(name, PUBLIC) + params).status_code == 200, params
+        assert anonymous.get(path(name, PRIVATE) + params).status_code == 404, params
         assert (
-            anonymous.get(path(name, PRIVATE) + wish, headers={"HX-Request": "true"}).status_code
+            anonymous.get(path(name, PRIVATE) + params, headers={"HX-Request": "true"}).status_code
             == 404
-        ), wish
+        ), params
 
 
 def test_pages_with_tables_offer_downloads() -> None:
@@ -216,7 +216,7 @@ def test_pages_with_tables_offer_downloads() -> None:
         "system-leaderboard",
         "agreement",
     ):
-        assert {wish.rpartition(".")[2] for wish in tables_of(organiser, name)} == {
+        assert {params.rpartition(".")[2] for params in tables_of(organiser, name)} == {
             "csv",
             "json",
             "tex",
@@ -289,9 +289,9 @@ def test_a_named_model_s_page_is_there_for_who_sees_a_corpus_on_which_it_ran(
         configuration=written,
     )
     address = reverse("metric", args=["bertscore_f1"])
-    for wish in ({}, {"configuration": written}):
-        answer = client_of(role).get(address, wish)
-        assert answer.status_code == (200 if slug == PUBLIC or not wish else status)
+    for params in ({}, {"configuration": written}):
+        answer = client_of(role).get(address, params)
+        assert answer.status_code == (200 if slug == PUBLIC or not params else status)
         assert (b"/srv/models/ours" in answer.content) is (slug == PUBLIC or status == 200)
 
 
@@ -310,13 +310,13 @@ def test_neither_model_nor_details_of_a_private_corpus_s_runs_are_told(role: str
     wishes = [
         "",
         "?corpus=closed-kitchen",
-        *(f"?download={wish}" for wish in tables_of(client_of("organiser"), "metric")),
+        *(f"?download={params}" for params in tables_of(client_of("organiser"), "metric")),
     ]
     assert len(wishes) > 8
-    for wish in wishes:
-        answer = client.get(address + wish)
-        assert secret.encode() not in answer.content, wish
-        assert "closed-kitchen" in wish or b"closed-kitchen" not in answer.content, wish
+    for params in wishes:
+        answer = client.get(address + params)
+        assert secret.encode() not in answer.content, params
+        assert "closed-kitchen" in params or b"closed-kitchen" not in answer.content, params
     assert secret.encode() not in client.get(address, headers={"HX-Request": "true"}).content
     assert secret.encode() not in client.get("/api/v1/metrics").content
     assert secret.encode() in client_of("organiser").get(f"{address}?corpus=closed-kitchen").content

@@ -208,9 +208,9 @@ def test_who_is_logged_out_comes_back_to_a_page_that_opens(stage: Stage) -> None
 MANGLED = ["%00", "a%00b", "%F0%9F%98%80", "x" * 5000, "..%5C..", "%3Cscript%3E", "%ED%A0%80"]
 
 
-@pytest.mark.parametrize("wish", MANGLED)
+@pytest.mark.parametrize("params", MANGLED)
 @pytest.mark.parametrize("role", ["anonymous", MEMBER, ORGANISER])
-def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, wish: str, role: str) -> None:
+def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, params: str, role: str) -> None:
     """On PostgreSQL, too, which refuses a question that holds a NUL."""
     client = client_of(role)
     for place in (
@@ -219,29 +219,29 @@ def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, wish: str, role
         f"/challenges/{CUP}/rounds/{{}}/",
         "/corpora/{}/metric-scores/",
     ):
-        assert client.get(place.format(wish)).status_code == 404, place
-        assert client.post(place.format(wish)).status_code in (404, 405), place
+        assert client.get(place.format(params)).status_code == 404, place
+        assert client.post(place.format(params)).status_code in (404, 405), place
     for part in ("", "progress/", "file/"):
-        assert client.get(f"/submissions/{wish}/{part}").status_code in (
+        assert client.get(f"/submissions/{params}/{part}").status_code in (
             {302, 401} if role == "anonymous" else {404}
         )
     for deed in ("cancel", "retry", "baseline"):
-        assert client.post(f"/submissions/{wish}/{deed}/").status_code in (302, 403, 404)
+        assert client.post(f"/submissions/{params}/{deed}/").status_code in (302, 403, 404)
     for place in (
         "/submissions/{}",
         "/challenges/{}",
         "/challenges/cup/rounds/{}/leaderboard",
         "/corpora/{}",
     ):
-        assert Program().get(place.format(wish)).status_code in (401, 404)
+        assert Program().get(place.format(params)).status_code in (401, 404)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "wish", ["%00", "a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"]
+    "params", ["%00", "a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"]
 )
 @pytest.mark.usefixtures("offered")
-def test_a_mangled_query_breaks_no_page(stage: Stage, wish: str) -> None:
+def test_a_mangled_query_breaks_no_page(stage: Stage, params: str) -> None:
     organiser = client_of(ORGANISER)
     queries = (
         "part",
@@ -266,10 +266,10 @@ def test_a_mangled_query_breaks_no_page(stage: Stage, wish: str) -> None:
     for address in MATRIX:
         if address.method == "GET":
             place = path(stage, address, ORGANISER)
-            one_by_one = [f"{query}={wish}" for query in queries]
+            one_by_one = [f"{query}={params}" for query in queries]
             # A NUL is what a database chokes on; the others go all at once, which is a fifth of the
             # time.
-            for query in one_by_one if "%00" in wish else ["&".join(one_by_one)]:
+            for query in one_by_one if "%00" in params else ["&".join(one_by_one)]:
                 status = organiser.get(f"{place}?{query}").status_code
                 assert status in (200, 302, 404, 422), (place, query, status)
 

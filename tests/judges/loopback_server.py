@@ -304,9 +304,9 @@ def reply_to(
 ) -> Written | None:
     """None: the connection is closed without a word."""
     do = step["do"]
-    wish = (("Retry-After", step["retry_after"]),) if "retry_after" in step else ()
+    params = (("Retry-After", step["retry_after"]),) if "retry_after" in step else ()
     if "retry_after_ms" in step:
-        wish = (*wish, ("retry-after-ms", str(step["retry_after_ms"])))
+        params = (*params, ("retry-after-ms", str(step["retry_after_ms"])))
     if do == "drop":
         return None
     if do == "rate_limit":
@@ -314,11 +314,11 @@ def reply_to(
             429,
             step.get("message", "Rate limit reached"),
             step.get("code", "rate_limit_exceeded"),
-            wish,
+            params,
         )
     if do == "error":
         message = step.get("message", "the server had an error").replace("{key}", key)
-        return error(step.get("status", 500), message, step.get("code", "server_error"), wish)
+        return error(step.get("status", 500), message, step.get("code", "server_error"), params)
     if do == "context_length":
         words = (
             "This model's maximum context length is 2048 tokens. Please reduce the length of the "

@@ -22,7 +22,7 @@ DETAIL = "cpdscore_detail"
 GPT = "gpt-4o-mini-2024-07-18"
 
 
-def wish(**changes: Any) -> dict[str, Any]:
+def params(**changes: Any) -> dict[str, Any]:
     """What the browser sends when one changes nothing but these."""
     return {
         "judge": DETAIL,
@@ -44,13 +44,13 @@ def page(client: Client, **query: str) -> str:
 
 
 def estimate(client: Client, status: int = 200, **changes: Any) -> str:
-    answer = client.post(reverse("judge-estimate", args=["talks"]), wish(**changes))
+    answer = client.post(reverse("judge-estimate", args=["talks"]), params(**changes))
     assert answer.status_code == status, answer.status_code
     return answer.content.decode()
 
 
 def start(client: Client, configuration: str = DETAIL, **changes: Any):
-    data = wish(estimated=configuration, **{"tokens": "", "usd": "", **changes})
+    data = params(estimated=configuration, **{"tokens": "", "usd": "", **changes})
     return client.post(reverse("judge-start", args=["talks"]), data)
 
 

@@ -265,12 +265,12 @@ def test_two_versions_are_compared_line_by_line(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "wish", ["version=3", "version=x", "version=-1", "version=9999999999", "before=7", "after=x"]
+    "params", ["version=3", "version=x", "version=-1", "version=9999999999", "before=7", "after=x"]
 )
-def test_a_version_that_is_none_is_not_found(client: Client, wish: str) -> None:
+def test_a_version_that_is_none_is_not_found(client: Client, params: str) -> None:
     version = written()
     prompt_actions.write(version.prompt, TEXT.replace("About", "On"), None)
-    assert client.get(f"/judges/kind-words/?{wish}").status_code == 404
+    assert client.get(f"/judges/kind-words/?{params}").status_code == 404
 
 
 @pytest.mark.parametrize(

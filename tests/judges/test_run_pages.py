@@ -18,11 +18,11 @@ from tests.judges.run_pages import (
     GPT,
     estimate,
     page,
+    params,
     runs_of,
     start,
     started,
     text_of,
-    wish,
 )
 from workers import scoring
 from workers.judges.models import (
@@ -106,7 +106,7 @@ def test_money_is_not_filled_in_where_it_cannot_be_counted(
 
 def test_htmx_gets_the_form_alone(organiser: Client, version: CorpusVersion) -> None:
     answer = organiser.post(
-        reverse("judge-estimate", args=["talks"]), wish(), headers={"HX-Request": "true"}
+        reverse("judge-estimate", args=["talks"]), params(), headers={"HX-Request": "true"}
     )
     html = answer.content.decode()
     assert html.lstrip().startswith('<section id="judge-start"')
@@ -118,7 +118,7 @@ def test_htmx_gets_what_is_wrong_with_a_status_that_it_shows(
     organiser: Client, version: CorpusVersion
 ) -> None:
     address = reverse("judge-estimate", args=["talks"])
-    answer = organiser.post(address, wish(samples="0"), headers={"HX-Request": "true"})
+    answer = organiser.post(address, params(samples="0"), headers={"HX-Request": "true"})
     assert answer.status_code == 200
     assert "greater than or equal to 1" in answer.content.decode()
 

@@ -82,12 +82,12 @@ def page(client: Client, query: str = "", address: str = LIST, **headers: str) -
 
 def one(system: int, dialogue: int, turn: int | None = None, metric: str = "") -> str:
     """The address of a row's own page."""
-    wish = (
+    params = (
         f"?system={system}"
         + (f"&turn={turn}" if turn is not None else "")
         + (f"&metric={metric}" if metric else "")
     )
-    return reverse("judge-answer", args=["small", dialogue]) + wish
+    return reverse("judge-answer", args=["small", dialogue]) + params
 
 
 def rows(client: Client, query: str = "") -> list[str]:
@@ -179,8 +179,8 @@ def test_on_another_scale_the_difference_is_in_standard_deviations(client, versi
 
 
 def test_a_judge_that_is_no_judge_or_nothing_is_not_found(client, version) -> None:
-    for wish in ("word_f1", "nonsense", "cpdscore_detail[model", "%00"):
-        assert client.get(f"{LIST}?metric={wish}").status_code == 404
+    for params in ("word_f1", "nonsense", "cpdscore_detail[model", "%00"):
+        assert client.get(f"{LIST}?metric={params}").status_code == 404
     assert client.get(f"{LIST}?version=7").status_code == 404
     assert client.get("/corpora/nowhere/judges/inspect/").status_code == 404
 

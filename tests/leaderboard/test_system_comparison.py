@@ -255,7 +255,7 @@ def rows(rated: Rated) -> PairRows:
 
 
 @pytest.mark.parametrize(
-    ("wish", "expected"),
+    ("params", "expected"),
     [
         (PairParams(), [0, 1, 3, 2]),
         (PairParams(sort="first"), [0, 1, 2, 3]),
@@ -267,8 +267,10 @@ def rows(rated: Rated) -> PairRows:
         (PairParams(by="length", sort="first"), [3, 1, 2, 0]),
     ],
 )
-def test_rows_are_chosen_and_ordered(rows: PairRows, wish: PairParams, expected: list[int]) -> None:
-    assert rows.chosen(wish).tolist() == expected
+def test_rows_are_chosen_and_ordered(
+    rows: PairRows, params: PairParams, expected: list[int]
+) -> None:
+    assert rows.chosen(params).tolist() == expected
 
 
 def test_people_come_first_among_the_measures(rows: PairRows) -> None:

@@ -19,7 +19,7 @@ PASSWORD = "a door of seven colours"
 
 def test_no_invitation_and_no_form_makes_an_organiser() -> None:
     organisers = Group.objects.get(name=ORGANISER)
-    wish = {
+    params = {
         "is_staff": "on",
         "is_superuser": "on",
         "groups": str(organisers.pk),
@@ -28,18 +28,18 @@ def test_no_invitation_and_no_form_makes_an_organiser() -> None:
     }
     account = {"username": "ada", "password": PASSWORD, "again": PASSWORD, "email": "", "next": ""}
     signed_up = Client()
-    signed_up.post(reverse("sign-up"), {**account, **wish})
+    signed_up.post(reverse("sign-up"), {**account, **params})
     campaign = made_campaign()
     campaign.state = "open"
     campaign.save()
     invitation = Invitation.objects.create(campaign=campaign)
     invited = Client()
     invited.post(
-        reverse("campaign-join", args=[invitation.token]), {**account, "username": "bob", **wish}
+        reverse("campaign-join", args=[invitation.token]), {**account, "username": "bob", **params}
     )
     team, _founder = team_with_member(open_round().challenge, "mira")
-    signed_up.post(reverse("team-join", args=[team.invitation]), wish)
-    signed_up.post(reverse("account"), {"email": "ada@example.org", "password": PASSWORD, **wish})
+    signed_up.post(reverse("team-join", args=[team.invitation]), params)
+    signed_up.post(reverse("account"), {"email": "ada@example.org", "password": PASSWORD, **params})
     users = {user.username: user for user in get_user_model().objects.all()}
     assert {"ada", "bob"} <= set(users)
     assert users["ada"].email == "ada@example.org", "the form of the account was taken"

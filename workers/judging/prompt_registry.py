@@ -14,13 +14,13 @@ def _no_prompts(_: str) -> str | None:
     return None
 
 
-_shelf: PromptRegistry = _no_prompts
+_registry: PromptRegistry = _no_prompts
 
 
 def text_of(name: str) -> str | None:
-    return _shelf(name)
+    return _registry(name)
 
 
 def use(registry: PromptRegistry) -> None:
-    global _shelf
-    _shelf = registry
+    global _registry
+    _registry = registry

@@ -33,7 +33,7 @@ NO_MONEY = "insufficient_quota"
 @dataclass(frozen=True, slots=True)
 class Again:
     why: str
-    wish: float | None = None
+    retry_after: float | None = None
     """Seconds that the endpoint asks to be left alone for."""
     for_all: bool = False
     """Whether the endpoint has too much to do, so that no call should be sent for a while, not only

@@ -112,7 +112,7 @@ class Scheduler:
         self.sender.allow(self._places.now)
         try:
             while True:
-                self._upkeep()
+                self._refresh()
                 self._follow_dialect()
                 self._claim(coming)
                 self._hand_over()
@@ -127,7 +127,7 @@ class Scheduler:
             self._wind_up(is_patient=isinstance(problem, (EndpointFailed, BudgetSpent, Stopped)))
             raise
 
-    def _upkeep(self) -> None:
+    def _refresh(self) -> None:
         now = time.monotonic()
         if self._claimed and now >= self._next_keep:
             self._next_keep = now + RETENTION_SECONDS
@@ -141,7 +141,7 @@ class Scheduler:
     def _claim(self, coming: Iterator[Call]) -> None:
         while batch := self._held_for_review() + self._read(coming, self._room()):
             self._claim_batch(batch)
-            self._upkeep()
+            self._refresh()
 
     def _room(self) -> int:
         """Calls are claimed in batches, a little ahead of what is in flight; more while the store
@@ -342,10 +342,10 @@ class Scheduler:
             attempt.failures += 1
             if attempt.failures > self.limits.retries:
                 self._fail(f"asked {attempt.failures} times for one answer: {what.why}")
-            self._later(attempt, now + pause_before(attempt.failures, what.wish), is_lost)
+            self._later(attempt, now + pause_before(attempt.failures, what.retry_after), is_lost)
             return
         if self._places.is_known(begun):
-            self._places.stay_quiet(now + min(what.wish or 0.0, MAX_RETRY_AFTER))
+            self._places.stay_quiet(now + min(what.retry_after or 0.0, MAX_RETRY_AFTER))
         else:
             self._slow_down(what, now)
         self._later(attempt, self._places.quiet_until, is_lost)
@@ -370,7 +370,7 @@ class Scheduler:
             self._following.extendleft(reversed([call, *self._same.pop(call.key)]))
 
     def _slow_down(self, what: Again, now: float) -> None:
-        pause = pause_before(self._places.episodes + 1, what.wish)
+        pause = pause_before(self._places.episodes + 1, what.retry_after)
         self._places.slow_down(now + pause)
         if self._places.episodes > self.limits.retries:
             self._fail(

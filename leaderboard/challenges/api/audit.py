@@ -45,17 +45,17 @@ class AuditParams(Schema):
 )
 def list_audit(
     request: HttpRequest,  # noqa: ARG001  ninja hands it over
-    wish: Query[AuditParams],
+    params: Query[AuditParams],
     paging: Query[Paging],
 ) -> dict[str, Any]:
     """Newest first."""
     rows = AuditEntry.objects.all()
-    if wish.challenge:
-        rows = rows.filter(challenge=wish.challenge)
-    if wish.campaign:
-        rows = rows.filter(campaign=wish.campaign)
-    if wish.action:
-        rows = rows.filter(action__startswith=wish.action)
+    if params.challenge:
+        rows = rows.filter(challenge=params.challenge)
+    if params.campaign:
+        rows = rows.filter(campaign=params.campaign)
+    if params.action:
+        rows = rows.filter(action__startswith=params.action)
     return page_of(rows, "-pk", paging, _entry)
 
 

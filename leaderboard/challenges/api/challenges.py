@@ -61,11 +61,11 @@ def get_challenge(request: HttpRequest, place: Path[ChallengePath]) -> dict[str,
     summary="Found a team",
     openapi_extra=refusals(409),
 )
-def found_team(request: HttpRequest, place: Path[ChallengePath], wish: TeamIn) -> Status[Any]:
+def found_team(request: HttpRequest, place: Path[ChallengePath], params: TeamIn) -> Status[Any]:
     """You are its first member. One person is in one team of a challenge."""
     challenge = challenge_at(request, place.slug)
     try:
-        team = teams.found(challenge, request.user, wish.name)
+        team = teams.found(challenge, request.user, params.name)
     except teams.CannotJoin as refusal:
         raise _refused(refusal) from None
     return Status(201, documents.team_document(team, challenge))
@@ -79,10 +79,10 @@ def found_team(request: HttpRequest, place: Path[ChallengePath], wish: TeamIn) -
     summary="Join a team by its invitation",
     openapi_extra=refusals(409),
 )
-def join_team(request: HttpRequest, place: Path[ChallengePath], wish: JoinIn) -> dict[str, Any]:
+def join_team(request: HttpRequest, place: Path[ChallengePath], params: JoinIn) -> dict[str, Any]:
     """Who is a member already stays one."""
     challenge = challenge_at(request, place.slug)
-    invitation = wish.invitation.strip().rstrip("/").rpartition("/")[2]
+    invitation = params.invitation.strip().rstrip("/").rpartition("/")[2]
     invited = team_with_invitation(invitation)
     if invited is None or invited.challenge_id != challenge.pk:
         message = _("This invitation is not valid. Ask your team for the current one.")
@@ -156,12 +156,12 @@ def revoke_invitation(request: HttpRequest, place: Path[ChallengePath]) -> Statu
     openapi_extra=refusals(409),
 )
 def remove_member(
-    request: HttpRequest, place: Path[ChallengePath], wish: MemberIn
+    request: HttpRequest, place: Path[ChallengePath], params: MemberIn
 ) -> dict[str, Any]:
     """For the team's leader. The person loses access at once, and the invitation is revoked."""
     challenge = challenge_at(request, place.slug)
     team = own_team(request, challenge)
-    member = member_named(team, wish.member)
+    member = member_named(team, params.member)
     if member is None:
         message = _("There is no such member.")
         errors = [{"field": "body.member", "message": message}]

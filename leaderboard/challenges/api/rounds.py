@@ -69,11 +69,11 @@ class BoardParams(Schema):
     summary="The round's leaderboard",
 )
 def get_leaderboard(
-    request: HttpRequest, response: HttpResponse, place: Path[RoundPath], wish: Query[BoardParams]
+    request: HttpRequest, response: HttpResponse, place: Path[RoundPath], params: Query[BoardParams]
 ) -> Any:
     """The public board counts a part of the dialogues, the private one the others: for all once it
     is unveiled. Where it is not computed yet the answer is 202: ask again."""
-    board = round_board(round_at(request, place.slug, place.round), request.user, wish.part)
+    board = round_board(round_at(request, place.slug, place.round), request.user, params.part)
     found = board.get("look")
     if found is not None and found.answer is None:
         return not_yet(found, response)
@@ -147,11 +147,11 @@ MEDIA_TYPES = {
     },
 )
 def get_round_template(
-    request: HttpRequest, place: Path[RoundPath], wish: Query[TemplateParams]
+    request: HttpRequest, place: Path[RoundPath], params: Query[TemplateParams]
 ) -> StreamingHttpResponse:
     round = _downloadable(request, place)
-    name = f"{place.slug}-{round.slug}-template.{wish.format}"
-    return _sent(template_file(round, wish.format), MEDIA_TYPES[wish.format], name)
+    name = f"{place.slug}-{round.slug}-template.{params.format}"
+    return _sent(template_file(round, params.format), MEDIA_TYPES[params.format], name)
 
 
 def _downloadable(request: HttpRequest, place: RoundPath) -> Round:
@@ -244,7 +244,7 @@ def _place(request: HttpRequest, slug: str, round: str) -> tuple[Round, Team]:
 def submit(
     request: HttpRequest,
     place: Path[RoundPath],
-    wish: Form[SubmitCommand],
+    params: Form[SubmitCommand],
     file: Annotated[
         UploadedFile, File(description="Responses in one of the formats, or a prompt.")
     ],
@@ -258,9 +258,9 @@ def submit(
             round,
             team,
             request.user,
-            track=wish.track,
-            name=wish.name,
-            description=wish.description,
+            track=params.track,
+            name=params.name,
+            description=params.description,
             upload=uploads.uploaded(file),
         )
     except NotTaken as refusal:

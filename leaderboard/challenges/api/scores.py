@@ -50,8 +50,8 @@ def _needs_token(request: HttpRequest, slug: str) -> None:  # noqa: ARG001
 def submit_metric_scores(
     request: HttpRequest,
     place: Path[CorpusPath],
-    version_wish: Query[VersionParams],
-    wish: Form[ScoresIn],
+    version_params: Query[VersionParams],
+    params: Form[ScoresIn],
     file: Annotated[
         UploadedFile, File(description="JSON lines or CSV with `dialog_id, turn, system, score`.")
     ],
@@ -60,15 +60,15 @@ def submit_metric_scores(
     coverage."""
     from leaderboard.challenges.actions.scores import receive_scores
 
-    version = version_of(request, place.slug, version_wish)
+    version = version_of(request, place.slug, version_params)
     try:
         received = receive_scores(
             version,
             request.user,
-            name=wish.name,
-            level=wish.level,
-            higher_is_better=wish.higher_is_better,
-            link=wish.link,
+            name=params.name,
+            level=params.level,
+            higher_is_better=params.higher_is_better,
+            link=params.link,
             upload=uploads.uploaded(file),
         )
     except NotTaken as refusal:

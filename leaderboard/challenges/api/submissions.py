@@ -44,12 +44,12 @@ class ListParams(Schema):
     summary="Your submissions and your teams'",
 )
 def list_submissions(
-    request: HttpRequest, wish: Query[ListParams], paging: Query[Paging]
+    request: HttpRequest, params: Query[ListParams], paging: Query[Paging]
 ) -> dict[str, Any]:
     """Newest first. Organisers get all."""
     rows = submissions_seen_by(request.user)
-    if wish.state is not None:
-        rows = rows.filter(state=wish.state)
+    if params.state is not None:
+        rows = rows.filter(state=params.state)
     return documents.submission_page(rows, paging)
 
 
@@ -131,11 +131,11 @@ def re_evaluate_submission(request: HttpRequest, place: Path[SubmissionPath]) ->
 
 
 def _done(
-    request: HttpRequest, place: SubmissionPath, deed: Callable[[Submission, Any], None]
+    request: HttpRequest, place: SubmissionPath, action: Callable[[Submission, Any], None]
 ) -> dict[str, Any]:
     submission = submission_at(request, place.id)
     try:
-        deed(submission, request.user)
+        action(submission, request.user)
     except work.CannotDo as refusal:
         raise Refused(409, refusal.message, code="state") from None
     return documents.submission_document(submission_at(request, place.id), request.user)

@@ -27,9 +27,9 @@ def test_descending_puts_undefined_last_too() -> None:
     assert ids(sort_table(TABLE, "-r")) == ["bleu", "meteor", "fbd"]
 
 
-@pytest.mark.parametrize("wish", ["loss", "-loss"])
-def test_equal_rows_keep_their_order(wish: str) -> None:
-    assert [row for row in ids(sort_table(TABLE, wish)) if row != "bleu"] == ["fbd", "meteor"]
+@pytest.mark.parametrize("params", ["loss", "-loss"])
+def test_equal_rows_keep_their_order(params: str) -> None:
+    assert [row for row in ids(sort_table(TABLE, params)) if row != "bleu"] == ["fbd", "meteor"]
 
 
 def test_text_sorts_without_regard_to_case() -> None:

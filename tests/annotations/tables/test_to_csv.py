@@ -53,9 +53,9 @@ def test_a_download_is_found_by_the_name_of_its_table() -> None:
     assert (found.filename, found.body) == ("metrics.csv", table_to_csv(TABLE))
 
 
-@pytest.mark.parametrize("wish", ["", "metrics", "metrics.exe", "other.csv", "../metrics.csv"])
-def test_anything_else_is_no_download(wish: str) -> None:
-    assert download([TABLE], wish) is None
+@pytest.mark.parametrize("params", ["", "metrics", "metrics.exe", "other.csv", "../metrics.csv"])
+def test_anything_else_is_no_download(params: str) -> None:
+    assert download([TABLE], params) is None
 
 
 def test_excel_reads_a_file_as_utf_8_by_its_mark() -> None:

@@ -205,16 +205,16 @@ def test_a_p_is_never_written_as_nought() -> None:
     assert rows(tree(table))[0][1].get("data-v") == "3e-09", "sorted by the number itself"
 
 
-@pytest.mark.parametrize("wish", ["", "r", "-r", "rank", "-loss", "metric"])
+@pytest.mark.parametrize("params", ["", "r", "-r", "rank", "-loss", "metric"])
 @pytest.mark.parametrize("shown", [None, frozenset({"r"}), frozenset({"rank", "loss"})])
 def test_a_writer_puts_every_arrangement_together_as_if_it_were_written_anew(
-    wish: str, shown: frozenset[str] | None
+    params: str, shown: frozenset[str] | None
 ) -> None:
     writer = TableWriter(TABLE)
     writer.html(None, TABLE.sort, frozenset({"r"}))
-    sort = parse_sort(wish, TABLE)
+    sort = parse_sort(params, TABLE)
     assert writer.html(order_of(TABLE, sort), sort, shown) == table_to_html(
-        sort_table(TABLE, wish), shown
+        sort_table(TABLE, params), shown
     )
 
 
