@@ -18,6 +18,7 @@ from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
 from annotations.importers.texts import storable
 from workers import charges, replies
+from workers.jobs import renewing_lease
 from workers.judging.retries import may_be_charged, may_pass, pause_before
 from workers.language_models.chat_prompt import (
     EmptyAnswer,
@@ -29,7 +30,6 @@ from workers.language_models.chat_prompt import (
 from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
 from workers.language_models.client import Message as Prompted
 from workers.language_models.usage import counted, most_of
-from workers.leases import renewing_lease
 
 log = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from annotations import clock
-from workers.leases import has_ended, lease_end
-from workers.notifications import NOTIFICATIONS_PER_SWEEP, due
+from annotations.jobs.leases import has_ended, lease_end
+from annotations.jobs.notifications import NOTIFICATIONS_PER_SWEEP, due
 
 NO_OWNER: dict[str, Any] = {"lease_token": "", "lease_expires_at": None}
 WAITS_ANEW: dict[str, Any] = {**NO_OWNER, "hinted_at": None, "hints": 0}

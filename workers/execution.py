@@ -21,12 +21,12 @@ from django.db import InterfaceError, OperationalError
 from annotations.importers.texts import storable
 from workers import resources, runs, scoring
 from workers.claims import Claim
+from workers.jobs import renewing_lease
 from workers.judges import wording
 from workers.judges.response_cache import calls_paid_here
 from workers.judges.wording import OtherWording
 from workers.judging.judge_client import BillingContext
 from workers.judging.response_cache import BudgetSpent, EndpointFailed, NoScore, Stopped
-from workers.leases import renewing_lease
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 

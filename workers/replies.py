@@ -16,9 +16,9 @@ from annotations import clock
 from annotations.campaigns.actions import chat
 from annotations.campaigns.actions.chat import Said
 from annotations.campaigns.models import ChatSystem, Conversation, Message
+from annotations.jobs.notifications import notify_workers
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.notifications import notify_workers
 
 REPLY_TASK = "workers.tasks.reply"
 QUEUE = "llm"

@@ -20,14 +20,14 @@ from django.db.models.functions import Cast, Floor
 
 from annotations import clock
 from annotations.actions import scores_changed
+from annotations.jobs.leases import has_ended
+from annotations.jobs.notifications import notify_workers
 from annotations.models import CorpusVersion, System
 from workers import claims, new_runs
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
 from workers.judges.models import JudgeRun
-from workers.leases import has_ended
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
-from workers.notifications import notify_workers
 from workers.signals import run_ended
 
 COMPUTE_TASK = "workers.tasks.compute"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotations import orphans
 from workers import answering, execution, presence, replies, runs
 from workers.celery_rules import row_task
-from workers.judges import trials
+from workers.jobs import reap_all
 from workers.models import MetricRun
 from workers.signals import run_begins
 from workers.trainings import runs as trainings
@@ -34,6 +34,6 @@ def sweep() -> None:
     presence.note_own_queues()
     runs.sweep()
     replies.sweep()
-    trials.sweep()
+    reap_all()
     trainings.sweep()
     orphans.sweep()

@@ -21,7 +21,7 @@ from leaderboard.analyses import rows
 from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
-from workers.leases import renewing_lease
+from workers.jobs import renewing_lease
 from workers.waiting_raters import LOOK_SECONDS
 
 log = logging.getLogger(__name__)

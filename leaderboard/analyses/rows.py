@@ -15,13 +15,13 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from annotations import clock
+from annotations.jobs.notifications import WHEN_NOTHING_ELSE_WAITS, notify_workers
 from annotations.models import CorpusVersion
 from annotations.read_only import optional_write
 from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.notifications import WHEN_NOTHING_ELSE_WAITS, notify_workers
 
 log = logging.getLogger(__name__)
 

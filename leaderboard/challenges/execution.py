@@ -14,7 +14,7 @@ from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.actions.finalising import UnknownMetric
 from leaderboard.challenges.models import Submission
-from workers.leases import renewing_lease
+from workers.jobs import renewing_lease
 
 log = logging.getLogger(__name__)
 

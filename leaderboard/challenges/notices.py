@@ -24,7 +24,7 @@ from leaderboard.challenges.actions.notices import Claim
 from leaderboard.challenges.models import Member, Notice, Submission
 from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions
-from workers.leases import renewing_lease
+from workers.jobs import renewing_lease
 
 log = logging.getLogger(__name__)
 GONE = 410

@@ -12,6 +12,7 @@ from celery import current_app
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from annotations.jobs.notifications import MAX_NOTIFY_PAUSE
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from tests.at_once import at_once
@@ -19,7 +20,6 @@ from tests.conftest import ON_SERVICES
 from workers import claims, runs
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
-from workers.notifications import MAX_NOTIFY_PAUSE
 
 pytestmark = pytest.mark.django_db
 DONE = runs.RunResult("signature", 1.0, "", [1.0, 1.0, 1.0], {})

@@ -24,7 +24,7 @@ from annotations.stored_files import StorageAway
 from annotations.temporary import temporary_folder
 from workers import deadlines
 from workers.claims import Claim
-from workers.leases import renewing_lease
+from workers.jobs import renewing_lease
 from workers.model_files import ModelError
 from workers.training import processes
 from workers.training.settings import Abandoned, Progress, TrainingError

@@ -11,9 +11,9 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotations import clock
+from annotations.jobs.notifications import notify_workers
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.notifications import notify_workers
 from workers.trainings.models import Training
 
 TRAIN_TASK = "workers.trainings.tasks.train"

@@ -10,14 +10,14 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotations import clock
+from annotations.jobs.leases import has_ended
+from annotations.jobs.notifications import NOTIFICATIONS_PER_SWEEP
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.finalising import settle
 from leaderboard.challenges.actions.telling import log, queue_of, send_hints
 from leaderboard.challenges.models import OWNED, Submission
 from workers.claims import WAITS_ANEW, to_enqueue
-from workers.leases import has_ended
 from workers.models import MetricRun
-from workers.notifications import NOTIFICATIONS_PER_SWEEP
 
 State = Submission.State
 

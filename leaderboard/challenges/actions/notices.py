@@ -22,13 +22,13 @@ from django.utils.translation import gettext as _
 from annotations import clock, rates
 from annotations.accounts import accounts_that_may_act
 from annotations.importers.texts import text_fault
+from annotations.jobs.leases import has_ended
+from annotations.jobs.notifications import notify_workers
 from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
 from leaderboard.challenges.models.challenge import public_id
 from leaderboard.challenges.models.notice import signing_secret
 from workers import claims
 from workers.claims import NO_OWNER, WAITS_ANEW, Claim
-from workers.leases import has_ended
-from workers.notifications import notify_workers
 
 DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
 QUEUE = "cpu"

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F
 
 from annotations import clock
+from annotations.jobs.notifications import notify_workers
 from leaderboard.challenges.models import LogLine, Submission
-from workers.notifications import notify_workers
 
 PROCESS_TASK = "leaderboard.challenges.tasks.process"
 MAX_LINE_LENGTH = 1000

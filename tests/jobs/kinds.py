@@ -1,0 +1,32 @@
+"""Every kind of job, with a way to make one that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotations.jobs.models import Job
+
+
+@dataclass(frozen=True)
+class Kind:
+    make: Callable[[Path], Job]
+    result: dict[str, Any] = field(default_factory=dict)
+    """What ``finish`` stores."""
+    progress: dict[str, Any] = field(default_factory=dict)
+    """What ``renew`` may store with the lease, in columns that an attempt begins anew."""
+
+
+def _trial(_folder: Path) -> Job:
+    from tests.judges.written import configuration_of, rated_version, written
+    from workers.judges import trials
+
+    prompt = written()
+    return trials.start(prompt, rated_version(), configuration_of(prompt), "overall")
+
+
+KINDS = {
+    "judges.Trial": Kind(_trial, {"results": [{"score": 1.0}]}, {"examples_done": 4}),
+}
