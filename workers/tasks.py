@@ -8,7 +8,6 @@ from workers.celery_rules import row_task
 from workers.jobs import reap_all
 from workers.models import MetricRun
 from workers.signals import run_begins
-from workers.trainings import runs as trainings
 from workers.waiting_raters import LOOK_SECONDS, waiting_answers
 
 
@@ -35,5 +34,4 @@ def sweep() -> None:
     runs.sweep()
     replies.sweep()
     reap_all()
-    trainings.sweep()
     orphans.sweep()

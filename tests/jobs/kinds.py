@@ -19,6 +19,12 @@ class Kind:
     """What ``renew`` may store with the lease, in columns that an attempt begins anew."""
 
 
+def _training(_folder: Path) -> Job:
+    from workers.trainings.models import Training
+
+    return Training.objects.create(name="small", work="small-1", recipe="density", data={})
+
+
 def _trial(_folder: Path) -> Job:
     from tests.judges.written import configuration_of, rated_version, written
     from workers.judges import trials
@@ -29,4 +35,5 @@ def _trial(_folder: Path) -> Job:
 
 KINDS = {
     "judges.Trial": Kind(_trial, {"results": [{"score": 1.0}]}, {"examples_done": 4}),
+    "trainings.Training": Kind(_training, {"revision": "0123456789ab"}, {"progress": {"step": 3}}),
 }
