@@ -25,6 +25,15 @@ def _training(_folder: Path) -> Job:
     return Training.objects.create(name="small", work="small-1", recipe="density", data={})
 
 
+def _message(_folder: Path) -> Job:
+    from annotations.campaigns.actions import chat
+    from tests.workers.chats import made_chat
+
+    answer = chat.say(made_chat(), "Hello.", "k1").answer
+    assert answer is not None
+    return answer
+
+
 def _trial(_folder: Path) -> Job:
     from tests.judges.written import configuration_of, rated_version, written
     from workers.judges import trials
@@ -34,6 +43,7 @@ def _trial(_folder: Path) -> Job:
 
 
 KINDS = {
+    "campaigns.Message": Kind(_message, {"text": "Fine.", "signature": "model:m|seed:3"}),
     "judges.Trial": Kind(_trial, {"results": [{"score": 1.0}]}, {"examples_done": 4}),
     "trainings.Training": Kind(_training, {"revision": "0123456789ab"}, {"progress": {"step": 3}}),
 }
