@@ -25,6 +25,13 @@ def _training(_folder: Path) -> Job:
     return Training.objects.create(name="small", work="small-1", recipe="density", data={})
 
 
+def _analysis(_folder: Path) -> Job:
+    from leaderboard.models import Analysis
+    from tests.campaigns.sets import made_version
+
+    return Analysis.objects.create(version=made_version(), kind="overview", question="{}")
+
+
 def _message(_folder: Path) -> Job:
     from annotations.campaigns.actions import chat
     from tests.workers.chats import made_chat
@@ -43,6 +50,7 @@ def _trial(_folder: Path) -> Job:
 
 
 KINDS = {
+    "leaderboard.Analysis": Kind(_analysis, {"answer": {"n": 1}, "seconds": 1.0}, {"tried": "1"}),
     "campaigns.Message": Kind(_message, {"text": "Fine.", "signature": "model:m|seed:3"}),
     "judges.Trial": Kind(_trial, {"results": [{"score": 1.0}]}, {"examples_done": 4}),
     "trainings.Training": Kind(_training, {"revision": "0123456789ab"}, {"progress": {"step": 3}}),
