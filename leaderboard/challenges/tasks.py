@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from leaderboard.challenges import execution, notices
-from leaderboard.challenges.actions import notices as notice_rows
 from leaderboard.challenges.actions import work
 from workers.celery_rules import row_task
 
@@ -16,7 +15,6 @@ def process(submission_id: int) -> None:
 @row_task
 def sweep() -> None:
     work.sweep()
-    notice_rows.sweep()
 
 
 @row_task

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from annotations.jobs.models import Job
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,9 @@ class Kind:
     result: dict[str, Any] = field(default_factory=dict)
     """What ``finish`` stores."""
     progress: dict[str, Any] = field(default_factory=dict)
-    """What ``renew`` may store with the lease, in columns that an attempt begins anew."""
+    """What ``renew`` may store with the lease."""
+    due: dict[str, Any] = field(default_factory=dict)
+    """Columns of a job that need not wait for its time."""
 
 
 def _training(_folder: Path) -> Job:
@@ -30,6 +35,15 @@ def _analysis(_folder: Path) -> Job:
     from tests.campaigns.sets import made_version
 
     return Analysis.objects.create(version=made_version(), kind="overview", question="{}")
+
+
+def _notice(_folder: Path) -> Job:
+    from leaderboard.challenges.actions import notices
+    from leaderboard.challenges.models import Webhook
+    from tests.campaigns.sets import made_user
+
+    hook = Webhook.objects.create(user=made_user("ada"), url="https://example.org", secret="s")
+    return notices.try_webhook(hook)
 
 
 def _message(_folder: Path) -> Job:
@@ -50,6 +64,7 @@ def _trial(_folder: Path) -> Job:
 
 
 KINDS = {
+    "challenges.Notice": Kind(_notice, {"answer": "200"}, due={"due_at": LONG_AGO}),
     "leaderboard.Analysis": Kind(_analysis, {"answer": {"n": 1}, "seconds": 1.0}, {"tried": "1"}),
     "campaigns.Message": Kind(_message, {"text": "Fine.", "signature": "model:m|seed:3"}),
     "judges.Trial": Kind(_trial, {"results": [{"score": 1.0}]}, {"examples_done": 4}),

@@ -161,11 +161,11 @@ def test_a_released_job_was_not_begun(job: Job, kind: Kind) -> None:
     assert all(not getattr(job, name) for name in kind.progress if name in job.RESET)
 
 
-def test_a_job_is_retried_until_its_attempts_are_used_up(job: Job) -> None:
+def test_a_job_is_retried_until_its_attempts_are_used_up(job: Job, kind: Kind) -> None:
     most = job.max_attempts()
     assert owned(job, claim(job)).retry("not yet")
     assert state_of(job) == (job.WAITING, 1, "")
-    jobs_like(job).update(attempts=most - 1)
+    jobs_like(job).update(attempts=most - 1, **kind.due)
     assert owned(job, claim(job)).retry("never")
     assert state_of(job) == (job.FAILED, most, "")
     assert "never" in getattr(job, job.REASON)
