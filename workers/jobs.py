@@ -39,7 +39,9 @@ class FailJob(Exception):
     """Trying again would not help. The message says why."""
 
 
-def works_on(jobs: JobQuerySet) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
+def works_on(
+    jobs: JobQuerySet, together: bool = False
+) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
     """Make of a function that does the work of a job one that is called with the job's key.
 
     1. Claim the job; nothing happens where somebody else has it or there is nothing to do.
@@ -50,6 +52,8 @@ def works_on(jobs: JobQuerySet) -> Callable[[Callable[..., bool]], Callable[...,
 
     Args:
         jobs: The kind of job, and how to read one.
+        together: The function gets a list of claims in place of the one. What it adds to it (jobs
+            that it works on together with the first) is renewed and ends with it.
 
     Returns:
         The decorator. What it makes returns whether the job has come to its end.
@@ -62,29 +66,33 @@ def works_on(jobs: JobQuerySet) -> Callable[[Callable[..., bool]], Callable[...,
             job = None if claim is None else jobs.filter(pk=pk).first()
             if claim is None or job is None:
                 return False
-            name, owned = f"{job._meta.verbose_name} {pk}", jobs.model.objects.owned(claim)
+            name, held = f"{job._meta.verbose_name} {pk}", [claim]
+
+            def owned() -> JobQuerySet:
+                return jobs.model.objects.owned(*held)
+
             try:
-                with renewing_lease(lambda: bool(owned.renew()), name):
-                    return bool(work(job, claim, *arguments))
+                with renewing_lease(lambda: bool(owned().renew()), name):
+                    return bool(work(job, held if together else claim, *arguments))
             except LeaseLost:
                 log.info("%s was stopped, deleted or taken over", name)
             except ReleaseJob:
-                owned.release()
+                owned().release()
             except RetryJob as problem:
                 log.info("%s could not be done now", name)
-                owned.retry(str(problem))
+                owned().retry(str(problem))
             except FailJob as problem:
                 log.info("%s failed", name)
-                owned.fail(str(problem))
+                owned().fail(str(problem))
             except SoftTimeLimitExceeded:
-                owned.fail(took_too_long())
+                owned().fail(took_too_long())
             except (KeyboardInterrupt, SystemExit):
-                owned.release()
+                owned().release()
                 raise
             # Whatever goes wrong belongs in the row, where people read it
             except Exception as problem:
                 log.exception("%s failed", name)
-                owned.fail(f"{type(problem).__name__}: {problem}")
+                owned().fail(f"{type(problem).__name__}: {problem}")
             return False
 
         return run

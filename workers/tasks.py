@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotations import orphans
-from workers import answering, execution, presence, runs
+from workers import answering, execution, presence
 from workers.celery_rules import row_task
 from workers.jobs import reap_all
 from workers.models import MetricRun
@@ -31,6 +31,5 @@ def reply(message_id: int) -> None:
 @row_task
 def sweep() -> None:
     presence.note_own_queues()
-    runs.sweep()
     reap_all()
     orphans.sweep()

@@ -82,12 +82,13 @@ class JobQuerySet(models.QuerySet):
         attempt = found.values_list("attempts", flat=True).first()
         return None if attempt is None else Claim(pk, token, attempt)
 
-    def claim_beside(self, first: Claim, most: int) -> list[Claim]:
+    def claim_beside(self, first: Claim, most: int, **changes: Any) -> list[Claim]:
         """Claim more of these jobs with the token of the first, so that one update renews them all.
 
         Args:
             first: The claim that they are worked on with.
             most: How many to take, lowest keys first.
+            changes: What is written beside what a claim writes.
 
         Returns:
             The claims of those that were free. These jobs may not be chosen through a join: the
@@ -99,7 +100,8 @@ class JobQuerySet(models.QuerySet):
             # circle.
             waiting = self.select_for_update(skip_locked=True).order_by("pk")
             free = list(waiting.values_list("pk", flat=True)[:most])
-            self.filter(pk__in=free).update(**self._leased(first.token, now), **self.model.begun())
+            begun = {**self._leased(first.token, now), **self.model.begun(), **changes}
+            self.filter(pk__in=free).update(**begun)
         taken = self.model.objects.filter(pk__in=free, lease_token=first.token).order_by("pk")
         return [
             Claim(pk, first.token, attempt) for pk, attempt in taken.values_list("pk", "attempts")

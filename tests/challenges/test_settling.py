@@ -181,7 +181,7 @@ def test_a_run_that_fails_as_the_last_one_settles_it_too(round: Round, team: Tea
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
     metric_execution.compute(first)
-    runs.fail(runs.claim(last), "no memory")
+    MetricRun.objects.owned(MetricRun.objects.claim(last)).fail("no memory")
     assert now(submission).state == "failed"
 
 
@@ -191,7 +191,7 @@ def test_a_run_that_the_sweep_gives_up_settles_it_too(round: Round, team: Team, 
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
     metric_execution.compute(first)
-    runs.claim(last)
+    MetricRun.objects.claim(last)
     MetricRun.objects.filter(pk=last).update(lease_expires_at=timezone.now())
-    runs.sweep()
+    MetricRun.objects.reap()
     assert now(submission).state == "failed"

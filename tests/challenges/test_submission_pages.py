@@ -29,7 +29,6 @@ from tests.challenges.sets import (
     taken_in,
     team_with_member,
 )
-from workers import runs
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -194,7 +193,7 @@ def test_a_metric_that_is_begun_or_fails_is_news_to_the_page(
     one = taken_in(submit(round, team))
     run = MetricRun.objects.filter(system=one.system).earliest("pk")
     seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', text_of(page_of(member, one)))[0]}
-    claim = runs.claim(run.pk)
+    claim = MetricRun.objects.claim(run.pk)
     assert claim is not None
     answer = page_of(member, one, "submission-progress", headers=seen)
     assert answer.status_code == 200

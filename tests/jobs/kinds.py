@@ -46,6 +46,19 @@ def _notice(_folder: Path) -> Job:
     return notices.try_webhook(hook)
 
 
+def _metric_run(_folder: Path) -> Job:
+    from tests.campaigns.sets import made_version
+    from workers.models import MetricRun
+
+    return MetricRun.objects.create(
+        system=made_version().systems.earliest("pk"),
+        metric="length",
+        metric_version="1",
+        configuration="length",
+        queue="cpu",
+    )
+
+
 def _message(_folder: Path) -> Job:
     from annotations.campaigns.actions import chat
     from tests.workers.chats import made_chat
@@ -64,6 +77,9 @@ def _trial(_folder: Path) -> Job:
 
 
 KINDS = {
+    "workers.MetricRun": Kind(
+        _metric_run, {"signature": "metric:length", "system_score": 0.5}, {"examples_done": 2}
+    ),
     "challenges.Notice": Kind(_notice, {"answer": "200"}, due={"due_at": LONG_AGO}),
     "leaderboard.Analysis": Kind(_analysis, {"answer": {"n": 1}, "seconds": 1.0}, {"tried": "1"}),
     "campaigns.Message": Kind(_message, {"text": "Fine.", "signature": "model:m|seed:3"}),

@@ -16,7 +16,6 @@ from leaderboard.analyses import computing
 from leaderboard.analyses.computing import compute_longest_waiting
 from leaderboard.models import Analysis
 from tests.campaigns.sets import made_version
-from workers import runs
 from workers.models import MetricRun
 from workers.signals import run_begins
 
@@ -105,5 +104,9 @@ def test_hints_of_statistics_stand_behind_those_of_submissions_and_runs(
         current_app, "send_task", lambda task, *, priority, **_: sent.update({task: priority})
     )
     Analysis.objects.notify([_waits(made_version(), "overall", timedelta(0)).pk])
-    runs.send_hints([(1, "cpu")])
-    assert sent[runs.COMPUTE_TASK] < sent[Analysis.TASK]
+    system = made_version().systems.earliest("pk")
+    run = MetricRun.objects.create(
+        system=system, metric="pmi", metric_version="1", configuration="pmi", queue="cpu"
+    )
+    MetricRun.objects.notify([run.pk])
+    assert sent[MetricRun.TASK] < sent[Analysis.TASK]

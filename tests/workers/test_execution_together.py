@@ -528,9 +528,9 @@ def test_the_first_claim_s_lease_covers_them_all(
     version: CorpusVersion, scorer: NotedLengths
 ) -> None:
     first, *_ = requested(version)
-    claim = runs.claim(first.pk)
+    claim = MetricRun.objects.claim(first.pk)
     assert claim is not None
     others = runs.claim_siblings(claim, 8)
     MetricRun.objects.update(lease_expires_at=F("created_at"))
-    assert runs.keep([claim, *others])
+    assert MetricRun.objects.owned(claim, *others).renew()
     assert not MetricRun.objects.filter(lease_expires_at__lte=F("created_at")).exists()
