@@ -21,21 +21,25 @@ from workers import presence
 log = logging.getLogger(__name__)
 
 
-class LeaseLost(Exception):
+class JobEnded(Exception):
+    """How the work on a job ends without a result."""
+
+
+class LeaseLost(JobEnded):
     """The job was stopped or deleted, or another worker has it: what came of the work is not
     wanted."""
 
 
-class ReleaseJob(Exception):
+class ReleaseJob(JobEnded):
     """The work is to go on later, as if it had not been begun."""
 
 
-class RetryJob(Exception):
+class RetryJob(JobEnded):
     """The work is to be tried again. The message is the reason why it fails where no attempt is
     left."""
 
 
-class FailJob(Exception):
+class FailJob(JobEnded):
     """Trying again would not help. The message says why."""
 
 

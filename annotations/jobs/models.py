@@ -118,7 +118,7 @@ class JobQuerySet(models.QuerySet):
         """The jobs that these claims still hold: what a worker may write to."""
         return self.filter(
             pk__in=[one.row_id for one in claims],
-            state__in=self.model.AT_WORK,
+            state__in=self.model.RUNNING,
             lease_token__in={one.token for one in claims},
         )
 
@@ -133,7 +133,7 @@ class JobQuerySet(models.QuerySet):
     def fail(self, error: str) -> int:
         """Give these jobs up, with the reason."""
         with transaction.atomic():
-            keys = list(self.select_for_update().order_by("pk").values_list("pk", flat=True))
+            keys = self.lock()
             if not keys:
                 return 0
             failed = self.filter(pk__in=keys).end(
@@ -154,6 +154,10 @@ class JobQuerySet(models.QuerySet):
         return tried_out.fail(error) + self.wait(**changes)
 
     # --- everybody's ---
+
+    def lock(self) -> list[int]:
+        """The keys of these jobs, which nobody else changes until the transaction ends."""
+        return list(self.select_for_update().order_by("pk").values_list("pk", flat=True))
 
     def end(self, state: str, **changes: Any) -> int:
         """End these jobs in this state. Whoever works on one loses it."""
@@ -192,8 +196,13 @@ class JobQuerySet(models.QuerySet):
         was told of."""
         now, most = clock.now(), self.model.max_attempts()
         silent = self.filter(self.model.is_silent(now))
-        failed = silent.filter(attempts__gte=most).fail(self.model.LOST.format(attempts=most))
-        released = silent.wait()
+        failed = released = 0
+        if silent.exists():  # to lock nothing waits for SQLite's writer, too
+            failed = silent.filter(attempts__gte=most).fail(self.model.LOST.format(attempts=most))
+            with transaction.atomic():
+                lost = silent.lock()
+                released = self.filter(pk__in=lost).wait()
+                self.model.on_lost(lost)
         waiting = self.filter(self.model.is_waiting()).filter(due(now))
         in_order = waiting.order_by(F("hinted_at").asc(nulls_first=True), "pk")
         keys = in_order.values_list("pk", flat=True)[:NOTIFICATIONS_PER_SWEEP]
@@ -213,7 +222,7 @@ class Job(models.Model):
     QUEUE: ClassVar[str] = "cpu"
     PRIORITY: ClassVar[int] = AT_ONCE
     WAITING: ClassVar[str] = "pending"
-    AT_WORK: ClassVar[Collection[str]] = ("running",)
+    RUNNING: ClassVar[Collection[str]] = ("running",)
     """States in which a worker has it; it is claimed into the first."""
     DONE: ClassVar[str] = "done"
     FAILED: ClassVar[str] = "failed"
@@ -247,12 +256,12 @@ class Job(models.Model):
 
     @classmethod
     def is_silent(cls, now: datetime) -> Q:
-        return Q(state__in=cls.AT_WORK) & has_ended(now)
+        return Q(state__in=cls.RUNNING) & has_ended(now)
 
     @classmethod
     def begun(cls) -> dict[str, Any]:
         """What a claim writes beside the lease."""
-        return {"state": cls.AT_WORK[0], **cls.RESET}
+        return {"state": cls.RUNNING[0], **cls.RESET}
 
     @classmethod
     def queues_of(cls, keys: Collection[int]) -> dict[int, str]:
@@ -267,3 +276,7 @@ class Job(models.Model):
     @classmethod
     def on_failed(cls, keys: Collection[int]) -> None:
         """Called in the transaction that gives these jobs up."""
+
+    @classmethod
+    def on_lost(cls, keys: Collection[int]) -> None:
+        """Called in the transaction that takes these jobs back from silent workers."""

@@ -23,7 +23,7 @@ from annotations.outgoing import AddressNotAllowed
 from leaderboard.challenges.models import Member, Notice, Submission
 from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions
-from workers.jobs import FailJob, ReleaseJob, RetryJob, works_on
+from workers.jobs import FailJob, JobEnded, ReleaseJob, RetryJob, works_on
 
 log = logging.getLogger(__name__)
 GONE = 410
@@ -41,7 +41,7 @@ def deliver(notice: Notice, claim: Claim) -> bool:
     """Deliver a notice that is due."""
     try:
         answer = _deliver(notice)
-    except (FailJob, RetryJob):
+    except JobEnded:
         raise
     except SoftTimeLimitExceeded as problem:
         raise ReleaseJob from problem

@@ -323,7 +323,7 @@ def test_an_invalid_one_has_a_report_to_read_and_to_download(
 
 def test_a_failed_one_says_why(member: Client, round: Round, team: Team) -> None:
     one = submit(round, team)
-    work.fail(work.claim(one.pk), "the <b>moon</b> was away")
+    Submission.objects.owned(Submission.objects.claim(one.pk)).fail("the <b>moon</b> was away")
     page = text_of(page_of(member, one))
     assert "the &lt;b&gt;moon&lt;/b&gt; was away" in page
     assert "not counted" in page
@@ -346,7 +346,7 @@ def test_the_buttons_follow_state_and_role(
 ) -> None:
     one = scored(round, team) if state == "scored" else submit(round, team)
     if state == "failed":
-        work.fail(work.claim(one.pk), "no luck")
+        Submission.objects.owned(Submission.objects.claim(one.pk)).fail("no luck")
     button = f'action="{reverse(f"submission-{buttons}", args=[one.public_id])}"'
     client.force_login(made_user("", "organiser"))
     assert button in text_of(page_of(client, one))
@@ -378,7 +378,7 @@ def test_organisers_judge_on_the_submission_itself(
 
 def test_another_prompt_begins_with_this_one(client: Client, round: Round, team: Team) -> None:
     one = submit(round, team, data=b'{"user": "{history} as Ada would"}', track="prompt")
-    work.fail(work.claim(one.pk), "no luck")
+    Submission.objects.owned(Submission.objects.claim(one.pk)).fail("no luck")
     client.force_login(team.members.get().user)
     again = f"{reverse('prompt-new', args=[round.challenge.slug, round.slug])}?from={one.public_id}"
     assert f'href="{again}"' in text_of(page_of(client, one))

@@ -16,7 +16,7 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True)
 class Kind:
     make: Callable[[Path], Job]
-    result: dict[str, Any] = field(default_factory=dict)
+    result: Callable[[Job], dict[str, Any]]
     """What ``finish`` stores."""
     progress: dict[str, Any] = field(default_factory=dict)
     """What ``renew`` may store with the lease."""
@@ -59,6 +59,20 @@ def _metric_run(_folder: Path) -> Job:
     )
 
 
+def _submission(_folder: Path) -> Job:
+    from tests.challenges.sets import open_round, submit, team_with_member
+
+    round = open_round()
+    return submit(round, team_with_member(round.challenge)[0])
+
+
+def _submitted_metric(submission: Job) -> dict[str, Any]:
+    from leaderboard.models import SubmittedMetric
+
+    metric = SubmittedMetric.objects.create(version=submission.version, name="m", level="turn")
+    return {"metric": metric}
+
+
 def _message(_folder: Path) -> Job:
     from annotations.campaigns.actions import chat
     from tests.workers.chats import made_chat
@@ -77,12 +91,19 @@ def _trial(_folder: Path) -> Job:
 
 
 KINDS = {
+    "challenges.Submission": Kind(_submission, _submitted_metric, {"progress_done": 3}),
     "workers.MetricRun": Kind(
-        _metric_run, {"signature": "metric:length", "system_score": 0.5}, {"examples_done": 2}
+        _metric_run,
+        lambda _: {"signature": "metric:length", "system_score": 0.5},
+        {"examples_done": 2},
     ),
-    "challenges.Notice": Kind(_notice, {"answer": "200"}, due={"due_at": LONG_AGO}),
-    "leaderboard.Analysis": Kind(_analysis, {"answer": {"n": 1}, "seconds": 1.0}, {"tried": "1"}),
-    "campaigns.Message": Kind(_message, {"text": "Fine.", "signature": "model:m|seed:3"}),
-    "judges.Trial": Kind(_trial, {"results": [{"score": 1.0}]}, {"examples_done": 4}),
-    "trainings.Training": Kind(_training, {"revision": "0123456789ab"}, {"progress": {"step": 3}}),
+    "challenges.Notice": Kind(_notice, lambda _: {"answer": "200"}, due={"due_at": LONG_AGO}),
+    "leaderboard.Analysis": Kind(
+        _analysis, lambda _: {"answer": {"n": 1}, "seconds": 1.0}, {"tried": "1"}
+    ),
+    "campaigns.Message": Kind(_message, lambda _: {"text": "Fine.", "signature": "model:m|seed:3"}),
+    "judges.Trial": Kind(_trial, lambda _: {"results": [{"score": 1.0}]}, {"examples_done": 4}),
+    "trainings.Training": Kind(
+        _training, lambda _: {"revision": "0123456789ab"}, {"progress": {"step": 3}}
+    ),
 }

@@ -80,7 +80,7 @@ def test_its_task_is_known_to_workers(job: Job) -> None:
 def test_a_claimed_job_cannot_be_claimed_again(job: Job) -> None:
     assert claim(job).attempt == 1
     assert jobs_like(job).claim(job.pk) is None
-    assert state_of(job)[:2] == (job.AT_WORK[0], 1)
+    assert state_of(job)[:2] == (job.RUNNING[0], 1)
 
 
 def test_what_is_not_there_cannot_be_claimed(job: Job) -> None:
@@ -106,7 +106,7 @@ def test_the_database_refuses_a_job_at_work_without_a_lease(job: Job) -> None:
     if not any(name.endswith("is_leased") for name in names):
         pytest.skip("its table has no such rule")
     with pytest.raises(IntegrityError, match="is_leased"), transaction.atomic():
-        jobs_like(job).update(state=job.AT_WORK[0])
+        jobs_like(job).update(state=job.RUNNING[0])
 
 
 def test_renewing_puts_off_the_end_of_the_lease(job: Job, kind: Kind, settings) -> None:
@@ -126,22 +126,23 @@ def test_who_lost_the_lease_writes_nothing(job: Job, kind: Kind, notified: list[
     assert (owner.attempt, owner.token != late.token) == (2, True)
     lost = owned(job, late)
     assert not lost.renew(**kind.progress)
-    assert not lost.finish(**kind.result)
+    assert not lost.finish(**kind.result(job))
     assert not lost.fail("late")
     assert not lost.release()
     assert not lost.retry("late")
-    assert state_of(job) == (job.AT_WORK[0], 2, owner.token)
-    assert owned(job, owner).finish(**kind.result)
+    assert state_of(job) == (job.RUNNING[0], 2, owner.token)
+    assert owned(job, owner).finish(**kind.result(job))
 
 
 # --- ends -----------------------------------------------------------------------------------------
 
 
 def test_a_finished_job_has_its_result_and_is_nobody_s_any_more(job: Job, kind: Kind) -> None:
-    assert owned(job, claim(job)).finish(**kind.result)
+    result = kind.result(job)
+    assert owned(job, claim(job)).finish(**result)
     assert state_of(job) == (job.DONE, 1, "")
     assert getattr(job, job.ENDED_AT) is not None
-    assert {name: getattr(job, name) for name in kind.result} == kind.result
+    assert {name: getattr(job, name) for name in result} == result
     assert jobs_like(job).claim(job.pk) is None
 
 
@@ -209,7 +210,7 @@ def test_work_whose_lease_is_lost_changes_nothing(job: Job) -> None:
         raise LeaseLost
 
     assert works_on(jobs_like(job))(work)(job.pk) is False
-    assert state_of(job) == (job.AT_WORK[0], 1, "somebody else's")
+    assert state_of(job) == (job.RUNNING[0], 1, "somebody else's")
 
 
 def test_a_second_message_does_no_work(job: Job) -> None:
@@ -273,7 +274,7 @@ def test_a_lease_of_the_far_future_is_that_of_a_clock_set_back(job: Job) -> None
 def test_who_renews_the_lease_is_left_alone(job: Job, kind: Kind) -> None:
     mine = claim(job)
     assert jobs_like(job).reap() == Reaped(0, 0, 0)
-    assert owned(job, mine).finish(**kind.result)
+    assert owned(job, mine).finish(**kind.result(job))
 
 
 def test_a_job_that_was_tried_too_often_is_given_up_with_a_reason(job: Job) -> None:

@@ -12,6 +12,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.db import OperationalError
 from django.db.models import F
 
+from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System
 from annotations.queries import select_systems
 from tests.annotations.stored import dialogue, rated_corpus, stored
@@ -19,7 +20,6 @@ from tests.at_once import at_once
 from tests.workers.conftest import forget
 from tests.workers.lengths import NotedLengths, PreparedLengths, batch_metric, metric, system_metric
 from workers import execution, queries, resources, runs, scoring
-from workers.claims import Claim
 from workers.metrics import registry
 from workers.metrics.base import Account, Example
 from workers.metrics.configuration import parse

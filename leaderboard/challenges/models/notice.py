@@ -58,7 +58,7 @@ class MailChoice(models.Model):
 
 
 class NoticeQuerySet(JobQuerySet):
-    def retry(self, error: str) -> int:
+    def retry(self, error: str, /) -> int:
         """After a pause that grows."""
         now = clock.now()
         pauses = [When(attempts=n, then=Value(now + pause)) for n, pause in enumerate(PAUSES, 1)]
