@@ -9,16 +9,26 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from annotations.jobs.models import Job
+from annotations.jobs.notifications import WHEN_NOTHING_ELSE_WAITS
 from annotations.models import CorpusVersion, System
 
 
-class Analysis(models.Model):
+class Analysis(Job):
     """A statistic of a corpus version: what was asked, what came out, and of which state of the
     data. A worker computes it: ``leaderboard.analyses``.
 
     ``stamp`` and ``made_by`` are the answer's; ``tried`` holds both of the last attempt, so that
     what failed is tried again when the data or the code change, and not before.
+
+    Submissions and their runs go first: a statistic of a million ratings takes minutes, most are
+    only to be brought up to date, and what somebody waits for is computed between two runs
+    (``leaderboard.signals``).
     """
+
+    TASK = "leaderboard.tasks.analyse"
+    PRIORITY = WHEN_NOTHING_ELSE_WAITS
+    LOST = f"{Job.LOST}; it may need more memory or time"
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -37,11 +47,6 @@ class Analysis(models.Model):
     )
 
     state = models.CharField(max_length=8, choices=State, default=State.PENDING)
-    attempts = models.PositiveIntegerField(default=0)
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True)
-    hints = models.PositiveIntegerField(default=0)
     waits_since = models.DateTimeField(
         default=timezone.now, help_text="When it was last asked to be computed."
     )

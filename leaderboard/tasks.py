@@ -15,4 +15,3 @@ def analyse(row_id: int) -> None:
 def sweep() -> None:
     rows.forget_pairs()
     refresh.renew()
-    rows.sweep()

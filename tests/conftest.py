@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,8 +219,22 @@ def no_corpus_of_another_test() -> Iterator[None]:
         queries.forget()
     if (read_only := sys.modules.get("annotations.read_only")) is not None:
         read_only.takes_writes()
-    if (hints := sys.modules.get("workers.notifications")) is not None:
+    if (hints := sys.modules.get("annotations.jobs.notifications")) is not None:
         hints._breaker.succeeded()  # a broker that was away in one test is there in the next
+
+
+@pytest.fixture
+def notified(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Keys of the jobs that workers were told of; no broker."""
+    told: list[int] = []
+
+    def tell(task: str, jobs: Iterable[tuple[int, str]], priority: int) -> list[int]:
+        sent = [pk for pk, _ in jobs]
+        told.extend(sent)
+        return sent
+
+    monkeypatch.setattr("annotations.jobs.models.notify_workers", tell)
+    return told
 
 
 @pytest.fixture(autouse=True)

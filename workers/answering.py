@@ -3,7 +3,6 @@ stored."""
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Sequence
@@ -16,8 +15,9 @@ from annotations.accounts import may_act
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
-from annotations.importers.texts import storable
-from workers import charges, replies
+from annotations.jobs.models import Claim
+from workers import charges
+from workers.jobs import FailJob, RetryJob, works_on
 from workers.judging.retries import may_be_charged, may_pass, pause_before
 from workers.language_models.chat_prompt import (
     EmptyAnswer,
@@ -29,9 +29,6 @@ from workers.language_models.chat_prompt import (
 from workers.language_models.client import Endpoint, LanguageModel, NoAnswerError
 from workers.language_models.client import Message as Prompted
 from workers.language_models.usage import counted, most_of
-from workers.leases import renewing_lease
-
-log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 60.0
 """A rater waits for no answer longer than this."""
@@ -45,43 +42,31 @@ class NotReachable(Exception):
     is missing."""
 
 
-def answer(message_id: int) -> bool:
-    """Claim and write one answer. False when there was nothing to do, or nothing came of it."""
-    claim = replies.claim(message_id)
-    if claim is None:
-        return False
-    message = Message.objects.select_related(
+@works_on(
+    Message.objects.select_related(
         "conversation__trial_of",
         "conversation__assignment__item__chat_system",
         "conversation__assignment__item__dialogue",
         "conversation__assignment__item__campaign",
         "conversation__assignment__participation__user",
-    ).get(pk=message_id)
+    )
+)
+def answer(message: Message, claim: Claim) -> bool:
+    """Write one answer. Where nothing was said another attempt, with another seed, may help."""
     assignment = message.conversation.assignment
     rater = None if assignment is None else assignment.participation.user
     if rater is not None and not may_act(rater):
-        replies.fail(claim, "the rater's account is disabled on this site")
-        return False
+        raise FailJob("the rater's account is disabled on this site")
     try:
-        with renewing_lease(lambda: replies.keep(claim), f"answer {message_id}"):
-            text, signature = _ask(message, claim.attempt)
+        text, signature = _ask(message, claim.attempt)
     except (NoAnswerError, EmptyAnswer) as problem:
-        replies.try_again(claim, _as_text(problem))
-        return False
+        raise RetryJob(_as_text(problem)) from problem
     except SoftTimeLimitExceeded:
-        replies.fail(
-            claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
-        )
-        return False
+        raise
     # whatever an endpoint does wrong belongs in the row, where the organiser reads it
     except Exception as problem:
-        log.warning("answer %s failed: %s", message_id, _as_text(problem))
-        replies.fail(claim, _as_text(problem))
-        return False
-    except KeyboardInterrupt:
-        replies.give_back(claim)
-        raise
-    return replies.finish(claim, text, signature)
+        raise FailJob(_as_text(problem)) from problem
+    return bool(Message.objects.owned(claim).finish(text=text, signature=signature[:500]))
 
 
 def _ask(message: Message, attempt: int) -> tuple[str, str]:
@@ -179,4 +164,4 @@ def _as_text(problem: Exception) -> str:
     cause = (
         f" ({type(problem.__cause__).__name__}: {problem.__cause__})" if problem.__cause__ else ""
     )
-    return storable(f"{type(problem).__name__}: {problem}{cause}")[:2000]
+    return f"{type(problem).__name__}: {problem}{cause}"

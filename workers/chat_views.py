@@ -31,7 +31,6 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.queries import chat as queries
 from annotations.integers import parse_integer
-from workers import replies
 from workers.chat_forms import HIGHEST_NUMBER, ChatSystemForm, SayForm, TrialForm
 
 HEARTBEATS_A_LEASE = 4
@@ -77,7 +76,7 @@ def say(
     if not form.is_valid():
         return _refused(request, participation, conversation, form, form.first_error(), 422)
     try:
-        replies.say(conversation, form.cleaned_data["text"], form.cleaned_data["key"])
+        actions.say(conversation, form.cleaned_data["text"], form.cleaned_data["key"])
     except ChatRefused as refusal:
         return _refused(request, participation, conversation, form, refusal, 409)
     work_queue.renew(participation)
@@ -92,7 +91,7 @@ def ask_again(
     """The system did not answer: it is asked the same once more."""
     form = SayForm(request.POST)
     try:
-        replies.ask_again(conversation)
+        actions.ask_again(conversation)
     except ChatRefused as refusal:
         return _refused(request, participation, conversation, SayForm(), refusal, 409)
     work_queue.renew(participation)
@@ -244,7 +243,7 @@ def try_chat_system(request: HttpRequest, pk: int) -> HttpResponse:
     form = TrialForm(request.POST)
     if not form.is_valid():
         return _system_page(request, pk, ChatSystemForm(instance=system), form, None, 422)
-    trial = replies.try_system(system, form.cleaned_data["question"]).conversation
+    trial = actions.begin_trial(system, form.cleaned_data["question"]).conversation
     response = redirect("chat-system", pk)
     response["Location"] += f"?trial={trial.public_id}#trial"
     return response

@@ -15,18 +15,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from annotations.importers.texts import storable
+from annotations.jobs.models import Claim
 from workers import resources, runs, scoring
-from workers.claims import Claim
+from workers.jobs import FailJob, LeaseLost, ReleaseJob, RetryJob, took_too_long, works_on
 from workers.judges import wording
 from workers.judges.response_cache import calls_paid_here
 from workers.judges.wording import OtherWording
 from workers.judging.judge_client import BillingContext
 from workers.judging.response_cache import BudgetSpent, EndpointFailed, NoScore, Stopped
-from workers.leases import renewing_lease
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 
@@ -34,55 +33,35 @@ log = logging.getLogger(__name__)
 PROGRESS_SECONDS = 1.0
 
 
-class LeaseLost(Exception):
-    """Another worker owns the runs now; whatever we computed is not wanted."""
-
-
-def compute(run_id: int) -> bool:
-    """Claim and compute one run, and those that go with it. False when nothing came of it: not
-    waiting, somebody else has it, or it failed."""
-    first = runs.claim(run_id)
-    if first is None:
-        return False
-    claims = [first]
+@works_on(MetricRun.objects.all(), together=True)
+def compute(run: MetricRun, claims: list[Claim]) -> bool:
+    """Compute one run, and those that go with it: whoever claims them next goes on where they
+    stopped. No attempt is used up where answers were paid for, else it would go on for ever."""
     paid_before = calls_paid_here()
     try:
-        claims += _taken_along(first)
-        with renewing_lease(lambda: runs.keep(claims), f"run {run_id} and {len(claims) - 1} more"):
-            return _computed(claims)
-    except LeaseLost:
-        log.warning("metric run %s was taken over by another worker", run_id)
-        return False
+        claims += _taken_along(run, claims[0])
+        return _computed(claims)
     except Stopped as pause:
-        _paused(claims, paid_before, f"it made no progress before it had to stop: {pause}")
-        return False
+        again = RetryJob(f"it made no progress before it had to stop: {pause}")
     except SoftTimeLimitExceeded:
-        if calls_paid_here() > paid_before:
-            runs.give_back(claims)
-        else:
-            _took_too_long(claims)
-        return False
+        # The limit is that of a task, and so of all its runs together: several are computed one by
+        # one from now on
+        again = FailJob(took_too_long()) if len(claims) == 1 else RetryJob(took_too_long())
     # The database was away or locked: no fault of a metric's
     except (OperationalError, InterfaceError) as problem:
-        log.warning("metric run %s and %d more wait again: %s", run_id, len(claims) - 1, problem)
-        if calls_paid_here() > paid_before:
-            runs.give_back(claims)
-        else:
-            runs.split_up(claims, f"the database was away: {_said(problem)}")
-        return False
-    except (KeyboardInterrupt, SystemExit):
-        runs.give_back(claims)
-        raise
+        log.warning("metric run %s and %d more wait again: %s", run.pk, len(claims) - 1, problem)
+        again = RetryJob(f"the database was away: {_said(problem)}")
+    raise ReleaseJob if calls_paid_here() > paid_before else again
 
 
-def _taken_along(first: Claim) -> list[Claim]:
+def _taken_along(run: MetricRun, first: Claim) -> list[Claim]:
     """A run that was begun before goes alone: its worker may have died of it, and would take the
     others along again."""
     if first.attempt > 1:
         return []
     try:
-        configuration = scoring.configuration_of(MetricRun.objects.get(pk=first.row_id))
-    except (ValueError, MetricRun.DoesNotExist):
+        configuration = scoring.configuration_of(run)
+    except ValueError:
         return []  # scoring says what is wrong with it
     most = configuration.metric.systems_at_once - 1
     if most < 1:
@@ -102,18 +81,18 @@ def _computed(claims: Sequence[Claim]) -> bool:
     except (BudgetSpent, EndpointFailed, OtherWording) as problem:
         log.warning("metric runs %s stop: %s", [one.row_id for one in claims], problem)
         for claim in claims:
-            runs.fail(claim, _judge_text(problem))
+            MetricRun.objects.owned(claim).fail(_judge_text(problem))
         return False
     # Whatever a metric does wrong belongs in its row, not only in a worker's log
     except Exception as problem:
         if len(claims) == 1:
             log.exception("metric run %s failed", claims[0].row_id)
-            runs.fail(claims[0], _said(problem))
+            MetricRun.objects.owned(*claims).fail(_said(problem))
             return False
         log.exception(
             "metric runs %s failed together; each is computed alone", [one.row_id for one in claims]
         )
-    computed = [_computed_alone(one) for one in claims if runs.keep([one])]
+    computed = [_computed_alone(one) for one in claims if MetricRun.objects.owned(one).renew()]
     return any(computed)
 
 
@@ -154,28 +133,10 @@ def _ended(claim: Claim, outcome: scoring.Outcome) -> bool:
     """Whether the run has a result now."""
     if isinstance(outcome, Exception):
         log.warning("metric run %s failed: %s", claim.row_id, outcome)
-        runs.fail(claim, _judge_text(outcome) if isinstance(outcome, NoScore) else _said(outcome))
+        said = _judge_text(outcome) if isinstance(outcome, NoScore) else _said(outcome)
+        MetricRun.objects.owned(claim).fail(said)
         return False
     return runs.finish(claim, outcome)
-
-
-def _took_too_long(claims: Sequence[Claim]) -> None:
-    """The limit is that of a task, and so of all its runs together: several are computed one by one
-    from now on."""
-    error = f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
-    if len(claims) == 1:
-        runs.fail(claims[0], error)
-    else:
-        runs.split_up(claims, error)
-
-
-def _paused(claims: Sequence[Claim], paid_before: int, error: str) -> None:
-    """What was answered is kept, and whoever claims the runs next goes on: no attempt is used up,
-    unless nothing came of this one, for it would go on for ever."""
-    if calls_paid_here() > paid_before:
-        runs.give_back(claims)
-    else:
-        runs.split_up(claims, error)
 
 
 def _judge_text(problem: Exception) -> str:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from django.db import models
+from collections.abc import Collection
+from typing import Any, ClassVar
+
+from django.db import models, transaction
 from django.db.models import Q
 
+from annotations import clock
+from annotations.jobs.models import Job
 from annotations.models import System
+from workers.signals import run_ended
 
 
-class MetricRun(models.Model):
+class MetricRun(Job):
     """One metric configuration × one system (and so one corpus version).
 
-    The row is the truth; the message to a worker only says "look at this row". A worker owns the
-    run while it holds ``lease_token``. ``turn_scores`` follows the version's turns in order
+    ``turn_scores`` follows the version's turns in order
     (dialogue position, turn number); null where the score is undefined, with the reason under that
     index in ``undefined``. A metric of whole dialogues fills ``dialogue_scores`` in their place,
     and the indexes are those of dialogues.
     """
+
+    TASK = "workers.tasks.compute"
+    RESET: ClassVar = {"examples_done": 0}
+    LOST = f"{Job.LOST}; the run may need more memory or time"
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -31,13 +40,9 @@ class MetricRun(models.Model):
     queue = models.CharField(max_length=10)
 
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
-    attempts = models.PositiveIntegerField(default=0)
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
     hinted_at = models.DateTimeField(
         null=True, blank=True, help_text="When a worker was last told of it."
     )
-    hints = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
 
     examples_done = models.PositiveIntegerField(default=0)
@@ -107,6 +112,30 @@ class MetricRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.configuration} on {self.system_id}"
+
+    @classmethod
+    def begun(cls) -> dict[str, Any]:
+        return {**super().begun(), "started_at": clock.now()}
+
+    @classmethod
+    def queues_of(cls, keys: Collection[int]) -> dict[int, str]:
+        queues = dict(cls.objects.filter(pk__in=keys).values_list("pk", "queue"))
+        return {pk: queues[pk] for pk in keys if pk in queues}
+
+    @classmethod
+    def on_failed(cls, keys: Collection[int]) -> None:
+        cls.say_on_commit(keys)
+
+    @classmethod
+    def say_on_commit(cls, keys: Collection[int]) -> None:
+        """Whoever waits for runs may look now. One that fails at it, or a worker that dies before,
+        is the sweep's."""
+
+        def say() -> None:
+            systems = set(cls.objects.filter(pk__in=keys).values_list("system_id", flat=True))
+            run_ended.send_robust(sender=cls, run_ids=list(keys), system_ids=systems)
+
+        transaction.on_commit(say, robust=True)
 
 
 class QueueSeen(models.Model):

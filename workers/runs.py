@@ -1,36 +1,28 @@
-"""Every write to metric runs: request, claim, report progress, finish, fail, sweep.
-
-How a worker owns a run for a while: ``claims``.
-"""
+"""Every write to metric runs but for those of every job: request, stop, claim siblings, report
+progress, finish."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, FloatField, PositiveIntegerField, Q, QuerySet
+from django.db.models import F, FloatField, PositiveIntegerField, Q
 from django.db.models.functions import Cast, Floor
 
-from annotations import clock
 from annotations.actions import scores_changed
+from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System
-from workers import claims, new_runs
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
+from workers import new_runs
 from workers.judges.models import JudgeRun
-from workers.leases import has_ended
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
-from workers.notifications import notify_workers
-from workers.signals import run_ended
 
-COMPUTE_TASK = "workers.tasks.compute"
 NOTIFICATIONS_PER_BATCH = 20
 """Of each queue, by who asks for runs: it takes a millisecond a hint, and somebody waits for the
 answer. Workers take more with the first, and their sweep, seconds later, tells them of the rest."""
@@ -69,15 +61,7 @@ def request(
         for configuration in configurations:
             new_runs.add_missing(configuration, systems)
         runs = MetricRun.objects.filter(_computes(configurations), system__in=systems)
-        runs.filter(state=State.FAILED).update(
-            state=State.PENDING,
-            attempts=0,
-            error="",
-            hinted_at=None,
-            hints=0,
-            examples_done=0,
-            finished_at=None,
-        )
+        runs.filter(state=State.FAILED).wait(attempts=0, error="", finished_at=None)
         # In the order of the wish: what was named first is computed first.
         waiting = list(
             runs.filter(state=State.PENDING, hinted_at__isnull=True)
@@ -85,7 +69,7 @@ def request(
             .values_list("pk", "queue")
         )
         if hint:
-            transaction.on_commit(lambda: send_hints(_first_of_each_queue(waiting)))
+            MetricRun.objects.notify_on_commit(*_first_of_each_queue(waiting))
 
 
 def _computes(configurations: Sequence[Configuration]) -> Q:
@@ -112,16 +96,10 @@ def retry_failed(version: CorpusVersion) -> int:
         )
         failed = failed.exclude(configuration__in=stopped)
         again = list(failed.order_by("pk").values_list("pk", "queue"))
-        count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).update(
-            state=State.PENDING,
-            attempts=0,
-            error="",
-            hinted_at=None,
-            hints=0,
-            examples_done=0,
-            finished_at=None,
+        count = MetricRun.objects.filter(pk__in=[pk for pk, _ in again], state=State.FAILED).wait(
+            attempts=0, error="", finished_at=None
         )
-        transaction.on_commit(lambda: send_hints(_first_of_each_queue(again)))
+        MetricRun.objects.notify_on_commit(*_first_of_each_queue(again))
     return count
 
 
@@ -146,39 +124,23 @@ def stop(version: CorpusVersion, configuration: str, why: str) -> int:
     with transaction.atomic():
         stopped = list(unfinished.select_for_update().order_by("pk").values_list("pk", flat=True))
         still = MetricRun.objects.filter(pk__in=stopped, state__in=[State.PENDING, State.RUNNING])
-        count = still.update(state=State.FAILED, finished_at=clock.now(), **NO_OWNER, error=why)
+        count = still.end(State.FAILED, error=why)
         if count:
-            _say_on_commit(stopped)
+            MetricRun.say_on_commit(stopped)
     return count
 
 
-def _first_of_each_queue(waiting: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+def _first_of_each_queue(waiting: Iterable[tuple[int, str]]) -> list[int]:
     met: Counter[str] = Counter()
     first = []
     for pk, queue in waiting:
         met[queue] += 1
         if met[queue] <= NOTIFICATIONS_PER_BATCH:
-            first.append((pk, queue))
+            first.append(pk)
     return first
 
 
-def send_hints(runs: Iterable[tuple[int, str]]) -> int:
-    """Tell workers of runs (pk, queue). Where the broker cannot be reached the rows wait for the
-    sweeper."""
-    sent = notify_workers(COMPUTE_TASK, runs)
-    MetricRun.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
-    return len(sent)
-
-
 # --- doing it -------------------------------------------------------------------------------------
-
-
-def claim(run_id: int) -> Claim | None:
-    """Take a run that is pending, or whose worker fell silent. None when somebody else has it or it
-    is finished."""
-    runs = MetricRun.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    begun = {"state": State.RUNNING, "started_at": clock.now(), "examples_done": 0}
-    return claims.take(runs, run_id, Q(state=State.PENDING), [State.RUNNING], **begun)
 
 
 def claim_siblings(
@@ -206,22 +168,15 @@ def claim_siblings(
     share = min(most, math.ceil(unfinished / max(processes, 1)) - 1)
     if share < 1:
         return []
-    begun = {"state": State.RUNNING, "started_at": run.started_at, "examples_done": 0}
-    return claims.take_beside(
-        first, siblings.filter(state=State.PENDING, attempts=0), share, **begun
-    )
-
-
-def keep(claims_held: Sequence[Claim], **changes: object) -> bool:
-    """Renew the leases. False when none of the runs is ours any more: stop computing them."""
-    return claims.keep(_all_owned(claims_held), **changes)
+    free = siblings.filter(state=State.PENDING, attempts=0)
+    return free.claim_beside(first, share, started_at=run.started_at)
 
 
 def begin(claims_held: Sequence[Claim], totals: Sequence[int]) -> bool:
     """Say how many examples each run has. False when none is ours."""
     with transaction.atomic():
         ours = [
-            claims.keep(_owned(one), examples_done=0, examples_total=total)
+            MetricRun.objects.owned(one).renew(examples_done=0, examples_total=total)
             for one, total in zip(claims_held, totals, strict=True)
         ]
     return any(ours)
@@ -236,77 +191,19 @@ def report(
         Floor(Cast(F("examples_total"), FloatField()) * min(max(share, 0.0), 1.0)),
         PositiveIntegerField(),
     )
-    return keep(claims_held, examples_done=done, **(provenance or {}))
+    owned = MetricRun.objects.owned(*claims_held)
+    return bool(owned.renew(examples_done=done, **(provenance or {})))
 
 
 def finish(claim: Claim, result: RunResult) -> bool:
     """Store the result. False, and nothing stored, when the lease was lost to another worker."""
     with transaction.atomic():
-        stored = _owned(claim).update(
-            state=State.DONE,
-            finished_at=clock.now(),
-            **NO_OWNER,
-            error="",
-            examples_done=F("examples_total"),
-            signature=result.signature,
-            system_score=result.system_score,
-            system_reason=result.system_reason,
-            turn_scores=result.turn_scores,
-            dialogue_scores=result.dialogue_scores,
-            undefined=result.undefined,
-            model=result.model,
-            device=result.device,
-            remarks=result.remarks,
-            details=result.details,
-        )
+        columns = {one.name: getattr(result, one.name) for one in fields(result)}
+        stored = MetricRun.objects.owned(claim).finish(examples_done=F("examples_total"), **columns)
         if stored:
             scores_changed(_versions_whose_statistics_change([claim.row_id]))
-            _say_on_commit([claim.row_id])
+            MetricRun.say_on_commit([claim.row_id])
     return bool(stored)
-
-
-def fail(claim: Claim, error: str) -> bool:
-    failed = _owned(claim).update(
-        state=State.FAILED, finished_at=clock.now(), **NO_OWNER, error=error
-    )
-    if failed:
-        _say_on_commit([claim.row_id])
-    return bool(failed)
-
-
-def give_back(claims_held: Sequence[Claim]) -> bool:
-    """Leave the runs that are not finished to whoever takes them next, as if they had not been
-    begun."""
-    return claims.give_back(_all_owned(claims_held), State.PENDING, examples_done=0)
-
-
-def split_up(claims_held: Sequence[Claim], error: str) -> None:
-    """What is not finished of runs that could not be computed together waits again, to be computed
-    one by one: each counts as begun once. Those that may not be begun again fail with the
-    ``error``."""
-    tried_out = MetricRun.objects.filter(
-        pk__in=_rows(claims_held), attempts__gte=settings.MAX_ATTEMPTS
-    )
-    hopeless = set(tried_out.values_list("pk", flat=True))
-    for claim_held in claims_held:
-        if claim_held.row_id in hopeless:
-            fail(claim_held, error)
-    _all_owned(claims_held).update(state=State.PENDING, **WAITS_ANEW, examples_done=0)
-
-
-def _owned(claim: Claim) -> QuerySet[MetricRun]:
-    return MetricRun.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
-
-
-def _all_owned(claims_held: Sequence[Claim]) -> QuerySet[MetricRun]:
-    tokens = {one.token for one in claims_held}
-    return MetricRun.objects.filter(
-        pk__in=_rows(claims_held), state=State.RUNNING, lease_token__in=tokens
-    )
-
-
-def _rows(claims_held: Sequence[Claim]) -> list[int]:
-    return [one.row_id for one in claims_held]
 
 
 def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
@@ -314,37 +211,3 @@ def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
     anew."""
     runs = MetricRun.objects.filter(pk__in=run_ids, system__withheld=False)
     return list(runs.values_list("system__version_id", flat=True))
-
-
-def _say_on_commit(run_ids: list[int]) -> None:
-    """Whoever waits for runs may look now. One that fails at it, or a worker that dies before, is
-    the sweeper's."""
-
-    def say() -> None:
-        systems = set(MetricRun.objects.filter(pk__in=run_ids).values_list("system_id", flat=True))
-        run_ended.send_robust(sender=MetricRun, run_ids=run_ids, system_ids=systems)
-
-    transaction.on_commit(say, robust=True)
-
-
-# --- looking after it -----------------------------------------------------------------------------
-
-
-def sweep() -> Swept:
-    """Give back the runs of silent workers, give up those that were tried too often, tell workers
-    of waiting runs."""
-    now = clock.now()
-    silent = MetricRun.objects.filter(has_ended(now), state=State.RUNNING)
-    hopeless = list(silent.filter(attempts__gte=settings.MAX_ATTEMPTS).values_list("pk", flat=True))
-    given_up = silent.filter(pk__in=hopeless).update(
-        state=State.FAILED,
-        finished_at=now,
-        **NO_OWNER,
-        error=f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; the run may need "
-        "more memory or time",
-    )
-    if hopeless:
-        _say_on_commit(hopeless)
-    given_back = silent.update(state=State.PENDING, **WAITS_ANEW, examples_done=0)
-    waiting = MetricRun.objects.filter(state=State.PENDING)
-    return Swept(given_back, given_up, send_hints(claims.to_enqueue(waiting, now, "pk", "queue")))

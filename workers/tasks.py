@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from annotations import orphans
-from workers import answering, execution, presence, replies, runs
+from workers import answering, execution, presence
 from workers.celery_rules import row_task
-from workers.judges import trials
+from workers.jobs import reap_all
 from workers.models import MetricRun
 from workers.signals import run_begins
-from workers.trainings import runs as trainings
 from workers.waiting_raters import LOOK_SECONDS, waiting_answers
 
 
@@ -32,8 +31,5 @@ def reply(message_id: int) -> None:
 @row_task
 def sweep() -> None:
     presence.note_own_queues()
-    runs.sweep()
-    replies.sweep()
-    trials.sweep()
-    trainings.sweep()
+    reap_all()
     orphans.sweep()

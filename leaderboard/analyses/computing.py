@@ -3,89 +3,54 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from billiard.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 
 from annotations import clock
-from annotations.importers.texts import storable
+from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion
-from leaderboard.analyses import rows
 from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
-from workers.leases import renewing_lease
+from workers.jobs import FailJob, LeaseLost, RetryJob, works_on
 from workers.waiting_raters import LOOK_SECONDS
 
-log = logging.getLogger(__name__)
 
-
-def compute(row_id: int) -> bool:
-    """Claim and compute one. False when nothing came of it: not waiting, somebody else has it, or
-    it failed.
+@works_on(Analysis.objects.defer("answer").select_related("version__corpus"))
+def compute(row: Analysis, claim: Claim) -> bool:
+    """Compute one.
 
     The stamp is read before the data: what changes in between makes the answer out of date, never
-    wrongly present.
+    wrongly present. What cuts it short is no fault of the statistic, and may be gone in a moment.
     """
-    claim = rows.claim(row_id)
-    if claim is None:
-        return False
-    try:
-        with renewing_lease(lambda: rows.keep(claim), f"analysis {row_id}"):
-            return _computed(claim)
-    except SoftTimeLimitExceeded:
-        rows.fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
-        return False
-    except (KeyboardInterrupt, SystemExit):
-        rows.give_back(claim)
-        raise
-
-
-def _computed(claim: rows.Claim) -> bool:
-    row = (
-        Analysis.objects.defer("answer")
-        .select_related("version__corpus")
-        .filter(pk=claim.row_id)
-        .first()
-    )
-    if row is None:
-        return False
     kind = all_kinds().get(row.kind)
     if kind is None:
-        return not rows.fail(
-            claim, f"this worker knows no statistic {row.kind!r}: is it of the site's release?"
-        )
+        raise FailJob(f"this worker knows no statistic {row.kind!r}: is it of the site's release?")
+    owned = Analysis.objects.owned(claim)
     try:
         wanted = wanted_of(kind, row.version, row.parameters)
-        if not rows.begin(claim, wanted):
-            return False
+        if not owned.renew(tried=wanted.as_text):
+            raise LeaseLost
         started = time.perf_counter()
         answer = _as_json(kind.compute(row.version, **row.parameters))
-        return rows.finish(claim, answer, wanted, time.perf_counter() - started)
-    except SoftTimeLimitExceeded:
-        raise
-    except (OperationalError, InterfaceError, MemoryError, ConnectionError) as problem:
-        log.warning(
-            "analysis %s (%s of %s) was cut short (%s)", row.pk, row.kind, row.version, problem
+        seconds = time.perf_counter() - started
+        # Nothing is stored where what the data say was withdrawn meanwhile
+        return bool(
+            owned.finish(
+                answer=answer,
+                stamp=wanted.stamp,
+                made_by=wanted.made_by,
+                seconds=seconds,
+                computed_at=clock.now(),
+            )
         )
-        rows.try_later(claim, _as_text(problem))
-        return False
-    # Whatever a statistic does wrong belongs in its row, where people read it
-    except Exception as problem:
-        log.exception("analysis %s (%s of %s) failed", row.pk, row.kind, row.version)
-        rows.fail(claim, _as_text(problem))
-        return False
-
-
-def _as_text(problem: Exception) -> str:
-    return storable(f"{type(problem).__name__}: {problem}")[:2000]
+    except (OperationalError, InterfaceError, MemoryError, ConnectionError) as problem:
+        raise RetryJob(f"{type(problem).__name__}: {problem}") from problem
 
 
 def _as_json(answer: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.core.signing import Signer
 from django.urls import reverse
 
 from annotations import clock
+from annotations.jobs.notifications import MAX_NOTIFY_PAUSE
 from annotations.models import CorpusVersion
 from annotations.prepared import CompiledQuery, Given
 from annotations.read_only import was_refused_lately
@@ -20,7 +21,6 @@ from leaderboard.analyses import kept, rows
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted
 from leaderboard.models import Analysis
-from workers.notifications import MAX_NOTIFY_PAUSE
 
 LONGEST_QUESTION = 300
 SWEEPS_WAITED = 3

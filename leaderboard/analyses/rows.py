@@ -1,5 +1,4 @@
-"""Every write to stored statistics: asked for, claimed, kept, stored, failed, given back, dropped,
-swept. Rows as in ``workers.runs``."""
+"""Every write to stored statistics but for a worker's: asked for, dropped, forgotten."""
 
 from __future__ import annotations
 
@@ -10,23 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count
 
 from annotations import clock
+from annotations.jobs.models import NO_LEASE
 from annotations.models import CorpusVersion
 from annotations.read_only import optional_write
 from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
-from workers import claims
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim, Swept
-from workers.notifications import WHEN_NOTHING_ELSE_WAITS, notify_workers
 
 log = logging.getLogger(__name__)
 
-TASK = "leaderboard.tasks.analyse"
-QUEUE = "cpu"
 VIEW_NOTED_EVERY = timedelta(minutes=1)
 """Looks are noted no more often: a page that is read a thousand times an hour is not written as
 often."""
@@ -143,7 +137,8 @@ def _make(version: CorpusVersion, kind: str, question: str, parameters: Mapping[
         same = Analysis.objects.filter(
             version=version, kind=kind, question=question, hinted_at__isnull=True
         )
-        _notify_on_commit(same.filter(state=State.PENDING).values_list("pk", flat=True))
+        waiting = same.filter(state=State.PENDING)
+        Analysis.objects.notify_on_commit(*waiting.values_list("pk", flat=True))
 
 
 def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
@@ -154,10 +149,8 @@ def wait_for_worker(row_ids: Iterable[int], **changes: Any) -> int:
         )
         keys = list(at_rest.values_list("pk", flat=True))
         still = Analysis.objects.filter(pk__in=keys, state__in=[State.DONE, State.FAILED])
-        count = still.update(
-            state=State.PENDING, attempts=0, waits_since=clock.now(), **WAITS_ANEW, **changes
-        )
-        _notify_on_commit(keys)
+        count = still.wait(attempts=0, waits_since=clock.now(), **changes)
+        Analysis.objects.notify_on_commit(*keys)
     return count
 
 
@@ -167,25 +160,6 @@ def try_again(row_id: int) -> int:
         Analysis.objects.filter(pk=row_id, state=State.FAILED).values_list("pk", flat=True),
         error="",
     )
-
-
-def _notify_on_commit(row_ids: Iterable[int]) -> None:
-    keys = list(row_ids)
-    if keys:
-        transaction.on_commit(lambda: send_hints(keys))
-
-
-def send_hints(row_ids: Iterable[int]) -> int:
-    """Tell workers of analyses that wait. Where the broker cannot be reached they wait for the
-    sweeper.
-
-    Submissions and their runs go first: a statistic of a million ratings takes minutes, most are
-    only to be brought up to date, and what somebody waits for is computed between two runs
-    (``leaderboard.signals``)."""
-    sent = notify_workers(TASK, ((pk, QUEUE) for pk in row_ids), WHEN_NOTHING_ELSE_WAITS)
-    with optional_write("noting that workers were told"):
-        Analysis.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
-    return len(sent)
 
 
 @contextmanager
@@ -204,69 +178,6 @@ def _no_long_wait() -> Iterator[None]:
     finally:
         with connection.cursor() as cursor:
             cursor.execute(f"PRAGMA busy_timeout = {int(before)}")
-
-
-# --- computing it ---------------------------------------------------------------------------------
-
-
-def claim(row_id: int) -> Claim | None:
-    """Take an analysis that waits, or whose worker fell silent. None where somebody else has it or
-    it is there."""
-    tried_less = Analysis.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    return claims.take(
-        tried_less, row_id, Q(state=State.PENDING), [State.RUNNING], state=State.RUNNING
-    )
-
-
-def begin(claim: Claim, wanted: Wanted) -> bool:
-    """Say of which data it is about to be computed."""
-    return claims.keep(_owned(claim), tried=wanted.as_text)
-
-
-def keep(claim: Claim) -> bool:
-    """Renew the lease. False where the row is no longer ours: dropped, deleted, or another
-    worker's."""
-    return claims.keep(_owned(claim))
-
-
-def finish(claim: Claim, answer: Mapping[str, Any], wanted: Wanted, seconds: float) -> bool:
-    """Store the answer. False, and nothing stored, where the lease was lost, or what the data say
-    was withdrawn meanwhile."""
-    now = clock.now()
-    return bool(
-        _owned(claim).update(
-            state=State.DONE,
-            answer=answer,
-            stamp=wanted.stamp,
-            made_by=wanted.made_by,
-            seconds=seconds,
-            computed_at=now,
-            finished_at=now,
-            error="",
-            **NO_OWNER,
-        )
-    )
-
-
-def fail(claim: Claim, error: str) -> bool:
-    return claims.fail(_owned(claim), State.FAILED, error)
-
-
-def try_later(claim: Claim, error: str) -> bool:
-    """What cut it short is no fault of the statistic, and may be gone in a moment: it waits again,
-    but not for ever."""
-    if claim.attempt >= settings.MAX_ATTEMPTS:
-        return fail(claim, error)
-    return bool(_owned(claim).update(state=State.PENDING, **WAITS_ANEW))
-
-
-def give_back(claim: Claim) -> bool:
-    """Leave it to whoever takes it next, as if it had not been begun."""
-    return claims.give_back(_owned(claim), State.PENDING)
-
-
-def _owned(claim: Claim) -> QuerySet[Analysis]:
-    return Analysis.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
 
 
 # --- what may no longer be shown ------------------------------------------------------------------
@@ -298,21 +209,8 @@ def _drop(versions: list[int], which: Mapping[str, Any]) -> None:
     # One that waits goes on waiting; all others wait until they are looked at, for a drop may meet
     # thousands of them.
     rows.filter(state=State.PENDING).update(**nothing)
-    rows.exclude(state=State.PENDING).update(state=State.DONE, attempts=0, **WAITS_ANEW, **nothing)
-
-
-# --- looking after them ---------------------------------------------------------------------------
-
-
-def sweep() -> Swept:
-    """Give back the analyses of silent workers, give up those tried too often, tell workers of
-    those that wait."""
-    error = (
-        f"the worker stopped without a word {settings.MAX_ATTEMPTS} times; it may need more "
-        "memory or time"
-    )
-    return claims.sweep(
-        Analysis.objects.all(), State.PENDING, State.RUNNING, State.FAILED, error, send_hints
+    rows.exclude(state=State.PENDING).update(
+        state=State.DONE, attempts=0, **NO_LEASE, hinted_at=None, hints=0, **nothing
     )
 
 

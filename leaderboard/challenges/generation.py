@@ -25,9 +25,10 @@ from django.conf import settings
 
 from annotations.campaigns.models import ChatSystem
 from annotations.importers.problems import ImportFailed
+from annotations.jobs.models import Claim
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import Kept
-from leaderboard.challenges.models import Round, Submission
+from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.prompts.budget import format_cost
 from leaderboard.challenges.prompts.prompt_calls import (
     AskFailed,
@@ -41,8 +42,8 @@ from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.prompting import WaitingTurn
 from leaderboard.challenges.uploads import opened
-from leaderboard.challenges.validation import NoLongerOurs
 from workers.answering import NotReachable, endpoint_of
+from workers.jobs import FailJob, LeaseLost, RetryJob
 from workers.judging.retries import may_be_charged, may_pass, parse_retry_after, pause_before
 from workers.language_models.client import Completion, Endpoint, LanguageModel
 from workers.language_models.refusals import key_fault
@@ -61,11 +62,11 @@ SHARE_OF_TASK = 0.8
 to end."""
 
 
-def generate(submission: Submission, claim: work.Claim) -> None:
+def generate(submission: Submission, claim: Claim) -> None:
     """Read the prompt, ask for every turn that has no answer yet, and accept the responses.
 
-    Ends in ``refuse``, ``accept`` or ``fail``, or gives the submission back where time is up.
-    Raises ``NoLongerOurs``.
+    Ends in ``refuse`` or ``accept``, or releases the submission where time is up. Raises
+    ``FailJob``, ``RetryJob`` or ``LeaseLost``.
     """
     task_begun_at = time.monotonic()
     round = submission.round
@@ -76,18 +77,16 @@ def generate(submission: Submission, claim: work.Claim) -> None:
         work.refuse(claim, failure.problems, failure.stopped)
         return
     if not work.begin_generating(claim):
-        raise NoLongerOurs
+        raise LeaseLost
     try:
         endpoint = _endpoint_of(round)
     except NotReachable as missing:
         # What is missing names variables of this site: organisers mend it.
-        work.log(submission.pk, str(missing), "error", for_organisers=True)
-        work.fail(
-            claim,
+        LogLine.write(submission.pk, str(missing), "error", for_organisers=True)
+        raise FailJob(
             "this site's language model is not set up for prompts; the organisers can read what "
-            "is missing.",
-        )
-        return
+            "is missing."
+        ) from missing
     generating.forget_other_models(claim, endpoint.model)
     run = _Run(submission, claim, prompt, endpoint, task_begun_at)
     try:
@@ -134,7 +133,7 @@ class _Dialogue:
 @dataclass
 class _Run:
     submission: Submission
-    claim: work.Claim
+    claim: Claim
     prompt: Prompt
     endpoint: Endpoint
     task_begun_at: float
@@ -170,7 +169,7 @@ class _Run:
         def send(dialogue: _Dialogue, question: Question, pause: float = 0.0) -> None:
             """Every attempt is charged before it is sent."""
             if not generating.reserve(self.claim, question.most):
-                raise NoLongerOurs
+                raise LeaseLost
             dialogue.question, self.has_asked = question, True
             under_way[threads.submit(_complete, question, questioner.model, pause)] = dialogue
 
@@ -269,14 +268,14 @@ class _Run:
         if not generating.store_response(
             self.claim, Kept(turn.pk, self.endpoint.model, rest), said, line
         ):
-            raise NoLongerOurs
+            raise LeaseLost
         dialogue.used += said.usage
         self.said += 1 + len(rest)
         self._report()
 
     def _report(self) -> None:
-        if not work.keep(self.claim, self.said, self.total):
-            raise NoLongerOurs
+        if not work.report(self.claim, self.said, self.total):
+            raise LeaseLost
 
     def _time_is_up(self) -> bool:
         """Whether no turn is to be begun any more: the task ends soon, or a rater waits for a
@@ -317,20 +316,17 @@ class _Run:
             self.prompt, self.endpoint.model, prompting.reported_models(self.submission)
         )
         if not generating.accept(self.claim, signature, f"{self._used_in_text()} {signature}"):
-            raise NoLongerOurs
+            raise LeaseLost
 
     def pause(self) -> None:
         """Time is up. What was said is kept, and the next worker goes on. Where nothing was said it
         is an attempt that failed, so that it does not go on for ever."""
         if self.said == self.said_at_first:
             seconds = f"{settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
-            work.try_again(
-                self.claim, f"the endpoint gave no answer in the {seconds} that a worker may take."
-            )
-            return
-        if not work.give_back(self.claim):
-            raise NoLongerOurs
-        work.log(
+            raise RetryJob(f"the endpoint gave no answer in the {seconds} that a worker may take.")
+        if not Submission.objects.owned(self.claim).release():
+            raise LeaseLost
+        LogLine.write(
             self.submission.pk,
             f"Paused after {self.said:,} of {self.total:,} turns; it goes on by itself.",
         )
@@ -338,7 +334,7 @@ class _Run:
     def fail(self, failure: AskFailed) -> None:
         hidden = hides_references(self.submission.round)
         if failure.words:
-            work.log(
+            LogLine.write(
                 self.submission.pk,
                 f"The endpoint said: {failure.words}",
                 "error",
@@ -350,16 +346,18 @@ class _Run:
             if self.said
             else ""
         )
-        work.fail(self.claim, f"{failure.reason}.{preserved}")
+        raise FailJob(f"{failure.reason}.{preserved}")
 
     # --- words ------------------------------------------------------------------------------------
 
     def _log_beginning(self) -> None:
         if self.said:
-            work.log(self.submission.pk, f"Goes on after {self.said:,} of {self.total:,} turns.")
+            LogLine.write(
+                self.submission.pk, f"Goes on after {self.said:,} of {self.total:,} turns."
+            )
             return
         calls = "one call" if self.prompt.calls == 1 else "two calls"
-        work.log(
+        LogLine.write(
             self.submission.pk,
             f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.",
         )

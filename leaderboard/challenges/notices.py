@@ -1,5 +1,5 @@
-"""Delivering notices: a request with a webhook signature, or an e-mail. ``actions.notices`` keeps
-the rows.
+"""Delivering notices: a request with a webhook signature, or an e-mail. ``actions.notices`` writes
+them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations.accounts import may_act
+from annotations.jobs.models import Claim
 from annotations.outgoing import AddressNotAllowed
-from leaderboard.challenges.actions import notices
-from leaderboard.challenges.actions.notices import Claim
 from leaderboard.challenges.models import Member, Notice, Submission
 from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions
-from workers.leases import renewing_lease
+from workers.jobs import FailJob, JobEnded, ReleaseJob, RetryJob, works_on
 
 log = logging.getLogger(__name__)
 GONE = 410
@@ -35,42 +34,33 @@ NEVER = 500
 """From here on a mail server's codes say that trying again does not help."""
 
 
-def deliver(notice_id: int) -> bool:
-    """Deliver a notice that is due. False where somebody else has it, or it was not delivered."""
-    claim = notices.claim(notice_id)
-    if claim is None:
-        return False
-    notice = (
-        Notice.objects.select_related(
-            "submission__round__challenge", "submission__team", "webhook", "user"
-        )
-        .filter(pk=notice_id)
-        .first()
+@works_on(
+    Notice.objects.select_related(
+        "submission__round__challenge", "submission__team", "webhook", "user"
     )
-    if notice is None:
-        return False
+)
+def deliver(notice: Notice, claim: Claim) -> bool:
+    """Deliver a notice that is due."""
     try:
-        with renewing_lease(lambda: notices.keep(claim), f"notice {notice_id}"):
-            return _deliver(claim, notice)
-    except (SoftTimeLimitExceeded, SystemExit, KeyboardInterrupt):
-        notices.give_back(claim)
+        answer = _deliver(notice)
+    except JobEnded:
         raise
-    except Exception:
-        log.exception("notice %s could not be delivered", notice_id)
-        notices.not_delivered(claim, "something went wrong on this side; it was noted")
-        return False
+    except SoftTimeLimitExceeded as problem:
+        raise ReleaseJob from problem
+    except Exception as problem:
+        log.exception("notice %s could not be delivered", notice.pk)
+        raise RetryJob("something went wrong on this side; it was noted") from problem
+    return bool(Notice.objects.owned(claim).finish(answer=Notice.reason(answer)))
 
 
-def _deliver(claim: Claim, notice: Notice) -> bool:
+def _deliver(notice: Notice) -> str:
+    """What the receiver answered. Raises ``FailJob`` where trying again would not help, else
+    ``RetryJob``."""
     if not may_act(notice.user):
-        notices.give_up(claim, "the account is disabled")
-        return False
+        raise FailJob("the account is disabled")
     if not _still_concerns(notice):
-        notices.give_up(claim, "the account is no longer a member of the team")
-        return False
-    if notice.channel == Notice.Channel.EMAIL:
-        return _mail(claim, notice)
-    return _call(claim, notice)
+        raise FailJob("the account is no longer a member of the team")
+    return _mail(notice) if notice.channel == Notice.Channel.EMAIL else _call(notice)
 
 
 def _still_concerns(notice: Notice) -> bool:
@@ -83,12 +73,11 @@ def _still_concerns(notice: Notice) -> bool:
 # --- webhooks -------------------------------------------------------------------------------------
 
 
-def _call(claim: Claim, notice: Notice) -> bool:
+def _call(notice: Notice) -> str:
     webhook = notice.webhook
     assert webhook is not None
     if not webhook.is_active:
-        notices.give_up(claim, "the webhook is switched off")
-        return False
+        raise FailJob("the webhook is switched off")
     body = json.dumps(document_of(notice), ensure_ascii=False, allow_nan=False).encode()
     timestamp = str(int(time.time()))
     headers = {
@@ -102,25 +91,21 @@ def _call(claim: Claim, notice: Notice) -> bool:
     try:
         answer = post(webhook.url, body, headers, private_allowed=settings.WEBHOOK_PRIVATE)
     except AddressNotAllowed as problem:
-        notices.give_up(claim, str(problem))
-        return False
+        raise FailJob(str(problem)) from problem
     except NotReached as problem:
-        notices.not_delivered(claim, str(problem))
-        return False
-    return _heard(claim, answer)
+        raise RetryJob(str(problem)) from problem
+    return _heard(answer)
 
 
-def _heard(claim: Claim, answer: Answer) -> bool:
+def _heard(answer: Answer) -> str:
     said = f"{answer.status} {answer.text}".strip()
     if 200 <= answer.status < 300:
-        return notices.delivered(claim, said)
+        return said
     if answer.status == GONE:
-        notices.give_up(claim, said)
-    elif 300 <= answer.status < 400:
-        notices.not_delivered(claim, f"{answer.status}: redirects are not followed")
-    else:
-        notices.not_delivered(claim, said)
-    return False
+        raise FailJob(said)
+    if 300 <= answer.status < 400:
+        raise RetryJob(f"{answer.status}: redirects are not followed")
+    raise RetryJob(said)
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -179,13 +164,11 @@ def _scores(notice: Notice) -> list[dict[str, Any]]:
 # --- e-mail ---------------------------------------------------------------------------------------
 
 
-def _mail(claim: Claim, notice: Notice) -> bool:
+def _mail(notice: Notice) -> str:
     if not settings.SENDS_EMAIL:
-        notices.give_up(claim, "this site sends no e-mail")
-        return False
+        raise FailJob("this site sends no e-mail")
     if not notice.user.email or notice.submission is None:
-        notices.give_up(claim, "there is no address to write to")
-        return False
+        raise FailJob("there is no address to write to")
     subject, text = letter_of(notice)
     message = EmailMessage(
         subject,
@@ -201,27 +184,22 @@ def _mail(claim: Claim, notice: Notice) -> bool:
     try:
         message.send()
     except smtplib.SMTPRecipientsRefused as refusal:
-        return _not_taken(claim, refusal)
+        raise _not_taken(refusal) from refusal
     except (OSError, smtplib.SMTPException) as problem:
         code = getattr(problem, "smtp_code", "")
-        notices.not_delivered(
-            claim, f"the mail server did not take it: {code} {type(problem).__name__}"
-        )
-        return False
-    return notices.delivered(claim, "taken by the mail server")
+        raise RetryJob(
+            f"the mail server did not take it: {code} {type(problem).__name__}"
+        ) from problem
+    return "taken by the mail server"
 
 
-def _not_taken(claim: Claim, refusal: smtplib.SMTPRecipientsRefused) -> bool:
+def _not_taken(refusal: smtplib.SMTPRecipientsRefused) -> FailJob | RetryJob:
     """A code of 400 and more means later: the mailbox is full, or a server that does not know the
     sender waits for the second try (greylisting). 500 and more means never."""
     codes = [code for code, _said in refusal.recipients.values()]
     if all(code >= NEVER for code in codes):
-        notices.give_up(claim, "the mail server does not take this address")
-    else:
-        notices.not_delivered(
-            claim, f"the mail server does not take this address now: {min(codes)}"
-        )
-    return False
+        return FailJob("the mail server does not take this address")
+    return RetryJob(f"the mail server does not take this address now: {min(codes)}")
 
 
 def letter_of(notice: Notice) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotations.importers.problems import Problem
+from annotations.jobs.models import Claim
 from annotations.queries import select_systems
 from annotations.rating_queries import turn_order
 from leaderboard import actions as meta_evaluation
@@ -18,29 +19,30 @@ from leaderboard.challenges.files.scores import (
     check_scores,
     read_scores,
 )
-from leaderboard.challenges.models import Submission
+from leaderboard.challenges.models import LogLine, Submission
 from leaderboard.challenges.uploads import at_hand
-from leaderboard.challenges.validation import NoLongerOurs, answered_places, layout_of, reporter
+from leaderboard.challenges.validation import answered_places, layout_of, reporter
 from leaderboard.models import SubmittedMetric
+from workers.jobs import LeaseLost
 
 Scores = dict[int, list[float | None]]
 
 
-def take_in(submission: Submission, claim: work.Claim) -> None:
-    """End as scored or in ``refuse``. Raises ``NoLongerOurs``. Systems that are withheld are
+def take_in(submission: Submission, claim: Claim) -> None:
+    """End as scored or in ``refuse``. Raises ``LeaseLost``. Systems that are withheld are
     unknown here."""
     with at_hand(submission) as path:
         _take_in(path, submission, claim)
 
 
-def _take_in(path: Path, submission: Submission, claim: work.Claim) -> None:
+def _take_in(path: Path, submission: Submission, claim: Claim) -> None:
     level: MetricLevel = submission.declared["level"]
     layout = layout_of(submission.version_id)
     chosen = select_systems(submission.version)
     systems = {system.name: system.pk for system in chosen}
     places = {"turn": layout.places, "dialogue": layout.dialogues, "system": 1}[level]
-    if not work.keep(claim, 0, places * len(systems)):
-        raise NoLongerOurs
+    if not work.report(claim, 0, places * len(systems)):
+        raise LeaseLost
     checked = check_scores(
         path,
         level,
@@ -54,10 +56,10 @@ def _take_in(path: Path, submission: Submission, claim: work.Claim) -> None:
         work.refuse(claim, checked.problems, checked.more)
         return
     scores = _by_system(path, submission, level, layout, systems, places)
-    work.log(submission.pk, _coverage(checked, len(systems)))
+    LogLine.write(submission.pk, _coverage(checked, len(systems)))
     try:
         if not work.finish_scores(claim, lambda owned: _store(owned, level, scores)):
-            raise NoLongerOurs
+            raise LeaseLost
     except NameTaken:
         work.refuse(
             claim,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.challenges import execution, notices
-from leaderboard.challenges.actions import notices as notice_rows
-from leaderboard.challenges.actions import work
+from leaderboard.challenges.actions.maintenance import settle_all
 from workers.celery_rules import row_task
 
 
@@ -15,8 +14,7 @@ def process(submission_id: int) -> None:
 
 @row_task
 def sweep() -> None:
-    work.sweep()
-    notice_rows.sweep()
+    settle_all()
 
 
 @row_task

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System, Turn
 from annotations.rating_queries import answered_turns, turn_order
 from leaderboard.challenges.actions import work
@@ -19,23 +20,20 @@ from leaderboard.challenges.files.responses import check_responses, read_respons
 from leaderboard.challenges.files.scores import Answered, MetricLevel
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import at_hand
+from workers.jobs import LeaseLost
 
 PROGRESS_SECONDS = 1.0
 TURNS_A_READ = 10_000
 
 
-class NoLongerOurs(Exception):
-    """Cancelled, or taken over by another worker, while the file was read."""
-
-
-def validate(submission: Submission, claim: work.Claim) -> None:
-    """End in ``accept`` or in ``refuse``. Raises ``NoLongerOurs``."""
+def validate(submission: Submission, claim: Claim) -> None:
+    """End in ``accept`` or in ``refuse``. Raises ``LeaseLost``."""
     # A file that this worker cannot open is no fault of the team's: it raises here
     with at_hand(submission) as path:
         _validate(path, submission, claim)
 
 
-def _validate(path: Path, submission: Submission, claim: work.Claim) -> None:
+def _validate(path: Path, submission: Submission, claim: Claim) -> None:
     layout = layout_of(submission.version_id)
     _report(claim, 0, layout.places)
     checked = check_responses(path, layout, file=submission.file_name, progress=reporter(claim))
@@ -43,7 +41,7 @@ def _validate(path: Path, submission: Submission, claim: work.Claim) -> None:
         work.refuse(claim, checked.problems, checked.more)
         return
     if not work.accept(claim, _by_turn(path, layout, submission.version_id)):
-        raise NoLongerOurs
+        raise LeaseLost
 
 
 def layout_of(version_id: int) -> Layout:
@@ -84,7 +82,7 @@ def _by_turn(path: Path, layout: Layout, version_id: int) -> Iterator[tuple[int,
         yield keys[place], text
 
 
-def reporter(claim: work.Claim) -> Callable[[int], None]:
+def reporter(claim: Claim) -> Callable[[int], None]:
     last = time.monotonic()
 
     def progress(done: int) -> None:
@@ -96,6 +94,6 @@ def reporter(claim: work.Claim) -> Callable[[int], None]:
     return progress
 
 
-def _report(claim: work.Claim, done: int, total: int | None = None) -> None:
-    if not work.keep(claim, done, total):
-        raise NoLongerOurs
+def _report(claim: Claim, done: int, total: int | None = None) -> None:
+    if not work.report(claim, done, total):
+        raise LeaseLost

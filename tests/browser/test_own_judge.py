@@ -15,12 +15,11 @@ from tests.browser.visit import NARROW, WIDE, Visit
 
 WORKED = """
 from workers.judges.models import Trial
-from workers.judges import trials
 trial = Trial.objects.get(pk={pk})
-claim = trials.claim(trial.pk)
-trials.finish(claim, [
+claim = Trial.objects.claim(trial.pk)
+Trial.objects.owned(claim).finish(results=[
     {{"score": 1.0 + place % 5, "reason": "", "remark": "", "trace": {{}}}} for place in range(len(trial.responses))
-])
+], examples_done=len(trial.responses))
 """
 
 
@@ -35,8 +34,8 @@ def wait_for_a_trial(stage: Stage, title: str) -> int:
     """A trial of which no worker is told within ten minutes (``hints.due``)."""
     made = stage.python(
         "from workers.judges import trials, trial_queries\n"
-        "trials.notify_workers = lambda task, rows: []\n"
-        "trials.send_hints = lambda ids: 0\n"
+        "from annotations.jobs import models as jobs\n"
+        "jobs.notify_workers = lambda task, rows, priority: []\n"
         "from workers.judges.models import PromptVersion, Trial\n"
         "from workers.metrics.configuration import parse\n"
         f"version = PromptVersion.objects.get(prompt__title={title!r})\n"

@@ -54,7 +54,6 @@ from tests.campaigns.secret_corpus import (
 )
 from tests.campaigns.sets import made_raters, made_user
 from tests.campaigns.watching import WatchedBrowser, leaks, unmistakable_keys
-from workers import replies
 
 pytestmark = pytest.mark.django_db
 JSON, HTMX = {"Accept": "application/json"}, {"HX-Request": "true"}
@@ -64,11 +63,12 @@ PASS_WORD = "a long pass phrase"
 
 
 @pytest.fixture(autouse=True)
-def ten_digit_keys(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def ten_digit_keys(
+    db: None, monkeypatch: pytest.MonkeyPatch, notified: list[int]
+) -> Iterator[None]:
     """And the same order of items in every run: who joins draws the next of these seeds."""
     seeds = count(1_700_000_000)
     monkeypatch.setattr(membership, "random_seed", lambda: next(seeds))
-    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     with unmistakable_keys():
         yield
 

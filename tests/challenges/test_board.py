@@ -395,8 +395,8 @@ def test_why_a_baseline_has_no_score_follows_its_run(
         return str(entry["scores"][0]["reason"])
 
     assert reason() == "not computed yet"
-    claim = runs.claim(run.pk)
+    claim = MetricRun.objects.claim(run.pk)
     assert claim is not None
     with django_capture_on_commit_callbacks(execute=True):
-        runs.fail(claim, "no such model")
+        MetricRun.objects.owned(claim).fail("no such model")
     assert reason() == "the metric failed on this system"

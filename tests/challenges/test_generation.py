@@ -10,7 +10,6 @@ import pytest
 
 from annotations.models import Response, Turn
 from leaderboard.challenges import generation
-from leaderboard.challenges.actions import telling
 from leaderboard.challenges.prompts.spec import digest, read_prompt
 from tests.challenges.prompted import hand_in, prompt_endpoint, prompt_round, said, told
 from tests.challenges.sets import computed, small_version, taken_in
@@ -20,8 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch, notified: list[int]) -> None:
     monkeypatch.setattr(generation, "RETRIES", 1)
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotations.campaigns.actions.chat import say
 from leaderboard.challenges import execution, generation
-from leaderboard.challenges.actions import interventions, telling
+from leaderboard.challenges.actions import interventions
 from leaderboard.challenges.models import GeneratedResponse, Submission
 from tests.campaigns.sets import made_user
 from tests.challenges.prompted import hand_in, last_line, prompt_endpoint, prompt_round, said, told
@@ -27,8 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch, notified: list[int]) -> None:
     monkeypatch.setattr(generation, "RETRIES", 1)
 
 
@@ -363,14 +362,14 @@ def test_progress_is_told_in_turns() -> None:
     seen: list[tuple[int, int]] = []
     with prompt_endpoint() as stub, pytest.MonkeyPatch.context() as patch:
         submission = hand_in(prompt_round(stub, small_version(dialogues=2, turns=2)))
-        keep = generation.work.keep
+        report = generation.work.report
 
         def watched(claim: Any, done: int | None = None, total: int | None = None) -> bool:
             if done is not None:
                 seen.append((done, total or 0))
-            return keep(claim, done, total)
+            return report(claim, done, total)
 
-        patch.setattr(generation.work, "keep", watched)
+        patch.setattr(generation.work, "report", watched)
         taken_in(submission)
     assert seen == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
 

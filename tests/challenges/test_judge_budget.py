@@ -104,11 +104,11 @@ def test_a_submission_s_system_is_judged_alone_and_others_without_it(
     ]
     runs.request([parse(JUDGE)], shown, hint=False)
     keys = dict(MetricRun.objects.filter(configuration=JUDGE).values_list("system", "pk"))
-    of_submission = runs.claim(keys[submission.system_id])
+    of_submission = MetricRun.objects.claim(keys[submission.system_id])
     assert of_submission is not None
     assert runs.claim_siblings(of_submission, 99, one_budget=True) == []
-    runs.give_back([of_submission])
-    of_others = runs.claim(keys[shown[0].pk])
+    MetricRun.objects.owned(of_submission).release()
+    of_others = MetricRun.objects.claim(keys[shown[0].pk])
     assert of_others is not None
     assert [one.row_id for one in runs.claim_siblings(of_others, 99, one_budget=True)] == [
         keys[shown[1].pk]

@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.challenges import uploads
-from leaderboard.challenges.actions import telling
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import canonical, read_prompt
 from tests.campaigns.sets import made_user
@@ -26,8 +25,8 @@ WRITTEN = {"name": "my prompt", "system": "You are: {persona}", "user": "{histor
 
 
 @pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker(notified: list[int]) -> None:
+    """Workers are not told."""
 
 
 def address(round: Any, ending: str = "") -> str:

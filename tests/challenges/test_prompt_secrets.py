@@ -12,7 +12,6 @@ from django.core.management import call_command
 
 from annotations.models import Turn
 from leaderboard.challenges import generation
-from leaderboard.challenges.actions import telling
 from tests.challenges.prompted import (
     KEY,
     KEY_VARIABLE,
@@ -28,8 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker_and_no_patience(monkeypatch: pytest.MonkeyPatch, notified: list[int]) -> None:
     monkeypatch.setattr(generation, "RETRIES", 0)
 
 

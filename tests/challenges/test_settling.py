@@ -117,7 +117,7 @@ def test_a_run_that_was_taken_back_is_asked_for_again_by_the_sweep(
     submission = taken_in(submit(round, team))
     runs.withdraw_waiting(round.version)
     MetricRun.objects.filter(system=submission.system).delete()
-    work.sweep()
+    maintenance.settle_all()
     assert MetricRun.objects.filter(system=submission.system, state="pending").count() == 2
 
 
@@ -127,7 +127,7 @@ def test_the_sweep_settles_what_a_worker_left_that_died_after_its_last_run(
     submission = taken_in(submit(round, team))
     for configuration in ("word_f1", "bleu_4"):
         end_runs(submission, configuration, "done")
-    assert work.sweep().settled == 1
+    assert maintenance.settle_all() == 1
     assert now(submission).state == "scored"
 
 
@@ -143,7 +143,7 @@ def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
         state=MetricRun.State.FAILED, error="no such model"
     )
     monkeypatch.setattr(maintenance, "NOTIFICATIONS_PER_SWEEP", 1)
-    work.sweep()
+    maintenance.settle_all()
     assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
 
 
@@ -181,7 +181,7 @@ def test_a_run_that_fails_as_the_last_one_settles_it_too(round: Round, team: Tea
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
     metric_execution.compute(first)
-    runs.fail(runs.claim(last), "no memory")
+    MetricRun.objects.owned(MetricRun.objects.claim(last)).fail("no memory")
     assert now(submission).state == "failed"
 
 
@@ -191,7 +191,7 @@ def test_a_run_that_the_sweep_gives_up_settles_it_too(round: Round, team: Team, 
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
     metric_execution.compute(first)
-    runs.claim(last)
+    MetricRun.objects.claim(last)
     MetricRun.objects.filter(pk=last).update(lease_expires_at=timezone.now())
-    runs.sweep()
+    MetricRun.objects.reap()
     assert now(submission).state == "failed"

@@ -29,7 +29,6 @@ from tests.challenges.sets import (
     taken_in,
     team_with_member,
 )
-from workers import runs
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -194,7 +193,7 @@ def test_a_metric_that_is_begun_or_fails_is_news_to_the_page(
     one = taken_in(submit(round, team))
     run = MetricRun.objects.filter(system=one.system).earliest("pk")
     seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', text_of(page_of(member, one)))[0]}
-    claim = runs.claim(run.pk)
+    claim = MetricRun.objects.claim(run.pk)
     assert claim is not None
     answer = page_of(member, one, "submission-progress", headers=seen)
     assert answer.status_code == 200
@@ -324,7 +323,7 @@ def test_an_invalid_one_has_a_report_to_read_and_to_download(
 
 def test_a_failed_one_says_why(member: Client, round: Round, team: Team) -> None:
     one = submit(round, team)
-    work.fail(work.claim(one.pk), "the <b>moon</b> was away")
+    Submission.objects.owned(Submission.objects.claim(one.pk)).fail("the <b>moon</b> was away")
     page = text_of(page_of(member, one))
     assert "the &lt;b&gt;moon&lt;/b&gt; was away" in page
     assert "not counted" in page
@@ -347,7 +346,7 @@ def test_the_buttons_follow_state_and_role(
 ) -> None:
     one = scored(round, team) if state == "scored" else submit(round, team)
     if state == "failed":
-        work.fail(work.claim(one.pk), "no luck")
+        Submission.objects.owned(Submission.objects.claim(one.pk)).fail("no luck")
     button = f'action="{reverse(f"submission-{buttons}", args=[one.public_id])}"'
     client.force_login(made_user("", "organiser"))
     assert button in text_of(page_of(client, one))
@@ -379,7 +378,7 @@ def test_organisers_judge_on_the_submission_itself(
 
 def test_another_prompt_begins_with_this_one(client: Client, round: Round, team: Team) -> None:
     one = submit(round, team, data=b'{"user": "{history} as Ada would"}', track="prompt")
-    work.fail(work.claim(one.pk), "no luck")
+    Submission.objects.owned(Submission.objects.claim(one.pk)).fail("no luck")
     client.force_login(team.members.get().user)
     again = f"{reverse('prompt-new', args=[round.challenge.slug, round.slug])}?from={one.public_id}"
     assert f'href="{again}"' in text_of(page_of(client, one))

@@ -182,11 +182,11 @@ def test_progress_is_told_while_a_file_is_read(
     round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[int, int | None]] = []
-    keep = work.keep
+    report = work.report
     monkeypatch.setattr(
         work,
-        "keep",
-        lambda claim, done=None, total=None: told.append((done, total)) or keep(claim, done, total),
+        "report",
+        lambda claim, done, total=None: told.append((done, total)) or report(claim, done, total),
     )
     submission = submit(round, team)
     taken_in(submission)

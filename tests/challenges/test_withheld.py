@@ -236,7 +236,7 @@ def test_its_result_makes_no_statistic_of_the_corpus_anew(version) -> None:
         run = MetricRun.objects.create(
             system=system, metric="bleu_1", metric_version="1", configuration="bleu_1", queue="cpu"
         )
-        claim = runs.claim(run.pk)
+        claim = MetricRun.objects.claim(run.pk)
         before = CorpusVersion.objects.get(pk=version.pk).revision
         assert runs.finish(claim, runs.RunResult("metric:bleu_1", 0.5, "", [0.5] * 8, {}))
         return CorpusVersion.objects.get(pk=version.pk).revision - before

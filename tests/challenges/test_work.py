@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations.importers.problems import Problem
 from annotations.models import AuditEntry, CorpusVersion, Response, System, Turn
 from leaderboard.challenges import execution, validation
-from leaderboard.challenges.actions import judging, maintenance, work
+from leaderboard.challenges.actions import judging, work
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import (
@@ -23,6 +23,7 @@ from tests.challenges.sets import (
     team_with_member,
 )
 from tests.stored_uploads import stored_path
+from workers.jobs import LeaseLost
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -66,8 +67,8 @@ def log_of(submission: Submission, for_organisers: bool = False) -> str:
 
 def test_a_submission_is_claimed_once(round: Round, team: Team) -> None:
     submission = submit(round, team)
-    assert work.claim(submission.pk) is not None
-    assert work.claim(submission.pk) is None
+    assert Submission.objects.claim(submission.pk) is not None
+    assert Submission.objects.claim(submission.pk) is None
     present = now(submission)
     assert (present.state, present.attempts, present.validating_at is not None) == (
         "validating",
@@ -80,19 +81,18 @@ def test_the_submission_of_a_silent_worker_is_taken_over_and_the_first_writes_no
     round: Round, team: Team
 ) -> None:
     submission = submit(round, team)
-    first = work.claim(submission.pk)
+    first = Submission.objects.claim(submission.pk)
     fall_silent(submission)
-    second = work.claim(submission.pk)
+    second = Submission.objects.claim(submission.pk)
     assert second.attempt == 2
     problem = Problem("f", 1, "", "wrong")
-    assert not work.keep(first, 1, 2)
+    assert not work.report(first, 1, 2)
     assert not work.refuse(first, [problem])
-    assert not work.fail(first, "late")
+    assert not Submission.objects.owned(first).fail("late")
     assert not work.accept(first, answers(round))
     assert not work.begin_generating(first)
-    assert not work.give_back(first)
     assert System.objects.filter(version=round.version).count() == 0
-    assert work.keep(second, 3, 6)
+    assert work.report(second, 3, 6)
     assert (now(submission).progress_done, now(submission).progress_total) == (3, 6)
 
 
@@ -102,22 +102,17 @@ def test_what_has_been_worked_on_is_not_claimed_again(round: Round, team: Team, 
     Submission.objects.filter(pk=submission.pk).update(
         state=state, ended_at=timezone.now(), error="x"
     )
-    assert work.claim(submission.pk) is None
+    assert Submission.objects.claim(submission.pk) is None
 
 
-def test_given_back_it_is_as_if_it_had_not_been_begun(round: Round, team: Team) -> None:
+def test_the_reaper_gives_back_what_a_silent_worker_had_and_the_log_says_so(
+    round: Round, team: Team
+) -> None:
     submission = submit(round, team)
-    assert work.give_back(work.claim(submission.pk))
-    assert (now(submission).state, now(submission).attempts) == ("received", 0)
-
-
-def test_the_sweep_gives_back_what_a_silent_worker_had(round: Round, team: Team) -> None:
-    submission = submit(round, team)
-    work.claim(submission.pk)
-    assert work.sweep().given_back == 0
+    Submission.objects.claim(submission.pk)
     fall_silent(submission)
-    assert work.sweep().given_back == 1
-    assert (now(submission).state, now(submission).lease_token) == ("received", "")
+    assert Submission.objects.reap().released == 1
+    assert "another one starts over" in log_of(submission)
     assert taken_in(submission).state == "scoring"
 
 
@@ -127,14 +122,14 @@ def test_who_kills_every_worker_is_given_up_with_a_reason_and_gets_the_place_bac
     settings.MAX_ATTEMPTS = 2
     submission = submit(round, team)
     for _ in range(2):
-        assert work.claim(submission.pk) is not None
+        assert Submission.objects.claim(submission.pk) is not None
         fall_silent(submission)
-        swept = work.sweep()
-    assert swept.given_up == 1
+        reaped = Submission.objects.reap()
+    assert reaped.failed == 1
     present = now(submission)
     assert (present.state, present.day_place, present.total_place) == ("failed", None, None)
     assert "stopped without a word 2 times" in present.error
-    assert work.claim(submission.pk) is None
+    assert Submission.objects.claim(submission.pk) is None
 
 
 def test_a_submission_that_has_no_attempt_left_does_not_wait_for_ever(
@@ -143,7 +138,7 @@ def test_a_submission_that_has_no_attempt_left_does_not_wait_for_ever(
     submission = submit(round, team)
     Submission.objects.filter(pk=submission.pk).update(attempts=2)
     settings.MAX_ATTEMPTS = 2  # lowered since
-    assert work.sweep().given_up == 1
+    assert Submission.objects.reap().failed == 1
     assert (now(submission).state, now(submission).total_place) == ("failed", None)
 
 
@@ -161,24 +156,11 @@ def test_what_goes_wrong_here_is_tried_again_and_the_team_reads_no_paths(
     assert str(settings.UPLOAD_FOLDER) not in team_reads
 
 
-def test_a_lost_hint_is_sent_again_by_the_sweep(
-    round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submission = submit(round, team)
-    told = []
-    monkeypatch.setattr(maintenance, "send_hints", lambda rows: told.extend(rows) or len(told))
-    work.sweep()
-    assert (submission.pk, "cpu") in told
-
-
 def test_a_file_of_responses_is_for_the_queue_cpu_and_a_prompt_for_llm(
-    round: Round, team: Team, monkeypatch
+    round: Round, team: Team
 ) -> None:
     file, prompt = submit(round, team), submit(round, team, data=b"{}", track="prompt")
-    told = []
-    monkeypatch.setattr(maintenance, "send_hints", lambda rows: told.extend(rows) or len(told))
-    work.sweep()
-    assert set(told) >= {(file.pk, "cpu"), (prompt.pk, "llm")}
+    assert Submission.queues_of([file.pk, prompt.pk]) == {file.pk: "cpu", prompt.pk: "llm"}
 
 
 # --- cancelling -----------------------------------------------------------------------------------
@@ -228,10 +210,10 @@ def test_a_worker_whose_submission_is_cancelled_stores_nothing(
     round: Round, team: Team, organiser
 ) -> None:
     submission = submit(round, team)
-    claim = work.claim(submission.pk)
+    claim = Submission.objects.claim(submission.pk)
     work.cancel(submission, organiser)
     assert not work.accept(claim, answers(round))
-    with pytest.raises(validation.NoLongerOurs):
+    with pytest.raises(LeaseLost):
         validation.validate(submission, claim)
     assert Response.objects.filter(system__version=round.version).count() == 0
 
@@ -256,10 +238,10 @@ def test_a_team_cancels_no_prompt_that_is_being_run(round: Round, team: Team, or
     member = team.members.get().user
     submission = submit(round, team, data=b"{}", track="prompt")
     assert work.may_cancel(submission, member)
-    work.begin_generating(work.claim(submission.pk))
+    work.begin_generating(Submission.objects.claim(submission.pk))
     assert not work.may_cancel(now(submission), member)
     fall_silent(submission)
-    work.sweep()  # received again: but a part of it has been run
+    Submission.objects.reap()  # received again: but a part of it has been run
     assert not work.may_cancel(now(submission), member)
     assert work.may_cancel(now(submission), organiser)
 
@@ -293,7 +275,7 @@ def test_nobody_cancels_for_another_team_or_what_has_ended(
 
 def test_a_failed_file_is_read_again(round: Round, team: Team, organiser) -> None:
     submission = submit(round, team)
-    work.fail(work.claim(submission.pk), "for the test")
+    Submission.objects.owned(Submission.objects.claim(submission.pk)).fail("for the test")
     assert now(submission).total_place is None
     work.retry(submission, organiser)
     present = now(submission)
@@ -326,7 +308,7 @@ def test_an_organiser_takes_a_submission_up_again_above_the_limit_and_the_row_sa
 ) -> None:
     round = open_round(challenge=team.challenge, daily_limit=1, total_limit=1)
     submission = submit(round, team)
-    work.fail(work.claim(submission.pk), "for the test")
+    Submission.objects.owned(Submission.objects.claim(submission.pk)).fail("for the test")
     submit(round, team)  # the attempt that came back is used
     work.retry(submission, organiser)
     present = now(submission)
@@ -339,7 +321,7 @@ def test_a_file_that_counts_as_another_submission_is_not_taken_up_again(
     round: Round, team: Team, organiser
 ) -> None:
     submission = submit(round, team, data=b"the same")
-    work.refuse(work.claim(submission.pk), [Problem("f", 1, "", "wrong")])
+    work.refuse(Submission.objects.claim(submission.pk), [Problem("f", 1, "", "wrong")])
     submit(round, team, data=b"the same")
     with pytest.raises(work.CannotDo, match="submitted again"):
         work.retry(submission, organiser)

@@ -18,13 +18,13 @@ from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.accounts import NameTaken, open_account
+from annotations.jobs import notifications
 from dialeval_site import accounts, address_letter, backends, environment
 from dialeval_site import settings as site_settings
 from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from dialeval_site.tasks import tell_former_address
 from tests.challenges.receivers import mail_receiver
 from tests.dialeval_site.authenticator import code_of
-from workers import notifications
 
 PASSWORD = "a door of seven colours"
 KEY = "3132333435363738393031323334353637383930"

@@ -17,6 +17,7 @@ from dialeval_site.api import api
 from leaderboard.challenges import notices
 from leaderboard.challenges.actions import notices as notice_rows
 from leaderboard.challenges.models import Notice, Webhook
+from leaderboard.challenges.models.notice import PAUSES
 from leaderboard.client.commands.submissions import STATUS_LISTED
 from leaderboard.client.main import _parser
 from tests.challenges.sets import open_round, submit, team_with_member
@@ -67,7 +68,7 @@ def test_figures_that_stand_in_words() -> None:
         in guesses
     )
     assert f"From one address {accounts.SIGN_UPS_AN_HOUR} accounts an hour" in guesses
-    assert [pause.total_seconds() for pause in notice_rows.PAUSES] == [
+    assert [pause.total_seconds() for pause in PAUSES] == [
         30,
         120,
         600,

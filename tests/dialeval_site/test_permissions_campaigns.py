@@ -43,7 +43,6 @@ from tests.dialeval_site.small_campaigns import (
     remove_stage,
 )
 from tests.dialeval_site.small_corpora import PUBLIC, person
-from workers import replies
 
 pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
@@ -60,8 +59,8 @@ def stage(kitchens: None, django_db_blocker) -> Iterator[Stage]:
 
 
 @pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker(notified: list[int]) -> None:
+    """Workers are not told."""
 
 
 # --- the matrix -----------------------------------------------------------------------------------

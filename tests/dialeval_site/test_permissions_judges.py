@@ -26,9 +26,8 @@ class Names(NamedTuple):
 
 
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+def names(notified: list[int]) -> Names:
     """A prompt and a trial of it on the private corpus that waits for a worker."""
-    monkeypatch.setattr(trials, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     version = written()
     corpus = Corpus.objects.get(slug=PRIVATE).versions.get()
     trial = trials.start(version, corpus, configuration_of(version), "overall")

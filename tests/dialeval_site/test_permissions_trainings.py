@@ -10,7 +10,7 @@ from annotations.models import Corpus
 from tests.dialeval_site.addresses import METHODS, client_of, outcome
 from tests.dialeval_site.small_corpora import PUBLIC, ROLE_NAMES, person
 from tests.dialeval_site.training_matrix import MATRIX, Address
-from workers.trainings import actions, runs
+from workers.trainings import actions
 from workers.trainings.data import Source
 from workers.trainings.models import Training
 
@@ -19,9 +19,8 @@ NAME = "quiet-model"
 
 
 @pytest.fixture
-def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def waiting(notified: list[int]) -> None:
     """A training that waits for a worker."""
-    monkeypatch.setattr(runs, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     source = Source.of_version(Corpus.objects.get(slug=PUBLIC).versions.get())
     actions.start(NAME, "density", source, {"epochs": 2}, check=False)
 

@@ -27,8 +27,8 @@ def ask(site: Site, base_url: str = "") -> None:
     """A rater says hello to a system; a worker is told."""
     site.python(
         "from tests.workers.chats import made_chat\n"
-        "from workers import replies\n"
-        f"replies.say(made_chat(base_url={base_url!r}), 'Hello.', 'k1')"
+        "from annotations.campaigns.actions import chat\n"
+        f"chat.say(made_chat(base_url={base_url!r}), 'Hello.', 'k1')"
     )
 
 
@@ -66,10 +66,10 @@ def test_an_endpoint_that_is_down_is_told_and_answers_when_it_is_asked_again(sit
     )
     with stub_endpoint() as stub:
         site.python(
-            f"{MESSAGES}from workers import replies\n"
+            f"{MESSAGES}from annotations.campaigns.actions import chat\n"
             "from annotations.campaigns.models import ChatSystem, Conversation\n"
             f"ChatSystem.objects.update(base_url={stub.base_url!r})\n"
-            "replies.ask_again(Conversation.objects.get())"
+            "chat.ask_again(Conversation.objects.get())"
         )
         wait_until(lambda: answer(site) == "done 1", 60, "the answer is there")
 

@@ -179,8 +179,8 @@ def test_a_second_delivery_changes_nothing(slow_site: Site) -> None:
     wait_until(lambda: state_of_runs(slow_site) == "done:1", 60, "the run is done")
     before = finished_at(slow_site)
     slow_site.python(
-        "from workers import runs; from workers.models import MetricRun\n"
-        "runs.send_hints([(MetricRun.objects.get().pk, 'cpu')] * 3)"
+        "from workers.models import MetricRun\n"
+        "for _ in range(3): MetricRun.objects.notify([MetricRun.objects.get().pk])"
     )
     time.sleep(3)
     assert state_of_runs(slow_site) == "done:1"

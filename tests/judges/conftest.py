@@ -15,7 +15,6 @@ from tests.campaigns.sets import made_user, made_version
 from tests.judges.loopback_server import Loopback, loopback_server
 from tests.judges.run_pages import GPT
 from tests.judges.written import MODEL, forget
-from workers.judges import trials
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +56,8 @@ def endpoint(settings: Any) -> None:
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
+def alone(notified: list[int], settings: Any) -> Iterator[None]:
     """No broker, no endpoint that answers: only pages."""
-    monkeypatch.setattr(trials, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = (
         "http://127.0.0.1:9/v1",
         MODEL,

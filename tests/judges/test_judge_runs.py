@@ -402,9 +402,8 @@ def test_a_metric_that_is_no_judge_and_no_system_at_all_are_refused(version: Cor
 
 
 @pytest.mark.django_db(transaction=True)
-def test_starting_and_stopping_at_once_ends_in_one_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starting_and_stopping_at_once_ends_in_one_of_both(notified: list[int]) -> None:
     version = made_version()
-    monkeypatch.setattr(runs, "notify_workers", lambda task, rows: [])
     run = start(version)
     found = at_once(*([lambda: start(version)] * 2 + [lambda: stop(run)] * 2))
     assert [one for one in found if isinstance(one, Exception)] == []

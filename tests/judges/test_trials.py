@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
+from annotations.jobs.models import JobQuerySet
 from annotations.models import AuditEntry, Rating, Response, System
 from tests.at_once import at_once
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from tests.judges.written import MODEL, configuration_of, forget, organiser, rated_version, written
-from workers import runs
-from workers.judges import tasks, trial_queries, trial_work, trials
+from workers import jobs, runs
+from workers.judges import trial_queries, trial_work, trials
 from workers.judges.models import JudgePrompt, Purse, StoredAnswer, Trial
 from workers.judges.trials import Limits
 from workers.models import MetricRun
@@ -46,13 +45,9 @@ def fresh() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def no_broker(notified: list[int]) -> list[int]:
     """Trials that workers were told of."""
-    told: list[int] = []
-    monkeypatch.setattr(
-        trials, "notify_workers", lambda task, rows: [told.append(pk) or pk for pk, _ in rows]
-    )
-    return told
+    return notified
 
 
 def begun(**options: Any) -> Trial:
@@ -332,10 +327,10 @@ def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(
 
     monkeypatch.setattr(trial_work, "_results", break_down)
     # Half a surrogate pair in a captured log is more than pytest-xdist can hand over.
-    monkeypatch.setattr(trial_work.log, "disabled", True)
+    monkeypatch.setattr(jobs.log, "disabled", True)
     trial = begun()
     assert not trial_work.compute(trial.pk)
-    assert read(trial).error == f"ZeroDivisionError: nothing left ?. {trials.NOTHING_LOST}"
+    assert read(trial).error == f"ZeroDivisionError: nothing left ?. {Trial.NOTHING_LOST}"
 
 
 @pytest.mark.django_db
@@ -373,7 +368,7 @@ def test_a_trial_that_comes_no_further_is_given_up(
     assert read(trial).state == "failed"
     assert (
         read(trial).error
-        == f"it made no progress before it had to stop: its time is up. {trials.NOTHING_LOST}"
+        == f"it made no progress before it had to stop: its time is up. {Trial.NOTHING_LOST}"
     )
 
 
@@ -383,14 +378,14 @@ def test_a_stopped_trial_ends_at_the_next_answer_and_stores_no_results(
 ) -> None:
     monkeypatch.setattr(trial_work, "PROGRESS_SECONDS", 0.0)
     trial, by = begun(scoring="answer"), organiser("ute")
-    keep = trials.keep
+    renew = JobQuerySet.renew
 
-    def stop_it(claim: Any, **changes: Any) -> bool:
+    def stop_it(owned: JobQuerySet, **changes: Any) -> int:
         if changes.get("examples_done"):
             trials.stop(trial, by)
-        return keep(claim, **changes)
+        return renew(owned, **changes)
 
-    monkeypatch.setattr(trials, "keep", stop_it)
+    monkeypatch.setattr(JobQuerySet, "renew", stop_it)
     assert not trial_work.compute(trial.pk)
     trial = read(trial)
     assert (trial.state, trial.results) == ("failed", [])
@@ -427,68 +422,12 @@ def test_a_prompt_deleted_under_a_running_trial_ends_it_quietly(
     """By hand: the site refuses it while a trial is under way."""
     monkeypatch.setattr(trial_work, "PROGRESS_SECONDS", 0.0)
     trial = begun(scoring="answer")
-    keep = trials.keep
+    renew = JobQuerySet.renew
 
-    def delete_it(claim: Any, **changes: Any) -> bool:
+    def delete_it(owned: JobQuerySet, **changes: Any) -> int:
         JudgePrompt.objects.all().delete()
-        return keep(claim, **changes)
+        return renew(owned, **changes)
 
-    monkeypatch.setattr(trials, "keep", delete_it)
+    monkeypatch.setattr(JobQuerySet, "renew", delete_it)
     assert not trial_work.compute(trial.pk)
     assert not Trial.objects.exists()
-
-
-# --- looking after them ---------------------------------------------------------------------------
-
-
-def falls_silent(trial: Trial, attempts: int = 1) -> None:
-    past = timezone.now() - timedelta(seconds=1)
-    Trial.objects.filter(pk=trial.pk).update(
-        state="running",
-        lease_token="gone",
-        lease_expires_at=past,
-        attempts=attempts,
-        examples_done=4,
-    )
-
-
-@pytest.mark.django_db
-def test_the_trial_of_a_dead_worker_is_given_back_and_workers_are_told(
-    no_broker: list[int],
-) -> None:
-    trial = begun()
-    falls_silent(trial)
-    assert trials.sweep() == trials.Swept(1, 0, 1)
-    assert (read(trial).state, read(trial).examples_done, no_broker) == ("pending", 0, [trial.pk])
-
-
-@pytest.mark.django_db
-def test_a_trial_that_kills_its_workers_is_given_up(settings: Any) -> None:
-    trial = begun()
-    falls_silent(trial, settings.MAX_ATTEMPTS)
-    assert trials.sweep() == trials.Swept(0, 1, 0)
-    assert read(trial).state == "failed"
-    assert trials.NOTHING_LOST in read(trial).error
-
-
-@pytest.mark.django_db
-def test_who_lost_the_lease_stores_nothing() -> None:
-    trial = begun()
-    claim = trials.claim(trial.pk)
-    falls_silent(trial)
-    other = trials.claim(trial.pk)
-    assert not trials.finish(claim, [{"score": 1.0}])
-    assert not trials.fail(claim, "late")
-    assert trials.finish(other, [{"score": 2.0}])
-    assert read(trial).results == [{"score": 2.0}]
-
-
-@pytest.mark.django_db
-def test_the_site_s_sweep_looks_after_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workers import tasks as metric_tasks
-
-    trial = begun()
-    falls_silent(trial)
-    metric_tasks.sweep()
-    assert read(trial).state == "pending"
-    assert tasks.try_prompt.name == trials.TRIAL_TASK

@@ -12,12 +12,12 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from annotations.actions import data_changed
+from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System
 from leaderboard.analyses import Kind, drop, kinds, look, refresh, registered, rows, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
-from workers.claims import Claim
 from workers.models import MetricRun
 from workers.signals import run_begins
 
@@ -287,30 +287,6 @@ def test_a_worker_that_knows_no_such_kind_says_so(
     assert "knows no statistic 'test'" in row().error
 
 
-def test_a_silent_worker_s_row_is_given_to_another(
-    version: CorpusVersion, question: Question
-) -> None:
-    look(version, "test")
-    rows.claim(row().pk)
-    Analysis.objects.filter(kind="test").update(
-        lease_expires_at=timezone.now() - timedelta(seconds=1)
-    )
-    assert rows.sweep().given_back == 1
-    assert compute(row().pk)
-    assert look(version, "test").state == "present"
-
-
-def test_a_worker_that_lost_its_lease_writes_nothing(
-    version: CorpusVersion, question: Question
-) -> None:
-    look(version, "test")
-    late = rows.claim(row().pk)
-    assert late is not None
-    Analysis.objects.filter(kind="test").update(state="pending", lease_token="")
-    assert not rows.finish(late, {"times": 0}, rows.Wanted("0", "x"), 1.0)
-    assert row().answer is None
-
-
 def test_rows_that_were_looked_at_lately_are_made_anew_without_a_look(
     version: CorpusVersion, question: Question
 ) -> None:
@@ -414,7 +390,7 @@ def test_an_answer_that_another_worker_is_at_is_computed_beside_it(
 ) -> None:
     """Two who wait for each other's rows would wait for ever."""
     look(version, "test")
-    assert isinstance(rows.claim(row().pk), Claim)
+    assert isinstance(Analysis.objects.claim(row().pk), Claim)
     assert answer_of(version, "test") == {"times": 1}
 
 

@@ -20,21 +20,18 @@ from leaderboard.trainings.figures import figures_of
 from leaderboard.trainings.pages import said_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
-from workers.trainings import queries, runs
+from workers.trainings import queries
 from workers.trainings.models import Training
 
 POINTS = [{"step": 10, "loss": 2.5, "kl": 0.5}, {"step": 20, "loss": 1.25, "kl": 0.75}]
 
 
 @pytest.fixture
-def client(
-    db: None, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
-) -> Client:
+def client(db: None, tmp_path: Path, settings: LazySettings, notified: list[int]) -> Client:
     settings.HOME = tmp_path / "home"
     corpora.import_corpus(
         importers()["jsonl"], write_corpus(tmp_path / "corpus.jsonl", "secret"), PUBLIC
     )
-    monkeypatch.setattr(runs, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     make_people()
     return client_of("organiser")
 

@@ -12,11 +12,10 @@ from celery import current_app
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.analyses import computing, rows
+from leaderboard.analyses import computing
 from leaderboard.analyses.computing import compute_longest_waiting
 from leaderboard.models import Analysis
 from tests.campaigns.sets import made_version
-from workers import runs
 from workers.models import MetricRun
 from workers.signals import run_begins
 
@@ -104,6 +103,10 @@ def test_hints_of_statistics_stand_behind_those_of_submissions_and_runs(
     monkeypatch.setattr(
         current_app, "send_task", lambda task, *, priority, **_: sent.update({task: priority})
     )
-    rows.send_hints([_waits(made_version(), "overall", timedelta(0)).pk])
-    runs.send_hints([(1, "cpu")])
-    assert sent[runs.COMPUTE_TASK] < sent[rows.TASK]
+    Analysis.objects.notify([_waits(made_version(), "overall", timedelta(0)).pk])
+    system = made_version().systems.earliest("pk")
+    run = MetricRun.objects.create(
+        system=system, metric="pmi", metric_version="1", configuration="pmi", queue="cpu"
+    )
+    MetricRun.objects.notify([run.pk])
+    assert sent[MetricRun.TASK] < sent[Analysis.TASK]

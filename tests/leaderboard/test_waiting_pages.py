@@ -48,10 +48,12 @@ def ask(address: str) -> Any:
 def broken(version: CorpusVersion) -> None:
     shown(version)
     current = Analysis.objects.get(kind="agreement")
-    claim = rows.claim(current.pk)
+    claim = Analysis.objects.claim(current.pk)
     assert claim is not None
-    rows.begin(claim, rows.Wanted(str(version.revision), _made_by()))
-    rows.fail(claim, "ValueError: <b>no</b> people in /srv/secret")
+    Analysis.objects.owned(claim).renew(
+        tried=rows.Wanted(str(version.revision), _made_by()).as_text
+    )
+    Analysis.objects.owned(claim).fail("ValueError: <b>no</b> people in /srv/secret")
 
 
 def _made_by() -> str:
@@ -130,7 +132,7 @@ def test_a_page_that_waits_for_a_new_metric_waits_for_the_newer_numbers(
         .content.decode()
     )
     row = Analysis.objects.get(kind="correlations")
-    rows.claim(row.pk)
+    Analysis.objects.claim(row.pk)
     answer = ask(polled(page))
     assert "HX-Refresh" not in answer
     assert "A worker is computing" in answer.content.decode()
@@ -153,7 +155,7 @@ def test_the_state_of_a_statistic_whose_campaign_was_deleted_is_that_of_none(
 
 def test_a_worker_at_it_is_told(version: CorpusVersion) -> None:
     address = polled(shown(version).content.decode())
-    rows.claim(Analysis.objects.get(kind="agreement").pk)
+    Analysis.objects.claim(Analysis.objects.get(kind="agreement").pk)
     assert "A worker is computing" in ask(address).content.decode()
 
 

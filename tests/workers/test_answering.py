@@ -12,7 +12,7 @@ from annotations.campaigns.models import Campaign, ChatSystem, Conversation, Mes
 from tests.services import free_port
 from tests.workers.chats import INSTRUCTIONS, made_chat
 from tests.workers.endpoint import StubEndpoint, stub_endpoint
-from workers import answering, replies
+from workers import answering
 from workers.language_models.chat_prompt import chat_messages, digest
 
 pytestmark = pytest.mark.django_db
@@ -25,8 +25,8 @@ def stub() -> Iterator[StubEndpoint]:
 
 
 @pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker(notified: list[int]) -> None:
+    """Workers are not told."""
 
 
 def said_and_answered(conversation: Conversation, text: str = "Hello.", key: str = "k1") -> Message:
@@ -219,7 +219,7 @@ def test_a_trial_goes_the_way_of_raters_messages(stub: StubEndpoint) -> None:
     system = ChatSystem.objects.create(
         name="new", base_url=stub.base_url, model="m", instructions="You: {persona}", max_tokens=9
     )
-    answer = replies.try_system(system, "Who are you?")
+    answer = chat.begin_trial(system, "Who are you?")
     answering.answer(answer.pk)
     answer.refresh_from_db()
     assert answer.text == "You said: Who are you? That was your message number 1."

@@ -12,15 +12,14 @@ from annotations.campaigns.actions import chat
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Conversation, Message
 from tests.campaigns.sets import made_user
 from tests.workers.chats import INSTRUCTIONS, SYSTEM, answered, chat_of_new_rater, made_chat, rows
-from workers import replies
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
 @pytest.fixture(autouse=True)
-def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
+def no_broker(notified: list[int]) -> None:
+    """Workers are not told."""
 
 
 @pytest.fixture
@@ -478,9 +477,9 @@ def test_a_trial_shows_its_answer_or_the_whole_error(organiser: Client) -> None:
     )
     trial = response.headers["Location"].removesuffix("#trial")
     assert "Waiting for a worker" in organiser.get(trial).content.decode()
-    claim = replies.claim(Message.objects.get(speaker="B").pk)
+    claim = Message.objects.claim(Message.objects.get(speaker="B").pk)
     assert "A worker is asking" in organiser.get(trial, **HTMX).content.decode()
-    replies.fail(claim, "NotFoundError: no <model> of this name")
+    Message.objects.owned(claim).fail("NotFoundError: no <model> of this name")
     told = organiser.get(trial, **HTMX).content.decode()
     assert "NotFoundError: no &lt;model&gt; of this name" in told
     assert "Who &lt;are&gt; you?" in told

@@ -12,6 +12,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.db import OperationalError
 from django.db.models import F
 
+from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System
 from annotations.queries import select_systems
 from tests.annotations.stored import dialogue, rated_corpus, stored
@@ -19,7 +20,6 @@ from tests.at_once import at_once
 from tests.workers.conftest import forget
 from tests.workers.lengths import NotedLengths, PreparedLengths, batch_metric, metric, system_metric
 from workers import execution, queries, resources, runs, scoring
-from workers.claims import Claim
 from workers.metrics import registry
 from workers.metrics.base import Account, Example
 from workers.metrics.configuration import parse
@@ -528,9 +528,9 @@ def test_the_first_claim_s_lease_covers_them_all(
     version: CorpusVersion, scorer: NotedLengths
 ) -> None:
     first, *_ = requested(version)
-    claim = runs.claim(first.pk)
+    claim = MetricRun.objects.claim(first.pk)
     assert claim is not None
     others = runs.claim_siblings(claim, 8)
     MetricRun.objects.update(lease_expires_at=F("created_at"))
-    assert runs.keep([claim, *others])
+    assert MetricRun.objects.owned(claim, *others).renew()
     assert not MetricRun.objects.filter(lease_expires_at__lte=F("created_at")).exists()

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from tests.site import wait_until
-from workers import leases, presence
+from workers import jobs, presence
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,9 +20,9 @@ def test_a_worker_that_keeps_a_lease_for_long_is_seen_and_a_command_is_no_worker
     """A training of an hour leaves no process of the worker to sweep."""
     settings.LEASE_SECONDS = 0.15
     seen, renewed = threading.Event(), threading.Event()
-    monkeypatch.setattr(leases, "current_task", is_worker)
+    monkeypatch.setattr(jobs, "current_task", is_worker)
     monkeypatch.setattr(presence, "note_own_queues", seen.set)
-    with leases.renewing_lease(lambda: renewed.set() or True, "a training"):
+    with jobs.renewing_lease(lambda: renewed.set() or True, "a training"):
         wait_until(renewed.is_set, 20, "the lease is renewed")
     assert seen.is_set() == is_worker
 
@@ -37,7 +37,7 @@ def test_a_worker_that_cannot_be_noted_keeps_its_lease(
 
     settings.LEASE_SECONDS = 0.15
     renewals: list[int] = []
-    monkeypatch.setattr(leases, "current_task", True)
+    monkeypatch.setattr(jobs, "current_task", True)
     monkeypatch.setattr(presence, "note_own_queues", away)
-    with leases.renewing_lease(lambda: renewals.append(1) or True, "a training"):
+    with jobs.renewing_lease(lambda: renewals.append(1) or True, "a training"):
         wait_until(lambda: len(renewals) > 2, 20, "the lease is renewed again and again")

@@ -13,7 +13,7 @@ from annotations.campaigns.models import Message
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from tests.workers.chats import made_chat
-from workers import answering, execution, replies, runs, tasks
+from workers import answering, execution, runs, tasks
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
 
@@ -21,9 +21,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def deeds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def deeds(monkeypatch: pytest.MonkeyPatch, notified: list[int]) -> list[str]:
     done: list[str] = []
-    monkeypatch.setattr(replies, "notify_workers", lambda task, rows: [pk for pk, _ in rows])
     monkeypatch.setattr(answering, "answer", lambda pk: done.append("answer"))
     monkeypatch.setattr(execution, "compute", lambda pk: done.append("compute"))
     return done

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from celery import current_app
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -16,33 +14,17 @@ from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
-from workers import claims, runs
+from workers import runs
 from workers.metrics.configuration import parse
 from workers.models import MetricRun
-from workers.notifications import MAX_NOTIFY_PAUSE
+from workers.signals import run_ended
 
 pytestmark = pytest.mark.django_db
 DONE = runs.RunResult("signature", 1.0, "", [1.0, 1.0, 1.0], {})
 
 
 @pytest.fixture
-def hints(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The runs that workers were told of; no broker."""
-    told: list[int] = []
-
-    def send(waiting: list[tuple[int, str]]) -> int:
-        told.extend(pk for pk, _ in waiting)
-        MetricRun.objects.filter(pk__in=[pk for pk, _ in waiting]).update(
-            hinted_at=timezone.now(), hints=runs.F("hints") + 1
-        )
-        return len(waiting)
-
-    monkeypatch.setattr(runs, "send_hints", send)
-    return told
-
-
-@pytest.fixture
-def run(version: CorpusVersion, hints: list[int]) -> MetricRun:
+def run(version: CorpusVersion, notified: list[int]) -> MetricRun:
     """One waiting run."""
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     return MetricRun.objects.get()
@@ -51,13 +33,6 @@ def run(version: CorpusVersion, hints: list[int]) -> MetricRun:
 def now_in_the_row(run: MetricRun) -> MetricRun:
     run.refresh_from_db()
     return run
-
-
-def silent(run: MetricRun) -> None:
-    """The run's worker says nothing until its lease is over."""
-    MetricRun.objects.filter(pk=run.pk).update(
-        lease_expires_at=timezone.now() - timedelta(seconds=1)
-    )
 
 
 # --- asking ---------------------------------------------------------------------------------------
@@ -87,27 +62,27 @@ def test_two_ways_to_write_a_configuration_are_one_row(version: CorpusVersion) -
 
 
 def test_workers_are_told_when_the_request_is_committed(
-    version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks
+    version: CorpusVersion, notified: list[int], django_capture_on_commit_callbacks
 ) -> None:
     with django_capture_on_commit_callbacks() as committed:
         runs.request([parse("length")], select_systems(version))
-    assert (hints, len(committed)) == ([], 1)
+    assert (notified, len(committed)) == ([], 1)
     committed[0]()
-    assert sorted(hints) == sorted(MetricRun.objects.values_list("pk", flat=True))
+    assert sorted(notified) == sorted(MetricRun.objects.values_list("pk", flat=True))
 
 
 def test_what_was_named_first_is_told_of_first(
-    version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks
+    version: CorpusVersion, notified: list[int], django_capture_on_commit_callbacks
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         runs.request([parse("length"), parse("constant")], select_systems(version))
     metric_of = dict(MetricRun.objects.values_list("pk", "metric"))
-    assert [metric_of[pk] for pk in hints] == ["length", "length", "constant", "constant"]
+    assert [metric_of[pk] for pk in notified] == ["length", "length", "constant", "constant"]
 
 
 def test_of_many_runs_each_queue_is_told_of_the_first_and_the_sweep_tells_of_the_rest(
     version: CorpusVersion,
-    hints: list[int],
+    notified: list[int],
     django_capture_on_commit_callbacks,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -116,26 +91,26 @@ def test_of_many_runs_each_queue_is_told_of_the_first_and_the_sweep_tells_of_the
     with django_capture_on_commit_callbacks(execute=True):
         runs.request(wanted, select_systems(version))
     told = list(
-        MetricRun.objects.filter(pk__in=hints).order_by("queue").values_list("queue", "metric")
+        MetricRun.objects.filter(pk__in=notified).order_by("queue").values_list("queue", "metric")
     )
     assert told == [("cpu", "length"), ("gpu", "bertscore_f1")]
-    runs.sweep()
-    assert sorted(hints) == sorted(MetricRun.objects.values_list("pk", flat=True))
+    MetricRun.objects.reap()
+    assert sorted(notified) == sorted(MetricRun.objects.values_list("pk", flat=True))
 
 
 def test_a_run_that_was_hinted_is_not_hinted_by_a_second_request(
-    version: CorpusVersion, hints: list[int], django_capture_on_commit_callbacks
+    version: CorpusVersion, notified: list[int], django_capture_on_commit_callbacks
 ) -> None:
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             runs.request([parse("length")], select_systems(version, ["echo"]))
-    assert len(hints) == 1
+    assert len(notified) == 1
 
 
 def test_asking_again_for_a_failed_run_tries_it_anew(
     version: CorpusVersion, run: MetricRun
 ) -> None:
-    runs.fail(runs.claim(run.pk), "no")
+    MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     again = now_in_the_row(run)
     assert (again.state, again.attempts, again.error, again.finished_at) == ("pending", 0, "", None)
@@ -144,7 +119,7 @@ def test_asking_again_for_a_failed_run_tries_it_anew(
 def test_asking_leaves_failed_runs_of_an_older_metric_version_alone(
     version: CorpusVersion, run: MetricRun
 ) -> None:
-    runs.fail(runs.claim(run.pk), "no")
+    MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
     MetricRun.objects.update(metric_version="0")
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     assert now_in_the_row(run).state == "failed"
@@ -152,18 +127,18 @@ def test_asking_leaves_failed_runs_of_an_older_metric_version_alone(
 
 
 def test_asking_leaves_a_finished_run_alone(version: CorpusVersion, run: MetricRun) -> None:
-    runs.finish(runs.claim(run.pk), DONE)
+    runs.finish(MetricRun.objects.claim(run.pk), DONE)
     runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     assert now_in_the_row(run).state == "done"
 
 
 def test_retry_gives_failed_runs_of_this_version_new_attempts(
-    version: CorpusVersion, run: MetricRun, hints: list[int], django_capture_on_commit_callbacks
+    version: CorpusVersion, run: MetricRun, notified: list[int], django_capture_on_commit_callbacks
 ) -> None:
-    runs.fail(runs.claim(run.pk), "no")
+    MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
     with django_capture_on_commit_callbacks(execute=True):
         assert runs.retry_failed(version) == 1
-    assert (now_in_the_row(run).state, run.attempts, hints) == ("pending", 0, [run.pk])
+    assert (now_in_the_row(run).state, run.attempts, notified) == ("pending", 0, [run.pk])
     assert runs.retry_failed(version) == 0
 
 
@@ -171,7 +146,7 @@ def test_withdrawing_takes_back_only_what_nobody_has_begun(
     version: CorpusVersion, run: MetricRun
 ) -> None:
     runs.request([parse("constant"), parse("shy")], select_systems(version, ["echo"]), hint=False)
-    runs.claim(run.pk)
+    MetricRun.objects.claim(run.pk)
     assert runs.withdraw_waiting(version) == 2
     assert list(MetricRun.objects.all()) == [run]
 
@@ -225,59 +200,15 @@ def test_another_version_or_configuration_is_another_row(run: MetricRun, field: 
     assert MetricRun.objects.count() == 2
 
 
-# --- claiming and the lease -----------------------------------------------------------------------
-
-
-def test_a_claimed_run_cannot_be_claimed_again(run: MetricRun) -> None:
-    assert runs.claim(run.pk)
-    assert runs.claim(run.pk) is None
-    assert (now_in_the_row(run).state, run.attempts) == ("running", 1)
-
-
-def test_a_run_whose_lease_is_over_can_be_claimed_by_another(run: MetricRun) -> None:
-    first = runs.claim(run.pk)
-    silent(run)
-    second = runs.claim(run.pk)
-    assert first.token != second.token
-    assert now_in_the_row(run).attempts == 2
-
-
-def test_a_run_is_not_claimed_more_often_than_the_setting_allows(run: MetricRun, settings) -> None:
-    settings.MAX_ATTEMPTS = 2
-    for _ in range(2):
-        assert runs.claim(run.pk)
-        silent(run)
-    assert runs.claim(run.pk) is None
-
-
-@pytest.mark.parametrize("end", ["finish", "fail"])
-def test_a_finished_or_failed_run_cannot_be_claimed(run: MetricRun, end: str) -> None:
-    claim = runs.claim(run.pk)
-    assert runs.finish(claim, DONE) if end == "finish" else runs.fail(claim, "no")
-    assert runs.claim(run.pk) is None
-
-
-def test_who_lost_the_lease_can_neither_report_nor_finish_nor_fail(run: MetricRun) -> None:
-    late = runs.claim(run.pk)
-    silent(run)
-    owner = runs.claim(run.pk)
-    assert not runs.keep([late], examples_done=3)
-    assert not runs.finish(late, DONE)
-    assert not runs.fail(late, "no")
-    assert (now_in_the_row(run).state, run.lease_token, run.examples_done) == (
-        "running",
-        owner.token,
-        0,
-    )
-    assert runs.finish(owner, DONE)
+# --- claimed, and ended ---------------------------------------------------------------------------
 
 
 def test_only_the_finish_that_counts_makes_a_new_revision(
     version: CorpusVersion, run: MetricRun
 ) -> None:
-    late = runs.claim(run.pk)
-    silent(run)
-    owner = runs.claim(run.pk)
+    late = MetricRun.objects.claim(run.pk)
+    MetricRun.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    owner = MetricRun.objects.claim(run.pk)
     runs.finish(late, DONE)
     version.refresh_from_db()
     assert version.revision == 0
@@ -286,24 +217,33 @@ def test_only_the_finish_that_counts_makes_a_new_revision(
     assert version.revision == 1
 
 
-def test_keeping_a_run_renews_its_lease_and_tells_its_progress(run: MetricRun) -> None:
-    claim = runs.claim(run.pk)
-    MetricRun.objects.update(lease_expires_at=timezone.now() + timedelta(seconds=1))
-    assert runs.keep([claim], examples_done=2, examples_total=3)
-    # LEASE_SECONDS is 60
-    assert now_in_the_row(run).lease_expires_at > timezone.now() + timedelta(seconds=30)
-    assert (run.examples_done, run.examples_total) == (2, 3)
+def test_a_run_that_is_given_up_is_told_of_as_one_that_failed(
+    run: MetricRun, django_capture_on_commit_callbacks
+) -> None:
+    ended: list[int] = []
+
+    def hear(run_ids: list[int], **_: object) -> None:
+        ended.extend(run_ids)
+
+    run_ended.connect(hear)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
+        MetricRun.objects.update(
+            state="running",
+            attempts=3,
+            lease_token="gone",
+            lease_expires_at=timezone.now() - timedelta(seconds=1),
+        )
+        with django_capture_on_commit_callbacks(execute=True):
+            assert MetricRun.objects.reap().failed == 1
+    finally:
+        run_ended.disconnect(hear)
+    assert ended == [run.pk] * 2
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_workers_at_once_and_one_has_the_run(run: MetricRun) -> None:
-    claims = at_once(*[lambda: runs.claim(run.pk)] * 16)
-    assert [type(claim) for claim in claims if claim is not None] == [runs.Claim]
-    assert now_in_the_row(run).attempts == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_many_requests_at_once_make_one_row(version: CorpusVersion, hints: list[int]) -> None:
+def test_many_requests_at_once_make_one_row(version: CorpusVersion, notified: list[int]) -> None:
     systems = select_systems(version)
     asked = at_once(
         *[lambda: runs.request([parse("length"), parse("constant")], systems, hint=False)] * 8
@@ -332,7 +272,7 @@ def test_a_run_that_is_claimed_while_it_is_withdrawn_stays(
     thread = threading.Thread(target=lambda: withdrawn.extend(at_once(withdraw)))
     thread.start()
     with transaction.atomic():
-        assert runs.claim(run.pk)
+        assert MetricRun.objects.claim(run.pk)
         claimed.set()
         waiting.wait()
         wait_until_somebody_waits_for_a_lock()
@@ -355,80 +295,16 @@ def wait_until_somebody_waits_for_a_lock() -> None:
 # --- sweeping -------------------------------------------------------------------------------------
 
 
-def test_a_silent_worker_s_run_is_given_back_and_told_of(run: MetricRun, hints: list[int]) -> None:
-    runs.claim(run.pk)
-    silent(run)
-    assert runs.sweep() == runs.Swept(given_back=1, given_up=0, hinted=1)
-    assert (now_in_the_row(run).state, run.attempts, run.lease_token) == ("pending", 1, "")
-    assert hints == [run.pk]
-
-
-def test_a_worker_that_keeps_its_lease_is_left_alone(run: MetricRun, hints: list[int]) -> None:
-    claim = runs.claim(run.pk)
-    assert runs.sweep() == runs.Swept(given_back=0, given_up=0, hinted=0)
-    assert runs.finish(claim, DONE)
-
-
-def test_a_run_that_was_tried_too_often_is_given_up_with_a_reason(
-    run: MetricRun, settings, hints: list[int]
-) -> None:
-    settings.MAX_ATTEMPTS = 1
-    runs.claim(run.pk)
-    silent(run)
-    assert runs.sweep() == runs.Swept(given_back=0, given_up=1, hinted=0)
-    assert now_in_the_row(run).state == "failed"
-    assert "stopped without a word 1 time" in run.error
-
-
-def test_a_lost_hint_is_sent_again_after_a_pause_that_doubles(
-    run: MetricRun, settings, hints: list[int]
-) -> None:
-    settings.MAINTENANCE_SECONDS = 10.0
-    assert runs.sweep().hinted == 1  # never told: at once
-    for told, pause in ((1, 20), (2, 40), (3, 80), (4, 160)):
-        last = timezone.now() - timedelta(seconds=pause - 5)
-        MetricRun.objects.update(hinted_at=last, hints=told)
-        assert runs.sweep().hinted == 0
-        MetricRun.objects.update(hinted_at=last - timedelta(seconds=10), hints=told)
-        assert runs.sweep().hinted == 1
-
-
-def test_the_pause_between_hints_has_an_end(run: MetricRun, hints: list[int]) -> None:
-    MetricRun.objects.update(hinted_at=timezone.now() - MAX_NOTIFY_PAUSE, hints=1_000_000)
-    assert runs.sweep().hinted == 1
-
-
 def test_those_that_are_not_yet_due_take_no_place_in_a_sweep(
-    run: MetricRun, hints: list[int], monkeypatch: pytest.MonkeyPatch
+    run: MetricRun, notified: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before
     all others."""
-    monkeypatch.setattr(claims, "NOTIFICATIONS_PER_SWEEP", 1)
+    monkeypatch.setattr("annotations.jobs.models.NOTIFICATIONS_PER_SWEEP", 1)
     runs.request([parse("word_f1")], [run.system], hint=False)
     waited_for = MetricRun.objects.get(metric="word_f1")
     now = timezone.now()
     MetricRun.objects.filter(pk=run.pk).update(hinted_at=now - timedelta(minutes=9), hints=10)
     MetricRun.objects.filter(pk=waited_for.pk).update(hinted_at=now - timedelta(minutes=1), hints=1)
-    runs.sweep()
-    assert hints == [waited_for.pk]
-
-
-def test_two_sweeps_at_once_do_no_harm(run: MetricRun, hints: list[int]) -> None:
-    runs.claim(run.pk)
-    silent(run)
-    runs.sweep()
-    assert runs.sweep() == runs.Swept(0, 0, 0)
-    assert now_in_the_row(run).attempts == 1
-
-
-def test_where_the_broker_is_gone_the_rows_wait(
-    version: CorpusVersion, settings, tmp_path: Path, monkeypatch
-) -> None:
-    def unreachable(*arguments: object, **options: object) -> None:
-        raise OSError("no broker")
-
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
-    run = MetricRun.objects.get()
-    monkeypatch.setattr(current_app, "send_task", unreachable)
-    assert runs.send_hints([(run.pk, "cpu")]) == 0
-    assert (now_in_the_row(run).hinted_at, run.hints, run.state) == (None, 0, "pending")
+    MetricRun.objects.reap()
+    assert notified == [waited_for.pk]

@@ -27,9 +27,11 @@ pytestmark = pytest.mark.django_db
 def failed(version: CorpusVersion, metric: str, errors: dict[str, str]) -> None:
     runs.request([parse(metric)], select_systems(version, list(errors)), hint=False)
     for system, error in errors.items():
-        claimed = runs.claim(MetricRun.objects.get(metric=metric, system__name=system).pk)
+        claimed = MetricRun.objects.claim(
+            MetricRun.objects.get(metric=metric, system__name=system).pk
+        )
         assert claimed is not None
-        runs.fail(claimed, error)
+        MetricRun.objects.owned(claimed).fail(error)
 
 
 def test_runs_that_failed_alike_are_one_row_with_their_systems(version: CorpusVersion) -> None:

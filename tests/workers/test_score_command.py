@@ -148,7 +148,7 @@ def lost_run(version: CorpusVersion) -> MetricRun:
     systems = select_systems(version, ["echo"])
     runs.request([parse("length")], systems, hint=False)
     run = MetricRun.objects.get()
-    runs.claim(run.pk)
+    MetricRun.objects.claim(run.pk)
     MetricRun.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     return run
 

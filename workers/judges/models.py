@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotations.jobs.models import Job
 from annotations.models import CorpusVersion
 
 COST = {"max_digits": 16, "decimal_places": 8}
@@ -227,9 +230,13 @@ class PromptVersion(models.Model):
         return f"{self.prompt.slug}@{self.number}"
 
 
-class Trial(models.Model):
-    """A prompt tried on a few responses that people rated. A row that a worker claims, as a metric
-    run is."""
+class Trial(Job):
+    """A prompt tried on a few responses that people rated."""
+
+    TASK = "workers.judges.tasks.try_prompt"
+    QUEUE = "llm"
+    RESET: ClassVar = {"examples_done": 0}
+    NOTHING_LOST = "What was answered is stored and is not paid for again."
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -257,11 +264,6 @@ class Trial(models.Model):
     )
 
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
-    attempts = models.PositiveIntegerField(default=0)
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True)
-    hints = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     examples_done = models.PositiveIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -285,3 +287,9 @@ class Trial(models.Model):
 
     def __str__(self) -> str:
         return f"trial {self.pk} of {self.configuration}"
+
+    @classmethod
+    def reason(cls, error: str) -> str:
+        """What a spent budget says ends with these words already, in its own way."""
+        said = super().reason(error).rstrip(". ")
+        return f"{said}." if "What was answered" in said else f"{said}. {cls.NOTHING_LOST}"

@@ -11,13 +11,13 @@ from typing import Any
 
 from django.db.models import Q, prefetch_related_objects
 
+from annotations.jobs.leases import lease_end
 from workers.judges.budgets import ChargedCall
 from workers.judges.ledger import Balance, Charge, balance_of, sum_of
 from workers.judges.models import Hold, Purse
 from workers.judging.calls import Answer, Call
 from workers.judging.costs import Price, is_counted
 from workers.judging.response_cache import BudgetSpent, Estimate
-from workers.leases import lease_end
 
 NOTHING = Decimal(0)
 NO_CHARGE = Charge()

@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from annotations import clock
+from annotations.jobs.leases import has_ended, lease_end
 from workers.judges.budgets import ChargedCall
 from workers.judges.models import StoredAnswer
 from workers.judges.money import Bill, BudgetLedger, charge_for
@@ -38,7 +39,6 @@ from workers.judging.calls import Answer, Call, CallKey
 from workers.judging.costs import NO_PRICE, Price
 from workers.judging.dialects import Dialect
 from workers.judging.response_cache import Claimed, Estimate
-from workers.leases import has_ended, lease_end
 
 TRIES = 3
 """Of a transaction that the database broke off because another one was in its way."""

@@ -3,68 +3,40 @@ here is in the store when the whole corpus is judged."""
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from billiard.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
-
 from annotations.estimates import Undefined
 from annotations.importers.texts import storable
+from annotations.jobs.models import Claim
 from workers import scoring
-from workers.claims import Claim
-from workers.judges import trial_queries, trials
+from workers.jobs import FailJob, LeaseLost, ReleaseJob, RetryJob, works_on
+from workers.judges import trial_queries
 from workers.judges.models import Trial
 from workers.judges.response_cache import calls_paid_here
 from workers.judging.judge_client import BillingContext
 from workers.judging.response_cache import BudgetSpent, EndpointFailed, Stopped
-from workers.leases import renewing_lease
 from workers.metrics import configuration as configurations
 from workers.metrics.base import Account, Score
 
-log = logging.getLogger(__name__)
-
 PROGRESS_SECONDS = 1.0
-LONGEST_ERROR = 2_000
 
 
-class NoLongerOurs(Exception):
-    """The trial was stopped or deleted, or another worker has it: whatever we asked is stored, and
-    nobody waits."""
-
-
-def compute(trial_id: int) -> bool:
-    """Claim and do one trial. False when there was nothing to do, or nothing came of it."""
-    claim = trials.claim(trial_id)
-    if claim is None:
-        return False
-    trial = Trial.objects.select_related("version__corpus").filter(pk=trial_id).first()
-    if trial is None:
-        return False
+@works_on(Trial.objects.select_related("version__corpus"))
+def compute(trial: Trial, claim: Claim) -> bool:
+    """Do one trial. What was answered is kept: where it has to stop, no attempt is used up, unless
+    nothing came of this one, for it would go on for ever."""
     paid_before = calls_paid_here()
     try:
-        with renewing_lease(lambda: trials.keep(claim), f"trial {trial_id}"):
-            return trials.finish(claim, _results(trial, claim))
-    except NoLongerOurs:
-        log.info("trial %s was stopped, deleted or taken over", trial_id)
-        return False
+        results = _results(trial, claim)
     except Stopped as pause:
-        _paused(claim, paid_before, pause)
-        return False
-    except (KeyboardInterrupt, SystemExit):
-        trials.give_back(claim)
-        raise
-    except SoftTimeLimitExceeded:
-        _fail(claim, f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)")
+        if calls_paid_here() > paid_before:
+            raise ReleaseJob from pause
+        raise RetryJob(f"it made no progress before it had to stop: {pause}") from pause
     except (BudgetSpent, EndpointFailed) as problem:
-        _fail(claim, str(problem))
-    # Whatever goes wrong belongs in the row, where the organiser reads it
-    except Exception as problem:
-        log.exception("trial %s failed", trial_id)
-        _fail(claim, f"{type(problem).__name__}: {problem}")
-    return False
+        raise FailJob(str(problem)) from problem
+    return bool(Trial.objects.owned(claim).finish(results=results, examples_done=len(results)))
 
 
 def _results(trial: Trial, claim: Claim) -> list[dict[str, Any]]:
@@ -94,25 +66,6 @@ def results_of(scores: Sequence[Score], account: Account) -> list[dict[str, Any]
     return found
 
 
-def _paused(claim: Claim, paid_before: int, pause: Stopped) -> None:
-    """What was answered is kept. No attempt is used up, unless nothing came of this one: it would
-    go on for ever."""
-    if calls_paid_here() > paid_before:
-        trials.give_back(claim)
-    elif claim.attempt < settings.MAX_ATTEMPTS:
-        trials.wait_again(claim)
-    else:
-        _fail(claim, f"it made no progress before it had to stop: {pause}")
-
-
-def _fail(claim: Claim, why: str) -> None:
-    """What a spent budget says ends with these words already, in its own way."""
-    said = storable(why)[:LONGEST_ERROR].rstrip(". ")
-    trials.fail(
-        claim, f"{said}." if "What was answered" in said else f"{said}. {trials.NOTHING_LOST}"
-    )
-
-
 class _Reporter:
     """Writes to the row how many responses are judged, at most once a second, and notices when it
     is not ours."""
@@ -125,5 +78,5 @@ class _Reporter:
         if time.monotonic() - self.last < PROGRESS_SECONDS:
             return
         self.last = time.monotonic()
-        if not trials.keep(self.claim, examples_done=done):
-            raise NoLongerOurs
+        if not Trial.objects.owned(self.claim).renew(examples_done=done):
+            raise LeaseLost

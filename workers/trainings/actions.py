@@ -9,14 +9,12 @@ from secrets import token_hex
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from workers.claims import NO_OWNER, WAITS_ANEW
 from workers.training.settings import TrainingError
 from workers.training.trained import NAME
-from workers.trainings import queries, runs, uses
+from workers.trainings import queries, uses
 from workers.trainings.data import Source
 from workers.trainings.models import Training
 
@@ -105,7 +103,7 @@ def start(
             told = {"recipe": recipe, "seed": seed, "overlap": overlap_rule, "settings": settings}
             audit.record(by, STARTED, name, **told, data=queries.data_text(training))
             if hint:
-                _notify_on_commit(training)
+                Training.objects.notify_on_commit(training.pk)
     except IntegrityError as error:
         if Training.objects.filter(name=name).exists():
             raise Refused(
@@ -132,9 +130,7 @@ def stop(training: Training, by: Any = None) -> bool:
     error = _("Stopped by %(who)s.") % {"who": who} if who else _("Stopped.")
     with transaction.atomic():
         under_way = Training.objects.filter(pk=training.pk, state__in=queries.UNDER_WAY)
-        stopped = under_way.update(
-            state=State.STOPPED, finished_at=timezone.now(), error=error, **NO_OWNER
-        )
+        stopped = under_way.end(State.STOPPED, error=error)
         if stopped:
             audit.record(by, STOPPED, training.name)
     return bool(stopped)
@@ -147,15 +143,9 @@ def go_on(training: Training, by: Any = None, hint: bool = True) -> bool:
     anew: dict[str, Any] = {"overlap": {}} if queries.failed_at_once(training) else {}
     with transaction.atomic():
         ended = Training.objects.filter(pk=training.pk, state__in=[State.STOPPED, State.FAILED])
-        again = ended.update(
-            state=State.PENDING, attempts=0, error="", finished_at=None, **WAITS_ANEW, **anew
-        )
+        again = ended.wait(attempts=0, error="", finished_at=None, **anew)
         if again:
             audit.record(by, AGAIN, training.name)
             if hint:
-                _notify_on_commit(training)
+                Training.objects.notify_on_commit(training.pk)
     return bool(again)
-
-
-def _notify_on_commit(training: Training) -> None:
-    transaction.on_commit(lambda: runs.send_hints([training.pk]))

@@ -19,16 +19,15 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, connection
 
-from annotations.importers.texts import storable
+from annotations.jobs.models import Claim
 from annotations.stored_files import StorageAway
 from annotations.temporary import temporary_folder
 from workers import deadlines
-from workers.claims import Claim
-from workers.leases import renewing_lease
+from workers.jobs import FailJob, LeaseLost, ReleaseJob, RetryJob, took_too_long, works_on
 from workers.model_files import ModelError
 from workers.training import processes
 from workers.training.settings import Abandoned, Progress, TrainingError
-from workers.trainings import data, queries, remote, runs
+from workers.trainings import data, queries, remote
 from workers.trainings.models import Training
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ MADE = "made"
 """In a training's folder: where its model is until it is published."""
 USED_AT_MOST = 0.85
 """Of a task's time: what is left is for the step under way, a validation and the checkpoint."""
-LONGEST_ERROR = 2_000
 
 ProgressCallback = Callable[[Mapping[str, Any]], None]
 """Hears the progress as the row has it."""
@@ -56,60 +54,41 @@ class Paused(Exception):
     """The task's time is nearly over, or somebody stopped the training: a checkpoint is written."""
 
 
-def compute(training_id: int, told: ProgressCallback | None = None) -> bool:
-    """Claim and do one training. False when there was nothing to do, or it did not come to its
-    end."""
-    claim = runs.claim(training_id)
-    if claim is None:
-        return False
-    training = Training.objects.select_related("version__corpus").filter(pk=training_id).first()
-    if training is None:
-        return False
+@works_on(Training.objects.select_related("version__corpus"))
+def compute(training: Training, claim: Claim, told: ProgressCallback | None = None) -> bool:
+    """Do one training. What was learned is kept: where it has to stop, no attempt is used up,
+    unless nothing came of this one, for it would go on for ever."""
+    reporter = _Reporter(claim, told)
     try:
-        return _computed(claim, training, _Reporter(claim, told))
-    finally:
-        _leave_nothing_of_a_deleted(training)
-
-
-def _computed(claim: Claim, training: Training, reporter: _Reporter) -> bool:
-    try:
-        with renewing_lease(lambda: runs.keep(claim), f"training {training.name}"):
-            return _finished(claim, training, _made(training, reporter))
-    except Abandoned:
-        log.info("training %s was stopped, deleted or taken over", training.name)
-    except Paused:
-        _wait(
-            claim,
-            reporter.came_further,
-            "it came no step further in a task's time (DIALEVAL_TASK_SECONDS)",
-        )
-    except SoftTimeLimitExceeded:
-        _wait(
-            claim,
-            reporter.saved,
-            f"it took longer than {settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)",
-        )
-    except StorageAway:
-        _wait(
-            claim,
-            False,
-            "its model is made, and the storage of files that should take it does not answer",
-        )
-    except (KeyboardInterrupt, SystemExit):
-        runs.give_back(claim)
-        raise
+        return _finished(claim, training, _made(training, reporter))
+    except Abandoned as problem:
+        raise LeaseLost from problem
+    except Paused as problem:
+        if reporter.came_further:
+            raise ReleaseJob from problem
+        raise RetryJob(
+            "it came no step further in a task's time (DIALEVAL_TASK_SECONDS)"
+        ) from problem
+    except SoftTimeLimitExceeded as problem:
+        if reporter.saved:
+            raise ReleaseJob from problem
+        raise RetryJob(took_too_long()) from problem
+    except StorageAway as problem:
+        raise RetryJob(
+            "its model is made, and the storage of files that should take it does not answer"
+        ) from problem
     except (TrainingError, ModelError) as problem:
-        runs.fail(claim, _said(str(problem)))
-    except MemoryError:
-        runs.fail(
-            claim,
-            "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less",
-        )
+        raise FailJob(str(problem)) from problem
+    except MemoryError as problem:
+        raise FailJob(
+            "there is not enough memory: fewer negatives or tokens, or a smaller batch, take less"
+        ) from problem
     # Whatever goes wrong belongs in the row, where the organiser reads it
     except Exception as problem:
         log.exception("training %s failed", training.name)
-        runs.fail(claim, _said(_label_for(problem)))
-    return False
+        raise FailJob(_label_for(problem)) from problem
+    finally:
+        _leave_nothing_of_a_deleted(training)
 
 
 def _label_for(problem: Exception) -> str:
@@ -208,8 +187,7 @@ def _refuse_what_lies_there(training: Training) -> None:
 def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
     config = model.config
     remote.send(training.name, queries.model_folder(training.name), model.revision)
-    done = runs.finish(
-        claim,
+    done = Training.objects.owned(claim).finish(
         revision=model.revision,
         best=config["best"],
         curves=_thinned(config["curves"]),
@@ -219,22 +197,7 @@ def _finished(claim: Claim, training: Training, model: Checkpoint) -> bool:
     )
     if done:
         shutil.rmtree(queries.work_folder(training), ignore_errors=True)
-    return done
-
-
-def _wait(claim: Claim, came_further: bool, why: str) -> None:
-    """What was learned is kept. No attempt is used up, unless nothing came of this one: it would go
-    on for ever."""
-    if came_further:
-        runs.give_back(claim)
-    elif claim.attempt < settings.MAX_ATTEMPTS:
-        runs.wait_again(claim)
-    else:
-        runs.fail(claim, why)
-
-
-def _said(text: str) -> str:
-    return storable(text)[:LONGEST_ERROR] or "it failed without a word"
+    return bool(done)
 
 
 def _thinned(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -307,9 +270,10 @@ class _Reporter:
         """Raises ``Paused`` where somebody stopped the training, ``Abandoned`` where it is another
         worker's."""
         self._last = time.monotonic()
-        if runs.keep(self._claim, progress=self._progress, **changes):
+        if Training.objects.owned(self._claim).renew(progress=self._progress, **changes):
             return
-        raise Paused if runs.was_stopped(self._claim) else Abandoned
+        stopped = Training.objects.filter(pk=self._claim.row_id, state=Training.State.STOPPED)
+        raise Paused if stopped.exists() else Abandoned
 
     def _write_if_possible(self, **changes: Any) -> None:
         """A database that is away for a minute costs no day's training. Who has lost the row

@@ -3,17 +3,29 @@ one row."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
+from annotations import clock
+from annotations.jobs.models import Job
 from annotations.models import CorpusVersion
 
 
-class Training(models.Model):
-    """A row that a worker claims, as a metric run is. What it has learned lies in checkpoints in
-    the folder ``work``, below DIALEVAL_HOME/training; the model that comes out in
-    DIALEVAL_HOME/trained/<name>."""
+class Training(Job):
+    """What it has learned lies in checkpoints in the folder ``work``, below DIALEVAL_HOME/training;
+    the model that comes out in DIALEVAL_HOME/trained/<name>."""
+
+    TASK = "workers.trainings.tasks.train"
+    QUEUE = "gpu"
+    """Models on a CPU, too."""
+    LOST = (
+        "the worker stopped without a word {attempts} times and came no further between; the "
+        "training may need more memory. Its checkpoints are kept: go on when that is mended."
+    )
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -54,10 +66,6 @@ class Training(models.Model):
     attempts = models.PositiveIntegerField(
         default=0, help_text="Starts without a new checkpoint, this one included."
     )
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True)
-    hints = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
     started_at = models.DateTimeField(null=True, blank=True, help_text="By the first worker.")
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -100,3 +108,11 @@ class Training(models.Model):
 
     def __str__(self) -> str:
         return f"{self.recipe} {self.name}"
+
+    @classmethod
+    def begun(cls) -> dict[str, Any]:
+        return {**super().begun(), "started_at": Coalesce("started_at", clock.now())}
+
+    @classmethod
+    def reason(cls, error: str) -> str:
+        return super().reason(error) or "it failed without a word"

@@ -1,9 +1,9 @@
 """Chats of raters with systems: begun, spoken in, asked again, ended; and an organiser's trial of a
 system.
 
-What the system says is a worker's work (``workers/replies.py``): here its message is only written
-down as waiting. Every step locks the conversation, so two tabs or a repeated request take their
-turns one after the other.
+What the system says is a worker's job (``workers/answering.py``): here its message is only written
+down as waiting, and workers are told of it on commit. Every step locks the conversation, so two
+tabs or a repeated request take their turns one after the other.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ def _exchange(chat: Conversation, number: int, text: str, key: str) -> Said:
         answer = Message.objects.create(
             conversation=chat, number=number + 1, speaker="B", state=State.PENDING
         )
+        Message.objects.notify_on_commit(answer.pk)
     return Said(message, answer, is_new=True)
 
 
@@ -119,15 +120,10 @@ def ask_again(conversation: Conversation) -> Message | None:
         last = chat.messages.order_by("-number").first()
         if last is None or last.state != State.FAILED:
             return None
-        chat.messages.filter(pk=last.pk).update(
-            state=State.PENDING,
-            attempts=0,
-            error="",
-            hinted_at=None,
-            hints=0,
-            created_at=timezone.now(),
-            finished_at=None,
+        chat.messages.filter(pk=last.pk).wait(
+            attempts=0, error="", created_at=timezone.now(), finished_at=None
         )
+        Message.objects.notify_on_commit(last.pk)
     last.refresh_from_db()
     return last
 
@@ -150,12 +146,8 @@ def end(conversation: Conversation) -> None:
                 % {"count": least}
             )
         now = timezone.now()
-        chat.messages.filter(state__in=[State.PENDING, State.RUNNING]).update(
-            state=State.FAILED,
-            lease_token="",
-            lease_expires_at=None,
-            finished_at=now,
-            error="the rater ended the chat before the answer came",
+        chat.messages.filter(state__in=[State.PENDING, State.RUNNING]).end(
+            State.FAILED, error="the rater ended the chat before the answer came"
         )
         Conversation.objects.filter(pk=chat.pk).update(finished_at=now)
     conversation.finished_at = now
@@ -169,9 +161,11 @@ def begin_trial(chat_system: ChatSystem, question: str) -> Message:
         chat_system.trials.filter(created_at__lt=timezone.now() - TRIAL_RETENTION).delete()
         trial = Conversation.objects.create(trial_of=chat_system)
         Message.objects.create(conversation=trial, number=0, speaker="A", text=question)
-        return Message.objects.create(
+        answer = Message.objects.create(
             conversation=trial, number=1, speaker="B", state=State.PENDING
         )
+        Message.objects.notify_on_commit(answer.pk)
+    return answer
 
 
 def _locked(conversation: Conversation) -> Conversation:

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.campaigns.models.assignment import Assignment, public_id
+from annotations.jobs.models import Job, JobQuerySet
 
 LONGEST_MESSAGE = 2000
 KEY_VARIABLE_PREFIX = "DIALEVAL_CHAT_KEY_"
@@ -96,9 +97,22 @@ class Conversation(models.Model):
         return f"conversation {self.public_id}"
 
 
-class Message(models.Model):
-    """An utterance of a chat. The rater's is done when stored; the system's is a worker's work,
-    this row its truth."""
+class MessageQuerySet(JobQuerySet):
+    def retry(self, error: str, /) -> int:
+        """Somebody waits for the answer: workers are told at once, and the organiser reads what
+        went wrong meanwhile."""
+        keys = list(self.values_list("pk", flat=True))
+        retried = super().retry(error, error=self.model.reason(error))
+        waiting = self.model.objects.filter(pk__in=keys, state=self.model.WAITING)
+        waiting.notify(waiting.values_list("pk", flat=True))
+        return retried
+
+
+class Message(Job):
+    """An utterance of a chat. The rater's is done when stored; the system's is a worker's job."""
+
+    TASK = "workers.tasks.reply"
+    QUEUE = "llm"
 
     class State(models.TextChoices):
         PENDING = "pending", "pending"
@@ -117,10 +131,6 @@ class Message(models.Model):
     )
     state = models.CharField(max_length=8, choices=State, default=State.DONE)
     attempts = models.PositiveSmallIntegerField(default=0)
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True)
-    hints = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True, help_text="For the organiser; a rater never sees it.")
     signature = models.CharField(
         max_length=500, blank=True, help_text="Model, settings and seed that wrote it."
@@ -141,6 +151,8 @@ class Message(models.Model):
         default=0, db_default=0, help_text="Of these, at most."
     )
     unsettled_output_tokens = models.PositiveBigIntegerField(default=0, db_default=0)
+
+    objects = MessageQuerySet.as_manager()
 
     class Meta:
         ordering = ["conversation", "number"]

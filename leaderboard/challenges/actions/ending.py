@@ -9,11 +9,10 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotations.jobs.models import NO_LEASE
 from leaderboard.challenges.actions.notices import tell
 from leaderboard.challenges.actions.slots import GIVEN_BACK
-from leaderboard.challenges.actions.telling import log
-from leaderboard.challenges.models import Round, Submission
-from workers.claims import NO_OWNER
+from leaderboard.challenges.models import LogLine, Round, Submission
 from workers.models import MetricRun
 
 State = Submission.State
@@ -32,10 +31,10 @@ def end(found: QuerySet[Submission], state: str, line: str, **fields: Any) -> bo
         return False
     given_back = {} if state == State.SCORED else GIVEN_BACK
     if not found.filter(pk=pk).update(
-        state=state, ended_at=timezone.now(), **NO_OWNER, **given_back, **fields
+        state=state, ended_at=timezone.now(), **NO_LEASE, **given_back, **fields
     ):
         return False
-    log(
+    LogLine.write(
         pk,
         line,
         {State.SCORED: "info", State.CANCELLED: "info", State.INVALID: "warning"}.get(

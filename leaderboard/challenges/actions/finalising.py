@@ -6,8 +6,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from leaderboard.challenges.actions.ending import end
-from leaderboard.challenges.actions.telling import log
-from leaderboard.challenges.models import Round, Submission
+from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.judge_budget import JUDGES
 from workers import queries, runs
@@ -63,7 +62,7 @@ def settle(submission_id: int) -> bool:
         try:
             configurations = configurations_of(submission)
         except UnknownMetric as problem:
-            log(submission_id, problem.message, "error", for_organisers=True)
+            LogLine.write(submission_id, problem.message, "error", for_organisers=True)
             return end(
                 scoring, State.FAILED, f"Failed: {problem}. {NOT_COUNTED}", error=str(problem)
             )
@@ -79,7 +78,9 @@ def settle(submission_id: int) -> bool:
         if not failed:
             return end(scoring, State.SCORED, "Scored.", error="")
         for run in failed:
-            log(submission_id, f"{run.configuration}: {run.error}", "error", for_organisers=True)
+            LogLine.write(
+                submission_id, f"{run.configuration}: {run.error}", "error", for_organisers=True
+            )
         why = _why(failed, submission.round)
         return end(scoring, State.FAILED, f"Failed: {why}. {NOT_COUNTED}", error=why)
 

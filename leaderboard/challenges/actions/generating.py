@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotations.jobs.models import Claim
 from annotations.models import System
 from leaderboard.challenges.actions import work
-from leaderboard.challenges.models import GeneratedResponse, Round, Submission
+from leaderboard.challenges.models import GeneratedResponse, LogLine, Round, Submission
 from leaderboard.challenges.prompts.budget import cost_of
 from leaderboard.challenges.prompts.prompt_calls import Said
 from leaderboard.challenges.queries import prompting
@@ -31,7 +32,7 @@ class Kept:
     rest: Sequence[int] = ()
 
 
-def store_response(claim: work.Claim, saved: Kept, said: Said, line: str = "") -> bool:
+def store_response(claim: Claim, saved: Kept, said: Said, line: str = "") -> bool:
     """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted
     with each call.
 
@@ -57,17 +58,17 @@ def store_response(claim: work.Claim, saved: Kept, said: Said, line: str = "") -
             for turn_pk in saved.rest
         )
         if line:
-            work.log(claim.row_id, line, level="warning")
+            LogLine.write(claim.row_id, line, level="warning")
     return True
 
 
-def reserve(claim: work.Claim, most: Usage) -> bool:
+def reserve(claim: Claim, most: Usage) -> bool:
     """Charge a call the most that it may use, before it is sent. False when the submission is no
     longer ours."""
     return charges.reserve(_owned(claim), most)
 
 
-def settle(claim: work.Claim, most: Usage, used: Usage) -> None:
+def settle(claim: Claim, most: Usage, used: Usage) -> None:
     """Charge an answered call what it used, and make the cost anew. Whoever has the submission by
     now: it was sent."""
     submission = Submission.objects.filter(pk=claim.row_id)
@@ -79,16 +80,16 @@ def settle(claim: work.Claim, most: Usage, used: Usage) -> None:
             submission.update(cost=cost_of(Usage(*total[:3]), *prices))
 
 
-def release(claim: work.Claim, most: Usage) -> None:
+def release(claim: Claim, most: Usage) -> None:
     """The endpoint charges nothing for a call that was reserved."""
     charges.release(Submission.objects.filter(pk=claim.row_id), most)
 
 
-def _owned(claim: work.Claim) -> QuerySet[Submission]:
-    return Submission.objects.filter(pk=claim.row_id, state=GENERATING, lease_token=claim.token)
+def _owned(claim: Claim) -> QuerySet[Submission]:
+    return Submission.objects.owned(claim).filter(state=GENERATING)
 
 
-def forget_other_models(claim: work.Claim, model: str) -> int:
+def forget_other_models(claim: Claim, model: str) -> int:
     """Take away what another model said of this prompt: the round's endpoint was changed before it
     was tried again."""
     with transaction.atomic():
@@ -100,7 +101,7 @@ def forget_other_models(claim: work.Claim, model: str) -> int:
         count = others.count()
         if count:
             others.delete()
-            work.log(
+            LogLine.write(
                 claim.row_id,
                 f"The round's model is now {model}: every turn is asked again.",
                 "warning",
@@ -108,10 +109,10 @@ def forget_other_models(claim: work.Claim, model: str) -> int:
     return count
 
 
-def accept(claim: work.Claim, signature: str, line: str) -> bool:
+def accept(claim: Claim, signature: str, line: str) -> bool:
     """What was said becomes the submission's system, whose description names what wrote it."""
     with transaction.atomic():
-        work.log(claim.row_id, line)
+        LogLine.write(claim.row_id, line)
         if not work.accept(claim, prompting.messages_in_order(claim.row_id)):
             transaction.set_rollback(True)
             return False

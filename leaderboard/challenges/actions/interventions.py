@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.actions import data_changed
+from annotations.jobs.models import NO_LEASE
 from annotations.models import System
 from annotations.roles import is_organiser
 from leaderboard.analyses import drop
@@ -24,11 +25,15 @@ from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.finalising import UnknownMetric, configurations_of, settle
 from leaderboard.challenges.actions.score_slots import lock_submitter, retake_score_slot
 from leaderboard.challenges.actions.slots import lock_team, retake_slots
-from leaderboard.challenges.actions.telling import log, notify_on_commit
-from leaderboard.challenges.models import AT_WORK, COUNTED, ENDED_WITHOUT_A_SCORE, Submission
+from leaderboard.challenges.models import (
+    AT_WORK,
+    COUNTED,
+    ENDED_WITHOUT_A_SCORE,
+    LogLine,
+    Submission,
+)
 from leaderboard.challenges.models.challenge import BOARD
 from workers import runs
-from workers.claims import NO_OWNER
 from workers.models import MetricRun
 
 State = Submission.State
@@ -126,7 +131,7 @@ def retry(submission: Submission, by: Any) -> None:
             _score_again(present)
         else:
             _read_again(present)
-        log(present.pk, f"Tried again by {by.get_username()}.")
+        LogLine.write(present.pk, f"Tried again by {by.get_username()}.")
         _record(by, "submission.retried", present)
         settle(present.pk)
 
@@ -140,7 +145,7 @@ def re_evaluate(submission: Submission, by: Any) -> None:
         if present.system_id is None or present.round_id is None:
             raise CannotDo(_("No responses of it were accepted, so there is nothing to evaluate."))
         _score_again(present)
-        log(present.pk, f"Evaluated again by {by.get_username()}.")
+        LogLine.write(present.pk, f"Evaluated again by {by.get_username()}.")
         _record(by, "submission.re-evaluated", present)
         settle(present.pk)
 
@@ -158,7 +163,7 @@ def _read_again(submission: Submission) -> None:
         progress_done=0,
         progress_total=0,
     )
-    notify_on_commit(submission)
+    Submission.objects.notify_on_commit(submission.pk)
 
 
 def _score_again(submission: Submission) -> None:
@@ -180,7 +185,7 @@ def _change(submission: Submission, **fields: Any) -> None:
     try:
         with transaction.atomic():
             Submission.objects.filter(pk=submission.pk).update(
-                ended_at=None, error="", **NO_OWNER, **places, **fields
+                ended_at=None, error="", **NO_LEASE, **places, **fields
             )
     except IntegrityError:
         raise CannotDo(

@@ -27,8 +27,7 @@ from leaderboard.challenges.actions.ending import board_changed
 from leaderboard.challenges.actions.interventions import CannotDo, re_evaluate
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, Refused, checked_text
 from leaderboard.challenges.actions.rounds import locked_round
-from leaderboard.challenges.actions.telling import log
-from leaderboard.challenges.models import Round, Submission, Team
+from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled
 from leaderboard.challenges.queries.board import has_private_board
@@ -112,7 +111,7 @@ def disqualify(submission: Submission, reason: str, by: Any = None) -> Submissio
             raise Refused(_("The submission is disqualified already."))
         stored.disqualified_at, stored.disqualification = timezone.now(), reason
         stored.save(update_fields=["disqualified_at", "disqualification"])
-        log(
+        LogLine.write(
             stored.pk,
             _("Disqualified by an organiser: %(reason)s") % {"reason": reason[:900]},
             level="warning",
@@ -131,7 +130,7 @@ def reinstate(submission: Submission, by: Any = None) -> Submission:
             raise Refused(_("The submission is not disqualified."))
         reason, stored.disqualified_at, stored.disqualification = stored.disqualification, None, ""
         stored.save(update_fields=["disqualified_at", "disqualification"])
-        log(stored.pk, _("Reinstated by an organiser."))
+        LogLine.write(stored.pk, _("Reinstated by an organiser."))
         board_changed(stored.round_id)
         _record(by, "submission.reinstated", stored, reason_before=reason)
     return stored

@@ -1,5 +1,4 @@
-"""Every write of notices: who is told of an ending, claimed, delivered, tried again, given up. As
-in ``workers.runs``.
+"""Writes of notices but for a worker's: who is told of an ending; and which webhooks there are.
 
 A notice is written in the transaction that ends its submission. Its delivery may happen twice (a
 worker that dies after the receiver answered); its ``public_id`` is the same both times, so a
@@ -8,7 +7,6 @@ receiver can tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +14,6 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from annotations import clock, rates
@@ -25,27 +22,13 @@ from annotations.importers.texts import text_fault
 from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
 from leaderboard.challenges.models.challenge import public_id
 from leaderboard.challenges.models.notice import signing_secret
-from workers import claims
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim
-from workers.leases import has_ended
-from workers.notifications import notify_workers
 
-DELIVER_TASK = "leaderboard.challenges.tasks.deliver"
-QUEUE = "cpu"
 EVENTS = ("scored", "failed", "invalid")
 TEST_EVENT = "test"
-PAUSES = tuple(
-    timedelta(seconds=seconds)
-    for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600)
-)
-"""Between tries. With the first at once these are eight tries in not quite a day."""
-TRIES = len(PAUSES) + 1
 MOST_WEBHOOKS = 10
 """Of one person."""
-LONGEST_ANSWER = 300
 TESTS_AN_HOUR, AN_HOUR = 10, 3600
 """Of one person, whatever the webhook."""
-State = Notice.State
 Channel = Notice.Channel
 
 
@@ -98,14 +81,8 @@ def _notice(**fields: Any) -> Notice:
 
 
 def _send_hints_for(public_ids: list[str]) -> None:
-    send_hints(Notice.objects.filter(public_id__in=public_ids).values_list("pk", flat=True))
-
-
-def send_hints(notice_ids: Iterable[int]) -> int:
-    """Tell workers of notices. Where the broker cannot be reached they wait for the sweeper."""
-    sent = notify_workers(DELIVER_TASK, ((pk, QUEUE) for pk in notice_ids))
-    Notice.objects.filter(pk__in=sent).update(hinted_at=clock.now(), hints=F("hints") + 1)
-    return len(sent)
+    notices = Notice.objects.filter(public_id__in=public_ids)
+    notices.notify(notices.values_list("pk", flat=True))
 
 
 def try_webhook(webhook: Webhook) -> Notice:
@@ -132,7 +109,7 @@ def try_webhook(webhook: Webhook) -> Notice:
             ending=clock.now(),
         )
         notice.save()
-        transaction.on_commit(lambda: send_hints([notice.pk]))
+        Notice.objects.notify_on_commit(notice.pk)
     return notice
 
 
@@ -188,74 +165,3 @@ def delete_webhook(webhook: Webhook) -> None:
 
 def choose_mail(user: Any, is_wanted: bool) -> None:
     MailChoice.objects.update_or_create(user=user, defaults={"is_wanted": is_wanted})
-
-
-# --- delivering -----------------------------------------------------------------------------------
-
-
-def claim(notice_id: int) -> Claim | None:
-    """Take a notice that is due, or whose worker fell silent. None when somebody else has it or it
-    is not yet due."""
-    due = Q(state=State.PENDING, due_at__lte=clock.now())
-    notices = Notice.objects.filter(attempts__lt=TRIES)
-    return claims.take(notices, notice_id, due, [State.RUNNING], state=State.RUNNING)
-
-
-def keep(claim: Claim) -> bool:
-    return claims.keep(_owned(claim))
-
-
-def delivered(claim: Claim, answer: str) -> bool:
-    return _end(claim, State.DONE, answer)
-
-
-def give_up(claim: Claim, answer: str) -> bool:
-    """Trying again would not help."""
-    return _end(claim, State.FAILED, answer)
-
-
-def not_delivered(claim: Claim, answer: str) -> bool:
-    """Try again after a pause that grows; after the last try, give up."""
-    if claim.attempt >= TRIES:
-        return give_up(claim, answer)
-    due_at = clock.now() + PAUSES[claim.attempt - 1]
-    return bool(
-        _owned(claim).update(state=State.PENDING, due_at=due_at, answer=_cut(answer), **WAITS_ANEW)
-    )
-
-
-def give_back(claim: Claim) -> bool:
-    """Leave a notice to whoever takes it next, as if it had not been begun."""
-    return claims.give_back(_owned(claim), State.PENDING)
-
-
-def _end(claim: Claim, state: str, answer: str) -> bool:
-    return bool(
-        _owned(claim).update(state=state, answer=_cut(answer), ended_at=clock.now(), **NO_OWNER)
-    )
-
-
-def _owned(claim: Claim):
-    return Notice.objects.filter(pk=claim.row_id, state=State.RUNNING, lease_token=claim.token)
-
-
-def _cut(answer: str) -> str:
-    """One printable line: it comes from outside."""
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in answer).split())
-    return line[:LONGEST_ANSWER]
-
-
-def sweep() -> int:
-    """Give back the notices of silent workers, and tell workers of those that are due. How many it
-    told of."""
-    now = clock.now()
-    silent = Notice.objects.filter(has_ended(now), state=State.RUNNING)
-    silent.filter(attempts__gte=TRIES).update(
-        state=State.FAILED,
-        ended_at=now,
-        **NO_OWNER,
-        answer="the worker stopped without a word",
-    )
-    silent.update(state=State.PENDING, **WAITS_ANEW)
-    waiting = Notice.objects.filter(state=State.PENDING, due_at__lte=now)
-    return send_hints(pk for (pk,) in claims.to_enqueue(waiting, now, "pk"))

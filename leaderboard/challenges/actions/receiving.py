@@ -19,8 +19,7 @@ from annotations.importers.texts import text_fault
 from annotations.stored_files import StorageAway
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.slots import QuotaExceeded, free_slots, lock_team
-from leaderboard.challenges.actions.telling import log, notify_on_commit
-from leaderboard.challenges.models import COUNTED, Member, Round, Submission, Team, Track
+from leaderboard.challenges.models import COUNTED, LogLine, Member, Round, Submission, Team, Track
 from leaderboard.challenges.phase import phase_of
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, canonical, read_prompt
 from leaderboard.challenges.queries.attempts import day_of
@@ -175,11 +174,11 @@ def store(upload: Upload, **fields: Any) -> Submission:
         sha256=upload.sha256,
         **fields,
     )
-    log(
+    LogLine.write(
         submission.pk,
         f"Received {upload.file_name} ({upload.size:,} bytes, SHA-256 {upload.sha256}).",
     )
-    notify_on_commit(submission)
+    Submission.objects.notify_on_commit(submission.pk)
     try:
         uploads.move_in(upload)
     except StorageAway:

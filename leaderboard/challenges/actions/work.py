@@ -1,7 +1,6 @@
-"""A worker's writes to a submission: claim, keep, begin, accept, refuse, fail, give back. People's
-are in ``interventions``, the end of scoring in ``settling``; both are to be had from here.
-
-How a worker owns a submission for a while: ``workers.claims``. Who was cancelled lost it, too.
+"""A worker's writes to a submission but for those of every job: report, begin, accept, refuse.
+People's are in ``interventions``, the end of scoring in ``finalising``; both are to be had from
+here.
 """
 
 from __future__ import annotations
@@ -10,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import F, Max
 from django.utils import timezone
 
 from annotations.importers.problems import Problem
-from annotations.importers.texts import storable
+from annotations.jobs.models import NO_LEASE, Claim
 from annotations.models import CorpusVersion, Response, System
 from leaderboard.challenges.actions.conflicts_of_interest import exclude_members_from_rating
 from leaderboard.challenges.actions.ending import end
@@ -28,36 +26,23 @@ from leaderboard.challenges.actions.interventions import (
     re_evaluate,
     retry,
 )
-from leaderboard.challenges.actions.maintenance import Swept, sweep
-from leaderboard.challenges.actions.telling import log, notify_on_commit, send_hints
-from leaderboard.challenges.models import OWNED, LogLine, Submission
+from leaderboard.challenges.models import LogLine, Submission
 from leaderboard.models import SubmittedMetric
-from workers import claims, runs
-from workers.claims import NO_OWNER, WAITS_ANEW, Claim
+from workers import runs
 from workers.metrics.unicode_folding import folding_report, foldings
 
 __all__ = [
     "CannotDo",
-    "Claim",
-    "Swept",
     "accept",
     "begin_generating",
     "cancel",
-    "claim",
-    "fail",
     "finish_scores",
-    "give_back",
-    "keep",
-    "log",
     "may_cancel",
-    "notify_on_commit",
     "re_evaluate",
     "refuse",
+    "report",
     "retry",
-    "send_hints",
     "settle",
-    "sweep",
-    "try_again",
     "wait_for_storage",
 ]
 
@@ -66,32 +51,7 @@ LONGEST_SYSTEM_NAME = 200
 State = Submission.State
 
 
-def claim(submission_id: int) -> Claim | None:
-    """Take a submission that was received, or whose worker fell silent. None when somebody else has
-    it or it ended."""
-    submissions = Submission.objects.filter(attempts__lt=settings.MAX_ATTEMPTS)
-    begun = {
-        "state": State.VALIDATING,
-        "validating_at": timezone.now(),
-        "progress_done": 0,
-        "progress_total": 0,
-    }
-    with transaction.atomic():
-        claim = claims.take(submissions, submission_id, Q(state=State.RECEIVED), OWNED, **begun)
-        if claim is not None:
-            _log_reading(claim)
-    return claim
-
-
-def _log_reading(claim: Claim) -> None:
-    if claim.attempt > 1:
-        log(claim.row_id, f"Reading the file, attempt {claim.attempt}.")
-    elif Submission.objects.filter(pk=claim.row_id, generating_at=None).exists():
-        # Else a prompt's run that was paused goes on, which its log says
-        log(claim.row_id, "Reading the file.")
-
-
-def keep(claim: Claim, done: int | None = None, total: int | None = None) -> bool:
+def report(claim: Claim, done: int | None = None, total: int | None = None) -> bool:
     """Renew the lease and report progress. False when the submission is no longer ours: stop
     working on it."""
     changes: dict[str, object] = {}
@@ -99,12 +59,14 @@ def keep(claim: Claim, done: int | None = None, total: int | None = None) -> boo
         changes["progress_done"] = done
     if total is not None:
         changes["progress_total"] = total
-    return claims.keep(_owned(claim), **changes)
+    return bool(Submission.objects.owned(claim).renew(**changes))
 
 
 def begin_generating(claim: Claim) -> bool:
     """The prompt is sound; its responses are being written."""
-    return bool(_owned(claim).update(state=State.GENERATING, generating_at=timezone.now()))
+    return bool(
+        Submission.objects.owned(claim).update(state=State.GENERATING, generating_at=timezone.now())
+    )
 
 
 def refuse(claim: Claim, problems: Iterable[Problem], more: bool = False) -> bool:
@@ -116,7 +78,7 @@ def refuse(claim: Claim, problems: Iterable[Problem], more: bool = False) -> boo
     )
     with transaction.atomic():
         return end(
-            _owned(claim),
+            Submission.objects.owned(claim),
             State.INVALID,
             f"Invalid: {count}. It is not counted as an attempt.",
             problems=report,
@@ -135,23 +97,23 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
     """
     with transaction.atomic():
         # Holds the row: nobody cancels or takes it over while its responses are stored
-        if not keep(claim):
+        if not Submission.objects.owned(claim).renew():
             return False
         submission = Submission.objects.select_related("round", "team").get(pk=claim.row_id)
         configurations = configurations_of(submission)
         system = _system_of(submission)
         folded: Counter[str] = Counter()
         count = _store_responses(system, _counting_foldings(responses, folded))
-        _owned(claim).update(
-            state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_OWNER
+        Submission.objects.owned(claim).update(
+            state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_LEASE
         )
         exclude_members_from_rating(submission.team_id)
-        log(
+        LogLine.write(
             claim.row_id,
             f"Accepted: {count:,} responses. The metrics of the round are being computed.",
         )
         for sentence in folding_report(folded):
-            log(claim.row_id, sentence)
+            LogLine.write(claim.row_id, sentence)
         runs.request(configurations, [system])
     settle(claim.row_id)  # a round without metrics has nothing to wait for
     return True
@@ -209,14 +171,14 @@ def finish_scores(claim: Claim, store: Callable[[Submission], SubmittedMetric]) 
     """The file of metric scores is sound: ``store`` writes them, in the transaction that ends the
     submission as scored. False, and nothing stored, when the submission is no longer ours."""
     with transaction.atomic():
-        if not keep(claim):
+        if not Submission.objects.owned(claim).renew():
             return False
         submission = Submission.objects.select_related("version__corpus", "user").get(
             pk=claim.row_id
         )
         metric = store(submission)
         return end(
-            _owned(claim),
+            Submission.objects.owned(claim),
             State.SCORED,
             f"The scores are stored as {metric.name}.",
             metric=metric,
@@ -224,56 +186,14 @@ def finish_scores(claim: Claim, store: Callable[[Submission], SubmittedMetric]) 
         )
 
 
-def fail(claim: Claim, error: str) -> bool:
-    """Give up. ``error`` is for the team to read: it names no path, no machine and nothing of a
-    hidden round."""
-    words = _reason(error)
-    with transaction.atomic():
-        return end(
-            _owned(claim),
-            State.FAILED,
-            f"Failed: {words}. It is not counted as an attempt.",
-            error=words,
-        )
-
-
-def try_again(claim: Claim, error: str) -> bool:
-    """Another attempt, as long as there are attempts left; else ``fail``."""
-    if claim.attempt >= settings.MAX_ATTEMPTS:
-        return fail(claim, error)
-    with transaction.atomic():
-        waits = _owned(claim).update(state=State.RECEIVED, **WAITS_ANEW)
-        if waits:
-            said = storable(error)
-            log(
-                claim.row_id,
-                f"Attempt {claim.attempt} of {settings.MAX_ATTEMPTS} failed: {said}",
-                "warning",
-            )
-            submission = Submission.objects.get(pk=claim.row_id)
-            notify_on_commit(submission)
-    return bool(waits)
-
-
-def give_back(claim: Claim) -> bool:
-    """Leave a submission to whoever takes it next, as if it had not been begun."""
-    return claims.give_back(_owned(claim), State.RECEIVED)
-
-
 def wait_for_storage(claim: Claim) -> bool:
     """That the storage of files is away is no attempt. Workers are told again, less and less often;
     the log says it once."""
     said = "The site cannot read its files at the moment. It goes on by itself."
     with transaction.atomic():
-        waits = _owned(claim).update(state=State.RECEIVED, attempts=F("attempts") - 1, **NO_OWNER)
+        waits = Submission.objects.owned(claim).update(
+            state=State.RECEIVED, attempts=F("attempts") - 1, **NO_LEASE
+        )
         if waits and not LogLine.objects.filter(submission=claim.row_id, text=said).exists():
-            log(claim.row_id, said, "warning")
+            LogLine.write(claim.row_id, said, "warning")
     return bool(waits)
-
-
-def _owned(claim: Claim) -> QuerySet[Submission]:
-    return Submission.objects.filter(pk=claim.row_id, state__in=OWNED, lease_token=claim.token)
-
-
-def _reason(words: str) -> str:
-    return storable(words).strip().rstrip(".")[:2000] or "no reason was given"

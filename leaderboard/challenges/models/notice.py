@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, Value, When
 
+from annotations import clock
+from annotations.jobs.models import Job, JobQuerySet
 from leaderboard.challenges.models.submission import Submission
+
+PAUSES = tuple(
+    timedelta(seconds=seconds)
+    for seconds in (30, 2 * 60, 10 * 60, 30 * 60, 2 * 3600, 6 * 3600, 14 * 3600)
+)
+"""Between tries. With the first at once these are eight tries in not quite a day."""
+TRIES = len(PAUSES) + 1
+LONGEST_ANSWER = 300
 
 
 def signing_secret() -> str:
@@ -46,9 +57,22 @@ class MailChoice(models.Model):
         return f"{self.user_id}: {'mail' if self.is_wanted else 'no mail'}"
 
 
-class Notice(models.Model):
-    """One message to one receiver about one end of a submission. The row is the truth; a worker
-    delivers it."""
+class NoticeQuerySet(JobQuerySet):
+    def retry(self, error: str, /) -> int:
+        """After a pause that grows."""
+        now = clock.now()
+        pauses = [When(attempts=n, then=Value(now + pause)) for n, pause in enumerate(PAUSES, 1)]
+        due_at = Case(*pauses, default=F("due_at"))
+        return super().retry(error, due_at=due_at, answer=self.model.reason(error))
+
+
+class Notice(Job):
+    """One message to one receiver about one end of a submission, which a worker delivers."""
+
+    TASK = "leaderboard.challenges.tasks.deliver"
+    REASON = "answer"
+    ENDED_AT = "ended_at"
+    LOST = "the worker stopped without a word"
 
     class Channel(models.TextChoices):
         EMAIL = "email", "e-mail"
@@ -83,13 +107,11 @@ class Notice(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(help_text="Not before this.")
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True)
-    hints = models.PositiveIntegerField(default=0)
     answer = models.CharField(max_length=300, blank=True, help_text="What the receiver said last.")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = NoticeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -130,3 +152,17 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event} to {self.user_id}"
+
+    @classmethod
+    def max_attempts(cls) -> int:
+        return TRIES
+
+    @classmethod
+    def is_waiting(cls) -> Q:
+        return super().is_waiting() & Q(due_at__lte=clock.now())
+
+    @classmethod
+    def reason(cls, error: str) -> str:
+        """One printable line: it comes from outside."""
+        printable = "".join(letter if letter.isprintable() else " " for letter in error)
+        return " ".join(printable.split())[:LONGEST_ANSWER]

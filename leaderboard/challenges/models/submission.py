@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotations.importers.texts import storable
+from annotations.jobs.models import Claim, Job, JobQuerySet, Reaped
 from annotations.models import CorpusVersion, System, Turn
 from leaderboard.challenges.models.challenge import Round, Track, public_id
 from leaderboard.challenges.models.team import Team
@@ -15,23 +22,79 @@ from leaderboard.models import SubmittedMetric
 COUNTED = ("received", "validating", "generating", "scoring", "scored")
 """States of a submission that takes one of its team's attempts."""
 AT_WORK = ("received", "validating", "generating", "scoring")
-OWNED = ("validating", "generating")
-"""States in which one worker has it, by a lease."""
+LONGEST_LINE = 1000
 ENDED_WITHOUT_A_SCORE = ("invalid", "failed", "cancelled")
 
 
-class Submission(models.Model):
+class SubmissionQuerySet(JobQuerySet):
+    """Whose team reads in the log what becomes of them. What ends one (``actions.ending``) frees
+    the attempt's slots and tells who wants to hear of it; ``finish`` is not for them."""
+
+    def claim(self, pk: int) -> Claim | None:
+        with transaction.atomic():
+            claim = super().claim(pk)
+            if claim is not None and claim.attempt > 1:
+                LogLine.write(pk, f"Reading the file, attempt {claim.attempt}.")
+            elif (
+                claim is not None and self.model.objects.filter(pk=pk, generating_at=None).exists()
+            ):
+                # Else a prompt's run that was paused goes on, which its log says
+                LogLine.write(pk, "Reading the file.")
+        return claim
+
+    def fail(self, error: str) -> int:
+        """``error`` is for the team to read: it names no path, no machine and nothing of a hidden
+        round."""
+        from leaderboard.challenges.actions.ending import end
+
+        reason, failed = self.model.reason(error), 0
+        line = f"Failed: {reason}. It is not counted as an attempt."
+        for pk in list(self.values_list("pk", flat=True)):
+            with transaction.atomic():
+                failed += end(self.filter(pk=pk), self.model.FAILED, line, error=reason)
+        return failed
+
+    def retry(self, error: str, /) -> int:
+        most = self.model.max_attempts()
+        with transaction.atomic():
+            attempts = dict(self.select_for_update().values_list("pk", "attempts"))
+            retried = super().retry(error)
+            again = {pk: attempt for pk, attempt in attempts.items() if attempt < most}
+            for pk, attempt in again.items():
+                LogLine.write(
+                    pk, f"Attempt {attempt} of {most} failed: {storable(error)}", "warning"
+                )
+            self.model.objects.notify_on_commit(*again)
+        return retried
+
+    def reap(self) -> Reaped:
+        """Gives up those that wait with no attempt left, too, as when MAX_ATTEMPTS was lowered: no
+        worker would ever claim them."""
+        most = self.model.max_attempts()
+        waiting = self.filter(state=self.model.WAITING, attempts__gte=most)
+        failed = waiting.fail(f"it was tried {most} times")
+        reaped = super().reap()
+        return replace(reaped, failed=reaped.failed + failed)
+
+
+class Submission(Job):
     """One upload: a file of responses or a prompt, to a round; or a file of a metric's scores, for
     a corpus version.
 
-    The row is the truth: a worker owns it, while it validates or generates, by ``lease_token``.
-    ``scoring`` needs no owner: the metric runs of ``system`` are rows of their own, and the last
-    one to end settles the submission.
+    A worker has it while it validates or generates. ``scoring`` needs no owner: the metric runs of
+    ``system`` are jobs of their own, and the last one to end settles the submission.
 
     ``day_place`` and ``total_place`` are the attempt's place among its team's of that day and of
     the round, from 1 to the limit; a submission that ended without a score gives them back. That
     they are unique is the limit.
     """
+
+    TASK = "leaderboard.challenges.tasks.process"
+    WAITING = "received"
+    RUNNING = ("validating", "generating")
+    DONE = "scored"
+    ENDED_AT = "ended_at"
+    LOST = f"{Job.LOST}; the file may need more memory or time"
 
     class Kind(models.TextChoices):
         RESPONSES = "responses", _("responses")
@@ -108,10 +171,6 @@ class Submission(models.Model):
     total_limit = models.PositiveIntegerField(null=True, blank=True)
 
     attempts = models.PositiveSmallIntegerField(default=0)
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_expires_at = models.DateTimeField(null=True, blank=True)
-    hinted_at = models.DateTimeField(null=True, blank=True)
-    hints = models.PositiveIntegerField(default=0)
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)
 
@@ -154,6 +213,8 @@ class Submission(models.Model):
     cost = models.DecimalField(
         max_digits=12, decimal_places=6, null=True, blank=True, help_text="In USD."
     )
+
+    objects = SubmissionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-received_at", "-pk"]
@@ -254,6 +315,30 @@ class Submission(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.public_id})"
 
+    @classmethod
+    def begun(cls) -> dict[str, Any]:
+        progress = {"progress_done": 0, "progress_total": 0}
+        return {**super().begun(), "validating_at": timezone.now(), **progress}
+
+    @classmethod
+    def queues_of(cls, keys: Collection[int]) -> dict[int, str]:
+        prompts = cls.objects.filter(pk__in=keys, kind=cls.Kind.PROMPT)
+        return {
+            **super().queues_of(keys),
+            **dict.fromkeys(prompts.values_list("pk", flat=True), "llm"),
+        }
+
+    @classmethod
+    def reason(cls, error: str) -> str:
+        return super().reason(error).strip().rstrip(".") or "no reason was given"
+
+    @classmethod
+    def on_lost(cls, keys: Collection[int]) -> None:
+        for pk in keys:
+            LogLine.write(
+                pk, "The worker stopped without a word; another one starts over.", "warning"
+            )
+
 
 class LogLine(models.Model):
     """What happened to a submission, in words for its team; or, where ``for_organisers``, for them
@@ -267,7 +352,7 @@ class LogLine(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="log")
     at = models.DateTimeField(auto_now_add=True)
     level = models.CharField(max_length=7, choices=Level, default=Level.INFO)
-    text = models.CharField(max_length=1000)
+    text = models.CharField(max_length=LONGEST_LINE)
     for_organisers = models.BooleanField(default=False)
 
     class Meta:
@@ -281,6 +366,20 @@ class LogLine(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+    @classmethod
+    def write(
+        cls, submission_id: int, text: str, level: str = "info", for_organisers: bool = False
+    ) -> None:
+        """A line for the submission's team, or for organisers alone. ``level``: info, warning,
+        error."""
+        line = text.replace("\0", "").encode("utf-8", "replace").decode().strip()
+        cls.objects.create(
+            submission_id=submission_id,
+            level=level,
+            text=line[:LONGEST_LINE] or "(nothing was said)",
+            for_organisers=for_organisers,
+        )
 
 
 class GeneratedResponse(models.Model):

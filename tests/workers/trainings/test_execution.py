@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
-from django.utils import timezone
 
 from annotations.models import AuditEntry
 from tests.workers.trainings.small import STEPS, started, talk_file
 from workers import deadlines
 from workers.training import checkpoint as checkpoints
 from workers.training.selection import load_selection
-from workers.trainings import actions, execution, queries, runs
+from workers.trainings import actions, execution, queries
 from workers.trainings.models import Training
 
 pytestmark = pytest.mark.django_db
@@ -168,22 +166,6 @@ def test_a_model_of_that_name_from_elsewhere_is_not_written_over(tmp_path: Path)
     training.refresh_from_db()
     assert training.state == State.FAILED
     assert "that this run did not make" in training.error
-
-
-def test_runs_of_silent_workers_wait_again_and_are_given_up_in_the_end(tmp_path: Path) -> None:
-    training = started(tmp_path)
-    silent = {
-        "state": State.RUNNING,
-        "lease_token": "t",
-        "lease_expires_at": timezone.now() - timedelta(seconds=1),
-    }
-    Training.objects.filter(pk=training.pk).update(attempts=1, **silent)
-    assert runs.sweep().given_back == 1
-    Training.objects.filter(pk=training.pk).update(attempts=3, **silent)
-    assert runs.sweep().given_up == 1
-    training.refresh_from_db()
-    assert training.state == State.FAILED
-    assert "Its checkpoints are kept" in training.error
 
 
 def test_what_people_do_stands_in_the_audit_log(tmp_path: Path) -> None:

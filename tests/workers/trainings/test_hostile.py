@@ -15,12 +15,13 @@ from django.db import OperationalError
 
 from annotations import actions as corpora
 from annotations.importers.registry import importers
+from annotations.jobs.models import JobQuerySet
 from tests.workers.trainings.small import started, talk_file
 from tests.workers.trainings.test_execution import at_step, model_digest
 from workers.training import checkpoint as checkpoints
 from workers.training.selection import ModelError, load_selection
 from workers.training.trained import models_in
-from workers.trainings import actions, execution, queries, runs
+from workers.trainings import actions, execution, queries
 from workers.trainings.data import Source
 from workers.trainings.models import Training
 
@@ -155,15 +156,15 @@ def test_a_folder_that_cannot_be_written_is_said(
 def test_a_database_that_is_away_for_a_while_ends_no_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    training, kept, calls = started(tmp_path), runs.keep, []
+    training, renew, calls = started(tmp_path), JobQuerySet.renew, []
 
-    def away_at_times(*arguments: Any, **changes: Any) -> bool:
+    def away_at_times(owned: JobQuerySet, **changes: Any) -> int:
         calls.append(changes)
         if changes.get("progress", {}).get("step") in (3, 4, 5):
             raise OperationalError("the database is gone")
-        return kept(*arguments, **changes)
+        return renew(owned, **changes)
 
-    monkeypatch.setattr(runs, "keep", away_at_times)
+    monkeypatch.setattr(JobQuerySet, "renew", away_at_times)
     monkeypatch.setattr(type(execution.connection), "in_atomic_block", False, raising=False)
     monkeypatch.setattr(execution.connection, "close", lambda: None)
     assert execution.compute(training.pk)

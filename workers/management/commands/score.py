@@ -124,7 +124,7 @@ class Command(ConsoleCommand):
             progress = tqdm(waiting, unit="run", file=self.stderr._out, disable=None)
             computed = [execution.compute(run_id) for run_id in progress]
             if not any(computed):
-                runs.sweep()
+                MetricRun.objects.reap()
                 time.sleep(POLL_SECONDS)
 
     def _follow(self, wanted: list[Configuration], systems: list[System]) -> None:

@@ -14,7 +14,7 @@ from annotations.queries import NotFound, version_of
 from annotations.tables.dash import Dash
 from workers.training import processes
 from workers.training.settings import Precision, TrainingError
-from workers.trainings import actions, execution, queries, runs
+from workers.trainings import actions, execution, queries
 from workers.trainings.data import Source
 from workers.trainings.models import Training
 
@@ -239,7 +239,7 @@ class Command(ConsoleCommand):
 
         while Training.objects.filter(pk=training.pk, state__in=queries.UNDER_WAY).exists():
             if not execution.compute(training.pk, told):
-                runs.sweep()
+                Training.objects.reap()
                 time.sleep(POLL_SECONDS)
 
     def _follow(self, training: Training, bar: Any) -> None:
