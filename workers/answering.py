@@ -73,12 +73,12 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
     """The utterance, and the signature of what wrote it."""
     conversation = message.conversation
     system = system_of(conversation)
-    said = [
+    messages = [
         (one.speaker, one.text)
         for one in utterances_of(conversation)
         if one.number < message.number
     ]
-    prompt = chat_messages(system.instructions, persona_played(conversation), said)
+    prompt = chat_messages(system.instructions, persona_played(conversation), messages)
     endpoint = endpoint_of(system)
     seed = seed_of(_campaign_seed(conversation), conversation.public_id, message.number, attempt)
     written = _written(

@@ -98,14 +98,14 @@ def _call(notice: Notice) -> str:
 
 
 def _heard(answer: Answer) -> str:
-    said = f"{answer.status} {answer.text}".strip()
+    answered = f"{answer.status} {answer.text}".strip()
     if 200 <= answer.status < 300:
-        return said
+        return answered
     if answer.status == GONE:
-        raise FailJob(said)
+        raise FailJob(answered)
     if 300 <= answer.status < 400:
         raise RetryJob(f"{answer.status}: redirects are not followed")
-    raise RetryJob(said)
+    raise RetryJob(answered)
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

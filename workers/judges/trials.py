@@ -52,8 +52,8 @@ def start(
     limits = limits or Limits()
     chosen = drawn(trial_queries.rated_responses(version, aspect), RESPONSES, seed)
     if not chosen:
-        said = _("People have rated no response of %(corpus)s for %(aspect)s.")
-        raise TrialRefused(said % {"corpus": version.corpus.name, "aspect": aspect})
+        message = _("People have rated no response of %(corpus)s for %(aspect)s.")
+        raise TrialRefused(message % {"corpus": version.corpus.name, "aspect": aspect})
     same = {
         "prompt_version": prompt_version,
         "version": version,

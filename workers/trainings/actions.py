@@ -100,8 +100,13 @@ def start(
                 overlap_rule=overlap_rule,
                 created_by=by,
             )
-            told = {"recipe": recipe, "seed": seed, "overlap": overlap_rule, "settings": settings}
-            audit.record(by, STARTED, name, **told, data=queries.data_text(training))
+            parameters = {
+                "recipe": recipe,
+                "seed": seed,
+                "overlap": overlap_rule,
+                "settings": settings,
+            }
+            audit.record(by, STARTED, name, **parameters, data=queries.data_text(training))
             if hint:
                 Training.objects.notify_on_commit(training.pk)
     except IntegrityError as error:

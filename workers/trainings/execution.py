@@ -55,10 +55,10 @@ class Paused(Exception):
 
 
 @works_on(Training.objects.select_related("version__corpus"))
-def compute(training: Training, claim: Claim, told: ProgressCallback | None = None) -> bool:
+def compute(training: Training, claim: Claim, progress: ProgressCallback | None = None) -> bool:
     """Do one training. What was learned is kept: where it has to stop, no attempt is used up,
     unless nothing came of this one, for it would go on for ever."""
-    reporter = _Reporter(claim, told)
+    reporter = _Reporter(claim, progress)
     try:
         return _finished(claim, training, _made(training, reporter))
     except Abandoned as problem:
@@ -93,23 +93,23 @@ def compute(training: Training, claim: Claim, told: ProgressCallback | None = No
 
 def _label_for(problem: Exception) -> str:
     """What of the machine can be mended is said so, and what is kept."""
-    said = f"{type(problem).__name__}: {problem}"
-    if os.strerror(errno.ENOSPC) in said or getattr(problem, "errno", None) == errno.EDQUOT:
+    reason = f"{type(problem).__name__}: {problem}"
+    if os.strerror(errno.ENOSPC) in reason or getattr(problem, "errno", None) == errno.EDQUOT:
         return (
             "the disk of DIALEVAL_HOME is full: make room, then go on at the last checkpoint "
-            f"({said})"
+            f"({reason})"
         )
     if getattr(problem, "errno", None) in (errno.EACCES, errno.EPERM, errno.EROFS):
         return (
             "the worker may not write into DIALEVAL_HOME: fix that, then go on at the last "
-            f"checkpoint ({said})"
+            f"checkpoint ({reason})"
         )
-    if "out of memory" in said:  # of a GPU: torch has its own kind
+    if "out of memory" in reason:  # of a GPU: torch has its own kind
         return (
             "there is not enough memory: fewer negatives or tokens, or a smaller batch, take "
-            f"less ({said})"
+            f"less ({reason})"
         )
-    return said
+    return reason
 
 
 def _leave_nothing_of_a_deleted(training: Training) -> None:
@@ -127,8 +127,8 @@ def _leave_nothing_of_a_deleted(training: Training) -> None:
 
 
 def _is_of(model: TrainedModel, training: Training) -> bool:
-    told = model.config.get("model")
-    about = told.get("about") if isinstance(told, Mapping) else None
+    base = model.config.get("model")
+    about = base.get("about") if isinstance(base, Mapping) else None
     return isinstance(about, Mapping) and about.get("training") == training.work
 
 
@@ -210,8 +210,8 @@ class _Reporter:
     """Writes to the row how far the training is, at most once a second, and notices when it has to
     end."""
 
-    def __init__(self, claim: Claim, told: ProgressCallback | None) -> None:
-        self._claim, self._told = claim, told
+    def __init__(self, claim: Claim, progress: ProgressCallback | None) -> None:
+        self._claim, self._told = claim, progress
         self._last = self._last_curves = 0.0
         self._first: int | None = None
         self._save_every = self._pairs_a_step = 0
@@ -228,33 +228,42 @@ class _Reporter:
         self._say("data")
         self.write()
 
-    def watch(self, said: Progress) -> None:
+    def watch(self, progress: Progress) -> None:
         """A ``workers.training.settings.Watch``."""
         if self._first is None:
-            self._first = said.step
-        self.came_further = said.step > self._first
+            self._first = progress.step
+        self.came_further = progress.step > self._first
         self.saved = self.saved or bool(
-            self.came_further and self._save_every and said.step % self._save_every == 0
+            self.came_further and self._save_every and progress.step % self._save_every == 0
         )
         self._pause_in_time()
         now = time.monotonic()
-        if now - self._last < PROGRESS_SECONDS and said.figures is None and said.step < said.steps:
+        if (
+            now - self._last < PROGRESS_SECONDS
+            and progress.figures is None
+            and progress.step < progress.steps
+        ):
             return
         self._say(
             "training",
-            step=said.step,
-            steps=said.steps,
-            epoch=said.epoch,
-            epochs=said.epochs,
-            loss=said.loss,
-            seconds=round(said.seconds, 1),
-            left=None if said.seconds_left is None else round(said.seconds_left, 1),
-            rate=round(said.step * self._pairs_a_step / said.seconds, 2) if said.seconds else None,
+            step=progress.step,
+            steps=progress.steps,
+            epoch=progress.epoch,
+            epochs=progress.epochs,
+            loss=progress.loss,
+            seconds=round(progress.seconds, 1),
+            left=None if progress.seconds_left is None else round(progress.seconds_left, 1),
+            rate=round(progress.step * self._pairs_a_step / progress.seconds, 2)
+            if progress.seconds
+            else None,
         )
-        changes: dict[str, Any] = {"device": said.device[:120]}
-        if said.figures is not None or now - self._last_curves >= CURVES_SECONDS:
+        changes: dict[str, Any] = {"device": progress.device[:120]}
+        if progress.figures is not None or now - self._last_curves >= CURVES_SECONDS:
             self._last_curves = now
-            changes |= {"curves": _thinned(said.curves), "validations": list(said.validations)}
+            changes |= {
+                "curves": _thinned(progress.curves),
+                "validations": list(progress.validations),
+            }
         if self.saved:
             changes["attempts"] = 1
         self._write_if_possible(**changes)

@@ -189,11 +189,11 @@ def finish_scores(claim: Claim, store: Callable[[Submission], SubmittedMetric]) 
 def wait_for_storage(claim: Claim) -> bool:
     """That the storage of files is away is no attempt. Workers are told again, less and less often;
     the log says it once."""
-    said = "The site cannot read its files at the moment. It goes on by itself."
+    reason = "The site cannot read its files at the moment. It goes on by itself."
     with transaction.atomic():
         waits = Submission.objects.owned(claim).update(
             state=State.RECEIVED, attempts=F("attempts") - 1, **NO_LEASE
         )
-        if waits and not LogLine.objects.filter(submission=claim.row_id, text=said).exists():
-            LogLine.write(claim.row_id, said, "warning")
+        if waits and not LogLine.objects.filter(submission=claim.row_id, text=reason).exists():
+            LogLine.write(claim.row_id, reason, "warning")
     return bool(waits)
