@@ -36,6 +36,8 @@ class Estimate:
     p: float | None = None
     reason: str = ""
     """Why ``value`` is None; or, when there is a value, why ``ci`` is None."""
+    p_reason: str = ""
+    """Why a test that was made gives no ``p``; "" where none was asked for."""
 
     def __post_init__(self) -> None:
         if self.ci is None or self.value is None:
@@ -62,13 +64,16 @@ class Estimate:
         """``{"value", "p"?, "ci"?}`` when defined, ``{"value": null, "reason"}`` when not.
 
         ``ci`` is left out where no interval was asked for, and null with ``ci_reason`` where it
-        does not exist.
+        does not exist; ``p`` likewise, with ``p_reason``.
         """
         if self.value is None:
             return {"value": None, "reason": self.reason}
         document: dict[str, Any] = {"value": self.value}
         if self.p is not None:
             document["p"] = self.p
+        elif self.p_reason:
+            document["p"] = None
+            document["p_reason"] = self.p_reason
         if self.ci is not None:
             document["ci"] = list(self.ci)
         elif self.reason:

@@ -4,7 +4,8 @@ bench.bounded_means``.
 Ratings from 1 to 5 of a system, most of them the highest, in dialogues that differ in how many are
 (a beta distribution of mean p and p(1 − p) / 7 of variance). Compared: Student's interval from
 leaving out dialogues, cut at the ends of the scale; and the site's, which is Student's where it
-lies within the scale, and else Wilson's of the same variance.
+lies within the scale, else Wilson's of the same variance, and of ten dialogues or more that are all
+alike as far as others may pull the mean.
 """
 
 from __future__ import annotations
@@ -55,9 +56,14 @@ def main() -> int:
         true = float(np.dot(shares, (2, 3, 4, 5)))
         for dialogues in DIALOGUES:
             placed = ratings_of(shares, dialogues, options.systems, random)
-            plain = [one.mean.ci for one in rank_systems(placed, options.systems)]
+            plain = [one.mean for one in rank_systems(placed, options.systems)]
             bounded = [one.mean.ci for one in rank_systems(placed, options.systems, bounds=SCALE)]
-            made = [pair for pair in zip(plain, bounded, strict=True) if pair[0] is not None]
+            # Of dialogues that are all alike Student's interval has no width
+            made = [
+                (student.ci or (student.value, student.value), ends)
+                for student, ends in zip(plain, bounded, strict=True)
+                if ends is not None
+            ]
             beyond = np.mean([student[1] > SCALE[1] for student, _ in made])
             held = [
                 np.mean([ends[0] <= true <= ends[1] for ends in column])

@@ -193,9 +193,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_PRECISION",
         "auto",
-        "What metrics' models compute in: `auto` (bfloat16 where the device is made for it; it is "
-        "faster and changes scores in the third digit), or `float32`. Signatures name it as "
-        "`dtype`.",
+        "What metrics' models compute in: `auto` (bfloat16 where the device is made for it; it "
+        "takes half the memory and changes scores in the third digit; FBD, PRD and word vectors "
+        "stay in float32), or `float32`. Signatures name it as `dtype`.",
     ),
     Setting(
         "DIALEVAL_THREADS",

@@ -20,12 +20,15 @@ def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") 
     if estimate["value"] is None:
         return Cell(reason=estimate["reason"])
     no_interval = f"no interval: {estimate['ci_reason']}" if estimate.get("ci_reason") else ""
-    note = "; ".join(part for part in (note, no_interval, estimate.get("ci_remark", "")) if part)
+    no_p = f"no p: {estimate['p_reason']}" if estimate.get("p_reason") else ""
+    parts = (note, no_interval, no_p, estimate.get("ci_remark", ""))
+    note = "; ".join(part for part in parts if part)
     ci = _interval(estimate.get("ci"))
     return Cell(
         estimate["value"],
         ci=ci,
         p=estimate.get("p"),
+        p_reason=estimate.get("p_reason", ""),
         note=note,
         generalises_to=generalises_to if ci else "",
     )

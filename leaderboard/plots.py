@@ -18,6 +18,7 @@ def estimate_of(document: dict[str, Any]) -> Estimate:
         (ci[0], ci[1]) if ci else None,
         document.get("p"),
         document.get("ci_reason", ""),
+        document.get("p_reason", ""),
     )
 
 

@@ -95,6 +95,19 @@ def human_reference_of(configuration: Configuration, version: CorpusVersion) -> 
     return list(_answers_of_people(human_sides.corpus_of(configuration, version).pk))
 
 
+def people_beside(
+    configuration: Configuration, version: CorpusVersion, given: Sequence[Example]
+) -> list[Example]:
+    """``human_reference_of`` in the dialogues that the system answered, ``given``: beside people
+    who talked of other things each system whose dialogues are its own would lie far from them. The
+    answers of another corpus, whose dialogues nobody here answered, stay whole."""
+    people = human_reference_of(configuration, version)
+    if human_sides.corpus_of(configuration, version).pk != version.pk:
+        return people
+    answered = {one.dialogue_id for one in given}
+    return [one for one in people if one.dialogue_id in answered]
+
+
 @lru_cache(maxsize=4)
 def _answers_of_people(version_id: int) -> tuple[Example, ...]:
     return tuple(

@@ -315,7 +315,7 @@ def _system_result(
     configuration: Configuration, scorer: Any, task: Task, progress: Progress
 ) -> RunResult:
     version = task.run.system.version
-    human = queries.human_reference_of(configuration, version)
+    human = queries.people_beside(configuration, version, task.given)
     score = _checked(configuration, scorer.score_system(task.given, human, progress))
     account = _with_what_was_read(account_of(scorer))
     return RunResult(

@@ -14,19 +14,24 @@ import numpy as np
 from annotations.correlation.scores import FloatArray
 
 MIN_IDENTICAL = 10
-"""From so many dialogues on, those that agree to the digit have an interval, without width."""
+"""From so many dialogues on, those that agree to the digit have an interval: of a mean on a scale
+with two ends as far as the others may pull it (``leaderboard.statistics.bounded``)."""
 IDENTICAL_DIALOGUES = (
     f"the dialogues agree to the digit, as fewer than {MIN_IDENTICAL} may do by chance"
 )
 CONSTANT_IN_EVERY_RESAMPLE = (
     f"the value is the same in every draw, of fewer than {MIN_IDENTICAL} to draw from"
 )
+NO_ENDS = "the dialogues agree to the digit, and nothing says how far others may lie"
 ROUNDING = 1e-12
 
 
 def identical_dialogues(values: FloatArray, dialogues: int) -> bool:
     """``values``: (n,) one of each dialogue, or of each leaving out or drawing; whether all are the
     same, up to the last digits, and the ``dialogues`` behind them fewer than ``MIN_IDENTICAL``."""
-    if dialogues >= MIN_IDENTICAL or not len(values):
-        return False
-    return bool(np.ptp(values) <= ROUNDING * np.abs(values).max())
+    return dialogues < MIN_IDENTICAL and agree_to_the_digit(values)
+
+
+def agree_to_the_digit(values: FloatArray) -> bool:
+    """Whether all of (n,) values are the same, up to the last digits; False of none."""
+    return bool(len(values) and np.ptp(values) <= ROUNDING * np.abs(values).max())

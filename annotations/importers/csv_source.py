@@ -82,7 +82,7 @@ def csv_lines(path: Path, fits: Fits, problems: Problems) -> Iterator[tuple[int,
     Raises:
         ImportFailed: at the first place where the file is no CSV; after it nothing can be read.
     """
-    with open_file(path, problems, utf16=True) as file:
+    with open_file(path, problems, utf16=True, taken="CSV") as file:
         row = _Row()
         delimiter = delimiter_of(path, fits, problems)
         reader = csv.reader(_lines(file, row, problems), strict=True, delimiter=delimiter)
@@ -117,7 +117,7 @@ def csv_lines(path: Path, fits: Fits, problems: Problems) -> Iterator[tuple[int,
 def delimiter_of(path: Path, fits: Fits | Sequence[str], problems: Problems) -> str:
     """What separates the cells of the heading line; a comma where it fits no way."""
     is_heading = fits if callable(fits) else _names_all(fits)
-    with open_file(path, problems, utf16=True) as file:
+    with open_file(path, problems, utf16=True, taken="CSV") as file:
         lines = _lines(file, _Row(), Problems(path.name))
         try:
             heading = next((line for line in lines if line.strip()), "")

@@ -23,15 +23,17 @@ _FIRST_BYTES = (
     (b"\x89PNG", "is an image; give a text file"),
     (b"\xff\xd8\xff", "is an image; give a text file"),
     (b"GIF8", "is an image; give a text file"),
-    (b"\x93NUMPY", "is a NumPy array; give JSON or CSV"),
-    (b"PAR1", "is a Parquet file; give JSON or CSV"),
-    (b"\x80\x02", "is a Python pickle; give JSON or CSV"),
-    (b"\x80\x03", "is a Python pickle; give JSON or CSV"),
-    (b"\x80\x04", "is a Python pickle; give JSON or CSV"),
-    (b"\x80\x05", "is a Python pickle; give JSON or CSV"),
+    (b"\x93NUMPY", "is a NumPy array; give {taken}"),
+    (b"PAR1", "is a Parquet file; give {taken}"),
+    (b"\x80\x02", "is a Python pickle; give {taken}"),
+    (b"\x80\x03", "is a Python pickle; give {taken}"),
+    (b"\x80\x04", "is a Python pickle; give {taken}"),
+    (b"\x80\x05", "is a Python pickle; give {taken}"),
 )
 
 
-def not_text(start: bytes) -> str:
-    """What a file that begins with these bytes is, where it is certainly no text file; else ""."""
-    return next((message for first, message in _FIRST_BYTES if start.startswith(first)), "")
+def not_text(start: bytes, taken: str = "JSON or CSV") -> str:
+    """What a file that begins with these bytes is, where it is certainly no text file; else "".
+    ``taken``: what its reader takes in place of it."""
+    found = next((message for first, message in _FIRST_BYTES if start.startswith(first)), "")
+    return found.format(taken=taken)

@@ -58,10 +58,13 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def open_file(path: Path, problems: Problems, utf16: bool = False) -> BinaryIO:
+def open_file(
+    path: Path, problems: Problems, utf16: bool = False, taken: str = "JSON or CSV"
+) -> BinaryIO:
     """Opens a file for reading, behind its byte order mark where it begins with UTF-8's, which
     Excel writes. Raises ImportFailed where it is missing, no file, empty or not UTF-8 at its start.
-    ``utf16``: UTF-16 with its mark is taken, too, and read from the mark on."""
+    ``utf16``: UTF-16 with its mark is taken, too, and read from the mark on. ``taken``: what the
+    caller reads, for who gives something else."""
     if path.is_dir():
         problems.stop("", "", "is a folder, not a file")
     if not path.exists():
@@ -74,7 +77,7 @@ def open_file(path: Path, problems: Problems, utf16: bool = False) -> BinaryIO:
         problems.stop("", "", f"cannot be read: {error.strerror}")
     start = file.read(8)
     file.seek(len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0)
-    fault = not_text(start) if start.removeprefix(codecs.BOM_UTF8) else "is empty"
+    fault = not_text(start, taken) if start.removeprefix(codecs.BOM_UTF8) else "is empty"
     for mark, message in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
             fault = "" if utf16 else message
@@ -90,7 +93,7 @@ def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
     Raises ImportFailed at the first place where the file is not such an array: after it nothing can
     be read.
     """
-    with open_file(path, problems) as file:
+    with open_file(path, problems, taken="JSON") as file:
         text = _ArrayText(file, problems)
         if text.next_character("$") != "[":
             problems.stop("$", "", f"must be a list (JSON array); found {text.described()}")
@@ -256,14 +259,16 @@ def _plain(error: ValueError) -> str:
     return "holds a number with too many digits"
 
 
-def file_lines(path: Path, problems: Problems) -> Iterator[tuple[int, bytes]]:
+def file_lines(
+    path: Path, problems: Problems, taken: str = "a text file"
+) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that hold something, as bytes with their end, each with its number (from
     1).
 
     Raises ImportFailed at a line that is too long, because its end may never come, and at too many
     blank ones.
     """
-    with open_file(path, problems) as file:
+    with open_file(path, problems, taken=taken) as file:
         number = blank = 0
         while line := file.readline(MAX_ELEMENT + 1):
             number += 1
@@ -295,7 +300,7 @@ def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
     Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and
     the next one is read. Raises ImportFailed where ``file_lines`` does.
     """
-    for number, line in file_lines(path, problems):
+    for number, line in file_lines(path, problems, "JSON lines"):
         value, fault = _parsed(line)
         if fault:
             problems.add(number, "", fault)

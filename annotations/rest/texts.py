@@ -34,6 +34,9 @@ class Figure(Schema):
         None, description="95 % interval over dialogues, lowest and highest."
     )
     p: float | None = Field(None, description="Its p-value, where it has one.")
+    p_reason: str | None = Field(
+        None, description="Why p is null: fewer than six systems, of which alone it would speak."
+    )
     reason: str | None = Field(None, description="Why the value is null.")
     ci_reason: str | None = Field(None, description="Why there is a value without an interval.")
     ci_remark: str | None = Field(None, description="Why the interval may not hold its 95 %.")

@@ -50,8 +50,9 @@ class Cell:
     0..1. ``letters`` are of a compact letter display: rows that share one are not significantly
     different. ``note`` is a remark that goes with the value. ``bars`` are shares from 0 to 1 that
     are drawn in the place of the value, which says them in words to who cannot see them and in
-    downloads. ``generalises_to`` says in a few words what the interval speaks of, beside it. A
-    number that is not finite is no number: the cell becomes undefined and says so.
+    downloads. ``generalises_to`` says in a few words what the interval speaks of, beside it;
+    ``p_reason``, in downloads, why there is no p where others have one. A number that is not finite
+    is no number: the cell becomes undefined and says so.
     """
 
     value: str | float | int | None = None
@@ -64,6 +65,7 @@ class Cell:
     letters: str = ""
     bars: tuple[float, ...] = ()
     generalises_to: str = ""
+    p_reason: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):

@@ -11,8 +11,9 @@ from annotations.tables.table import Cell, Column, Row, Table
 def table_to_csv(table: Table) -> str:
     """One header line of keys, one line a row.
 
-    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``, ``k_reason``
-    where any row has one of them; ``badges`` and ``signature`` come last where the table has any.
+    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``,
+    ``k_p_reason``, ``k_reason`` where any row has one of them; ``badges`` and ``signature`` come
+    last where the table has any.
     """
     fields = [field for column in table.columns for field in _fields_of(column, table)]
     if any(row.badges for row in table.rows):
@@ -41,6 +42,8 @@ def _fields_of(column: Column, table: Table) -> list[Field]:
         fields.append(field("_generalises_to", lambda cell: cell.generalises_to or None))
     if any(cell.p is not None for cell in cells):
         fields.append(field("_p", lambda cell: cell.p))
+    if any(cell.p_reason for cell in cells):
+        fields.append(field("_p_reason", lambda cell: cell.p_reason or None))
     if any(cell.reason and not cell.is_defined for cell in cells):
         fields.append(field("_reason", lambda cell: None if cell.is_defined else cell.reason))
     return fields

@@ -12,7 +12,7 @@ def table_document(table: Table) -> dict[str, Any]:
     """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id",
     "badges", "cells", "signature"?}]}``.
 
-    A defined cell is ``{"value", "ci"?, "p"?, "note"?, "generalises_to"?, "letters"?}``,
+    A defined cell is ``{"value", "ci"?, "p"?, "p_reason"?, "note"?, "generalises_to"?, "letters"?}``,
     an undefined one ``{"value": null, "reason"}``.
     """
     return {
@@ -55,6 +55,8 @@ def _cell_document(cell: Cell) -> dict[str, Any]:
         document["ci"] = list(cell.ci)
     if cell.p is not None:
         document["p"] = cell.p
+    elif cell.p_reason:
+        document |= {"p": None, "p_reason": cell.p_reason}
     if cell.note:
         document["note"] = cell.note
     if cell.generalises_to:

@@ -113,7 +113,13 @@ def _reasons(table: Table) -> list[str]:
         for column in table.columns
         if not row.cell(column.key).is_defined
     )
-    return [comment(reason) for reason in found]
+    no_p = dict.fromkeys(
+        f"no p: {row.cell(column.key).p_reason}"
+        for row in table.rows
+        for column in table.columns
+        if row.cell(column.key).p_reason
+    )
+    return [comment(reason) for reason in (*found, *no_p)]
 
 
 def _name(row: Row, table: Table) -> str:

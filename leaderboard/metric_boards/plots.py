@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from annotations.estimates import Estimate
@@ -84,7 +85,7 @@ def _turned(estimate: Estimate) -> Estimate:
     if estimate.value is None:
         return estimate
     ci = None if estimate.ci is None else (-estimate.ci[1], -estimate.ci[0])
-    return Estimate(-estimate.value, ci, estimate.p, estimate.reason)
+    return replace(estimate, value=-estimate.value, ci=ci)
 
 
 def _lines(document: Mapping[str, Any], params: BoardParams) -> tuple[list[tuple[str, float]], str]:

@@ -19,7 +19,7 @@ from leaderboard.statistics.scores_by_human import scores_by_human as group_by_h
 from leaderboard.stored_figures import document_of, long_points
 
 
-@registered("scatter", version=2, for_files="points", resolved=with_choice)
+@registered("scatter", version=3, for_files="points", resolved=with_choice)
 def scatter_documents(
     version: CorpusVersion, aspect: str, metric: str, systems: str | None = None
 ) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from leaderboard.stored_figures import document_of, packed
 
 @registered(
     "metric-pair-scatter",
-    version=2,
+    version=3,
     kept_up=PAIRS_REFRESHED_FOR,
     for_files="points",
     of_pairs=True,

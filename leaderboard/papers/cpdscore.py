@@ -118,9 +118,11 @@ def _figure(estimate: dict[str, Any], star: str, no_star: str, nothing: str) -> 
 
 def _is_significant(estimate: dict[str, Any]) -> bool:
     """As the paper says it; of ours, whether p is below .05. Where no p is known nothing is said
-    against it."""
+    against it, and where systems are too few for a p, nothing for it."""
     if "significant" in estimate:
         return bool(estimate["significant"])
+    if "p_reason" in estimate:
+        return False
     p = estimate.get("p")
     return p is None or p < ALPHA
 

@@ -16,7 +16,8 @@ def estimate_columns(names: Iterable[str]) -> list[str]:
 def estimate_values(name: str, estimate: dict[str, Any]) -> dict[str, Any]:
     """By column, of an estimate in its JSON form."""
     low, high = estimate.get("ci") or (None, None)
-    reason = estimate.get("reason", estimate.get("ci_reason", ""))
+    reasons = (estimate.get(key) for key in ("reason", "ci_reason", "p_reason"))
+    reason = "; ".join(reason for reason in reasons if reason)
     return dict(
         zip(
             estimate_columns([name]),

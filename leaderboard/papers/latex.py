@@ -83,6 +83,11 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
         for row in document["rows"]
         if "ci_remark" in row["pearson"]
     ]
+    lines += dict.fromkeys(
+        comment(f"{row['level']} level: no p: {row['pearson']['p_reason']}")
+        for row in document["rows"]
+        if "p_reason" in row["pearson"]
+    )
     lines += [comment(row["signature"]) for row in document["rows"]]
     return "\n".join(lines)
 
@@ -129,7 +134,8 @@ def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
     text = _number(row[name]["value"])
     if best is not None and _strength(row, name) == best:
         text = rf"\textbf{{{text}}}"
-    if row[name].get("p", 0.0) >= 0.05:
+    p = row[name].get("p")
+    if p is not None and p >= 0.05:
         text += r"$^\dagger$"
     return text
 

@@ -55,9 +55,9 @@ def _rows(
     side: str,
 ) -> dict[str, Any]:
     from workers.encoders.encoder import encoder_for
-    from workers.metrics.pair_features import pair_points
+    from workers.metrics.pair_features import PRECISION, pair_points
 
-    encoder = encoder_for(str(configuration.options["model"]))
+    encoder = encoder_for(str(configuration.options["model"]), PRECISION)
     layer = int(configuration.options["layer"])
     rows = []
     for version, examples in zip(versions, sides, strict=True):

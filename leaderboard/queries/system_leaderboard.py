@@ -25,7 +25,7 @@ from leaderboard.statistics.system_ranking import rank_systems
 PLACES = ("place", "best", "worst")
 
 
-@registered("systems", version=2)
+@registered("systems", version=3)
 def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
     """``system_standing`` of a choice of systems, with ``"systems_chosen"``: all, agents, …, and
     ``"handed_in"``: by position, when a system came that was handed in."""

@@ -14,7 +14,7 @@ from leaderboard.queries.system_choice import ALL, chosen_systems
 from leaderboard.statistics.system_ranking import rank_systems
 
 
-@registered("system-profile", version=1)
+@registered("system-profile", version=2)
 def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]:
     """``aspects``: ``{"aspect", "level": turn | dialogue, "scale": [lowest, highest] | null,
     "systems": [estimate]}``, in the order of the file, without those that nobody rated; estimates

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from scipy.special import stdtrit
 
-from annotations.estimates import Estimate
+from annotations.correlation.alike import NO_ENDS
+from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.share_over_dialogues import wilson
 
 Bounds = tuple[float | None, float | None]
@@ -46,6 +47,28 @@ def interval_within(
     error = (interval[1] - interval[0]) / 2 / reach / width
     low, high = wilson(place, place * (1 - place) / error**2, reach)
     return min(least + width * low, mean), max(least + width * high, mean)
+
+
+def interval_of_identical(
+    mean: float, dialogues: int, bounds: Bounds, level: float = 0.95
+) -> tuple[float, float] | Undefined:
+    """Of a mean that is the same in every dialogue, which show no variance to make one of.
+
+    The share of dialogues that are another may still be 1 − (1 − level)^(1/n) (Clopper & Pearson
+    1934; the rule of three), and those may lie at either end of the scale. So the interval holds
+    its level whatever the ratings are.
+
+    Args:
+        dialogues: how many agree, n.
+
+    Returns:
+        (low, high), which hold the mean; Undefined where one end is open, or the mean lies outside.
+    """
+    least, most = bounds
+    if least is None or most is None or not least <= mean <= most:
+        return Undefined(NO_ENDS)
+    others = 1 - (1 - level) ** (1 / dialogues)
+    return mean - others * (mean - least), mean + others * (most - mean)
 
 
 def cut_to(estimate: Estimate, bounds: Bounds) -> Estimate:

@@ -33,8 +33,13 @@ _SPEAKS_OF = {
 FEWEST_SYSTEMS = 5
 """With fewer the spread of systems, and so their plausible means, is anybody's guess: r by the
 jackknife, and ranks by percentiles, which are wide."""
+FEWEST_FOR_P = 6
+"""Over dialogues p gets as small as dialogues are many, however few systems there are: 1e-11 of
+four. It then looks like proof about metrics, where even a perfect order of five systems has p =
+2/5! = .017 among all orders."""
 FEW_SYSTEMS = 10
 FEW_DIALOGUES = 8
+NO_P = f"with fewer than {FEWEST_FOR_P} systems p would speak of these systems only"
 TOO_FEW = "an interval over both needs at least 2 dialogues and 2 systems"
 
 
@@ -85,6 +90,11 @@ class Recipe:
             return ()
         return ("pearson",) if systems < FEWEST_SYSTEMS else ("pearson", "spearman", "kendall")
 
+    def why_no_p(self, level: str, systems: int) -> str:
+        """Why a correlation of so many systems has no p; "" where it has one."""
+        is_of_few = level == "system" and 0 < systems < FEWEST_FOR_P
+        return NO_P if is_of_few and self.unit == "dialogues" and self.resamples else ""
+
     def generalises_to(self, level: str, systems: int) -> str:
         """What a reader may carry an interval of so many systems over to, in the few words of a
         cell; "" at levels where there are as many pairs as responses or dialogues."""
@@ -117,9 +127,10 @@ class Recipe:
             within = (
                 " within each system" if design == "nested" and self.unit == "dialogues" else ""
             )
+            no_p = f"; {why}" if (why := self.why_no_p(level, systems)) else ""
             return (
                 f"{speaks_of}: percentiles of {self.resamples:,} bootstrap draws of "
-                f"{drawn}{within}{warning}"
+                f"{drawn}{within}{warning}{no_p}"
             )
         one = self.unit.removesuffix("s")
         left_out = f"one {one} left out at a time, Student's t"
@@ -129,6 +140,8 @@ class Recipe:
                 systems, left_out, " within each system" if design == "nested" else ""
             )
             how.append(f"it says nothing of other systems than these {systems:,}")
+        if why := self.why_no_p(level, systems):
+            how.append(why)
         if self.unit != "systems" and dialogues < FEW_DIALOGUES:
             how.append(f"with {dialogues} dialogues no method is sure to hold 95 %")
         return f"{speaks_of}: " + "; ".join(how)

@@ -15,14 +15,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
+from annotations.correlation.alike import (
+    IDENTICAL_DIALOGUES,
+    NO_ENDS,
+    agree_to_the_digit,
+    identical_dialogues,
+)
 from annotations.correlation.rounded_means import settled
-from annotations.estimates import Estimate
+from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import (
     UNBOUNDED,
     Bounds,
     bounds_of_difference,
     cut_to,
+    interval_of_identical,
     interval_within,
 )
 from leaderboard.statistics.design import Design
@@ -99,7 +105,7 @@ def compare_systems(
     means = [_mean(side[shared] / unit, group, level, unit, bounds) for side in (first, second)]
     difference = cut_to(_mean(gap, group, level, unit), bounds_of_difference(bounds))
     tested = 0
-    if difference.ci is not None or difference.reason == IDENTICAL_DIALOGUES:
+    if difference.ci is not None or difference.reason in (IDENTICAL_DIALOGUES, NO_ENDS):
         p, tested = _sign_flip_p(
             np.bincount(group, weights=gap).astype(np.float64), permutations, seed
         )
@@ -184,7 +190,7 @@ def _welch(
     of_each = [float((side**2).sum()) for side in strayed]
     error = float(np.sqrt(((strayed[0] - strayed[1]) ** 2).sum()))
     if error <= 0.0:
-        return Estimate(gap * unit, (gap * unit, gap * unit))
+        return Estimate(gap * unit, reason=NO_ENDS)
     parts = sum(
         variance**2 / (count - 1) for variance, count in zip(of_each, dialogues, strict=True)
     )
@@ -220,8 +226,16 @@ def _mean(
             reason="an interval over dialogues needs at least 2 dialogues with scores of both "
             "systems",
         )
-    if identical_dialogues(np.bincount(group, weights=values) / np.bincount(group), groups):
+    of_dialogues = np.bincount(group, weights=values) / np.bincount(group)
+    if identical_dialogues(of_dialogues, groups):
         return Estimate(mean, reason=IDENTICAL_DIALOGUES)
+    if agree_to_the_digit(of_dialogues):
+        found = interval_of_identical(mean, groups, bounds, level)
+        return (
+            Estimate(mean, reason=found.reason)
+            if isinstance(found, Undefined)
+            else Estimate(mean, found)
+        )
     strayed = np.bincount(group, weights=values - values.mean())
     deviation = float(np.sqrt(groups / (groups - 1) * (strayed**2).sum())) / n
     half = float(stdtrit(groups - 1, (1 + level) / 2)) * deviation * unit

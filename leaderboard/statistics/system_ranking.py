@@ -9,9 +9,18 @@ import numpy as np
 from scipy.special import stdtrit
 
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
+from annotations.correlation.alike import (
+    IDENTICAL_DIALOGUES,
+    agree_to_the_digit,
+    identical_dialogues,
+)
 from annotations.estimates import Estimate, Undefined
-from leaderboard.statistics.bounded import UNBOUNDED, Bounds, interval_within
+from leaderboard.statistics.bounded import (
+    UNBOUNDED,
+    Bounds,
+    interval_of_identical,
+    interval_within,
+)
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, SystemSums, system_sums
 from leaderboard.statistics.redraws import Method
@@ -54,9 +63,10 @@ def rank_systems(
     speak of the mean over other dialogues: each dialogue is left out in turn, with Student's t of
     the system's dialogues less one degrees of freedom, or, where that would leave the ``bounds`` of
     the scores, Wilson's interval; with ``method`` "percentile", ``resamples`` bootstrap draws of
-    dialogues. A system rated in fewer than 2 dialogues, or alike in all of fewer than 10, has no
-    interval. Left out of the ranks, it would let a worse system stand first; so it is ranked by
-    mean ± t·s/√n, s² pooled over the systems whose dialogues vary (``_ranges``).
+    dialogues. Ten dialogues or more that are alike have the interval of ``interval_of_identical``.
+    A system rated in fewer than 2 dialogues, or alike in all of fewer than 10, has no interval.
+    Left out of the ranks, it would let a worse system stand first; so it is ranked by mean ± t·s/√n,
+    s² pooled over the systems whose dialogues vary (``_ranges``).
     """
     dialogues, dialogue = np.unique(human.dialogue, return_inverse=True)
     sums = system_sums(human.scores[0], human.system, dialogue, systems, max(len(dialogues), 1))
@@ -69,7 +79,7 @@ def rank_systems(
         weights = cluster_resamples(max(len(dialogues), 1), resamples, seed, strata).astype(
             np.float64
         )
-        estimates = _by_percentiles(sums, weights, level)
+        estimates = _by_percentiles(sums, weights, level, bounds)
     ranges = _ranges(estimates, sums.dialogue_means(), level)
     indices = _places(ranges)
     bands = _bands(ranges)
@@ -102,26 +112,35 @@ def _by_jackknife(sums: SystemSums, level: float, bounds: Bounds) -> list[Estima
     for mean, own, row in zip(sums.means(), held, left_out, strict=True):
         interval = jackknife_interval(float(mean), row[own], level=level)
         if not isinstance(interval, Undefined):
-            interval = interval_within(float(mean), interval, bounds, len(row[own]) - 1, level)
+            interval = (
+                interval_of_identical(float(mean), len(row[own]), bounds, level)
+                if agree_to_the_digit(row[own])
+                else interval_within(float(mean), interval, bounds, len(row[own]) - 1, level)
+            )
         found.append(_estimate(float(mean), int(own.sum()), interval))
     return found
 
 
-def _by_percentiles(sums: SystemSums, weights: FloatArray, level: float) -> list[Estimate]:
+def _by_percentiles(
+    sums: SystemSums, weights: FloatArray, level: float, bounds: Bounds
+) -> list[Estimate]:
     redrawn = sums.resampled_means(weights)
     return [
-        _estimate(
-            float(mean), int(of_system.sum()), _percentiles(column, int(of_system.sum()), level)
+        _estimate(float(mean), count, _percentiles(float(mean), column, count, level, bounds))
+        for mean, count, column in zip(
+            sums.means(), (sums.count > 0).sum(axis=1).tolist(), redrawn.T, strict=True
         )
-        for mean, of_system, column in zip(sums.means(), sums.count > 0, redrawn.T, strict=True)
     ]
 
 
 def _percentiles(
-    redrawn: FloatArray, dialogues_rated: int, level: float
+    mean: float, redrawn: FloatArray, dialogues_rated: int, level: float, bounds: Bounds
 ) -> tuple[float, float] | Undefined:
-    if identical_dialogues(redrawn[np.isfinite(redrawn)], dialogues_rated):
+    defined = redrawn[np.isfinite(redrawn)]
+    if identical_dialogues(defined, dialogues_rated):
         return Undefined(IDENTICAL_DIALOGUES)
+    if agree_to_the_digit(defined):
+        return interval_of_identical(mean, dialogues_rated, bounds, level)
     return percentile_interval(redrawn, level)
 
 
@@ -145,8 +164,13 @@ def _ranges(
     """What each mean is ranked by: its interval, or one with the other systems' spread; None where
     there is neither."""
     count = np.isfinite(dialogue_means).sum(axis=1)
-    has_width = [one.ci is not None and one.ci[0] < one.ci[1] for one in estimates]
-    varies = np.array(has_width, dtype=bool) & (count > 1)
+    varies = np.array(
+        [
+            one.ci is not None and not agree_to_the_digit(row[np.isfinite(row)])
+            for one, row in zip(estimates, dialogue_means, strict=True)
+        ],
+        dtype=bool,
+    ) & (count > 1)
     freedom = int((count[varies] - 1).sum())
     if not freedom:
         return [one.ci for one in estimates]

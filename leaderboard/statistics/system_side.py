@@ -3,6 +3,7 @@ kind."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -47,9 +48,21 @@ class SystemMeans:
     def correlated(
         self, metric_means: FloatArray, metric: SystemSums | None
     ) -> dict[str, Estimate]:
-        """r, ρ and τ-b over systems. ``metric_means``: (systems,), finite; ``metric``: the sums
-        that they are made of, None where the metric has scores of systems only, and nothing of it
-        is drawn anew over dialogues."""
+        """r, ρ and τ-b over systems, with p where there are systems enough (``Recipe.why_no_p``).
+        ``metric_means``: (systems,), finite; ``metric``: the sums that they are made of, None where
+        the metric has scores of systems only, and nothing of it is drawn anew over dialogues."""
+        found = self._with_intervals(metric_means, metric)
+        why = self.recipe.why_no_p("system", self.systems)
+        if not why:
+            return found
+        return {
+            name: replace(one, p=None, p_reason=why) if one.is_defined else one
+            for name, one in found.items()
+        }
+
+    def _with_intervals(
+        self, metric_means: FloatArray, metric: SystemSums | None
+    ) -> dict[str, Estimate]:
         index = np.arange(self.systems, dtype=np.int64)
         if self.recipe.unit == "systems":
             redraws = (

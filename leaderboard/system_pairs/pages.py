@@ -196,6 +196,7 @@ def _compared(
         "params": params,
         "page": shown,
         "pairs": cache(pairs),
+        "share_dialogues": rows.share_dialogues,
         "metrics": [(name, name in metrics) for name in document["scores"]],
         "measures": [
             (by, by or f"people, {context['aspect']}", by == params.by) for by in rows.measures

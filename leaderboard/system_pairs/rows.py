@@ -39,6 +39,13 @@ class PairRows:
         return len(self.document["rows"]["dialogue"])
 
     @property
+    def share_dialogues(self) -> bool:
+        """Whether both systems answered something in one dialogue at least."""
+        dialogue = np.array(self.document["rows"]["dialogue"], dtype=np.int64)
+        answered = np.array(self.document["rows"]["answered"], dtype=bool).reshape(2, self.n)
+        return bool(np.isin(dialogue[answered[0]], dialogue[answered[1]]).any())
+
+    @property
     def measures(self) -> list[str]:
         """People first, where they rated anything that both answered; then metrics with scores of
         items."""
@@ -57,7 +64,10 @@ class PairRows:
         return gap if by == PEOPLE or self._metric(by)["higher_is_better"] else -gap
 
     def chosen(self, params: PairParams) -> IntArray:
-        """The rows that the wish wants, in its order."""
+        """The rows that the wish wants, in its order; none of systems that answered different
+        dialogues, where each would stand beside nothing."""
+        if not self.share_dialogues:
+            return np.empty(0, dtype=np.int64)
         difference = self.difference(params.by)
         preserved = self._of_kind(difference, params.only)
         if params.dialogue is not None:

@@ -331,7 +331,7 @@ def test_a_failed_one_says_why(member: Client, round: Round, team: Team) -> None
 
 def test_lines_for_organisers_are_for_organisers(client: Client, round: Round, team: Team) -> None:
     one = submit(round, team)
-    work.log(one.pk, "only for you", for_organisers=True)
+    LogLine.write(one.pk, "only for you", for_organisers=True)
     client.force_login(team.members.get().user)
     assert "only for you" not in text_of(page_of(client, one))
     client.force_login(made_user("", "organiser"))

@@ -417,6 +417,33 @@ def test_of_other_systems_the_interval_of_few_is_said_to_say_nothing(
     assert "it says nothing of other systems than these 5" in capsys.readouterr().out
 
 
+def test_five_systems_have_an_interval_but_no_p_that_could_pass_for_proof(
+    tmp_path: Path, capsys
+) -> None:
+    """Their order is clear in each dialogue: over dialogues p is tiny, and speaks of no sixth
+    system. Among all orders of five the perfect one has p = 2 / 5! = .017."""
+    why = "with fewer than 6 systems p would speak of these systems only"
+    five_systems(tmp_path)
+    arguments = ["correlate", "--corpus", "small", "--resamples", "100", "--level", "system"]
+    capsys.readouterr()
+    call_command(*arguments)
+    assert why in capsys.readouterr().out
+    call_command(*arguments, "--format", "json")
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    for name in ("pearson", "spearman", "kendall"):
+        assert row[name]["p"] is None
+        assert row[name]["p_reason"] == why
+    assert row["pearson"]["ci"]
+    call_command(*arguments, "--format", "csv")
+    (line,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (line["pearson_p"], line["pearson_reason"]) == ("", why)
+    call_command(*arguments, "--format", "latex")
+    assert f"system level: no p: {why}" in capsys.readouterr().out
+    call_command(*arguments, "--format", "json", "--redraw", "systems")
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert 0 < row["pearson"]["p"] < 1, "of new systems p speaks"
+
+
 def test_one_enormous_score_is_remarked_beside_pearson_s_interval_in_table_json_and_csv(
     tmp_path: Path, capsys
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from typing import Any
 
 import pytest
@@ -452,6 +453,20 @@ def test_a_cell_without_an_interval_speaks_of_nothing() -> None:
     board = document(row("bleu_4", "system", 0.9, generalises_to=FIVE, pearson=nothing))
     assert metric_board(board, None).rows[0].cell("system-pearson").generalises_to == ""
     assert FIVE not in headline(board, BoardParams(level="system"), None)[0]
+
+
+def test_a_cell_of_few_systems_says_why_it_has_no_p_on_the_page_and_in_every_file() -> None:
+    why = "with fewer than 6 systems p would speak of these systems only"
+    without = {"value": 0.97, "ci": [0.9, 0.99], "p": None, "p_reason": why}
+    board = document(row("bleu_4", "system", 0.97, generalises_to=FIVE, pearson=without))
+    table = metric_board(board, None, BoardParams(level="system"))
+    assert f"no p: {why}" in table_to_html(table)
+    assert why in table_to_latex(table)
+    found, *_ = json.loads(table_to_json(table))["rows"]
+    assert found["cells"]["system-pearson"]["p"] is None
+    assert found["cells"]["system-pearson"]["p_reason"] == why
+    header, first, *_ = list(csv.reader(table_to_csv(table).splitlines()))
+    assert first[header.index("system-pearson_p_reason")] == why
 
 
 def test_the_interval_of_a_heavy_tailed_metric_is_remarked_in_its_cell_and_beneath_the_figure() -> (

@@ -40,7 +40,7 @@ def states(pairs: Sequence[tuple[str, str]], layer: int) -> np.ndarray:
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoders, "encoder_for", lambda name: Encoder())
+    monkeypatch.setattr(encoders, "encoder_for", lambda name, precision: Encoder())
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from scipy.stats import pearsonr
 
 from annotations.models import CorpusVersion
 from annotations.queries import version_of
@@ -143,12 +144,53 @@ def test_every_surface_names_the_same_winner_with_the_same_interval(
     low, high = (written(end, 2) for end in ends)
     assert f"{row['metric']} against human scores" in scatter
     assert f"Pearson r = {written(value, 2)} (95 % interval {low} to {high})" in scatter
-    heat = shown(client, f"/corpora/{slug}/metrics/heat-map/?show=significance&level=turn")
+    points = rows_of_file(client, f"/corpora/{slug}/metrics/plots/", "scatter-turn-data")
+    drawn = pearsonr(*([float(one[key]) for one in points] for key in ("human", "metric")))
+    assert (len(points), drawn.statistic) == (row["n"], pytest.approx(value, abs=1e-9))
+
+    address = f"/corpora/{slug}/metrics/heat-map/?show=significance&level=turn"
+    heat = shown(client, address)
     assert "correlates better with human ratings" in heat or "be told apart" in heat
+    assert rows_of_file(client, address, "metric-standings")[0]["metric"] == row["metric"]
+    assert leads(rows_of_file(client, address, "metric-pairs"), document["rows"], row)
     metric = shown(client, f"/metrics/{row['metric']}/?corpus={slug}")
     assert written(value, 3) in metric
     report = contents_of(version, version.main_aspect)
     assert any(sentence in finding for finding in report.findings)
+
+
+def rows_of_file(client: Client, address: str, table: str) -> list[dict[str, str]]:
+    """What is drawn, as the file beside it has it."""
+    sign = "&" if "?" in address else "?"
+    answer = client.get(f"{address}{sign}download={table}.csv")
+    return list(csv.DictReader(answer.content.decode("utf-8-sig").splitlines()))
+
+
+def leads(
+    pairs: list[dict[str, str]], rows: list[dict[str, Any]], best: dict[str, Any]
+) -> list[str]:
+    """The metrics that the heat map draws as far behind the winner as their correlations are;
+    asserts so of all that scored the same responses."""
+    behind = []
+    for other in rows:
+        if other["level"] != "turn" or other is best or other["n"] != best["n"]:
+            continue
+        (pair,) = (
+            one
+            for one in pairs
+            if {one["first"], one["second"]} == {other["metric"], best["metric"]}
+        )
+        ahead = 1 if pair["first"] == best["metric"] else -1
+        gap = strength(best) - strength(other)
+        assert ahead * float(pair["difference"]) == pytest.approx(gap, abs=1e-9), pair
+        behind.append(other["metric"])
+    return behind
+
+
+def strength(row: dict[str, Any]) -> float:
+    """r in the metric's own direction."""
+    r: float = row["pearson"]["value"]
+    return r if row["higher_is_better"] else -r
 
 
 def printed(slug: str) -> dict[str, Any]:
@@ -162,9 +204,7 @@ def winner(rows: list[dict[str, Any]]) -> dict[str, Any]:
     of_turns = [
         row for row in rows if row["level"] == "turn" and row["pearson"]["value"] is not None
     ]
-    return max(
-        of_turns, key=lambda row: row["pearson"]["value"] * (1 if row["higher_is_better"] else -1)
-    )
+    return max(of_turns, key=strength)
 
 
 def shown(client: Client, address: str) -> str:

@@ -52,7 +52,8 @@ def test_texts_that_a_model_cannot_tell_apart_are_not_the_same(cases: Path, caps
 @pytest.mark.django_db
 def test_curly_and_straight_apostrophes_score_alike(cases: Path, capsys: Any) -> None:
     found: dict[str, list[Any]] = {}
-    for run in scored(cases / "163-curly-apostrophes.jsonl", "word_f1,bleu_4,rouge_1", capsys):
+    metrics = "word_f1,bleu_4,meteor,rouge_1"
+    for run in scored(cases / "163-curly-apostrophes.jsonl", metrics, capsys):
         found.setdefault(run["metric"], []).append([turn["score"] for turn in run["turn_scores"]])
     assert all(first == second for first, second in found.values())
 
@@ -77,9 +78,15 @@ def test_files_of_other_programs_say_what_to_do(cases: Path, name: str) -> None:
         call_command("import_corpus", "jsonl", str(cases / name), "--slug", "c")
 
 
-def test_a_parquet_file_says_what_is_taken(cases: Path) -> None:
-    with pytest.raises(ImportFailed, match="is a Parquet file; give JSON or CSV"):
-        list(importers()["ratings"].read(cases / "25-ratings.parquet"))
+@pytest.mark.parametrize(
+    ("importer", "taken"), [("ratings", "CSV"), ("jsonl", "JSON lines"), ("usr", "JSON")]
+)
+def test_a_parquet_file_says_what_the_importer_takes(
+    cases: Path, importer: str, taken: str
+) -> None:
+    """And nothing that it does not take."""
+    with pytest.raises(ImportFailed, match=f"is a Parquet file; give {taken}$"):
+        list(importers()[importer].read(cases / "25-ratings.parquet"))
 
 
 def test_byte_order_marks_are_passed_over(cases: Path) -> None:

@@ -90,6 +90,23 @@ def test_items_that_one_system_did_not_answer_are_shown_and_not_counted(
     assert "not rated for both" in said
 
 
+def test_systems_with_dialogues_of_their_own_have_nothing_side_by_side(
+    client: Client, rated: Rated
+) -> None:
+    """Each item would show one response beside "(no response)"."""
+    own = {"a": ("d0", "d1"), "b": ("d2", "d3")}
+    places = {
+        (name, 0, system): (3 + number, 4)
+        for system, names in own.items()
+        for number, name in enumerate(names)
+    }
+    rated(places)
+    said = page_of(client, "?first=a&second=b")
+    assert items_on(said) == []
+    assert "The two systems answered different dialogues" in said
+    assert "(no response)" not in said
+
+
 def test_ratings_of_whole_dialogues_compare_dialogues(client: Client, rated: Rated) -> None:
     unrated = {place: (None, length) for place, (_, length) in THREE_DIALOGUES.items()}
     whole = {("d0", "a"): 5, ("d1", "a"): 2, ("d0", "b"): 1, ("d1", "b"): 3}

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workers import resources
+from workers.encoders.devices import device_for
 from workers.encoders.feature_store import FeatureStore, feature_store
 from workers.encoders.tokens import Input, Tokens
-from workers.encoders.transformer import Take, Transformer
+from workers.encoders.transformer import Take, Transformer, dtype_on
 from workers.model_files import PACKAGED_ENCODER, ModelError, ModelFiles, model_files
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ class TextEncoder:
     """Weights, tokenizer, configuration and dtype: what anything computed with this encoder is
     remembered under."""
 
-    def __init__(self, files: ModelFiles, device: str = "auto") -> None:
+    def __init__(
+        self, files: ModelFiles, device: str = "auto", precision: str = resources.AUTO
+    ) -> None:
         if files.gguf_file:
             raise ModelError(
                 f"the model {files.name} is no encoder: a GGUF file holds a generating model"
@@ -89,7 +92,7 @@ class TextEncoder:
         self.files = files
         self.store = feature_store()
         self._tokens = Tokens(files)
-        self._transformer = Transformer(files, self._tokens, device)
+        self._transformer = Transformer(files, self._tokens, device, precision)
         self.device_label = self._transformer.device_label
         self.dtype_name = self._transformer.dtype_name
         self.layers = self._transformer.layers
@@ -416,16 +419,19 @@ def _trained_length(files: ModelFiles) -> int:
     return length if isinstance(length, int) and length > 2 else 0
 
 
-def encoder_for(name: str = PACKAGED_ENCODER) -> TextEncoder:
+def encoder_for(name: str = PACKAGED_ENCODER, precision: str = resources.AUTO) -> TextEncoder:
     """The encoder of this process for a packaged model, a folder or a hub id, on the device of
-    ``resources``.
+    ``resources``. ``precision`` "float32": for what bfloat16 changes too much; else as
+    ``resources`` say.
 
     Loaded at the first call, kept for the next; a folder whose weights have changed is loaded anew.
     Raises ``ModelError``.
     """
-    return _encoder(model_files(name), resources.at_hand().device)
+    files, device = model_files(name), resources.at_hand().device
+    # By what comes of it, so that a CPU holds one copy
+    return _encoder(files, device, str(dtype_on(device_for(device), precision)))
 
 
 @lru_cache(maxsize=_ENCODERS_CACHED)
-def _encoder(files: ModelFiles, device: str) -> TextEncoder:
-    return TextEncoder(files, device)
+def _encoder(files: ModelFiles, device: str, dtype: str) -> TextEncoder:
+    return TextEncoder(files, device, dtype.removeprefix("torch."))

@@ -51,13 +51,15 @@ class Transformer:
     """Raises ``ModelError`` where the weights are not whole, no encoder's, or do not fit on the
     device."""
 
-    def __init__(self, files: ModelFiles, tokens: Tokens, device: str) -> None:
+    def __init__(
+        self, files: ModelFiles, tokens: Tokens, device: str, precision: str = resources.AUTO
+    ) -> None:
         import torch
 
-        self._name = files.name
+        self._name, self._files = files.name, files
         self.device = device_for(device)
         use_threads()
-        self.dtype = dtype_on(self.device)
+        self.dtype = dtype_on(self.device, precision)
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
         with loading(files, self.device_label):
             self._model = _loaded(files).to(device=self.device, dtype=self.dtype).eval()
@@ -89,7 +91,12 @@ class Transformer:
         return str(self._model.config.to_json_string())
 
     def embedding_matrix(self) -> torch.Tensor:
-        weight: torch.Tensor = self._model.get_input_embeddings().weight.detach()
+        """In float32, as the file has it: nothing is computed on the device with it, so that
+        bfloat16 would save nothing."""
+        import torch
+
+        model = self._model if self.dtype is torch.float32 else _loaded(self._files)
+        weight: torch.Tensor = model.get_input_embeddings().weight.detach()
         return weight
 
     def run(
@@ -226,13 +233,13 @@ def _loaded(files: ModelFiles) -> Any:
     return model
 
 
-def dtype_on(device: torch.device) -> torch.dtype:
-    """bfloat16 on CUDA, which halves the memory and more than halves the time; float32 elsewhere,
-    as on a CPU it is the faster one too, unless that has matrix units for bfloat16; and where the
-    site asks for it."""
+def dtype_on(device: torch.device, precision: str = resources.AUTO) -> torch.dtype:
+    """bfloat16 on CUDA, which halves the memory; float32 elsewhere, as on a CPU it is the faster
+    one too, unless that has matrix units for bfloat16; and where the site or the metric asks for
+    it, ``precision``."""
     import torch
 
-    if resources.at_hand().precision == "float32":
+    if "float32" in (precision, resources.at_hand().precision):
         return torch.float32
     return (
         torch.bfloat16

@@ -13,7 +13,7 @@ _COLUMN = 0
 
 METRIC = Metric(
     name="embedding_average",
-    version="2",
+    version="3",
     summary="Cosine between the mean word vectors of response and reference.",
     citation="Wieting et al. (2016), Towards Universal Paraphrastic Sentence Embeddings, ICLR",
     build=partial(build, _COLUMN),

@@ -27,8 +27,8 @@ _EQUATION = (
     r"\mathrm{Tr}\left(\Sigma_R + \Sigma_G - 2\,(\Sigma_R \Sigma_G)^{1/2}\right)"
 )
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
-state of the first token after the last layer of an encoder. People's responses to the same
-contexts, or to those of another corpus, become points in the same way. FBD takes both clouds as
+state of the first token after the last layer of an encoder. People's responses in the dialogues
+that the system answered, or those of another corpus, become points in the same way. FBD takes both clouds as
 normal distributions, with means μ and covariances Σ, and is the Fréchet distance between them: 0
 where the two agree, larger the further the system's talk lies from people's.
 
@@ -50,7 +50,7 @@ def _build(options: Mapping[str, OptionValue]) -> Any:
 
 METRIC = Metric(
     name="fbd",
-    version="2",
+    version="3",
     summary="Fréchet distance between a system's pairs of context and response and people's, as an "
     "encoder sees them.",
     citation=CITATION,

@@ -13,7 +13,7 @@ _COLUMN = 3
 
 METRIC = Metric(
     name="greedy_matching",
-    version="2",
+    version="3",
     summary="Mean cosine of each word with the most similar word of the other text, averaged over "
     "both directions.",
     citation="Rus and Lintean (2012), An Optimal Assessment of Natural Language Student Input "

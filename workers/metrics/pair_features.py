@@ -38,6 +38,9 @@ class Comparison:
 Compare = Callable[[Points, Points], Comparison]
 """Compares a system's points with the human side's."""
 
+PRECISION = "float32"
+"""Points in bfloat16 fall into other clusters: PRD's order of the demo's systems changed, by more
+than its seeds change it (docs/metrics.md)."""
 NO_RESPONSE = Undefined("the system gave no response")
 NO_HUMAN_REFERENCE = Undefined("the human side has no response")
 
@@ -65,7 +68,7 @@ class AgainstPeople:
         """One score, or ``Undefined`` where a side is empty, too small for the comparison, or
         nothing to the model."""
         # At each call: a kept scorer holds no model, and weights may be replaced
-        encoder = encoder_for(self._model)
+        encoder = encoder_for(self._model, PRECISION)
         self._account = _run_info_of(encoder, frozenset(), 0, {})
         if not examples:
             return NO_RESPONSE
@@ -96,7 +99,7 @@ class AgainstPeople:
     def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:
         """Encodes the pairs of several systems, which the encoder remembers: together they fill its
         batches with pairs of like length, and people's are among them once."""
-        encoder = encoder_for(self._model)
+        encoder = encoder_for(self._model, PRECISION)
         self._account = _run_info_of(encoder, frozenset(), 0, {})
         pair_points(encoder, examples, self._layer, progress)
 

@@ -60,7 +60,7 @@ def _build(options: Mapping[str, OptionValue]) -> Any:
 
 METRIC = Metric(
     name="prd",
-    version="2",
+    version="3",
     summary="How far a system's pairs of context and response fall into the same clusters as "
     "people's.",
     citation=f"{CITATION}; Sajjadi et al. (2018), Assessing Generative Models via Precision and "

@@ -29,7 +29,7 @@ def _build(options: Mapping[str, OptionValue]) -> BestReference:
 
 METRIC = Metric(
     name="vector_extrema",
-    version="2",
+    version="3",
     summary="Cosine between the vectors of response and reference that hold their words' most "
     "extreme values.",
     citation="Forgues et al. (2014), Bootstrapping Dialog Systems with Word Embeddings, NeurIPS "

@@ -112,8 +112,9 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "another encoding": ("é,".encode("latin-1"), "in Excel save it as “CSV UTF-8”"),
     "an Excel file": (b"PK\x03\x04....", "save it as CSV UTF-8"),
     "an old Excel file": (b"\xd0\xcf\x11\xe0....", "save it as CSV in UTF-8"),
-    "a Parquet file": (b"PAR1....", "give JSON or CSV"),
+    "a Parquet file": (b"PAR1....", "is a Parquet file; give "),
 }
+TAKEN = dict.fromkeys(("responses", "metric scores", "a template"), "JSON or CSV")
 
 
 @pytest.mark.parametrize("reader", sorted(READERS))
@@ -122,6 +123,8 @@ def test_what_cannot_be_read_says_what_to_do(tmp_path: Path, kind: str, reader: 
     read, rows = READERS[reader]
     start, advice = REFUSED[kind]
     (tmp_path / "file.csv").write_bytes(start + table(rows).encode())
+    if kind == "a Parquet file":
+        advice += TAKEN.get(reader, "CSV")
     with pytest.raises((ImportFailed, AssertionError), match=re.escape(advice)):
         read(tmp_path / "file.csv")
 

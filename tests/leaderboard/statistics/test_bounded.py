@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from annotations.estimates import Estimate
-from leaderboard.statistics.bounded import bounds_of_difference, cut_to, interval_within
+from leaderboard.statistics.bounded import (
+    bounds_of_difference,
+    cut_to,
+    interval_of_identical,
+    interval_within,
+)
 from leaderboard.statistics.correlation_difference import difference_over_items
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.system_differences import compare_systems
@@ -30,6 +35,20 @@ def nearly_all_fives(seed, dialogues, systems=40):
     )
 
 
+def test_a_mean_of_nothing_but_fives_is_not_certain():
+    """Fifteen dialogues of fives: up to 1 − .05^(1/15) = .181 of others may be lower, by 4 at most:
+    5 − .181 · 4 = 4.276. A true mean of 4.94 gives such corpora a quarter of the time."""
+    low, high = interval_of_identical(5.0, 15, SCALE)
+    assert (round(low, 3), high) == (4.276, 5.0)
+    dialogue = np.repeat(np.arange(15), 2)
+    placed = PlacedScores(np.full((1, 30), 5.0), np.zeros(30, dtype=int), dialogue)
+    (found,) = rank_systems(placed, 1, bounds=SCALE)
+    assert found.mean.ci == (low, high)
+    both = compare_systems(np.full(30, 5.0), np.full(30, 4.0), dialogue, bounds=SCALE)
+    assert both.first_mean.ci == pytest.approx((low, high))
+    assert (both.difference.value, both.difference.ci) == (1.0, None)
+
+
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("dialogues", [2, 4, 12, 30])
 def test_a_mean_of_ratings_from_one_to_five_has_no_interval_beyond_them(dialogues, turned):
@@ -44,7 +63,9 @@ def test_a_mean_of_ratings_from_one_to_five_has_no_interval_beyond_them(dialogue
         if after.ci is None:
             continue
         assert 1.0 <= after.ci[0] <= after.value <= after.ci[1] <= 5.0
-        if before.ci[0] >= 1.0 and before.ci[1] <= 5.0:
+        if before.ci is None:  # nothing but fives
+            assert after.ci == interval_of_identical(after.value, dialogues, SCALE)
+        elif before.ci[0] >= 1.0 and before.ci[1] <= 5.0:
             assert after.ci == before.ci
         else:
             beyond += 1
@@ -78,8 +99,8 @@ def test_near_the_end_of_the_scale_intervals_hold_more_often_than_cut_ones():
     true = 0.95 * 5 + 0.05 * 3
     plain = [one.mean.ci for one in rank_systems(placed, 600)]
     bounded = [one.mean.ci for one in rank_systems(placed, 600, bounds=SCALE)]
-    # Thirty dialogues that are all of fives have an interval without width, whatever the scale.
-    vary = [number for number, ends in enumerate(plain) if ends[0] < ends[1]]
+    # Thirty dialogues that are all of fives have no Student's interval.
+    vary = [number for number, ends in enumerate(plain) if ends is not None]
     held = [
         np.mean([cis[number][0] <= true <= cis[number][1] for number in vary])
         for cis in (plain, bounded)

@@ -121,11 +121,26 @@ def test_where_no_system_varies_nothing_is_ranked():
     assert [one.rank for one in found] == [None, None]
 
 
-def test_ten_dialogues_that_agree_have_an_interval_of_their_own():
+@pytest.mark.parametrize("method", ["jackknife", "percentile"])
+def test_dialogues_that_all_agree_do_not_make_a_mean_certain(method):
+    """Of other dialogues a share of 1 − .05^(1/10) = .2589 may be rated otherwise, at either end of
+    1…5: 2 − .2589 · (2 − 1) = 1.741 to 2 + .2589 · (5 − 2) = 2.777."""
+    two = steady(2.0, 4.0)
+    scores = np.where(two.system == 0, 2.0, two.scores)
+    keep = two.dialogue < 10
+    placed = PlacedScores(scores[..., keep], two.system[keep], two.dialogue[keep])
+    found = rank_systems(placed, 2, method=method, bounds=(1.0, 5.0))
+    assert found[0].mean.ci == pytest.approx((1.741, 2.777), abs=5e-4)
+    assert [one.rank for one in found] == [2, 1]
+
+
+def test_on_a_scale_without_ends_dialogues_that_all_agree_have_no_interval_but_a_rank():
+    """Ranked by the spread of the other system, as where fewer than ten agree."""
     two = steady(2.0, 4.0)
     scores = np.where(two.system == 0, 2.0, two.scores)
     found = rank_systems(PlacedScores(scores, two.system, two.dialogue), 2)
-    assert found[0].mean.ci == (2.0, 2.0)
+    assert found[0].mean.ci is None
+    assert "nothing says how far others may lie" in found[0].mean.reason
     assert [one.rank for one in found] == [2, 1]
 
 

@@ -12,8 +12,10 @@ from tests.workers.checkpoints import save_bert, save_roberta, save_t5, save_xln
 from tests.workers.encoders.conftest import Counted, forgetful, plain_states
 from workers import resources
 from workers.encoders import encoder as module
+from workers.encoders import transformer
 from workers.encoders.encoder import TextEncoder, encoder_for
 from workers.encoders.feature_store import FeatureStore
+from workers.metrics.pair_features import PRECISION
 from workers.model_files import PACKAGED_ENCODER, ModelError, model_files
 
 TEXTS = [
@@ -128,6 +130,33 @@ def test_a_model_without_a_class_token_gives_no_state_of_a_text(tmp_path: Path) 
     with pytest.raises(ModelError, match="no class token"):
         encoder.pair_states([("hello", "there")])
     assert encoder.sentence_vectors(["hello"], "mean").values.shape == (1, 16)
+
+
+def test_word_vectors_are_as_exact_on_a_gpu_as_on_a_cpu(
+    small_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are looked up, not computed: bfloat16, of three digits, would save nothing."""
+    import torch
+
+    exact = TextEncoder(model_files(str(small_bert)), "cpu")
+    (expected,) = exact.input_embeddings(["hello there"])
+    monkeypatch.setattr(transformer, "dtype_on", lambda *_: torch.bfloat16)
+    rough = TextEncoder(model_files(str(small_bert)), "cpu")
+    (found,) = rough.input_embeddings(["hello there"])
+    assert rough.dtype_name == "bfloat16"
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_metric_may_ask_for_float32_where_the_site_has_bfloat16(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    gpu = torch.device("cuda")
+    assert transformer.dtype_on(gpu) is torch.bfloat16
+    assert transformer.dtype_on(gpu, "float32") is torch.float32
+    assert PRECISION == "float32", "FBD's and PRD's points"
 
 
 def test_a_site_may_ask_for_float32_on_every_device(monkeypatch: pytest.MonkeyPatch) -> None:

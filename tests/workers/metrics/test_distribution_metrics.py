@@ -63,7 +63,7 @@ class Encoder:
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
     stand_in = Encoder()
-    monkeypatch.setattr(pair_features, "encoder_for", lambda name: stand_in)
+    monkeypatch.setattr(pair_features, "encoder_for", lambda name, precision: stand_in)
     return stand_in
 
 
