@@ -1,5 +1,4 @@
-"""On GRADE, FBD and FED every surface names the same winner with the same interval (USR:
-``test_gold_left_out.py``).
+"""On USR, GRADE, FBD and FED every surface names the same winner with the same interval.
 
 The winner is the metric that correlates best with human ratings of responses, of a few that are
 quick to compute.
@@ -27,6 +26,12 @@ from leaderboard.report.contents import contents_of
 from tests.annotations.importers.helpers import real_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def usr(_folder: Path) -> str:
+    """The gold answers among its systems are left out."""
+    call_command("import_corpus", "usr", str(real_file("usr/pc_usr_data.json")), slug="usr")
+    return "usr"
 
 
 def grade(_folder: Path) -> str:
@@ -93,6 +98,7 @@ def fed(folder: Path) -> str:
 
 
 CORPORA: dict[str, tuple[Callable[[Path], str], str]] = {
+    "USR": (usr, "word_f1,context_similarity,response_length"),
     "GRADE": (grade, "response_length,context_similarity,distinct_2"),
     "FBD": (fbd, "word_f1,rouge_l,response_length,distinct_2"),
     "FED": (fed, "response_length,context_similarity,distinct_2"),
