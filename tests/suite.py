@@ -48,6 +48,7 @@ _OF_ONE_WRITER = (
     "read_only",
     "clock",
     "full_database",
+    "killed_writes",
 )
 FAULTS_ON_SQLITE = (*WITHOUT_SERVICES, *(f"tests/faults/test_{name}.py" for name in _OF_ONE_WRITER))
 """Of the faults those run on SQLite in which its one writer or the folder broker has a say; all but
