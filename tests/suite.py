@@ -49,6 +49,7 @@ _FAULTS_OF_ONE_WRITER = (
     "read_only",
     "clock",
     "full_database",
+    "killed_writes",
 )
 ON_SQLITE = (
     *FOLDER_BROKER,

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.browser.shell import Shell
 from tests.conftest import made_site
 from tests.site import Site
 
@@ -42,12 +41,11 @@ HOSTILE_TEXTS = (
 class Stage:
     site: Site
     address: str
-    shell: Shell
     sessions: dict[str, Any] = field(default_factory=dict)
     """Of the demo's log-ins: see ``visitors``."""
 
     def python(self, code: str) -> str:
-        return self.shell.python(code)
+        return self.site.python(code)
 
 
 LOADED = f"""
@@ -72,8 +70,7 @@ def set_up(made: Path, home: Path) -> Iterator[Stage]:
     site = Site(home, {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
     try:
         site.start_worker()
-        shell = Shell(site)
-        yield Stage(site, site.start_web(), shell)
+        yield Stage(site, site.start_web())
     finally:
         site.stop()
 

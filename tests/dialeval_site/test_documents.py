@@ -260,7 +260,9 @@ def test_documents_name_only_settings_that_exist() -> None:
         "DIALEVAL_CHAT_KEY_",
         "DIALEVAL_SERVER",  # these two of the command ``dialeval``
         "DIALEVAL_TOKEN",
-        "DIALEVAL_LOAD_MINUTES",  # of a test
+        "DIALEVAL_LOAD_MINUTES",  # these three of tests
+        "DIALEVAL_LONG",
+        "DIALEVAL_TEST_SEED",
     }
     for document in documents():
         text = document.read_text(encoding="utf-8")

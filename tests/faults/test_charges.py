@@ -10,6 +10,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.challenges.prompted import prompt_endpoint, tokens
+from tests.faults.chance import draw, few
 from tests.faults.test_chat import answer as answer_of_chat
 from tests.faults.test_chat import ask
 from tests.faults.test_judges import CALLS, DIALOGUES, act, start
@@ -65,13 +67,6 @@ def judged(site: Site, server: Loopback, tmp_path: Path) -> Site:
     return site
 
 
-def a_seed() -> int:
-    """Printed where a test fails; ``CHARGES_SEED`` does the same again, as far as processes do."""
-    seed = int(os.environ.get("CHARGES_SEED") or time.time_ns() % 10**6)
-    print(f"CHARGES_SEED={seed}")
-    return seed
-
-
 def read(site: Site) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(site.python(READ))
     return told
@@ -93,11 +88,48 @@ def storm(chance: random.Random, length: int) -> list[dict[str, Any]]:
     return [chance.choice(kinds) for _ in range(length)]
 
 
-def holds_up(told: dict[str, Any], billed: dict[str, Any], seed: int) -> None:
+LENGTH_OF_A_STORM = 24
+"""For each worker that comes. The pauses of a call grow to half a minute where it fails again and
+again, and where a kind of request is not known to be taken yet one call is asked at a time: a storm
+of 120 for all of them together kept the last ones waiting for minutes."""
+
+
+def die_in_storms(
+    site: Site,
+    server: Loopback,
+    chance: random.Random,
+    workers: list[subprocess.Popen[bytes]],
+    times: int,
+    sleepers: float = 0.0,
+) -> None:
+    """Each time calls are under way. ``sleepers``: the share that is asleep for longer than a
+    lease instead, and then awake again."""
+    for _ in range(times):
+        asked = server.stats()["requests"]
+        server.control(script=storm(chance, LENGTH_OF_A_STORM))
+        wait_until(lambda asked=asked: _goes_on(site, server, asked), 120, "calls are under way")
+        time.sleep(chance.uniform(0.0, 1.5))
+        victim = chance.randrange(len(workers))
+        if chance.random() < sleepers:
+            os.killpg(workers[victim].pid, signal.SIGSTOP)
+            time.sleep(2.5)
+            os.killpg(workers[victim].pid, signal.SIGCONT)
+        else:
+            kill(workers[victim])
+            workers[victim] = site.start_worker()
+
+
+def _goes_on(site: Site, server: Loopback, asked: int) -> bool:
+    """Or all has ended, and nobody asks any more."""
+    ended = not {"pending", "running"} & set(read(site)["states"])
+    return ended or server.stats()["requests"] > asked
+
+
+def holds_up(told: dict[str, Any], billed: dict[str, Any]) -> None:
     tokens = billed["billed_input"] + billed["billed_output"]
     usd = (billed["billed_input"] + 10 * billed["billed_output"]) / 1e6
     print(
-        f"seed {seed}: the endpoint billed {billed['billed_calls']} calls, {tokens} tokens, "
+        f"the endpoint billed {billed['billed_calls']} calls, {tokens} tokens, "
         f"{usd:.6f} USD; {told}"
     )
     assert told["spent"][0] + told["unsettled"][0] >= billed["billed_calls"]
@@ -123,7 +155,7 @@ def test_what_a_killed_worker_had_asked_is_charged(judged: Site, server: Loopbac
     )
     told, billed = read(judged), server.stats()
     assert billed["billed_calls"] > CALLS
-    holds_up(told, billed, 0)
+    holds_up(told, billed)
     assert told["spent"][0] == CALLS
     assert 0 < told["unsettled"][0] <= 2 * 4  # those handed over to be sent, and no others
 
@@ -146,7 +178,7 @@ def test_a_worker_killed_while_it_learns_loses_no_lesson_and_nothing_is_charged_
     wait_until(lambda: read(judged)["states"] == ["done"], 200, "the next worker has finished")
     wait_until(lambda: read(judged)["reserved"] == [0, 0], 30, "what was reserved has ended")
     told, billed = read(judged), server.stats()
-    holds_up(told, billed, 0)
+    holds_up(told, billed)
     assert (told["spent"][0], told["unsettled"][0], billed["billed_calls"]) == (CALLS, 1, CALLS + 1)
     assert billed["requests"] == CALLS + 2, "the refusal was not met again"
     facts = (
@@ -159,26 +191,15 @@ def test_a_worker_killed_while_it_learns_loses_no_lesson_and_nothing_is_charged_
 def test_the_charge_is_never_less_than_the_bill_whatever_dies_when(
     judged: Site, server: Loopback
 ) -> None:
-    seed = a_seed()
-    chance = random.Random(seed)
-    server.control(script=storm(chance, 120), seconds=0.1)
+    chance = draw()
+    server.control(script=storm(chance, LENGTH_OF_A_STORM), seconds=0.1)
     start(judged)
     workers = [judged.start_worker(), judged.start_worker()]
-    wait_until(lambda: server.stats()["requests"] > 0, 60, "somebody asks")
-    for _ in range(6):
-        time.sleep(chance.uniform(0.2, 3.0))
-        victim = chance.randrange(len(workers))
-        if chance.random() < 0.3:  # asleep for longer than a lease, then awake again
-            os.killpg(workers[victim].pid, signal.SIGSTOP)
-            time.sleep(2.5)
-            os.killpg(workers[victim].pid, signal.SIGCONT)
-        else:
-            kill(workers[victim])
-            workers[victim] = judged.start_worker()
+    die_in_storms(judged, server, chance, workers, few(3, of=6), sleepers=0.3)
     server.control(script=[], default={"do": "answer"})
     wait_until(lambda: read(judged)["states"] == ["done"], 300, "all is judged")
     wait_until(lambda: read(judged)["reserved"] == [0, 0], 60, "nothing is reserved for ever")
-    holds_up(read(judged), server.stats(), seed)
+    holds_up(read(judged), server.stats())
 
 
 def test_the_bill_is_never_more_than_the_budget_whatever_dies_when(
@@ -186,30 +207,24 @@ def test_the_bill_is_never_more_than_the_budget_whatever_dies_when(
 ) -> None:
     """The budget has room for a few attempts at a time: workers die and answers are lost until it
     is used up."""
-    limit, seed = 12_000, a_seed()
-    chance = random.Random(seed)
-    server.control(script=storm(chance, 120), seconds=0.05)
+    limit, chance = 12_000, draw()
+    server.control(script=storm(chance, LENGTH_OF_A_STORM), seconds=0.05)
     start(judged, tokens=limit)
     workers = [judged.start_worker(), judged.start_worker()]
-    wait_until(lambda: server.stats()["requests"] > 0, 60, "somebody asks")
-    for _ in range(4):
-        time.sleep(chance.uniform(0.2, 2.0))
-        victim = chance.randrange(len(workers))
-        kill(workers[victim])
-        workers[victim] = judged.start_worker()
+    die_in_storms(judged, server, chance, workers, few(2, of=4))
     wait_until(lambda: read(judged)["states"] == ["failed"], 300, "the budget is spent")
     wait_until(lambda: read(judged)["reserved"] == [0, 0], 60, "nothing is reserved for ever")
     told, billed = read(judged), server.stats()
-    holds_up(told, billed, seed)
+    holds_up(told, billed)
     assert told["spent"][1] + told["unsettled"][1] <= limit
     assert billed["billed_input"] + billed["billed_output"] <= limit
     assert "raise the budget" in told["errors"][0]
-    act(judged, "actions.set_budget(run, None, None), actions.resume(run)")
     server.control(script=[], default={"do": "answer"})
+    act(judged, "actions.set_budget(run, None, None), actions.resume(run)")
     wait_until(
         lambda: read(judged)["states"] == ["done"], 300, "with a larger budget all is judged"
     )
-    holds_up(read(judged), server.stats(), seed)
+    holds_up(read(judged), server.stats())
 
 
 # --- prompts of challenges, and chats -------------------------------------------------------------
@@ -232,8 +247,7 @@ OF_CHATS = (
 def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when(
     site: Site,
 ) -> None:
-    seed = a_seed()
-    chance = random.Random(seed)
+    chance = draw()
     site.settings["DIALEVAL_MAX_ATTEMPTS"] = "1000"
     billed: list[dict[str, int]] = []
     refusals = 0
@@ -253,10 +267,16 @@ def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when
         worker = site.start_worker()
         hand_in(site)
         wait_until(lambda: len(stub.asked) > 3, 60, "the first worker asks")
-        for _ in range(4):
-            time.sleep(chance.uniform(0.2, 1.5))
+        for _ in range(few(2, of=4)):
+            asked = len(stub.asked)
             kill(worker)
             worker = site.start_worker()
+            wait_until(
+                lambda asked=asked: len(stub.asked) > asked or state(site) == "scored",
+                120,
+                "the next worker asks",
+            )
+            time.sleep(chance.uniform(0.0, 1.5))
         wait_for_end(site, 200)
     assert state(site) == "scored", site.logs()
     calls, input_tokens, output_tokens, unsettled = json.loads(site.python(OF_PROMPTS))
@@ -265,7 +285,7 @@ def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when
     )
     settled = calls - unsettled
     print(
-        f"seed {seed}: billed {len(billed)} calls, {billed_in} + {billed_out} tokens; charged "
+        f"billed {len(billed)} calls, {billed_in} + {billed_out} tokens; charged "
         f"{calls} calls ({unsettled} unsettled), {input_tokens} + {output_tokens} tokens"
     )
     assert settled >= 30

@@ -15,7 +15,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,11 @@ QUICK_SECONDS = 5
 held for longer."""
 ALL_ARE_GONE_SECONDS = 120
 """The web server gives them 20 s, and nginx waits for as long until they have heard it."""
+SWALLOWED_SHARE = 0.02
+"""Of those who have announced a small body. Caddy (Go's server) takes the rest of such a body even
+after the answer, where a byte comes in the same moment as the answer: of some hundred connections
+about one."""
+ESTABLISHED = "01"
 HAND_IN = "/api/v1/challenges/cup/rounds/one/submissions"
 LOG_IN = "/accounts/login/"
 
@@ -94,7 +99,8 @@ class Crowd:
         self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
         self.is_secure = is_secure
         self.connections: list[socket.socket] = []
-        self.heard: list[bytes] = []
+        self.told: set[socket.socket] = set()
+        """Who has heard something."""
         self.stopping = threading.Event()
         self.dripping = threading.Thread(target=self._drip)
 
@@ -122,14 +128,18 @@ class Crowd:
         try:
             connection.send(b"a")
             while True:
-                received = connection.recv(65_536)
-                if not received:
+                if not connection.recv(65_536):
                     return True
-                self.heard.append(received)
+                self.told.add(connection)
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return False
         except OSError:
             return True
+
+    def is_hung_up_on(self, swallowed: float = 0.0) -> bool:
+        """All of it; but for a share that was told and goes on, see ``SWALLOWED_SHARE``."""
+        left = list(self.connections)
+        return len(left) <= swallowed * CROWD and self.told.issuperset(left)
 
     def go(self) -> None:
         self.stopping.set()
@@ -157,9 +167,13 @@ def crowd(
 class Place:
     """Where visitors come in."""
 
-    def __init__(self, deployed: Deployed, token: str, secure: int | None = None) -> None:
+    def __init__(
+        self, deployed: Deployed, token: str, secure: int | None = None, few_of_one: bool = False
+    ) -> None:
         self.deployed, self.token = deployed, token
         self.port, self.is_secure = (secure, True) if secure else (deployed.port, False)
+        self.few_of_one = few_of_one
+        """Whether it takes no more than one crowd from one address."""
 
     def visitor(self) -> httpx2.Client:
         address = f"http{'s' if self.is_secure else ''}://127.0.0.1:{self.port}"
@@ -167,7 +181,7 @@ class Place:
         options: dict[str, Any] = {"verify": False, "timeout": 30, "trust_env": False}
         return httpx2.Client(base_url=address, headers=sent, **options)
 
-    def seconds_of_health(self, times: int = 15) -> list[float]:
+    def seconds_of_health(self, times: int = 8) -> list[float]:
         """Each time a new connection, as of somebody who has just come."""
         found = []
         for _ in range(times):
@@ -198,6 +212,15 @@ class Place:
             visitor.headers["Authorization"] = f"Bearer {self.token}"
             return visitor.post(HAND_IN, **sent).status_code
 
+    def connections_of_the_web_server(self) -> int:
+        """Of its own, whoever the clients of a proxy are."""
+        rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
+        fields = [row.split() for row in rows]
+        return sum(
+            local.endswith(f":{self.deployed.port:04X}") and state == ESTABLISHED
+            for _, local, _, state, *_ in fields
+        )
+
     def incoming(self) -> list[Path]:
         return list((self.deployed.site.home / "files" / "incoming").glob("*"))
 
@@ -212,6 +235,12 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         deployed.start("web")
         lives = lambda: deployed.ask("/health/", Host=NAME)[0] == 200  # noqa: E731
         wait_until(lives, A_START, "the web server answers")
+
+        def is_warm() -> bool:
+            begun = time.monotonic()
+            return all(lives() for _ in range(10)) and time.monotonic() - begun < 10
+
+        wait_until(is_warm, A_START, "each of its processes has loaded the site")
         yield deployed
 
 
@@ -233,27 +262,45 @@ def place(
     begun: Callable[..., list[str]] | None = request.param
     proxy = behind(begun, deployed, tmp_path_factory.mktemp("proxy")) if begun else nullcontext()
     with proxy as proxied:
-        yield Place(deployed, token, proxied.secure if proxied else None)
+        yield Place(
+            deployed, token, proxied.secure if proxied else None, few_of_one=begun is begun_nginx
+        )
 
 
-@pytest.mark.parametrize("kind", BEGINNINGS)
-def test_the_site_answers_while_two_hundred_send_a_byte_now_and_then(
-    place: Place,
-    kind: str,
-) -> None:
-    with crowd(place, BEGINNINGS[kind], CROWD // 2) as them:
-        assert max(place.seconds_of_health()) < QUICK_SECONDS
-        them.come(CROWD // 2)
-        assert max(place.seconds_of_health()) < QUICK_SECONDS
-        assert place.log_in() == 302
-        assert place.hand_in(3_000_000) == 201
-        assert place.incoming() == []
+def test_the_site_answers_while_two_hundred_send_a_byte_now_and_then(place: Place) -> None:
+    """Two hundred of each kind. The next come while the last are still there: they are given
+    twenty seconds."""
+    with ExitStack() as crowds:
+        them: dict[str, Crowd] = {}
+        for kind, beginning in BEGINNINGS.items():
+            if place.few_of_one:
+                for one, crowd_of_it in them.items():
+                    wait_until_hung_up_on(place, one, crowd_of_it)
+            them[kind] = crowds.enter_context(crowd(place, beginning, CROWD // 2))
+            assert max(place.seconds_of_health()) < QUICK_SECONDS
+            them[kind].come(CROWD // 2)
+            print({one: len(crowd_of_it.connections) for one, crowd_of_it in them.items()})
+            assert max(place.seconds_of_health()) < QUICK_SECONDS
+            assert place.log_in() == 302
+            assert place.hand_in(3_000_000) == 201
+            assert place.incoming() == []
+        for kind, crowd_of_it in them.items():
+            wait_until_hung_up_on(place, kind, crowd_of_it)
         wait_until(
-            lambda: not them.connections,
+            lambda: not place.connections_of_the_web_server(),
             ALL_ARE_GONE_SECONDS,
-            "the site has ended their connections",
+            "the web server has none of them",
         )
     assert place.incoming() == []
+
+
+def wait_until_hung_up_on(place: Place, kind: str, them: Crowd) -> None:
+    swallowed = SWALLOWED_SHARE if place.is_secure and "small" in kind else 0.0
+    wait_until(
+        lambda: them.is_hung_up_on(swallowed),
+        ALL_ARE_GONE_SECONDS,
+        f"the site has ended their connections: {kind}",
+    )
 
 
 def test_the_site_answers_while_two_hundred_do_not_read_their_answers(place: Place) -> None:

@@ -13,8 +13,9 @@ import pytest
 from tests.judges.calls import ask_all, call_for, engine_for
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from workers.judging import retries
+from workers.judging.costs import NO_PRICE, estimate
 from workers.judging.memory_cache import Answers, MemoryResponseCache
-from workers.judging.response_cache import EndpointFailed
+from workers.judging.response_cache import BudgetSpent, EndpointFailed
 from workers.language_models.client import Endpoint
 
 
@@ -105,6 +106,23 @@ def test_a_failure_that_stays_ends_it_after_the_retries(loopback: Loopback) -> N
     assert Counter(entry["do"] for entry in loopback.log())["error"] == 4
     assert answers.calls == loopback.stats()["paid"]
     assert not answers.held
+
+
+def test_a_budget_that_lost_answers_have_used_up_ends_the_asking(loopback: Loopback) -> None:
+    """There is room for two attempts. Both are lost while the other calls wait for money that may
+    come back: none does, and nothing is under way any more."""
+    loopback.control(default={"do": "lost"})
+    calls = [call_for(number) for number in range(6)]
+    answers = Answers(tokens_limit=2 * estimate(calls[0], NO_PRICE).tokens)
+    deadline = time.monotonic() + 20
+
+    def watch() -> None:
+        assert time.monotonic() < deadline, "it goes on for ever"
+
+    engine = engine_for(loopback.endpoint(), MemoryResponseCache(answers), watch=watch, retries=50)
+    with pytest.raises(BudgetSpent):
+        ask_all(engine, calls)
+    assert len(loopback.log()) == 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 409, 422])

@@ -147,7 +147,9 @@ class Scheduler:
         """Calls are claimed in batches, a little ahead of what is in flight; more while the store
         has them all."""
         free = self._window - len(self._claimed)
-        if self._is_short or 4 * free < self._window or len(self._held) >= MOST_HELD * self._window:
+        # Where nothing is under way any more, no money will come back: the book says what is spent.
+        is_short = self._is_short and bool(self._claimed)
+        if is_short or 4 * free < self._window or len(self._held) >= MOST_HELD * self._window:
             return 0
         return free if self._claimed else self._reach
 

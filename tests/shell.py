@@ -1,8 +1,9 @@
 """``manage.py shell -c`` for a site that is asked often: Django is loaded once, and each piece of
 code runs in a fork.
 
-So each runs, as there, in a process of its own that has run nothing else, without the seconds that
-loading takes.
+So each runs, as there, in a process of its own that has run nothing else, without the seconds of a
+processor that loading takes: a test that asks again and again how far a worker is took these from
+that worker.
 """
 
 from __future__ import annotations
@@ -14,27 +15,29 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping
+from pathlib import Path
 from typing import IO
 
-from tests.site import PROJECT, Site
-
+PROJECT = Path(__file__).resolve().parent.parent
 MOST_SECONDS = 600
 """As for a command of a test's site."""
 
 
 class Shell:
-    """Ends with its site."""
-
-    def __init__(self, site: Site) -> None:
+    def __init__(self, interpreter: str, environment: Mapping[str, str]) -> None:
+        self.loaded_with = interpreter, dict(environment)
+        # Tests tell a site's own processes by the home that they were started with
+        home = environment["DIALEVAL_HOME"]
+        others = {name: value for name, value in environment.items() if name != "DIALEVAL_HOME"}
         self._process = subprocess.Popen(
-            [site.interpreter, "-m", "tests.browser.shell"],
+            [interpreter, "-m", "tests.shell", home],
             cwd=PROJECT,
-            env=site.environment,
+            env=others,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
-        site.processes.append(self._process)
 
     def python(self, code: str) -> str:
         """Run code inside the site and return what it prints; fails with all that it said."""
@@ -44,16 +47,22 @@ class Shell:
         asked.write(json.dumps(code).encode() + b"\n")
         asked.flush()
         answer = answers.readline()
-        assert answer, f"the shell has ended with {self._process.poll()}"
+        assert answer, f"the shell has ended with {self._process.wait()}"
         status, said, complained = json.loads(answer)
         assert status == 0, f"the code ended with {status}:\n{said}\n{complained}"
         return str(said).strip()
 
+    def end(self) -> None:
+        """With what it runs: nobody waits for that any more."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
 
-def main() -> None:
+
+def main(home: str) -> None:
     """One line of JSON asks: the code. One line answers: how it ended, what it printed, what it
     complained of."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
+    os.environ["DIALEVAL_HOME"] = home
     import django
 
     django.setup()
@@ -67,7 +76,6 @@ def _run_in_a_fork(code: str, said: IO[bytes], complained: IO[bytes]) -> int:
     from django.core.management import call_command
     from django.db import connections
 
-    connections.close_all()
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -77,10 +85,11 @@ def _run_in_a_fork(code: str, said: IO[bytes], complained: IO[bytes]) -> int:
     status = 0
     try:
         call_command("shell", command=code, verbosity=0)
-        sys.stdout.flush()
+        connections.close_all()  # SQLite brings its log into the file, as at a process's end
     except BaseException:
         traceback.print_exc()
         status = 1
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
 
@@ -91,4 +100,4 @@ def _text(file: IO[bytes]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
