@@ -10,6 +10,7 @@ intervals hold.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotations.correlation.scores import FloatArray
 
@@ -35,3 +36,11 @@ def identical_dialogues(values: FloatArray, dialogues: int) -> bool:
 def agree_to_the_digit(values: FloatArray) -> bool:
     """Whether all of (n,) values are the same, up to the last digits; False of none."""
     return bool(len(values) and np.ptp(values) <= ROUNDING * np.abs(values).max())
+
+
+def rows_agree(values: FloatArray) -> NDArray[np.bool_]:
+    """(n,) ``agree_to_the_digit`` of each row of (n, m) values, m of at least 1, NaN where there is
+    none; False of a row without any."""
+    low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
+    agree: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return agree

@@ -13,6 +13,7 @@ from annotations.correlation.alike import (
     IDENTICAL_DIALOGUES,
     agree_to_the_digit,
     identical_dialogues,
+    rows_agree,
 )
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import (
@@ -109,12 +110,13 @@ def _by_jackknife(sums: SystemSums, level: float, bounds: Bounds) -> list[Estima
         where=held & (rest > 0),
     )
     found = []
-    for mean, own, row in zip(sums.means(), held, left_out, strict=True):
+    rows = zip(sums.means(), held, left_out, rows_agree(left_out), strict=True)
+    for mean, own, row, agrees in rows:
         interval = jackknife_interval(float(mean), row[own], level=level)
         if not isinstance(interval, Undefined):
             interval = (
                 interval_of_identical(float(mean), len(row[own]), bounds, level)
-                if agree_to_the_digit(row[own])
+                if agrees
                 else interval_within(float(mean), interval, bounds, len(row[own]) - 1, level)
             )
         found.append(_estimate(float(mean), int(own.sum()), interval))
@@ -164,13 +166,8 @@ def _ranges(
     """What each mean is ranked by: its interval, or one with the other systems' spread; None where
     there is neither."""
     count = np.isfinite(dialogue_means).sum(axis=1)
-    varies = np.array(
-        [
-            one.ci is not None and not agree_to_the_digit(row[np.isfinite(row)])
-            for one, row in zip(estimates, dialogue_means, strict=True)
-        ],
-        dtype=bool,
-    ) & (count > 1)
+    has_interval = np.array([one.ci is not None for one in estimates], dtype=bool)
+    varies = has_interval & (count > 1) & ~rows_agree(dialogue_means)
     freedom = int((count[varies] - 1).sum())
     if not freedom:
         return [one.ci for one in estimates]
