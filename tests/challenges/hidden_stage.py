@@ -25,8 +25,14 @@ from annotations.models import (
 from dialeval_site import tokens
 from leaderboard.analyses import look
 from leaderboard.challenges.actions.finalising import settle
-from leaderboard.challenges.actions.work import log
-from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team, Webhook
+from leaderboard.challenges.models import (
+    GeneratedResponse,
+    LogLine,
+    Round,
+    Submission,
+    Team,
+    Webhook,
+)
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.boards import finished_run, scored_with
@@ -220,7 +226,7 @@ def _submissions(
 
 
 def _tell_organisers(submission: Submission, golds: list[str]) -> None:
-    log(
+    LogLine.write(
         submission.pk,
         f"word_f1: cannot tell {golds[2]} from {golds[3]}",
         "error",

@@ -66,6 +66,12 @@ OTHER_TESTS = {
         "docs/design.md",
         "manage.py create_organiser",
     ): "test_documents.py: every command with its options",
+    ("docs/design.md", "annotations/campaigns/access.py "): "test_documents_walks.py: walked",
+    (
+        "docs/design.md",
+        "leaderboard/challenges/views/rounds.py ",
+    ): "test_documents_walks.py: walked",
+    ("docs/design.md", "workers/views.py "): "test_documents_walks.py: walked",
     ("docs/formats.md", '{"role": "training"'): "test_documents_campaigns.py: it is read",
 }
 
