@@ -12,23 +12,23 @@ LEAST_WEIGHT = 2_000
 """In bytes, of what is small, or does not say how much it holds: addresses are as many as visitors
 like."""
 
-Kept = TypeVar("Kept")
+CachedValue = TypeVar("CachedValue")
 
 
-class LRUCache(Generic[Kept]):
+class LRUCache(Generic[CachedValue]):
     """For the threads of one process. Things say how many bytes they hold, by ``weight``; what
     would take more than a quarter of the room is not kept."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._kept: OrderedDict[Hashable, tuple[int, Kept]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[int, CachedValue]] = OrderedDict()
         self._lock = threading.Lock()
         self._size = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+    def get(self, key: Hashable, make: Callable[[], CachedValue]) -> CachedValue:
         """What is kept for this key, made by ``make`` where nothing is. Several readers get the
         same object: nobody changes it. Two who ask at once may both make it."""
         with self._lock:
@@ -44,7 +44,7 @@ class LRUCache(Generic[Kept]):
             self._kept.clear()
             self._size = 0
 
-    def _keep(self, key: Hashable, made: Kept) -> None:
+    def _keep(self, key: Hashable, made: CachedValue) -> None:
         weight = max(getattr(made, "weight", 0), LEAST_WEIGHT)
         if weight > self._most_bytes // 4:
             return

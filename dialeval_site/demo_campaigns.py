@@ -54,8 +54,8 @@ def _for_demo_raters() -> list[Group]:
     return list(Group.objects.filter(name__in=(ORGANISER, RATER)))
 
 
-def _responses(version: CorpusVersion, slug: str) -> setup.Asked:
-    return setup.Asked(
+def _responses(version: CorpusVersion, slug: str) -> setup.CampaignParams:
+    return setup.CampaignParams(
         name="Try it: rate responses",
         kind=Campaign.Kind.TURN,
         slug=slug,
@@ -69,8 +69,8 @@ def _responses(version: CorpusVersion, slug: str) -> setup.Asked:
     )
 
 
-def _dialogues(version: CorpusVersion, slug: str) -> setup.Asked:
-    return setup.Asked(
+def _dialogues(version: CorpusVersion, slug: str) -> setup.CampaignParams:
+    return setup.CampaignParams(
         name="Try it: rate whole dialogues",
         kind=Campaign.Kind.DIALOGUE,
         slug=slug,
@@ -83,8 +83,8 @@ def _dialogues(version: CorpusVersion, slug: str) -> setup.Asked:
     )
 
 
-def _chat(version: CorpusVersion, slug: str) -> setup.Asked:
-    return setup.Asked(
+def _chat(version: CorpusVersion, slug: str) -> setup.CampaignParams:
+    return setup.CampaignParams(
         name="Try it: chat, then rate",
         kind=Campaign.Kind.INTERACTIVE,
         slug=slug,
@@ -109,8 +109,8 @@ def _chat_system(name: str, temperature: float) -> ChatSystem:
     )
 
 
-def _meeting(slug: str) -> setup.Asked:
-    return setup.Asked(
+def _meeting(slug: str) -> setup.CampaignParams:
+    return setup.CampaignParams(
         name="Try it: write a dialogue in pairs",
         kind=Campaign.Kind.COLLECTION,
         slug=slug,
@@ -120,8 +120,8 @@ def _meeting(slug: str) -> setup.Asked:
     )
 
 
-def _rated(version: CorpusVersion, slug: str) -> setup.Asked:
-    return setup.Asked(
+def _rated(version: CorpusVersion, slug: str) -> setup.CampaignParams:
+    return setup.CampaignParams(
         name="Example: rated by programs",
         kind=Campaign.Kind.TURN,
         slug=slug,
@@ -135,7 +135,7 @@ def _rated(version: CorpusVersion, slug: str) -> setup.Asked:
     )
 
 
-def _open(params: setup.Asked, checks: Sequence[CheckItem] = ()) -> Campaign:
+def _open(params: setup.CampaignParams, checks: Sequence[CheckItem] = ()) -> Campaign:
     campaign = setup.create(params)
     setup.write_guidelines(campaign, guidelines_to_start_from(campaign))
     if checks:

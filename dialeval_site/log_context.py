@@ -15,7 +15,7 @@ REQUEST_HEADER = "dialeval_request"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestContext:
     id: str
     request: Any
 
@@ -29,7 +29,9 @@ class Task:
     """Of the request that caused it; empty where a sweep or a command did."""
 
 
-_asked: ContextVar[Asked | None] = ContextVar("the request that is being answered", default=None)
+_asked: ContextVar[RequestContext | None] = ContextVar(
+    "the request that is being answered", default=None
+)
 _task: Task | None = None
 """A worker process has one task at a time, and the threads that renew leases or ask models belong
 to it, too."""
@@ -39,11 +41,11 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def begin_request(request_id: str, request: Any) -> Token[Asked | None]:
-    return _asked.set(Asked(request_id, request))
+def begin_request(request_id: str, request: Any) -> Token[RequestContext | None]:
+    return _asked.set(RequestContext(request_id, request))
 
 
-def end_request(before: Token[Asked | None]) -> None:
+def end_request(before: Token[RequestContext | None]) -> None:
     _asked.reset(before)
 
 

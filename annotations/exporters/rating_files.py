@@ -85,7 +85,7 @@ _KEY_FIELDS = (
     "rater",
 )
 _RATER_COLUMNS = ("rater_state", "counts", "position", "propensity", "system_propensity")
-_SAID = (
+_RATING_FIELDS = (
     "flagged",
     "comment",
     "guidelines",
@@ -103,7 +103,7 @@ def csv_of_ratings(
     """A heading line, then a line a rating as it stands now. ``revision`` says how often it was
     given."""
     head = [*_position_columns(accounts), *_RATER_COLUMNS]
-    yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_SAID])
+    yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_RATING_FIELDS])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
         yield csv_line([*cells, *_said(rating.current, axes)])
@@ -114,7 +114,9 @@ def csv_of_revisions(
 ) -> Iterator[str]:
     """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
     head = [*_position_columns(accounts), *_RATER_COLUMNS]
-    yield csv_heading([*head, "current", "revision", "score", *_axis_columns(axes), *_SAID])
+    yield csv_heading(
+        [*head, "current", "revision", "score", *_axis_columns(axes), *_RATING_FIELDS]
+    )
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
         for revision in rating.revisions:
@@ -139,7 +141,7 @@ def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
             "revision": one.number,
             "score": one.score,
             "low_axes": _listed(one.low_axes),
-            **{name: getattr(one, name) for name in _SAID},
+            **{name: getattr(one, name) for name in _RATING_FIELDS},
         }
         for one in rating.revisions
     ]
@@ -180,6 +182,6 @@ def _axis_columns(axes: Sequence[str]) -> list[str]:
 def _said(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
     low = revision.low_axes
     marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
-    values = [getattr(revision, name) for name in _SAID]
+    values = [getattr(revision, name) for name in _RATING_FIELDS]
     values[0] = int(revision.flagged)
     return [revision.number, revision.score, *marks, *values]

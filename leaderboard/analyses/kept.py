@@ -26,13 +26,13 @@ each other's answers anew, 50 to 300 ms each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedAnswer:
     computed_at: datetime
     size: int
     answer: dict[str, Any]
 
 
-_kept: OrderedDict[int, Kept] = OrderedDict()
+_kept: OrderedDict[int, CachedAnswer] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -51,7 +51,7 @@ def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
     if text is None:
         return None
     answer: dict[str, Any] = json.loads(text)
-    _remember(row.pk, Kept(row.computed_at, len(text), answer))
+    _remember(row.pk, CachedAnswer(row.computed_at, len(text), answer))
     return answer
 
 
@@ -85,7 +85,7 @@ class _Without(Func):
         )
 
 
-def _remember(pk: int, found: Kept) -> None:
+def _remember(pk: int, found: CachedAnswer) -> None:
     if found.size > MOST_TEXT // 2:
         return
     with _lock:

@@ -27,14 +27,14 @@ from annotations.campaigns.models import ChatSystem
 from annotations.importers.problems import ImportFailed
 from annotations.jobs.models import Claim
 from leaderboard.challenges.actions import generating, work
-from leaderboard.challenges.actions.generating import Kept
+from leaderboard.challenges.actions.generating import SavedResponse
 from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.prompts.budget import format_cost
 from leaderboard.challenges.prompts.prompt_calls import (
     AskFailed,
     Question,
     Questioner,
-    Said,
+    TurnResponse,
     signature_of,
 )
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
@@ -122,7 +122,7 @@ class _Dialogue:
     name: str
     turns: deque[WaitingTurn]
     used: Usage
-    steps: Generator[Question, Completion, Said] | None = None
+    steps: Generator[Question, Completion, TurnResponse] | None = None
     """Of the turn that is being asked."""
     question: Question | None = None
     """The call that is under way."""
@@ -254,7 +254,7 @@ class _Run:
             dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk)
         )
 
-    def _keep(self, dialogue: _Dialogue, said: Said) -> None:
+    def _keep(self, dialogue: _Dialogue, said: TurnResponse) -> None:
         turn = dialogue.turns.popleft()
         rest: list[int] = []
         line = ""
@@ -266,7 +266,7 @@ class _Run:
                 f"{_left_empty(len(rest))}"
             )
         if not generating.store_response(
-            self.claim, Kept(turn.pk, self.endpoint.model, rest), said, line
+            self.claim, SavedResponse(turn.pk, self.endpoint.model, rest), said, line
         ):
             raise LeaseLost
         dialogue.used += said.usage

@@ -24,7 +24,7 @@ RANKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class BiasFinding:
     """What a check found, and what it cannot say."""
 
     found: str
@@ -217,7 +217,7 @@ def _change(one: Document) -> float | None:
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def bias_sentences(document: Document) -> dict[str, Said]:
+def bias_sentences(document: Document) -> dict[str, BiasFinding]:
     return {
         "verbosity": _about_length(document["verbosity"]),
         "position": _about_turns(document["position"]),
@@ -242,7 +242,7 @@ def _side(estimate: Document) -> int:
     return 1 if low > 0 else -1 if high < 0 else 0
 
 
-def _about_length(found: Document) -> Said:
+def _about_length(found: Document) -> BiasFinding:
     cannot = (
         "It cannot say why: a longer response may be better in ways that the few ratings of it do "
         "not show, and what people hold of it is known with error, so that holding their score "
@@ -250,9 +250,9 @@ def _about_length(found: Document) -> Said:
     )
     judge, given = found["judge"], found["judge_given_human"]
     if judge["value"] is None:
-        return Said(f"No figure: {judge['reason']}.", cannot)
+        return BiasFinding(f"No figure: {judge['reason']}.", cannot)
     if given["value"] is None:
-        return Said(
+        return BiasFinding(
             f"Its score goes with length at ρ = {_figure(judge)}. With human ratings: "
             f"{given['reason']}.",
             cannot,
@@ -270,7 +270,7 @@ def _about_length(found: Document) -> Said:
         -1: " It scores longer responses lower than people’s scores account for.",
         0: " With these data that cannot be told from nothing.",
     }[_side(given)]
-    return Said(
+    return BiasFinding(
         text + (verdict if given.get("ci") else _no_interval(given)),
         cannot,
         is_warning=_side(given) > 0,
@@ -282,30 +282,30 @@ def _no_interval(estimate: Document) -> str:
     return f" There is no interval: {reason}." if reason else ""
 
 
-def _about_turns(found: Document) -> Said:
+def _about_turns(found: Document) -> BiasFinding:
     cannot = (
         "An order of alternatives, of which judges of two responses prefer the first, does not "
         "arise here: this judge sees one response at a time. Whether a longer prompt moves it, or "
         "what later turns are like, is not told."
     )
     if not found["turns"]:
-        return Said(f"No figure: {found['reason']}.", cannot)
+        return BiasFinding(f"No figure: {found['reason']}.", cannot)
     off = [one for one in found["turns"] if _side(one["gap"])]
     if len(found["turns"]) == 1:
-        return Said(
+        return BiasFinding(
             f"All responses are at turn {found['turns'][0]['number']}: there is no other place "
             "to compare.",
             cannot,
         )
     if not off:
-        return Said(
+        return BiasFinding(
             "At no turn number does the judge score clearly above or below the raters, on its "
             "own scale.",
             cannot,
         )
     places = ", ".join(f"{one['number']} ({_signed(one['gap']['value'])} sd)" for one in off)
     where = "turn" if len(off) == 1 else "turns"
-    return Said(
+    return BiasFinding(
         f"At {where} {places} it scores clearly above or below the raters. Of "
         f"{len(found['turns'])} intervals of 95 %, one in twenty misses 0 by chance.",
         cannot,
@@ -313,7 +313,7 @@ def _about_turns(found: Document) -> Said:
     )
 
 
-def _about_family(found: Document) -> Said:
+def _about_family(found: Document) -> BiasFinding:
     cannot = (
         "Families are read from names: what was trained on another model’s answers, or is named "
         "after nothing, is not seen. A family whose style people rate too low for its worth looks "
@@ -321,14 +321,14 @@ def _about_family(found: Document) -> Said:
     )
     difference = found["difference"]
     if difference["value"] is None:
-        return Said(f"No figure: {difference['reason']}.", cannot)
+        return BiasFinding(f"No figure: {difference['reason']}.", cannot)
     side = _side(difference)
     verdict = {
         1: " It favours its own family beyond what people make of it.",
         -1: " It scores its own family lower than people do.",
         0: " With these data that cannot be told from nothing.",
     }[side]
-    return Said(
+    return BiasFinding(
         f"It scores systems of its family, {found['family']}, {_figure(difference)} standard "
         "deviations above others, relative to human ratings."
         f"{verdict if difference.get('ci') else _no_interval(difference)}",
@@ -337,22 +337,22 @@ def _about_family(found: Document) -> Said:
     )
 
 
-def _about_injections(found: Document) -> Said:
+def _about_injections(found: Document) -> BiasFinding:
     cannot = (
         "Only known patterns are found: a response may speak to the judge in words that none of "
         "them holds, and a harmless one may be flagged."
     )
     if not found["flagged"]:
-        return Said("No response speaks to the judge in a way that is known here.", cannot)
+        return BiasFinding("No response speaks to the judge in a way that is known here.", cannot)
     flagged = "1 speaks" if found["flagged"] == 1 else f"{found['flagged']:,} speak"
     if not found["compared"]:
-        return Said(
+        return BiasFinding(
             f"{flagged} to the judge; of none there is a score both with and without it.",
             cannot,
             True,
         )
     change = _signed(found["mean_change"])
-    return Said(
+    return BiasFinding(
         f"{flagged} to the judge. Over {found['compared']:,} with both scores, these words move "
         f"the score by {change} on average, and up in {found['raised']:,}.",
         cannot,

@@ -273,7 +273,7 @@ def test_a_campaign_made_while_its_corpus_is_deleted_keeps_it_or_is_refused(tmp_
     """Never a campaign on a corpus that is gone."""
     for number in range(5):
         version = stored(two_systems(), tmp_path, f"corpus-{number}")
-        asked = setup.Asked(
+        asked = setup.CampaignParams(
             name=f"One {number}", kind="turn", version=version, systems=select_systems(version)
         )
         at_once(lambda: setup.create(asked), lambda: actions.delete_corpus(version.corpus))  # noqa: B023

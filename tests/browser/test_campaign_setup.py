@@ -140,7 +140,7 @@ def test_no_page_scrolls_sideways(
     stage.python(
         "from annotations.campaigns.actions import invitations, setup\nfrom annotations.models "
         "import CorpusVersion\nversion = CorpusVersion.objects.get(corpus__slug='hostile')\nasked "
-        "= setup.Asked(name='Newcomer ' + 'w' * 150, kind='turn', slug='newcomer-wide', "
+        "= setup.CampaignParams(name='Newcomer ' + 'w' * 150, kind='turn', slug='newcomer-wide', "
         "version=version,\n                    systems=list(version.systems.all()))\ncampaign = "
         "setup.create(asked)\nsetup.write_guidelines(campaign, 'w' * 300 + '\\n\\n| ' + ' | "
         "'.join('abcdefghij' * 2) + ' |')\ninvitations.invite(campaign, 'n' * 190)"

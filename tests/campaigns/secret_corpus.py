@@ -96,7 +96,7 @@ def campaign_on(version: CorpusVersion | None, kind: str, **asked: Any) -> Campa
         **asked,
     }
     campaign = setup.create(
-        setup.Asked(
+        setup.CampaignParams(
             name="Spring ratings",
             kind=kind,
             version=version,

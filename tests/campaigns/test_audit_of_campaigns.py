@@ -36,7 +36,7 @@ def olga() -> Any:
 
 def test_the_course_of_a_campaign(olga) -> None:
     version = made_version(["one", "two"], 2, 1)
-    asked = setup.Asked(
+    asked = setup.CampaignParams(
         name="First", kind="turn", version=version, systems=list(version.systems.all()), seed=3
     )
     campaign = setup.create(asked, by=olga)
@@ -63,7 +63,7 @@ def test_the_course_of_a_campaign(olga) -> None:
 
 def test_a_change_is_kept_with_what_was_before(olga) -> None:
     campaign = made_campaign(systems=["one"], opened=False, k=2)
-    asked = setup.Asked(
+    asked = setup.CampaignParams(
         name="Renamed",
         kind="turn",
         version=campaign.version,
@@ -79,7 +79,7 @@ def test_a_change_is_kept_with_what_was_before(olga) -> None:
 
 def test_a_change_of_nothing_is_no_entry(olga) -> None:
     campaign = made_campaign(systems=["one"])
-    setup.edit(campaign, setup.Asked(name=campaign.name, kind="turn"), by=olga)
+    setup.edit(campaign, setup.CampaignParams(name=campaign.name, kind="turn"), by=olga)
     assert not AuditEntry.objects.filter(action="campaign.changed").exists()
 
 

@@ -222,7 +222,7 @@ def test_a_double_click_is_one_message() -> None:
 def test_of_two_tabs_one_speaks() -> None:
     conversation = made_chat()
     said = at_once(*[lambda n=n: chat.say(conversation, f"Tab {n}.", f"k{n}") for n in range(8)])
-    assert sum(isinstance(one, chat.Said) for one in said) == 1
+    assert sum(isinstance(one, chat.SentMessage) for one in said) == 1
     assert sum(isinstance(one, chat.NotYourTurn) for one in said) == 7
     assert len(rows(conversation)) == 2
 

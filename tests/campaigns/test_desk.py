@@ -352,7 +352,7 @@ def test_nothing_is_handed_out(change: dict[str, object], why: str) -> None:
     }
     Campaign.objects.filter(pk=campaign.pk).update(**moments)
     (rater,) = made_raters(campaign, 1)
-    assert fill_queue(rater) == work_queue.Desk((), why)
+    assert fill_queue(rater) == work_queue.WorkQueue((), why)
 
 
 def test_a_pause_leaves_what_is_in_hand_but_does_not_renew_it() -> None:
@@ -363,7 +363,7 @@ def test_a_pause_leaves_what_is_in_hand_but_does_not_renew_it() -> None:
     assert fill_queue(rater).assignments == before
     let_leases_end(rater)
     assert renew(rater) is None
-    assert fill_queue(rater) == work_queue.Desk((), "paused")
+    assert fill_queue(rater) == work_queue.WorkQueue((), "paused")
     assert not campaign.slots.filter(holder__isnull=False).exists()
 
 
@@ -372,5 +372,5 @@ def test_an_excluded_rater_gets_nothing() -> None:
     Participation.objects.filter(pk=rater.pk).update(
         state="excluded", exclusion_reason="asked to go", excluded_at=timezone.now()
     )
-    assert fill_queue(rater) == work_queue.Desk((), "excluded")
+    assert fill_queue(rater) == work_queue.WorkQueue((), "excluded")
     assert rater.state == Participation.State.EXCLUDED

@@ -217,7 +217,7 @@ def test_a_campaign_that_is_being_opened_is_a_draft_that_nobody_joins_changes_or
         with pytest.raises(setup.NotReady, match="is being opened"):
             setup.open_campaign(half)
         with pytest.raises(setup.WrongState, match="is being opened"):
-            setup.edit(half, setup.Asked(name="Other", kind="turn", version=half.version))
+            setup.edit(half, setup.CampaignParams(name="Other", kind="turn", version=half.version))
 
     with in_the_middle(look):
         opened = setup.open_campaign(campaign)
@@ -387,7 +387,9 @@ def test_a_campaign_that_is_being_deleted_is_gone_for_everybody() -> None:
             assert campaign.name not in page
         with pytest.raises(CannotJoin):
             join(campaign, made_user("ann"))
-        asked = setup.Asked(name="New", kind="turn", slug="large", version=campaign.version)
+        asked = setup.CampaignParams(
+            name="New", kind="turn", slug="large", version=campaign.version
+        )
         with pytest.raises(setup.SlugTaken):  # until the last row is gone
             setup.create(asked)
 

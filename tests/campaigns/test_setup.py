@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 
 def draft(version: CorpusVersion, kind: str = "turn", **asked: Any) -> Campaign:
     asked.setdefault("systems", list(version.systems.all()))
-    campaign = setup.create(setup.Asked(name="Talk", kind=kind, version=version, **asked))
+    campaign = setup.create(setup.CampaignParams(name="Talk", kind=kind, version=version, **asked))
     setup.write_guidelines(campaign, "Read first.")
     return campaign
 
@@ -47,7 +47,7 @@ def draft(version: CorpusVersion, kind: str = "turn", **asked: Any) -> Campaign:
 def test_the_address_is_made_from_the_name_and_made_once() -> None:
     version = made_version()
     slugs = [
-        setup.create(setup.Asked(name="Über Talk!", kind="turn", version=version)).slug
+        setup.create(setup.CampaignParams(name="Über Talk!", kind="turn", version=version)).slug
         for _ in range(3)
     ]
     assert slugs == ["uber-talk", "uber-talk-2", "uber-talk-3"]
@@ -55,14 +55,15 @@ def test_the_address_is_made_from_the_name_and_made_once() -> None:
 
 def test_a_name_without_latin_letters_still_gets_an_address() -> None:
     assert (
-        setup.create(setup.Asked(name="評価", kind="turn", version=made_version())).slug
+        setup.create(setup.CampaignParams(name="評価", kind="turn", version=made_version())).slug
         == "campaign"
     )
 
 
 def test_the_name_new_is_not_the_address_of_the_form() -> None:
     assert (
-        setup.create(setup.Asked(name="New", kind="turn", version=made_version())).slug == "new-2"
+        setup.create(setup.CampaignParams(name="New", kind="turn", version=made_version())).slug
+        == "new-2"
     )
 
 
@@ -84,7 +85,9 @@ def test_a_draft_can_be_changed_wholly() -> None:
     other = made_version()
     setup.edit(
         campaign,
-        setup.Asked(name="B", kind="dialogue", slug="b", version=other, raters_per_item=3, seed=5),
+        setup.CampaignParams(
+            name="B", kind="dialogue", slug="b", version=other, raters_per_item=3, seed=5
+        ),
     )
     campaign.refresh_from_db()
     assert (
@@ -106,7 +109,7 @@ def test_of_an_open_campaign_only_name_dates_and_groups_change() -> None:
     group = Group.objects.get(name="rater")
     setup.edit(
         campaign,
-        setup.Asked(
+        setup.CampaignParams(
             name="New name", kind="dialogue", raters_per_item=9, closes_at=ends, groups=[group]
         ),
     )
@@ -205,14 +208,16 @@ def test_an_interactive_campaign_asks_each_system_to_play_each_dialogue() -> Non
 
 
 def test_a_collection_opens_without_items() -> None:
-    campaign = setup.create(setup.Asked(name="Write", kind="collection", dialogues_per_system=5))
+    campaign = setup.create(
+        setup.CampaignParams(name="Write", kind="collection", dialogues_per_system=5)
+    )
     setup.write_guidelines(campaign, "Talk.")
     assert setup.open_campaign(campaign).items == 0
     assert campaign.state == "open"
 
 
 def test_what_is_missing_is_said_and_nothing_is_made() -> None:
-    campaign = setup.create(setup.Asked(name="Talk", kind="turn", version=made_version()))
+    campaign = setup.create(setup.CampaignParams(name="Talk", kind="turn", version=made_version()))
     with pytest.raises(setup.NotReady) as refused:
         setup.open_campaign(campaign)
     assert [sentence.split()[0] for sentence in refused.value.missing] == ["Write", "Choose"]
@@ -451,7 +456,7 @@ def test_a_check_that_raters_were_given_stays() -> None:
 
 def test_another_corpus_makes_the_checks_void() -> None:
     campaign = made_campaign(opened=False, training=[(1, 2)])
-    setup.edit(campaign, setup.Asked(name="Talk", kind="turn", version=made_version()))
+    setup.edit(campaign, setup.CampaignParams(name="Talk", kind="turn", version=made_version()))
     assert overview.checks_of(campaign) == []
 
 
@@ -531,7 +536,9 @@ def test_the_next_step_leads_from_the_draft_to_the_end() -> None:
 
     version = made_version()
     campaign = setup.create(
-        setup.Asked(name="T", kind="turn", version=version, systems=list(version.systems.all()))
+        setup.CampaignParams(
+            name="T", kind="turn", version=version, systems=list(version.systems.all())
+        )
     )
     assert next_step(campaign) == "guidelines"
     setup.write_guidelines(campaign, "Read.")
@@ -548,9 +555,13 @@ def test_of_two_who_ask_for_one_address_at_once_the_second_is_told(
 ) -> None:
     """Both looked before either stored: only the database sees that the address is taken."""
     made_campaign(slug="taken")
-    draft = setup.create(setup.Asked(name="Other", kind="collection", dialogues_per_system=2))
+    draft = setup.create(
+        setup.CampaignParams(name="Other", kind="collection", dialogues_per_system=2)
+    )
     monkeypatch.setattr(setup, "_free_slug", lambda asked: "taken")
-    asked = setup.Asked(name="Third", kind="collection", slug="taken", dialogues_per_system=2)
+    asked = setup.CampaignParams(
+        name="Third", kind="collection", slug="taken", dialogues_per_system=2
+    )
     with pytest.raises(setup.SlugTaken):
         setup.create(asked) if step == "create" else setup.edit(draft, asked)
     assert sorted(Campaign.objects.values_list("name", flat=True))[-1] == "Other"

@@ -32,7 +32,7 @@ class Refused(Exception):
         self.message, self.field = message, field
 
 
-class Kept(NamedTuple):
+class SavedVersion(NamedTuple):
     version: PromptVersion
     is_new: bool
     """False where the prompt had this wording already."""
@@ -59,7 +59,7 @@ def create(title: str, slug: str, text: str, by: Any) -> PromptVersion:
     return version
 
 
-def write(prompt: JudgePrompt, text: str, by: Any) -> Kept:
+def write(prompt: JudgePrompt, text: str, by: Any) -> SavedVersion:
     """A new wording, with the next number; the wording of an earlier version is that version.
     Raises ``Refused``."""
     checked = _checked(text)
@@ -74,11 +74,11 @@ def write(prompt: JudgePrompt, text: str, by: Any) -> Kept:
             )
         same = locked.versions.filter(digest=checked.digest).first()
         if same is not None:
-            return Kept(same, False)
+            return SavedVersion(same, False)
         highest = locked.versions.aggregate(Max("number"))["number__max"] or 0
         version = _write(locked, highest + 1, text, checked.digest, by)
         audit.record(by, WRITTEN, locked.slug, version=version.number, digest=version.digest)
-    return Kept(version, True)
+    return SavedVersion(version, True)
 
 
 def delete(prompt: JudgePrompt, by: Any) -> None:

@@ -1,5 +1,5 @@
 """Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent,
-puts down what comes, asks again what came to nothing. The ``Desk`` that judges see. Pure.
+puts down what comes, asks again what came to nothing. The ``JudgeClient`` that judges see. Pure.
 
 The caller's thread owns the book and decides everything (``workers.judging.scheduler``); a second one
 sends (``workers.judging.sender``).
@@ -68,7 +68,7 @@ class Dispatcher:
     def ask(
         self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None
     ) -> None:
-        """As ``Desk.ask``. A call that is the same as another of these calls is sent once, and
+        """As ``JudgeClient.ask``. A call that is the same as another of these calls is sent once, and
         ``follow`` is called for both."""
         if fault := key_fault(self.endpoint):
             raise EndpointFailed(fault)

@@ -34,7 +34,7 @@ class BillingContext:
     trial_id: int | None = None
 
 
-class Desk(Protocol):
+class JudgeClient(Protocol):
     model_label: str
     """Name and, where it is known, revision: ``smollm2-135m-instruct@f8a1…`` for the packaged
     model."""
@@ -57,7 +57,9 @@ class Desk(Protocol):
 
 
 class JudgeClients(Protocol):
-    def open(self, model: str, billing: BillingContext | None) -> AbstractContextManager[Desk]: ...
+    def open(
+        self, model: str, billing: BillingContext | None
+    ) -> AbstractContextManager[JudgeClient]: ...
 
     def missing(self, model: str) -> str:
         """Why this process cannot have the model judge, or "". Cheap: asks no endpoint."""

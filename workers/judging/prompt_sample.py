@@ -10,7 +10,7 @@ from workers.metrics.base import Example
 
 _PERSONA = ("I repair clocks.", "I have a dog called Biscuit.")
 _PARTNER = ("I teach chemistry.", "I have just moved here.")
-_SAID = (
+_SAMPLE = (
     Utterance("A", "Is that a clock you are carrying through the rain?"),
     Utterance("B", "It is. Somebody left it at my door this morning."),
     Utterance("A", "Can you make it go again?"),
@@ -20,7 +20,7 @@ FIRST = Example(
     0,
     _PERSONA,
     _PARTNER,
-    _SAID[:1],
+    _SAMPLE[:1],
     ("Yes, an old one. I repair them.",),
     "Yes, and I hope it stays dry until I am home.",
 )
@@ -29,7 +29,7 @@ SECOND = Example(
     1,
     _PERSONA,
     _PARTNER,
-    _SAID,
+    _SAMPLE,
     ("I think so, it only wants a new spring.",),
     "Sure, clocks are my trade.",
 )

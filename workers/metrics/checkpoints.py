@@ -13,7 +13,7 @@ from workers.metrics.with_model import missing_model
 NOT_A_NUMBER = Undefined("the model's output is not a finite number")
 SYSTEMS_AT_ONCE = 16
 
-Asked = TypeVar("Asked", bound=Hashable)
+ModelInput = TypeVar("ModelInput", bound=Hashable)
 Found = TypeVar("Found")
 
 
@@ -31,8 +31,8 @@ def why_no_checkpoint(metric: str, options: Mapping[str, OptionValue]) -> str:
 
 
 def each_once(
-    inputs: Sequence[Asked],
-    answer: Callable[[list[Asked], Progress | None], list[Found]],
+    inputs: Sequence[ModelInput],
+    answer: Callable[[list[ModelInput], Progress | None], list[Found]],
     progress: Progress | None,
     examples: int,
 ) -> list[Found]:

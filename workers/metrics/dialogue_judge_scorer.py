@@ -23,7 +23,7 @@ from workers.metrics.judge_options import Judge
 from workers.metrics.judge_samples import Reading, Samples
 from workers.metrics.judge_scorer import (
     PROMPT_DIGITS,
-    Asked,
+    JudgeCalls,
     Signed,
     Texts,
     by_example,
@@ -64,7 +64,7 @@ class DialogueJudgeScorer:
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
         """The calls of the first step; then, for the second, one for each of a dialogue's samples
         with made-up scores: they are as many and as long as those to come. Asks nothing."""
-        yield from Asked(self.turn_judge).calls(examples)
+        yield from JudgeCalls(self.turn_judge).calls(examples)
         samples = Samples(self.judge)
         for dialogue in whole_dialogues(examples):
             low, high = self.turn_judge.prompt.scale
@@ -120,7 +120,7 @@ class _Waiting:
 
 class _TwoStepJudge:
     def __init__(self, turn_judge: Judge, judge: Judge, dialogues: Sequence[Dialogue]) -> None:
-        self.turns = Asked(turn_judge)
+        self.turns = JudgeCalls(turn_judge)
         self.judge = judge
         self.samples = Samples(judge)
         self.dialogues = list(dialogues)

@@ -52,7 +52,7 @@ class Texts:
 
 
 class JudgeScorer:
-    """A ``TurnScorer``. Raises what a ``Desk`` raises: ``BudgetSpent``, ``EndpointFailed``,
+    """A ``TurnScorer``. Raises what a ``JudgeClient`` raises: ``BudgetSpent``, ``EndpointFailed``,
     ``Stopped``."""
 
     def __init__(self, judge: Judge) -> None:
@@ -75,10 +75,10 @@ class JudgeScorer:
 
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
         """The calls that scoring begins with, in their order, each once. Asks nothing."""
-        return Asked(self.judge).calls(examples)
+        return JudgeCalls(self.judge).calls(examples)
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        inputs = Asked(self.judge)
+        inputs = JudgeCalls(self.judge)
         with judge_client.at_hand().open(self.judge.model, self._payer) as at:
             inputs.samples.learner = at.learner
             # Now, too: a run shows who judges
@@ -112,7 +112,7 @@ class JudgeScorer:
         return [one.score for one in readings]
 
 
-class Asked:
+class JudgeCalls:
     """What was asked about single responses, and what came of it."""
 
     def __init__(self, judge: Judge) -> None:

@@ -14,7 +14,7 @@ from workers.metrics.base import Account, Example, Progress, Read, Score
 from workers.metrics.checkpoints import each_once, number
 from workers.metrics.readability import read_of_responses, sum_of
 from workers.metrics.with_model import account_of
-from workers.training.density_model import Asked, DensityModel, Reading, density_model
+from workers.training.density_model import DensityModel, ModelInput, Reading, density_model
 from workers.training.density_score import DialogueForm, dialogue_score, turn_scores
 
 EMPTY_RESPONSE = Undefined("the response is empty")
@@ -141,7 +141,7 @@ class DialogueReadings(Readings):
         return scores
 
 
-def asked_of(example: Example) -> Asked | Undefined:
+def asked_of(example: Example) -> ModelInput | Undefined:
     context = tuple(text for utterance in example.context if (text := utterance.text.strip()))
     response = example.response.strip()
     if not response:

@@ -23,7 +23,7 @@ READINGS_CACHED = 20_000
 """Pairs whose reading is remembered: density, density_euclidean and density_classifier ask for the
 same ones."""
 
-Asked = tuple[tuple[str, ...], str]
+ModelInput = tuple[tuple[str, ...], str]
 """The context's utterances, oldest first, and the response."""
 
 
@@ -45,7 +45,7 @@ class DensityModel:
     selection: Selection
     fit: GaussianFit
     turns: int
-    _known: dict[Asked, Reading] = field(default_factory=dict)
+    _known: dict[ModelInput, Reading] = field(default_factory=dict)
 
     @property
     def device_label(self) -> str:
@@ -70,7 +70,7 @@ class DensityModel:
         return self.selection.inputs.tokens.read_ids(texts)
 
     def read(
-        self, inputs: Sequence[Asked], progress: Callable[[int], None] | None = None
+        self, inputs: Sequence[ModelInput], progress: Callable[[int], None] | None = None
     ) -> list[Reading]:
         """One each, in order. ``progress`` counts those that are new to the model."""
         shown = [(context[-self.turns :], response) for context, response in inputs]
@@ -85,7 +85,10 @@ class DensityModel:
         return [found[pair] for pair in shown]
 
     def _readings(
-        self, pairs: Sequence[Asked], scores: NDArray[np.float64], features: NDArray[np.float32]
+        self,
+        pairs: Sequence[ModelInput],
+        scores: NDArray[np.float64],
+        features: NDArray[np.float32],
     ) -> list[Reading]:
         squared = self.fit.squared_mahalanobis(features).tolist()
         straight = self.fit.squared_euclidean(features).tolist()

@@ -45,7 +45,7 @@ class TooShort(ChatRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentMessage:
     """A stored message and the answer that is now waited for: none after the last utterance that a
     chat may have."""
 
@@ -60,7 +60,7 @@ def conversation_of(assignment: Assignment) -> Conversation:
     return Conversation.objects.get_or_create(assignment=assignment)[0]
 
 
-def say(conversation: Conversation, text: str, key: str) -> Said:
+def say(conversation: Conversation, text: str, key: str) -> SentMessage:
     """Store what the rater says, and that the system must answer. The same ``key`` again changes
     nothing.
 
@@ -72,7 +72,7 @@ def say(conversation: Conversation, text: str, key: str) -> Said:
         chat = _locked(conversation)
         before = chat.messages.filter(key=key).first() if key else None
         if before is not None:
-            return Said(
+            return SentMessage(
                 before, chat.messages.filter(number=before.number + 1).first(), is_new=False
             )
         _check_assigned(chat)
@@ -82,7 +82,7 @@ def say(conversation: Conversation, text: str, key: str) -> Said:
         return _exchange(chat, 0 if last is None else last.number + 1, text, key)
 
 
-def _exchange(chat: Conversation, number: int, text: str, key: str) -> Said:
+def _exchange(chat: Conversation, number: int, text: str, key: str) -> SentMessage:
     most = chat.assignment.item.campaign.utterances
     if number >= most:
         raise ChatOver(_("This chat has its full length. Please rate it now."))
@@ -95,7 +95,7 @@ def _exchange(chat: Conversation, number: int, text: str, key: str) -> Said:
             conversation=chat, number=number + 1, speaker="B", state=State.PENDING
         )
         Message.objects.notify_on_commit(answer.pk)
-    return Said(message, answer, is_new=True)
+    return SentMessage(message, answer, is_new=True)
 
 
 def spoken_text(text: str) -> str:

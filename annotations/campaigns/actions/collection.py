@@ -50,7 +50,7 @@ class ChatClosed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentMessage:
     line: Line
     room: Room
     is_new: bool
@@ -174,7 +174,7 @@ def partner_is_away(chat: Room, participation: Participation, now: datetime) -> 
     return seen is None or now - seen > timedelta(seconds=settings.RATING_LEASE_SECONDS)
 
 
-def say(participation: Participation, public_id: str, text: str, key: str) -> Said:
+def say(participation: Participation, public_id: str, text: str, key: str) -> SentMessage:
     """Store the next line. Idempotent by key. Raises ``NotYourChat``, ``ChatClosed``,
     ``OutOfTurn``."""
     with transaction.atomic():
@@ -182,7 +182,7 @@ def say(participation: Participation, public_id: str, text: str, key: str) -> Sa
         role = role_in(chat, participation)
         known = chat.lines.filter(key=key).first()
         if known is not None and known.speaker == role:
-            return Said(known, chat, is_new=False)
+            return SentMessage(known, chat, is_new=False)
         if chat.state != Room.State.TALKING:
             raise ChatClosed(chat.state)
         number = chat.lines.count()
@@ -194,7 +194,7 @@ def say(participation: Participation, public_id: str, text: str, key: str) -> Sa
         if number + 1 >= participation.campaign.utterances:
             chat.state, chat.finished_at = Room.State.FINISHED, now
             chat.save(update_fields=["state", "finished_at"])
-    return Said(line, chat, is_new=True)
+    return SentMessage(line, chat, is_new=True)
 
 
 def speaker_of(number: int) -> str:

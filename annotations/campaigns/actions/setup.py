@@ -65,7 +65,7 @@ NOTED = (
 """What the audit log keeps of a changed campaign."""
 
 __all__ = [
-    "Asked",
+    "CampaignParams",
     "CannotDelete",
     "NotReady",
     "SlugTaken",
@@ -95,7 +95,7 @@ class CannotDelete(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CampaignParams:
     """All that the form asks, checked by it. ``slug`` may be empty: it is then made from the
     name."""
 
@@ -123,7 +123,7 @@ class Asked:
     simulated: bool = False
 
 
-def create(params: Asked, by: Any = None) -> Campaign:
+def create(params: CampaignParams, by: Any = None) -> Campaign:
     """A draft. Raises ``SlugTaken`` where a slug was asked for that another campaign has."""
     with _one_slug_each(), transaction.atomic():
         campaign = Campaign(
@@ -154,7 +154,7 @@ def _one_slug_each() -> Iterator[None]:
         raise SlugTaken from None
 
 
-def edit(campaign: Campaign, params: Asked, by: Any = None) -> Campaign:
+def edit(campaign: Campaign, params: CampaignParams, by: Any = None) -> Campaign:
     """Change a draft wholly; of a campaign that was opened its name, dates and groups: what is
     asked stays.
 
@@ -180,7 +180,7 @@ def edit(campaign: Campaign, params: Asked, by: Any = None) -> Campaign:
     return stored
 
 
-def _edit_draft(stored: Campaign, params: Asked) -> None:
+def _edit_draft(stored: Campaign, params: CampaignParams) -> None:
     if params.slug and params.slug != stored.slug:
         stored.slug = _free_slug(params)
     if params.seed is not None:
@@ -192,7 +192,7 @@ def _edit_draft(stored: Campaign, params: Asked) -> None:
     _write(stored, params)
 
 
-def _write(campaign: Campaign, params: Asked) -> None:
+def _write(campaign: Campaign, params: CampaignParams) -> None:
     if any(
         system.version_id != (params.version.pk if params.version else None)
         for system in params.systems
@@ -224,7 +224,7 @@ def _write(campaign: Campaign, params: Asked) -> None:
     campaign.groups.set(params.groups)
 
 
-def _free_slug(params: Asked) -> str:
+def _free_slug(params: CampaignParams) -> str:
     if params.slug:
         if params.slug in RESERVED_SLUGS or _taken_slugs().filter(slug=params.slug).exists():
             raise SlugTaken(params.slug)

@@ -59,7 +59,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class WorkQueue:
     """The rater's items in hand in the order of work. Where there is none, ``why_empty`` says so in
     a word."""
 

@@ -20,13 +20,13 @@ from annotations.campaigns.actions.qualification import settle, settle_if_all_do
 from annotations.campaigns.actions.rating import rate, store
 from annotations.campaigns.actions.terms import (
     CannotJoin,
-    Desk,
     ItemTaken,
     Judgement,
     NotHanded,
     RatingsClosed,
     Stored,
     WhyEmpty,
+    WorkQueue,
 )
 from annotations.campaigns.models import Assignment, Item, Participation, Slot
 from annotations.campaigns.plan.draw import RECENT_ITEMS
@@ -34,12 +34,12 @@ from annotations.campaigns.plan.draw import RECENT_ITEMS
 __all__ = [
     "HELD_AT_ONCE",
     "CannotJoin",
-    "Desk",
     "ItemTaken",
     "Judgement",
     "NotHanded",
     "RatingsClosed",
     "Stored",
+    "WorkQueue",
     "fill_queue",
     "give_back",
     "give_back_everything",
@@ -59,7 +59,7 @@ State = Assignment.State
 Qualification = Participation.Qualification
 
 
-def fill_queue(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
+def fill_queue(participation: Participation, want: int = HELD_AT_ONCE) -> WorkQueue:
     """Renew what is in hand and claim more up to ``want`` items: training first, then regular and
     attention items.
 
@@ -77,7 +77,7 @@ def fill_queue(participation: Participation, want: int = HELD_AT_ONCE) -> Desk:
 
 def rate_and_refill(
     participation: Participation, public_id: str, judgement: Judgement, want: int = HELD_AT_ONCE
-) -> tuple[Stored, Desk]:
+) -> tuple[Stored, WorkQueue]:
     """``rate`` and then ``fill_queue``, under one lock and with one commit: what a rater waits for
     after each item.
 
@@ -104,7 +104,7 @@ def rate_and_refill(
     return stored, work_queue
 
 
-def _filled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
+def _filled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> WorkQueue:
     """``latest``: what the rater holds and was given last; what is claimed is added. The rater's
     row is saved."""
     leases.return_expired(besides=rater, now=now)
@@ -114,9 +114,11 @@ def _filled(rater: Participation, latest: list[Assignment], want: int, now: date
     return work_queue
 
 
-def _refilled(rater: Participation, latest: list[Assignment], want: int, now: datetime) -> Desk:
+def _refilled(
+    rater: Participation, latest: list[Assignment], want: int, now: datetime
+) -> WorkQueue:
     if not rater.takes_part:
-        return Desk((), "excluded")
+        return WorkQueue((), "excluded")
     if latest:
         rater.offered = max(rater.offered, latest[-1].position + 1)
     held = [assignment for assignment in latest if assignment.state == State.LEASED]
@@ -125,7 +127,7 @@ def _refilled(rater: Participation, latest: list[Assignment], want: int, now: da
     else:
         _keep(held, now)
         why = _claim_up_to(want, rater, held, latest, now)
-    return Desk(tuple(held), "" if held else why)
+    return WorkQueue(tuple(held), "" if held else why)
 
 
 def _without_expired(held: list[Assignment], now: datetime) -> list[Assignment]:

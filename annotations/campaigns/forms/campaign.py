@@ -12,7 +12,7 @@ from django.core.validators import validate_slug
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.campaigns.actions.setup import RESERVED_SLUGS, Asked
+from annotations.campaigns.actions.setup import RESERVED_SLUGS, CampaignParams
 from annotations.campaigns.forms.campaign_values import (
     FIELDS_OF_KIND,
     LABELS,
@@ -298,11 +298,11 @@ class CampaignForm(AllocationFields):
 
     # --- what comes of it ---
 
-    def asked(self) -> Asked:
+    def asked(self) -> CampaignParams:
         """Of a valid form. What the kind does not ask has its default."""
         cleaned = self.cleaned_data
         if self.fixed and self.campaign is not None:
-            return Asked(
+            return CampaignParams(
                 name=cleaned["name"],
                 kind=self.campaign.kind,
                 groups=list(cleaned["groups"]),
@@ -332,7 +332,7 @@ class CampaignForm(AllocationFields):
             given["raters_per_item"] = cleaned["raters_per_item"]
         if "utterances" in cleaned:
             given["utterances"] = cleaned["utterances"]
-        return Asked(**given)
+        return CampaignParams(**given)
 
     def question(self) -> Question | None:
         """What the form, as it stands, would ask: for the dry run. None where a field that decides

@@ -77,7 +77,7 @@ class AllocationFields(forms.Form):
         return cleaned
 
     def spread(self) -> dict[str, Any]:
-        """Of a valid form, as ``Asked`` takes it."""
+        """Of a valid form, as ``CampaignParams`` takes it."""
         cleaned = self.cleaned_data
         if "allocation" not in cleaned:
             return {}

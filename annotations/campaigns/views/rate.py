@@ -21,11 +21,11 @@ from annotations.campaigns.access import raters_page, wants_json
 from annotations.campaigns.actions import work_queue as desk_actions
 from annotations.campaigns.actions.chat import conversation_of
 from annotations.campaigns.actions.work_queue import (
-    Desk,
     ItemTaken,
     NotHanded,
     RatingsClosed,
     Stored,
+    WorkQueue,
 )
 from annotations.campaigns.forms.rating import RatingForm, SkipForm, has_axes
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
@@ -98,7 +98,7 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
     return _work_page(request, participation, current, work_queue, text, Typed())
 
 
-def _fill_queue(participation: Participation) -> Desk:
+def _fill_queue(participation: Participation) -> WorkQueue:
     return desk_actions.fill_queue(participation, _held_at_once(participation.campaign))
 
 
@@ -116,7 +116,7 @@ def _work_page(
     request: HttpRequest,
     participation: Participation,
     current: Assignment,
-    work_queue: Desk,
+    work_queue: WorkQueue,
     text: Guidelines | None,
     typed: Typed,
     errors: Sequence[str] = (),
@@ -155,7 +155,9 @@ def _edits_axes(campaign: Campaign, typed: Typed) -> bool:
     return typed.score is not None and has_axes(campaign, typed.score)
 
 
-def _end_page(request: HttpRequest, participation: Participation, work_queue: Desk) -> HttpResponse:
+def _end_page(
+    request: HttpRequest, participation: Participation, work_queue: WorkQueue
+) -> HttpResponse:
     context = {
         "section": "rate",
         "campaign": participation.campaign,
@@ -258,7 +260,7 @@ def _not_taken(request: HttpRequest, participation: Participation, reason: str) 
 
 
 def _what_comes(
-    request: HttpRequest, participation: Participation, work_queue: Desk
+    request: HttpRequest, participation: Participation, work_queue: WorkQueue
 ) -> dict[str, Any]:
     """The items in hand, with the page of each that the browser has not got; and where to go when
     there are none."""

@@ -14,7 +14,7 @@ from annotations.models import System
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import GeneratedResponse, LogLine, Round, Submission
 from leaderboard.challenges.prompts.budget import cost_of
-from leaderboard.challenges.prompts.prompt_calls import Said
+from leaderboard.challenges.prompts.prompt_calls import TurnResponse
 from leaderboard.challenges.queries import prompting
 from workers import charges
 from workers.language_models.usage import Usage
@@ -23,7 +23,7 @@ GENERATING = Submission.State.GENERATING
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedResponse:
     """Which turn was answered, by which model, and which turns of its dialogue are left empty when
     a limit ended it."""
 
@@ -32,7 +32,7 @@ class Kept:
     rest: Sequence[int] = ()
 
 
-def store_response(claim: Claim, saved: Kept, said: Said, line: str = "") -> bool:
+def store_response(claim: Claim, saved: SavedResponse, said: TurnResponse, line: str = "") -> bool:
     """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted
     with each call.
 

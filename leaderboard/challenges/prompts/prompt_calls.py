@@ -29,7 +29,7 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnResponse:
     """What came of one turn. ``ended`` names the limit that ended the dialogue here; then ``text``
     is empty."""
 
@@ -76,22 +76,22 @@ class Questioner:
 
     def turn(
         self, dialogue: str, number: int, place: Place, used: Usage
-    ) -> Generator[Question, Completion, Said]:
+    ) -> Generator[Question, Completion, TurnResponse]:
         """The answer at one turn: yields each call that is to be made and is sent its completion,
         or thrown the error that came instead. ``used``: by the dialogue's turns before. Raises
         ``AskFailed``."""
         if full := used_up(used, self.limits):
-            return Said("", Usage(), full)
+            return TurnResponse("", Usage(), full)
         usage, answer = Usage(), ""
         for call, template in enumerate(self._templates(), start=1):
             capacity = longest_answer(self.prompt.settings.max_tokens, used + usage, self.limits)
             if call > 1 and (full := used_up(used + usage, self.limits)):
-                return Said("", usage, full)
+                return TurnResponse("", usage, full)
             requested = messages_for(template, place, plain_text(answer) if call > 1 else None)
             if too_long := too_long_to_ask(
                 sum(len(one.text) for one in requested), used + usage, self.limits
             ):
-                return Said("", usage, too_long)
+                return TurnResponse("", usage, too_long)
             try:
                 completion = yield Question(
                     requested, capacity, self.seed(dialogue, number, call), self._settings()
@@ -102,16 +102,16 @@ class Questioner:
                 # failure, a prompt could be run for nothing: made so that its last call is refused,
                 # its attempt would be given back every time.
                 if why := why_not_taken(problem):
-                    return Said("", usage, why)
+                    return TurnResponse("", usage, why)
                 words = storable_error(
                     problem, self.model.endpoint, "\n".join(message.text for message in requested)
                 )
                 raise AskFailed(reason_of(problem), words) from None
             usage = usage + _usage_of(completion)
             if over := exceeded(used + usage, self.limits):
-                return Said("", usage, over, self._reported(completion))
+                return TurnResponse("", usage, over, self._reported(completion))
             answer = self._without_key(completion.text)
-        return Said(response_of(answer), usage, "", self._reported(completion))
+        return TurnResponse(response_of(answer), usage, "", self._reported(completion))
 
     def seed(self, dialogue: str, number: int, call: int) -> int:
         """Another for every prompt, dialogue, turn and call, and always the same for the same."""

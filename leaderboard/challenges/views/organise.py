@@ -109,7 +109,7 @@ def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
     return _settings_page(request, challenge, ChallengeForm(challenge=challenge), form)
 
 
-SAID = {
+FLASH_MESSAGES = {
     "open": gettext_lazy("The challenge is open. Everybody sees it and can make a team."),
     "close": gettext_lazy(
         "The challenge is closed. Nothing more is taken in; boards and results stay."
@@ -131,7 +131,7 @@ def challenge_state(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, SAID[to])
+        messages.success(request, FLASH_MESSAGES[to])
     return redirect("challenge-settings", slug)
 
 
