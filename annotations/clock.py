@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-_ASKED_EVERY_SECONDS = 30.0
+_READ_EVERY_SECONDS = 30.0
 _asked: tuple[datetime, float] | None = None
 """What the database's clock said, and this process's monotonic one at that moment."""
 
@@ -23,7 +23,7 @@ def now() -> datetime:
     if connection.vendor != "postgresql":
         return timezone.now()
     known = _asked
-    if known is None or time.monotonic() - known[1] > _ASKED_EVERY_SECONDS:
+    if known is None or time.monotonic() - known[1] > _READ_EVERY_SECONDS:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT clock_timestamp()")

@@ -53,7 +53,7 @@ REFUSED_SECONDS, REFUSED_BYTES = 30, 64_000_000
 """What a refused client goes on sending is read and forgotten, so that it hears why: many send all
 before they listen."""
 CLOSING_SECONDS, CLOSING_BYTES = 2, 65_536
-KEPT_IN_MEMORY, KEPT_BYTES = 131_072, 1_000_000_000
+IN_MEMORY, MEMORY_BYTES = 131_072, 1_000_000_000
 """Of one answer that its client does not take, more of which goes to a file; and of all answers.
 Where these would be more, the largest makes way."""
 READ_AT_ONCE, SENT_AT_ONCE, PIECE = 262_144, 1_048_576, 65_536
@@ -84,10 +84,10 @@ class Outgoing(socket.socket):
                 data = data[sent:]
         if not data:
             return
-        if self.stored + len(data) > KEPT_BYTES:
+        if self.stored + len(data) > MEMORY_BYTES:
             raise ConnectionResetError(errno.ECONNRESET, "the client does not take its answer")
         if not self._parts or not isinstance(self._parts[-1][0], tempfile.SpooledTemporaryFile):
-            file = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY, dir=_folder())  # noqa: SIM115
+            file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=_folder())  # noqa: SIM115
             self._parts.append([file, 0, 0])
         part = self._parts[-1]
         part[0].seek(part[2])
@@ -331,7 +331,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
                 self._drop(conn)
         answers = sorted(self.waiting, key=lambda conn: conn.sock.stored)
         kept = sum(conn.sock.stored for conn in answers)
-        while kept > KEPT_BYTES:
+        while kept > MEMORY_BYTES:
             largest = answers.pop()
             kept -= largest.sock.stored
             self._drop(largest)

@@ -18,6 +18,6 @@ class WorkersConfig(AppConfig):
                 feature_folder=settings.HOME / "features" if settings.FEATURE_CACHE_BYTES else None,
                 feature_bytes=settings.FEATURE_CACHE_BYTES,
                 trained_folder=settings.HOME / "trained",
-                models_elsewhere=remote.OnStorage() if remote.are_shared() else None,
+                remote_models=remote.OnStorage() if remote.are_shared() else None,
             )
         )

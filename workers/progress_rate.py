@@ -55,7 +55,7 @@ def runs_under_way(
     return found
 
 
-def said_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
+def text_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
     """What people who wait read: how much is done, how fast, what is left, and with what it is
     computed."""
     groups = list(under_way)

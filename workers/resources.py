@@ -46,7 +46,7 @@ class Resources:
     """Most space they may take there."""
     trained_folder: Path | None = None
     """Where trained models are, each in a folder of its name; None: nowhere."""
-    models_elsewhere: RemoteModels | None = None
+    remote_models: RemoteModels | None = None
     """Those of other machines; None: there are none to be had."""
 
     @property

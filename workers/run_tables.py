@@ -104,7 +104,7 @@ def run_progress(version: CorpusVersion) -> Progress:
         tuple(
             ConfigurationProgress(
                 **row,
-                pace=pace.said_of(
+                pace=pace.text_of(
                     under_way.get(row["configuration"], ()), row["waiting"], row["running"]
                 ),
             )

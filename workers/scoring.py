@@ -249,7 +249,7 @@ def _result(
     of_turns = "turn" in configuration.levels
     stored = [None if isinstance(score, Undefined) else score for score in by_position]
     level = "turn" if of_turns else "dialogue"
-    if not defined and any(map(_was_asked, account.traces.values())):
+    if not defined and any(map(_was_requested, account.traces.values())):
         raise NoScore(_what_was_answered([undefined[str(place)] for place in scored], account))
     if not of_turns:
         _check_length(configuration, task, stored)
@@ -271,8 +271,8 @@ def _result(
     )
 
 
-def _was_asked(trace: dict[str, Any]) -> bool:
-    return bool(trace["request"]) or any(map(_was_asked, trace.get("turns", ())))
+def _was_requested(trace: dict[str, Any]) -> bool:
+    return bool(trace["request"]) or any(map(_was_requested, trace.get("turns", ())))
 
 
 def _what_was_answered(reasons: Sequence[str], account: Account) -> str:

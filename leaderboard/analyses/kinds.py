@@ -28,7 +28,7 @@ def of_the_version(version: CorpusVersion, **_parameters: Any) -> str:
     return str(version.revision)
 
 
-def as_asked(_version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
+def as_requested(_version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
@@ -38,7 +38,7 @@ class Kind:
     whenever its numbers or its shape change, by a change anywhere in the code that it comes from:
     what an older version made is computed anew. (tests/leaderboard/test_kind_versions.py holds an
     answer of each kind.) ``stamp(version, **parameters)`` names the state of the data that it is
-    made from: an answer with another stamp is out of date. ``kept_up``: for how long after a look
+    made from: an answer with another stamp is out of date. ``refreshed_for``: for how long after a look
     workers make it anew by themselves when its data change. ``for_files``: the key of the document
     that only files and the API need; pages read the answer without it (``look.whole`` with it).
     ``of_pairs``: there are as many answers as pairs of systems or metrics, thousands of them, so
@@ -53,10 +53,10 @@ class Kind:
     version: int
     compute: Compute
     stamp: Callable[..., str] = of_the_version
-    kept_up: timedelta = REFRESHED_FOR
+    refreshed_for: timedelta = REFRESHED_FOR
     for_files: str = ""
     of_pairs: bool = False
-    resolved: Callable[[CorpusVersion, dict[str, Any]], dict[str, Any]] = as_asked
+    resolved: Callable[[CorpusVersion, dict[str, Any]], dict[str, Any]] = as_requested
 
 
 _known: dict[str, Kind] = {}

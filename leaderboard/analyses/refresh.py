@@ -65,7 +65,7 @@ def _versions_with_runs() -> set[int]:
 def _may_wait(row: Analysis, runs_go_on: bool, now: datetime) -> bool:
     kind = all_kinds().get(row.kind)
     unseen = now - row.asked_at
-    if kind is None or unseen > kind.kept_up:
+    if kind is None or unseen > kind.refreshed_for:
         return True
     if row.computed_at is None and row.finished_at is None:
         return True  # it was dropped, and nobody has looked since

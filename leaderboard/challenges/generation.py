@@ -138,7 +138,7 @@ class _Run:
     endpoint: Endpoint
     task_begun_at: float
     asking_since: float = 0.0
-    has_asked: bool = False
+    has_requests: bool = False
     said_at_first: int = 0
     said: int = 0
     total: int = 0
@@ -170,7 +170,7 @@ class _Run:
             """Every attempt is charged before it is sent."""
             if not generating.reserve(self.claim, question.most):
                 raise LeaseLost
-            dialogue.question, self.has_asked = question, True
+            dialogue.question, self.has_requests = question, True
             under_way[threads.submit(_complete, question, questioner.model, pause)] = dialogue
 
         def go_on(dialogue: _Dialogue, came: Completion | Exception | None) -> None:
@@ -285,7 +285,7 @@ class _Run:
         seconds on a busy machine, and would else be missing at the end, for the turns in flight.
         One turn is begun however late it is.
         """
-        if not self.stops and self.has_asked:
+        if not self.stops and self.has_requests:
             now = time.monotonic()
             ends_soon = now - self.task_begun_at > settings.TASK_SECONDS * SHARE_OF_TASK
             long_enough = now - self.asking_since > LEAST_SECONDS and self.said > self.said_at_first

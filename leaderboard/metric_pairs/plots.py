@@ -21,7 +21,7 @@ from leaderboard.stored_figures import document_of, packed
 @registered(
     "metric-pair-scatter",
     version=3,
-    kept_up=PAIRS_REFRESHED_FOR,
+    refreshed_for=PAIRS_REFRESHED_FOR,
     for_files="points",
     of_pairs=True,
     resolved=with_choice,

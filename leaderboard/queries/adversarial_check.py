@@ -41,7 +41,7 @@ ProgressCallback = Callable[[Configuration, int, int], None]
 """Hears of which metric how many texts of how many are scored."""
 
 
-def why_not_asked(configuration: Configuration) -> str:
+def skip_reason(configuration: Configuration) -> str:
     """Why the check is none for this metric, or cannot be made here; "" where it can."""
     metric = configuration.metric
     if "turn" not in metric.levels:
@@ -64,10 +64,10 @@ def adversarial_check(
     is an estimate as JSON, the share of pairs whose true answer scores higher, with an interval
     over dialogues.
 
-    Raises ``MetricUnavailableError`` for a metric that is not asked (``why_not_asked``).
+    Raises ``MetricUnavailableError`` for a metric that is not asked (``skip_reason``).
     """
     for configuration in configurations:
-        if reason := why_not_asked(configuration):
+        if reason := skip_reason(configuration):
             raise MetricUnavailableError(f"{configuration.text} is not asked: {reason}")
     pairs = pairs_of(dialogues)
     retained = _drawn(len(pairs), most, seed)

@@ -36,7 +36,7 @@ TOP = 8
 
 
 @registered(
-    "metric-pair", version=5, kept_up=PAIRS_REFRESHED_FOR, of_pairs=True, resolved=with_choice
+    "metric-pair", version=5, refreshed_for=PAIRS_REFRESHED_FOR, of_pairs=True, resolved=with_choice
 )
 def metric_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None

@@ -37,7 +37,7 @@ DIGITS = 6
 digits."""
 
 
-@registered("system-pair", version=3, kept_up=PAIRS_REFRESHED_FOR, of_pairs=True)
+@registered("system-pair", version=3, refreshed_for=PAIRS_REFRESHED_FOR, of_pairs=True)
 def system_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, level: str = ""
 ) -> dict[str, Any]:

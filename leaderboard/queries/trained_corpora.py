@@ -16,7 +16,7 @@ from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.system_choice import ALL
 from workers import queries as run_queries
-from workers.metrics.cmn_options import told_error
+from workers.metrics.cmn_options import error_in_remark
 from workers.metrics.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
 
@@ -162,7 +162,7 @@ def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | 
     scores: list[float] = []
     for remarks, of_turns in runs.values_list("remarks", "turn_scores"):
         errors += [
-            error for remark in remarks.values() if (error := told_error(remark)) is not None
+            error for remark in remarks.values() if (error := error_in_remark(remark)) is not None
         ]
         scores += [score for score in of_turns if score is not None]
     if not errors or len(scores) < 2:

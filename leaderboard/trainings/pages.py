@@ -42,7 +42,7 @@ def trainings(request: HttpRequest) -> HttpResponse:
             return redirect("training", training.name)
         except actions.Refused as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
-    rows = [(one, queries.data_text(one), said_of(one)) for one in queries.trainings()]
+    rows = [(one, queries.data_text(one), text_of(one)) for one in queries.trainings()]
     context = {"section": "trainings", "rows": rows, "form": form}
     return render(
         request, "leaderboard/trainings.html", context, status=422 if form.errors else 200
@@ -59,7 +59,7 @@ def training(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "trainings",
         "training": found,
         "data": queries.data_text(found),
-        "said": said_of(found),
+        "said": text_of(found),
         "figures": figures,
         **_may(found),
         **_came(found, request.user),
@@ -150,7 +150,7 @@ def training_or_404(slug: str) -> Training:
     return found
 
 
-def said_of(found: Training) -> str:
+def text_of(found: Training) -> str:
     """How far it is, in a line."""
     now: dict[str, Any] = found.progress
     if found.state == Training.State.DONE:

@@ -56,7 +56,7 @@ def open_round(version: Any = None, challenge: Challenge | None = None, **fields
     return Round.objects.create(challenge=challenge, version=version or small_version(), **given)
 
 
-def as_asked(round: Round) -> RoundParams:
+def as_requested(round: Round) -> RoundParams:
     """What a round asks now: for changing one thing of it."""
     return RoundParams(**{one.name: getattr(round, one.name) for one in fields_of(RoundParams)})
 

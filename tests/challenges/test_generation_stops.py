@@ -384,9 +384,9 @@ def test_four_dialogues_are_asked_at_the_same_time_and_turns_of_one_in_order() -
     with prompt_endpoint(together) as stub:
         submission = taken_in(hand_in(prompt_round(stub, small_version(dialogues=4, turns=2))))
     assert submission.state == "scoring"
-    asked_of: dict[str, list[int]] = {}
+    inputs_of: dict[str, list[int]] = {}
     for asked in stub.asked:
-        asked_of.setdefault(asked["messages"][0]["content"], []).append(
+        inputs_of.setdefault(asked["messages"][0]["content"], []).append(
             asked["messages"][1]["content"].count("A: ")
         )
-    assert list(asked_of.values()) == [[1, 2]] * 4
+    assert list(inputs_of.values()) == [[1, 2]] * 4

@@ -19,7 +19,7 @@ from leaderboard.challenges.actions.rounds import edit_round
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user
-from tests.challenges.sets import as_asked, open_round, scored, submit, team_with_member
+from tests.challenges.sets import as_requested, open_round, scored, submit, team_with_member
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -237,7 +237,7 @@ def test_no_metric_becomes_private_while_systems_are_published(
     round: Round, done: Submission
 ) -> None:
     """Scored anew by it, their pages would show its scores turn by turn before the unveiling."""
-    params = replace(as_asked(round), private_metrics=["rouge_l"])
+    params = replace(as_requested(round), private_metrics=["rouge_l"])
     judging.publish_systems(round)
     with pytest.raises(Refused, match="Take the systems back first") as refusal:
         edit_round(round, params)
@@ -252,7 +252,7 @@ def test_after_the_unveiling_nothing_is_private(done: Submission, round: Round) 
     judging.publish_systems(round)
     round = Round.objects.get(pk=round.pk)
     assert edit_round(
-        round, replace(as_asked(round), private_metrics=["rouge_l"])
+        round, replace(as_requested(round), private_metrics=["rouge_l"])
     ).private_metrics == ["rouge_l"]
 
 

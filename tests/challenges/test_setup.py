@@ -22,7 +22,7 @@ from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import (
-    as_asked,
+    as_requested,
     open_challenge,
     open_round,
     small_version,
@@ -256,7 +256,7 @@ def test_the_corpus_s_baselines_are_scored_by_what_the_round_asks_for() -> None:
         (baseline.pk, "rouge_l"),
         (baseline.pk, "word_f1"),
     ]
-    rounds.edit_round(round, replace(as_asked(round), metrics=["word_f1", "rouge_1"]))
+    rounds.edit_round(round, replace(as_requested(round), metrics=["word_f1", "rouge_1"]))
     assert wanted.filter(system=baseline, configuration="rouge_1").count() == 1
 
 
@@ -268,7 +268,7 @@ def test_baselines_that_are_not_shown_yet_name_no_private_metric() -> None:
     params = asked(version, private_metrics=["rouge_l"], shows_corpus_baselines=False)
     round = rounds.create_round(open_challenge(), params)
     assert not MetricRun.objects.filter(configuration="rouge_l").exists()
-    rounds.edit_round(round, replace(as_asked(round), shows_corpus_baselines=True))
+    rounds.edit_round(round, replace(as_requested(round), shows_corpus_baselines=True))
     assert MetricRun.objects.filter(configuration="rouge_l").count() == 1
 
 
@@ -321,7 +321,7 @@ def test_before_the_first_submission_all_of_a_round_may_change() -> None:
     changed = rounds.edit_round(
         round,
         replace(
-            as_asked(round),
+            as_requested(round),
             version=other,
             references="hidden",
             public_share=0.5,
@@ -355,7 +355,7 @@ def test_what_submissions_were_made_for_stays(name: str, value: Any) -> None:
     round = open_round()
     handed_in(round)
     with pytest.raises(Refused) as refusal:
-        rounds.edit_round(round, replace(as_asked(round), **{name: value or small_version()}))
+        rounds.edit_round(round, replace(as_requested(round), **{name: value or small_version()}))
     assert refusal.value.field == name
     assert not AuditEntry.objects.filter(action="round.changed").exists()
 
@@ -364,7 +364,7 @@ def test_what_submissions_were_not_made_for_may_change() -> None:
     round = open_round(references="hidden")
     handed_in(round)
     params = replace(
-        as_asked(round),
+        as_requested(round),
         references="public",
         metrics=["word_f1", "rouge_l"],
         private_metrics=["bleu_4"],
@@ -386,10 +386,12 @@ def test_what_was_unveiled_is_not_veiled_again() -> None:
     handed_in(round)
     for params in (None, past + timedelta(days=2)):
         with pytest.raises(Refused, match="cannot be veiled again"):
-            rounds.edit_round(round, replace(as_asked(round), unveil_at=params))
+            rounds.edit_round(round, replace(as_requested(round), unveil_at=params))
     rounds.edit_round(
         round,
-        replace(as_asked(round), unveil_at=past.replace(second=0, microsecond=0), daily_limit=9),
+        replace(
+            as_requested(round), unveil_at=past.replace(second=0, microsecond=0), daily_limit=9
+        ),
     )
 
 
@@ -402,7 +404,7 @@ def test_a_metric_that_became_impossible_here_does_not_lock_the_form(
         "why_not_offered",
         lambda one, _version: "gone" if one.metric.name == "bleu_4" else "",
     )
-    assert rounds.edit_round(round, replace(as_asked(round), daily_limit=2)).metrics == [
+    assert rounds.edit_round(round, replace(as_requested(round), daily_limit=2)).metrics == [
         "word_f1",
         "bleu_4",
     ]
@@ -432,7 +434,7 @@ def test_prices_that_are_the_same_are_no_change() -> None:
 
     round = open_round(input_price=Decimal("0.5"))
     round.refresh_from_db()
-    rounds.edit_round(round, replace(as_asked(round), input_price=Decimal("0.5")))
+    rounds.edit_round(round, replace(as_requested(round), input_price=Decimal("0.5")))
     assert not AuditEntry.objects.exists()
 
 
@@ -454,7 +456,7 @@ def test_a_submission_and_a_change_of_the_corpus_never_both_happen() -> None:
         team, user = team_with_member(round.challenge)
         at_once(
             partial(submit, round, team, user),
-            partial(rounds.edit_round, round, replace(as_asked(round), version=other)),
+            partial(rounds.edit_round, round, replace(as_requested(round), version=other)),
         )
         submission = Submission.objects.get(round=round)
         assert submission.version_id == submission.round.version_id

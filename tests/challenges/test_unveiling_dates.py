@@ -17,7 +17,7 @@ from leaderboard.challenges.models import Round
 from tests.campaigns.sets import made_user
 from tests.challenges.organising import page_of, round_form, said
 from tests.challenges.sets import (
-    as_asked,
+    as_requested,
     open_challenge,
     open_round,
     small_version,
@@ -137,7 +137,7 @@ def test_a_round_that_no_form_has_seen_is_unveiled_at_its_end_or_later(
     closes: int | None, unveils: int, words: str
 ) -> None:
     params = {"slug": "", "closes_at": days(closes), "unveil_at": days(unveils)}
-    asked = replace(as_asked(open_round(public_share=0.5)), **params)
+    asked = replace(as_requested(open_round(public_share=0.5)), **params)
     with pytest.raises(Refused, match=words) as refusal:
         rounds.create_round(Round.objects.get().challenge, asked)
     assert refusal.value.field == "unveil_at"
@@ -148,7 +148,7 @@ def test_a_date_may_stay_that_the_round_has_now_not_one_that_it_had_when_the_for
     None
 ):
     opened = open_round(public_share=0.5, closes_at=days(3), unveil_at=days(2))
-    asked = replace(as_asked(opened), daily_limit=9)
+    asked = replace(as_requested(opened), daily_limit=9)
     Round.objects.update(unveil_at=days(4))  # by somebody else meanwhile
     with pytest.raises(Refused, match=STILL_OPEN):
         rounds.edit_round(opened, asked)
@@ -158,10 +158,10 @@ def test_a_date_may_stay_that_the_round_has_now_not_one_that_it_had_when_the_for
 def test_no_change_sets_a_date_that_has_passed() -> None:
     opened = open_round(public_share=0.5, unveil_at=days(4))
     with pytest.raises(Refused, match=PASSED):
-        rounds.edit_round(opened, replace(as_asked(opened), unveil_at=days(-1)))
+        rounds.edit_round(opened, replace(as_requested(opened), unveil_at=days(-1)))
     assert Round.objects.get().unveil_at == days(4)
 
 
 def test_who_unveiled_early_may_go_on_changing_the_round() -> None:
     round = judging.unveil(open_round(public_share=0.5, closes_at=days(3), unveil_at=days(3)))
-    assert rounds.edit_round(round, replace(as_asked(round), daily_limit=9)).daily_limit == 9
+    assert rounds.edit_round(round, replace(as_requested(round), daily_limit=9)).daily_limit == 9

@@ -17,7 +17,7 @@ from annotations.importers.registry import importers
 from annotations.models import AuditEntry, Corpus
 from leaderboard.figures.training_curve import training_curve
 from leaderboard.trainings.figures import figures_of
-from leaderboard.trainings.pages import said_of
+from leaderboard.trainings.pages import text_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
 from workers.trainings import queries
@@ -140,7 +140,7 @@ def test_a_finished_run_names_its_metrics_its_figures_and_its_overlap(client: Cl
         "best": best,
     }
     training = row(**ended, curves=POINTS, overlap=found, validations=[best, best])
-    assert said_of(training) == "R@1 0.625 · MRR 0.750"
+    assert text_of(training) == "R@1 0.625 · MRR 0.750"
     page = client.get(reverse("training", args=["daily"])).content.decode()
     for said in (
         "density[trained=daily]",

@@ -52,11 +52,11 @@ def test_those_that_wait_are_taken_to_be_as_long_as_those_at_work(version: Corpu
 def test_before_the_first_response_a_metric_with_a_model_is_loading_it() -> None:
     groups = [progress_rate.UnderWay("bertscore_f1", 0, 300, 4.0)]
     assert (
-        progress_rate.said_of(groups, 0, 1)
+        progress_rate.text_of(groups, 0, 1)
         == "the model loads, or its first batch is under way · 0 of 300 responses"
     )
     assert (
-        progress_rate.said_of([progress_rate.UnderWay("word_f1", 0, 300, 4.0)], 0, 1)
+        progress_rate.text_of([progress_rate.UnderWay("word_f1", 0, 300, 4.0)], 0, 1)
         == "begun · 0 of 300 responses"
     )
 

@@ -170,7 +170,7 @@ class _Taken:
         known = _latest(manner)
         tokens = sum(one.input_tokens for one in known)
         ratio = sum(one.characters for one in known) / tokens if tokens else CHARACTERS_A_TOKEN
-        similar = [one for one in known if one.is_alike]
+        similar = [one for one in known if one.is_similar]
         dialect = _dialect_of(manner.model)
         reasoning = _reasoning(similar or known, ratio, dialect)
         if similar:
@@ -218,7 +218,7 @@ def _seconds(model: str, calls: int, tokens: int, latencies: Sequence[float]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A stored answer of the model. ``is_alike``: asked in the same manner, so that it is as long
+    """A stored answer of the model. ``is_similar``: asked in the same manner, so that it is as long
     and takes as long."""
 
     characters: int
@@ -227,7 +227,7 @@ class _Known:
     said: int
     """Characters of its text, which holds no reasoning."""
     seconds: float
-    is_alike: bool
+    is_similar: bool
 
 
 def _latest(manner: ChatRequest) -> list[_Known]:
@@ -245,8 +245,8 @@ def _latest(manner: ChatRequest) -> list[_Known]:
     for body, prompt, answered, tokens, seconds in rows:
         document = json.loads(body)
         characters = sum(len(text) for _, text in document["messages"])
-        is_alike = _manner(document["parameters"]) == parameters
-        found.append(_Known(characters, prompt, answered, tokens, seconds, is_alike))
+        is_similar = _manner(document["parameters"]) == parameters
+        found.append(_Known(characters, prompt, answered, tokens, seconds, is_similar))
     return found
 
 

@@ -287,5 +287,5 @@ def _line(
         failures=tuple(
             Failure(error, number) for error, number in facts.failures.get(name, {}).items()
         ),
-        pace=pace.said_of(facts.under_way.get(name, ()), waiting, running),
+        pace=pace.text_of(facts.under_way.get(name, ()), waiting, running),
     )

@@ -60,7 +60,7 @@ def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 @require_safe
 def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
-    requested = _configuration_asked(request)
+    requested = _configuration(request)
     lines = judge_lines(version, budgets=is_organiser(request.user))
     chosen = _judge_named(requested)
     if requested and chosen is None and requested not in [one.configuration for one in lines]:
@@ -73,7 +73,7 @@ def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
 def judge_progress(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of a judge's card that asks for itself while it is at work."""
     version = version_or_404(request, slug)
-    requested = _configuration_asked(request)
+    requested = _configuration(request)
     found = (
         judge_lines(version, only=requested, budgets=is_organiser(request.user))
         if requested
@@ -316,7 +316,7 @@ def _run_of(line: JudgeProgress, version: CorpusVersion) -> JudgeRun:
     return line.run or judge_run_of(version.pk, line.configuration)
 
 
-def _configuration_asked(request: HttpRequest) -> str:
+def _configuration(request: HttpRequest) -> str:
     return _text(request.GET.get("metric", ""))
 
 

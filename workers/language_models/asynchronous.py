@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.importers.texts import storable
-from workers.language_models.client import Endpoint, count_of, kept_name
+from workers.language_models.client import Endpoint, count_of, stored_name
 
 LONGEST_TEXT = 100_000
 """Characters of an answer that are kept."""
@@ -128,8 +128,8 @@ def reply_of(content: bytes) -> Reply:
     text, chances = storable(said)[:LONGEST_TEXT], _chances_of(choice.get("logprobs"))
     return Reply(
         text=text,
-        finish_reason=kept_name(choice.get("finish_reason"))[:40],
-        reported_model=kept_name(read.get("model")),
+        finish_reason=stored_name(choice.get("finish_reason"))[:40],
+        reported_model=stored_name(read.get("model")),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         chances=_of_the_text(chances, text) if chances and has_reasoned else chances,

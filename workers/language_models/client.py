@@ -128,7 +128,7 @@ class LanguageModel:
             text=_text_of(reply),
             input_tokens=count_of(getattr(usage, "prompt_tokens", None)),
             output_tokens=count_of(getattr(usage, "completion_tokens", None)),
-            reported_model=kept_name(getattr(reply, "model", None)),
+            reported_model=stored_name(getattr(reply, "model", None)),
         )
 
     def close(self) -> None:
@@ -155,6 +155,6 @@ def count_of(value: object) -> int | None:
     )
 
 
-def kept_name(value: object) -> str:
+def stored_name(value: object) -> str:
     """ "" for what is no name; cut, and without what no database keeps."""
     return _NO_TEXT.sub("", value)[:200] if isinstance(value, str) else ""

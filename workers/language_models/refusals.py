@@ -16,7 +16,7 @@ REMOVED = "[key removed]"
 SHORTEST_KEY = 4
 """Anything shorter is no secret, and taking it out would take words apart."""
 MAX_TEXT_LENGTH = 500
-NOT_KEPT = "(its words repeat what it was asked, and are not kept)"
+NOT_STORED = "(its words repeat what it was asked, and are not kept)"
 TELLING = 16
 """Characters in a row that an error shares with what was asked: then it repeats it."""
 
@@ -52,7 +52,7 @@ def storable_error(problem: Exception, endpoint: Endpoint, inputs: str) -> str:
     """The endpoint's own words about ``inputs``, as far as they may be kept: without
     its key, cut, and nothing of what it was asked."""
     words = without_key(words_of(problem), endpoint)[:MAX_TEXT_LENGTH]
-    return NOT_KEPT if repeats(words, inputs) else words
+    return NOT_STORED if repeats(words, inputs) else words
 
 
 def _bare(text: str) -> str:

@@ -36,7 +36,7 @@ MONTE_CARLO_ERROR = "Monte-Carlo error"
 _ERROR = re.compile(rf"{MONTE_CARLO_ERROR} (\d+\.\d+)")
 
 
-def told_error(remark: str) -> float | None:
+def error_in_remark(remark: str) -> float | None:
     """The standard error of the drawing that a score's remark tells; None where it tells none."""
     found = _ERROR.search(remark)
     return None if found is None else float(found[1])

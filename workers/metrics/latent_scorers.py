@@ -11,7 +11,7 @@ from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.checkpoints import each_once, number
 from workers.metrics.cmn_options import MONTE_CARLO_ERROR
 from workers.metrics.readability import read_of_pairs, read_of_responses
-from workers.metrics.selection_scorers import asked_of
+from workers.metrics.selection_scorers import inputs_of
 from workers.metrics.with_model import account_of
 from workers.training.latent_model import latent_model
 from workers.training.latent_scorer import Judged, LatentScoring
@@ -86,7 +86,7 @@ class FollowScores:
         """One an example, in order; ``Undefined`` without a response or a context."""
         model, remarks = latent_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks)
-        inputs = [asked_of(example) for example in examples]
+        inputs = [inputs_of(example) for example in examples]
         pairs = [one for one in inputs if not isinstance(one, Undefined)]
         found = iter(
             each_once(pairs, lambda distinct, _: model.follows(distinct), progress, len(examples))
@@ -113,7 +113,7 @@ def _told(score: CmnScore) -> str:
 
 
 def _judged(example: Example) -> list[Judged] | Undefined:
-    pair = asked_of(example)
+    pair = inputs_of(example)
     if isinstance(pair, Undefined):
         return pair
     references = list(dict.fromkeys(one.strip() for one in example.references if one.strip()))

@@ -64,7 +64,7 @@ class Readings:
         knows no token of one. What was cut is remarked."""
         model, remarks = density_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks, self.facts(model))
-        inputs = [asked_of(example) for example in examples]
+        inputs = [inputs_of(example) for example in examples]
         whole = [index for index, one in enumerate(inputs) if not isinstance(one, Undefined)]
         pairs = [one for one in inputs if not isinstance(one, Undefined)]
         found: list[Reading | Undefined] = [
@@ -141,7 +141,7 @@ class DialogueReadings(Readings):
         return scores
 
 
-def asked_of(example: Example) -> ModelInput | Undefined:
+def inputs_of(example: Example) -> ModelInput | Undefined:
     context = tuple(text for utterance in example.context if (text := utterance.text.strip()))
     response = example.response.strip()
     if not response:

@@ -14,7 +14,7 @@ from workers.training.trained import TrainedModel, model_in, models_in
 
 def models_here(recipe: str = "") -> list[TrainedModel]:
     """By name: those on this machine, and those that it can fetch."""
-    parent, remote = resources.at_hand().trained_folder, resources.at_hand().models_elsewhere
+    parent, remote = resources.at_hand().trained_folder, resources.at_hand().remote_models
     own = [] if parent is None else models_in(parent, recipe)
     others = (
         []
@@ -29,7 +29,7 @@ def models_here(recipe: str = "") -> list[TrainedModel]:
 def model_named(name: str, recipe: str) -> TrainedModel:
     """Raises ``ModelError`` where there is none of this name, or it was trained by another
     recipe."""
-    parent, remote = resources.at_hand().trained_folder, resources.at_hand().models_elsewhere
+    parent, remote = resources.at_hand().trained_folder, resources.at_hand().remote_models
     found = None if parent is None else model_in(parent, name)
     if remote is not None and _is_another(other := remote.model(name), found):
         found = other
@@ -69,7 +69,7 @@ def why_no_model(metric: str, name: str, recipe: str) -> str:
 def files_of(model: TrainedModel) -> ModelFiles:
     """As accounts name it: ``daily@1a2b3c4d5e6f``; fetched where it is not on this machine. Raises
     ``ModelError``, and ``OSError`` where it cannot be fetched now."""
-    if (remote := resources.at_hand().models_elsewhere) is not None:
+    if (remote := resources.at_hand().remote_models) is not None:
         remote.fetch(model)
     return ModelFiles(model.name, model.folder, "", model.revision)
 

@@ -106,11 +106,11 @@ class TrainingForm(forms.Form):
         self.fields["corpus"].choices = choices  # type: ignore[attr-defined]
 
     @property
-    def asked_first(self) -> list[forms.BoundField]:
+    def first_requested(self) -> list[forms.BoundField]:
         return [self[name] for name in _FIRST]
 
     @property
-    def asked_besides(self) -> list[forms.BoundField]:
+    def also_requested(self) -> list[forms.BoundField]:
         """What can be left as it is."""
         return [self[name] for name in self.fields if name not in _FIRST]
 
@@ -118,7 +118,7 @@ class TrainingForm(forms.Form):
     def has_more(self) -> bool:
         """Whether something is filled in, or wrong, among these."""
         return any(
-            field.errors or (self.is_bound and field.value()) for field in self.asked_besides
+            field.errors or (self.is_bound and field.value()) for field in self.also_requested
         )
 
     def clean_encoder(self) -> str:

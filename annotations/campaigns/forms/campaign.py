@@ -397,7 +397,7 @@ class CampaignForm(AllocationFields):
         return "" if mark is None else f"{mark * 100:g}"
 
     @property
-    def spread_is_told(self) -> bool:
+    def allocation_is_shown(self) -> bool:
         """Whether somebody has chosen anything there: then that part of the form stands open."""
         chosen = (
             (self["allocation"].value(), self["target"].value())

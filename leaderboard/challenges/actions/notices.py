@@ -62,7 +62,7 @@ def tell(submission: Submission) -> int:
     with transaction.atomic():
         Notice.objects.bulk_create(notices, ignore_conflicts=True)
         written = [notice.public_id for notice in notices]
-        transaction.on_commit(lambda: _send_hints_for(written))
+        transaction.on_commit(lambda: _notify_workers_of(written))
     return len(notices)
 
 
@@ -80,7 +80,7 @@ def _notice(**fields: Any) -> Notice:
     return Notice(public_id=public_id(), due_at=clock.now(), **fields)
 
 
-def _send_hints_for(public_ids: list[str]) -> None:
+def _notify_workers_of(public_ids: list[str]) -> None:
     notices = Notice.objects.filter(public_id__in=public_ids)
     notices.notify(notices.values_list("pk", flat=True))
 

@@ -13,7 +13,7 @@ from annotations.records import Utterance
 from tests.workers.training.latent_talk import load_scorer
 from tests.workers.training.made import make_model, trained_in
 from workers.metrics.base import Example, Score
-from workers.metrics.cmn_options import told_error
+from workers.metrics.cmn_options import error_in_remark
 from workers.metrics.configuration import parse
 from workers.training.latent_scorer import Judged, LatentScoring
 from workers.training.mutual_information import Estimation
@@ -91,8 +91,8 @@ def test_every_score_is_remarked_with_its_monte_carlo_error_and_its_parts(home: 
         f"I(x, r) = {one.with_reference.value:.3f}, g = {one.follows:.3f}"
     )
     assert set(scorer.account().remarks) == {0, 1}
-    assert told_error(scorer.account().remarks[0]) == pytest.approx(one.error, abs=0.0005)
-    assert told_error("the pair was cut") is None
+    assert error_in_remark(scorer.account().remarks[0]) == pytest.approx(one.error, abs=0.0005)
+    assert error_in_remark("the pair was cut") is None
 
 
 def test_more_samples_have_a_smaller_error(home: Path) -> None:

@@ -53,7 +53,7 @@ def use_machine(
         home.mkdir(exist_ok=True)
         shared = remote.OnStorage()
         resources.use(
-            replace(before, trained_folder=home / "trained", models_elsewhere=shared, device="cpu")
+            replace(before, trained_folder=home / "trained", remote_models=shared, device="cpu")
         )
         return home
 
