@@ -64,7 +64,7 @@ class Side:
 class Pair:
     """One item as the page shows it."""
 
-    texts: ItemText
+    said: ItemText
     address: str
     sides: tuple[Side, Side]
 

@@ -127,5 +127,6 @@ def without(answer: Any, place: str) -> str:
     text = body.decode() + answer.headers.get("Location", "")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
     for part in sorted(filter(None, place.split("/")), key=len, reverse=True):
-        text = text.replace(part, "")
+        # whole, and no figure of a version: a key may be 3, and the site 0.3.0
+        text = re.sub(rf"(?<!\w)(?<!\d\.){re.escape(part)}(?!\w)(?!\.\d)", "", text)
     return text
