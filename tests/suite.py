@@ -1,8 +1,8 @@
 """``python -m tests.suite``: a step of ``make test``.
 
 Where ``CI`` is set, as services that test what is pushed set it, every test there is: on
-PostgreSQL and Redis, which is what sites run on in earnest, and on SQLite again what SQLite could
-do otherwise (the marker ``sqlite``). On a workstation what one waits for while one works: on
+PostgreSQL and Redis, which is what sites run on in earnest, but for browsers, whose sites are
+folders with SQLite; and on SQLite again what SQLite could do otherwise (the marker ``sqlite``). On a workstation what one waits for while one works: on
 SQLite, without the slow ones. What that leaves out is said at the end.
 
 Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers,
@@ -55,7 +55,6 @@ ON_SQLITE = (
     *FOLDER_BROKER,
     *(f"tests/faults/test_{name}.py" for name in _FAULTS_OF_ONE_WRITER),
     "tests/annotations/test_audit.py",
-    "tests/browser/test_walk.py",
     "tests/dialeval_site/test_settings.py",
     "tests/upgrades/test_upgrades.py",
 )
@@ -86,12 +85,13 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
-SITES = ("tests/browser", "tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
+FAULTS = ("tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
 WHOLE = (
     (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),),
     (
-        Stage("sites on PostgreSQL", ("tests.services", *_pytest(WAITING, *SITES))),
-        Stage("SQLite", _pytest(WAITING, "-m", "sqlite")),
+        Stage("browsers", _pytest(WAITING, "tests/browser")),
+        Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),
+        Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser")),
     ),
 )
 """What is in one lane runs one after the other."""

@@ -192,11 +192,12 @@ def collected_by(stage: Stage) -> set[str]:
 
 @pytest.mark.slow
 def test_every_test_runs_in_a_stage_of_the_whole_suite() -> None:
-    """Two stages share all tests, but for the sites with the folder broker; SQLite has these."""
-    (in_process, *_), (sites, on_sqlite) = WHOLE
+    """Three stages share all tests, but for the sites with the folder broker; SQLite has these."""
+    (in_process, *_), (browsers, faults, on_sqlite) = WHOLE
     assert in_process.arguments == ("tests.services", *IN_PROCESS)
     assert set(paths_of(in_process)) == {"tests/browser", "tests/faults"}
-    assert set(paths_of(sites)) == {"tests/browser", "tests/faults", *FOLDER_BROKER}
+    assert paths_of(browsers) == ["tests/browser"]
+    assert set(paths_of(faults)) == {"tests/faults", *FOLDER_BROKER}
     again = collected_by(on_sqlite)
     assert collected(*FOLDER_BROKER) <= again
     files = {test.partition("::")[0] for test in again}
