@@ -1,9 +1,10 @@
 """``python -m tests.suite``: a step of ``make test``.
 
-Where ``CI`` is set, as services that test what is pushed set it, every test there is: on
-PostgreSQL and Redis, which is what sites run on in earnest, but for browsers, whose sites are
-folders with SQLite; and on SQLite again what SQLite could do otherwise (the marker ``sqlite``). On a workstation what one waits for while one works: on
-SQLite, without the slow ones. What that leaves out is said at the end.
+Where ``CI`` is set, as services that test what is pushed set it, every test there is: on PostgreSQL
+and Redis, which is what sites run on in earnest, but for browsers, whose sites are folders with
+SQLite; and on SQLite again what SQLite could do otherwise (the marker ``sqlite``). On a workstation
+what one waits for while one works: on SQLite, without the slow ones. What that leaves out is said
+at the end.
 
 Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers,
 and sites whose processes are killed, which wait more than they work. The former give way: nothing
