@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.models import (
@@ -14,6 +15,7 @@ from annotations.campaigns.models import (
     RatingRevision,
     Slot,
 )
+from tests.campaigns.sets import made_raters
 
 
 def items_of(campaign: Campaign, role: str = Item.Role.REGULAR) -> list[Item]:
@@ -92,3 +94,14 @@ def table(
         for item, score in zip(items, row, strict=True):
             if score is not None:
                 judge(raters[index], item, score)
+
+
+def rated_and_closed(campaign: Campaign, raters: int) -> Campaign:
+    """All of it rated by so many people, 2 by the first, 3 by the next; then closed."""
+    items = items_of(campaign)
+    for score, rater in enumerate(made_raters(campaign, raters), 2):
+        with transaction.atomic():
+            for item in items:
+                judge(rater, item, score)
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=timezone.now())
+    return Campaign.objects.get(pk=campaign.pk)

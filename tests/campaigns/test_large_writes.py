@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -31,7 +31,7 @@ from annotations.record_stream import records_of
 from annotations.roles import ORGANISER
 from dialeval_site.tasks import sweep
 from tests.at_once import at_once
-from tests.campaigns.judged import items_of, judge
+from tests.campaigns.judged import items_of, rated_and_closed
 from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version
 from workers.judges.trial_queries import rated_responses
 
@@ -70,13 +70,7 @@ def draft() -> Campaign:
 def rated() -> Campaign:
     """Closed, all of it rated by two people."""
     campaign = made_campaign(dialogues=DIALOGUES, turns=TURNS, k=RATERS, slug="large")
-    items = items_of(campaign)
-    for number, rater in enumerate(made_raters(campaign, RATERS), 2):
-        with transaction.atomic():
-            for item in items:
-                judge(rater, item, number)
-    Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=timezone.now())
-    return Campaign.objects.get(pk=campaign.pk)
+    return rated_and_closed(campaign, RATERS)
 
 
 def published() -> Campaign:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
@@ -25,8 +25,8 @@ from annotations.queries import counts_of
 from annotations.record_stream import records_of
 from dialeval_site.tasks import sweep
 from tests.campaigns import sets
-from tests.campaigns.judged import items_of, judge
-from tests.campaigns.sets import made_campaign, made_raters, made_version
+from tests.campaigns.judged import rated_and_closed
+from tests.campaigns.sets import made_campaign, made_version
 
 DIALOGUES, TURNS, RATERS = 4, 3, 2
 RATINGS = 2 * DIALOGUES * TURNS * RATERS
@@ -53,14 +53,9 @@ def prepare(step: str, count: int) -> None:
         campaign = made_campaign(version=version, k=RATERS, slug=slug, opened=not is_draft)
         if is_draft:
             continue
-        items = items_of(campaign)
-        for score, rater in enumerate(made_raters(campaign, RATERS), 2):
-            with transaction.atomic():
-                for item in items:
-                    judge(rater, item, score)
-        Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=timezone.now())
+        campaign = rated_and_closed(campaign, RATERS)
         if step in ("published again", "taken back"):
-            publishing.publish(Campaign.objects.get(pk=campaign.pk))
+            publishing.publish(campaign)
 
 
 @contextmanager
