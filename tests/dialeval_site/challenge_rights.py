@@ -127,6 +127,8 @@ def without(answer: Any, place: str) -> str:
     text = body.decode() + answer.headers.get("Location", "")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
     for part in sorted(filter(None, place.split("/")), key=len, reverse=True):
-        # whole, and no figure of a version: a key may be 3, and the site 0.3.0
-        text = re.sub(rf"(?<!\w)(?<!\d\.){re.escape(part)}(?!\w)(?!\.\d)", "", text)
+        if part.isdigit():  # whole, and no figure of a version: a key may be 3, and the site 0.3.0
+            text = re.sub(rf"(?<!\w)(?<!\d\.){part}(?!\w)(?!\.\d)", "", text)
+        else:
+            text = text.replace(part, "")
     return text
