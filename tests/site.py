@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.loaded import Forked, Loaded
 from tests.services import free_port
-from tests.shell import Shell
 
 PROJECT = Path(__file__).resolve().parent.parent
 ONE_AFTER_THE_OTHER = """
@@ -32,6 +32,8 @@ for command in {commands!r}:
 print(json.dumps(printed))
 """
 
+Process = subprocess.Popen[bytes] | Forked
+
 
 @dataclass
 class Site:
@@ -39,9 +41,10 @@ class Site:
 
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    processes: list[Process] = field(default_factory=list)
     interpreter: str = sys.executable
-    shell: Shell | None = None
+    loaded: dict[frozenset[tuple[str, str]], Loaded] = field(default_factory=dict)
+    """By settings."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -59,8 +62,20 @@ class Site:
         self, *arguments: str | Path, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
         """One ``manage.py`` command in a process of its own."""
-        finished = subprocess.run(
-            [self.interpreter, "manage.py", *map(str, arguments)],
+        finished = self._run("manage.py", *map(str, arguments))
+        if check and finished.returncode:
+            raise AssertionError(
+                f"{arguments} ended with "
+                f"{finished.returncode}:\n{finished.stdout}\n{finished.stderr}"
+            )
+        return finished
+
+    def _run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        if self.interpreter == sys.executable:
+            with suppress(EOFError):  # what is wrong with settings a process from nothing says
+                return self._loaded(self.environment).run(command)
+        return subprocess.run(
+            [self.interpreter, *command],
             cwd=PROJECT,
             env=self.environment,
             capture_output=True,
@@ -68,12 +83,12 @@ class Site:
             check=False,
             timeout=600,
         )
-        if check and finished.returncode:
-            raise AssertionError(
-                f"{arguments} ended with "
-                f"{finished.returncode}:\n{finished.stdout}\n{finished.stderr}"
-            )
-        return finished
+
+    def _loaded(self, environment: dict[str, str]) -> Loaded:
+        key = frozenset(environment.items())
+        if key not in self.loaded:
+            self.loaded[key] = Loaded(environment)
+        return self.loaded[key]
 
     def document(self, *arguments: str | Path) -> Any:
         """What a command with ``--format json`` prints: one JSON document and nothing else."""
@@ -96,34 +111,28 @@ class Site:
 
     def python(self, code: str) -> str:
         """Run code inside the site, as ``manage.py shell`` does, and return what it prints."""
-        loaded_with = self.interpreter, self.environment
-        if self.shell and self.shell.loaded_with != loaded_with:
-            self._end_shell()
-        if self.shell is None:
-            self.shell = Shell(*loaded_with)
-        return self.shell.python(code)
+        return self.manage("shell", "--verbosity", "0", "-c", code).stdout.strip()
 
-    def _end_shell(self) -> None:
-        if self.shell:
-            self.shell.end()
-        self.shell = None
-
-    def start(self, name: str, *command: str, **settings: str) -> subprocess.Popen[bytes]:
-        log = (self.home / f"{name}-{len(self.processes)}.log").open("wb")
-        process = subprocess.Popen(
-            [self.interpreter, *command],
-            cwd=PROJECT,
-            env={**self.environment, **settings},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_hear_ctrl_c,
-        )
-        log.close()
+    def start(self, name: str, *command: str, **settings: str) -> Process:
+        log = self.home / f"{name}-{len(self.processes)}.log"
+        environment = {**self.environment, **settings}
+        process: Process
+        if self.interpreter == sys.executable:
+            process = self._loaded(environment).start(command, log, log)
+        else:
+            with log.open("wb") as out:
+                process = subprocess.Popen(
+                    [self.interpreter, *command],
+                    cwd=PROJECT,
+                    env=environment,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
         self.processes.append(process)
         return process
 
-    def start_worker(self, concurrency: int = 1, **settings: str) -> subprocess.Popen[bytes]:
+    def start_worker(self, concurrency: int = 1, **settings: str) -> Process:
         options = [
             "--queues",
             "cpu,gpu,llm",
@@ -152,7 +161,9 @@ class Site:
         for process in self.processes:
             kill(process)
         self.processes.clear()
-        self._end_shell()
+        for one in self.loaded.values():
+            one.end()
+        self.loaded.clear()
 
     def logs(self) -> str:
         return "\n".join(
@@ -161,12 +172,7 @@ class Site:
         )
 
 
-def _hear_ctrl_c() -> None:
-    """A test suite in a shell's background is deaf to it, and so would be what it starts."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: Process) -> None:
     """SIGKILL to the process and all its children: nothing gets to say goodbye."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,210 @@
+"""The processes of a test's site: its code is loaded once for each set of settings, and each process
+of the site is a fork of what is loaded.
+
+So each is, as on a site, a process of its own that has run nothing else, without the seconds of a
+processor that loading takes: a test that starts a worker, a web server and three commands spent
+most of its time on that. That they start from nothing as well, as an operator starts them, is
+tested in ``tests/faults/test_run.py`` and ``tests/faults/test_deployment.py``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+SECONDS_BETWEEN_LOOKS = 0.02
+
+
+class Loaded:
+    """A process that has loaded a site's code with these settings, and forks when it is asked."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        # Tests tell a site's own processes by the home that they were started with
+        home = environment["DIALEVAL_HOME"]
+        others = {name: value for name, value in environment.items() if name != "DIALEVAL_HOME"}
+        self._one_at_a_time = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.loaded", home],
+            cwd=PROJECT,
+            env=others,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def start(self, command: Sequence[str], out: Path, error: Path) -> Forked:
+        """A process that does what ``python`` with these arguments does."""
+        return Forked(self, self.ask("start", [*command], str(out), str(error)))
+
+    def run(self, command: Sequence[str], seconds: float = 600) -> subprocess.CompletedProcess[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            out, error = Path(folder, "out"), Path(folder, "error")
+            process = self.start(command, out, error)
+            try:
+                status = process.wait(seconds)
+            finally:
+                process.kill()
+            return subprocess.CompletedProcess(
+                [*command], status, out.read_text(), error.read_text()
+            )
+
+    def ask(self, *question: Any) -> Any:
+        """One line of JSON asks, one line answers.
+
+        Raises:
+            EOFError: these settings cannot be loaded.
+        """
+        asked, answers = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert answers is not None
+        with self._one_at_a_time:
+            with suppress(BrokenPipeError):
+                asked.write(json.dumps(question).encode() + b"\n")
+                asked.flush()
+            answer = answers.readline()
+        if not answer:
+            raise EOFError
+        return json.loads(answer)
+
+    def end(self) -> None:
+        """What it started has been ended before."""
+        self._process.kill()
+        self._process.communicate()
+
+
+@dataclass
+class Forked:
+    """Of a process that another one started, what ``Popen`` says of one's own."""
+
+    parent: Loaded
+    pid: int
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            self.returncode = self.parent.ask("status", self.pid)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        begun = time.monotonic()
+        while (status := self.poll()) is None:
+            if timeout is not None and time.monotonic() - begun > timeout:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def main(home: str) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
+    os.environ["DIALEVAL_HOME"] = home
+    import django
+
+    django.setup()
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        verb, *question = json.loads(line)
+        if verb == "start":
+            _load_what_stays(question[0])
+        answer = _start(*question) if verb == "start" else _status(*question)
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+def _load_what_stays(command: list[str]) -> None:
+    """What web servers and workers load beyond a command, for this process and those that
+    follow."""
+    if command[:2] not in (["-m", "celery"], ["-m", "gunicorn"]):
+        return
+    import gunicorn.app.wsgiapp
+    import gunicorn.workers.gthread  # noqa: F401
+    from django.urls import get_resolver
+
+    _ = get_resolver().url_patterns  # a worker's checks read them, too
+    if command[1] == "celery":
+        import celery.apps.worker
+        import celery.bin.celery  # noqa: F401
+
+        from dialeval_site.celery import app
+        from workers.warming import warm_up
+
+        app.loader.import_default_modules()
+        warm_up({"cpu", "gpu"})  # as a worker before it forks
+
+
+def _start(command: list[str], out: str, error: str) -> int:
+    """Returns when the process leads a group of its own, and can be killed with what it starts."""
+    is_leader, leads = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(leads)
+        os.read(is_leader, 1)
+        os.close(is_leader)
+        return child
+    os.setsid()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for place, name in enumerate((out, error), start=1):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), place)
+    os.closerange(3, 256)  # and with them the pipe
+    # A test suite in a shell's background is deaf to it, and so would be what it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os._exit(_run(command))
+
+
+def _run(command: list[str]) -> int:
+    """As the interpreter does what its command line says, to the end."""
+    try:
+        if command[0] == "-m":
+            sys.argv = command[1:]
+            runpy.run_module(command[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = command
+            runpy.run_path(command[0], run_name="__main__")
+        status: object = 0
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    if status and not isinstance(status, int):
+        print(status, file=sys.stderr)
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return int(status or 0)  # type: ignore[call-overload,no-any-return]
+
+
+def _status(child: int) -> int | None:
+    """None: it runs."""
+    ended, status = os.waitpid(child, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
