@@ -33,6 +33,12 @@ def identical_dialogues(values: FloatArray, dialogues: int) -> bool:
     return dialogues < MIN_IDENTICAL and agree_to_the_digit(values)
 
 
+def why_no_spread(dialogues: int) -> str:
+    """Of dialogues that agree to the digit, where no two ends of a scale say how far others may
+    lie."""
+    return IDENTICAL_DIALOGUES if dialogues < MIN_IDENTICAL else NO_ENDS
+
+
 def agree_to_the_digit(values: FloatArray) -> bool:
     """Whether all of (n,) values are the same, up to the last digits; False of none."""
     return bool(len(values) and np.ptp(values) <= ROUNDING * np.abs(values).max())

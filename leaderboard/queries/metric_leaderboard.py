@@ -12,7 +12,7 @@ from leaderboard.queries.cost import costs
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 
 
-@registered("correlations", version=4, resolved=with_choice)
+@registered("correlations", version=5, resolved=with_choice)
 def metric_leaderboard(
     version: CorpusVersion, aspect: str, systems: str | None = None
 ) -> dict[str, Any]:

@@ -36,7 +36,7 @@ METHOD = (
 )
 
 
-@registered("prediction-powered", version=1)
+@registered("prediction-powered", version=2)
 def prediction_powered(
     version: CorpusVersion, aspect: str, metric: str, *, draws: int = DRAWS, seed: int = SEED
 ) -> dict[str, Any]:

@@ -32,7 +32,7 @@ MAX_STEPS = 11
 """Scores of more different values than this are not shown one by one."""
 
 
-@registered("rater-effects", version=2)
+@registered("rater-effects", version=3)
 def rater_effects(
     version: CorpusVersion,
     aspect: str,

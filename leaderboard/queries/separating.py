@@ -26,7 +26,7 @@ PAIRED, UNPAIRED = (
 )
 
 
-@registered("separating", version=2)
+@registered("separating", version=3)
 def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
     """Neighbours by mean human score, best first: ``pairs``: ``[{"better", "worse", "difference",
     "dialogues", "ratings", "dialogues_needed", "ratings_needed", "reason", "is_paired"}]``.

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
+from annotations.correlation.alike import agree_to_the_digit, why_no_spread
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray
 
@@ -90,8 +90,8 @@ def needed_to_separate(
     mean, variance = float(difference.mean()), float(difference.var(ddof=1))
     if abs(mean) < 1e-12:
         return Needed(mean, count, ratings, None, None, "the two systems have the same mean")
-    if identical_dialogues(difference, count):
-        return Needed(mean, count, ratings, None, None, IDENTICAL_DIALOGUES)
+    if agree_to_the_digit(difference):
+        return Needed(mean, count, ratings, None, None, why_no_spread(count))
     return _needed(mean, variance, count, rater_variance, ratings, power, level)
 
 
@@ -112,12 +112,12 @@ def _unpaired(
         return Needed(
             mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False
         )
-    if any(identical_dialogues(side, len(side)) for side in sides):
-        return Needed(mean, fewest, ratings, None, None, IDENTICAL_DIALOGUES, is_paired=False)
+    if alike := [len(side) for side in sides if agree_to_the_digit(side)]:
+        return Needed(
+            mean, fewest, ratings, None, None, why_no_spread(min(alike)), is_paired=False
+        )
     variances = [float(side.var(ddof=1)) for side in sides]
     total = sum(variances)
-    if not total:
-        return _needed(mean, 0.0, fewest, rater_variance, ratings, power, level)
     # So many dialogues of each would leave the variance that today's leave.
     today = total / sum(
         variance / len(side) for variance, side in zip(variances, sides, strict=True)

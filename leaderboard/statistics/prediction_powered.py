@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, MIN_IDENTICAL, ROUNDING
+from annotations.correlation.alike import ROUNDING, why_no_spread
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
@@ -148,9 +148,9 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
         degrees = _welch(
             (of_rated**2).sum(axis=-1), freedom, (of_unrated**2).sum(axis=-1), others - 1
         )
-        by_chance = (clusters < MIN_IDENTICAL) & (np.sqrt(variance) <= ROUNDING * np.abs(alone))
+        varies = np.sqrt(variance) > ROUNDING * np.abs(alone)
         width_alone = np.where(
-            (clusters > 1) & ~by_chance, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan
+            (clusters > 1) & varies, 2.0 * _t(level, clusters - 1) * np.sqrt(variance), np.nan
         )
         width = 2.0 * _t(level, degrees) * np.sqrt(tuned_variance)
         helps = usable & (width < width_alone)
@@ -229,7 +229,8 @@ def why_no_gain(part: RatedPart) -> str:
 
 def why_no_interval(part: RatedPart) -> str:
     """Of the ratings alone of one system, whose width is undefined."""
-    return ONE_DIALOGUE if int((part.rated > 0).sum()) < 2 else IDENTICAL_DIALOGUES
+    dialogues = int((part.rated > 0).sum())
+    return ONE_DIALOGUE if dialogues < 2 else why_no_spread(dialogues)
 
 
 def interval_around(mean: float, width: float, reason: str = "") -> Estimate:

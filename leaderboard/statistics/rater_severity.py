@@ -21,7 +21,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
+from annotations.correlation.alike import agree_to_the_digit, why_no_spread
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
 from leaderboard.statistics.placed_scores import FloatArray
@@ -198,8 +198,8 @@ def _with_interval(
     squares = (again - again.mean()) ** 2
     of_own, of_others = float(squares[own].sum()), float(np.delete(squares, own).sum())
     variance = _jackknifed(of_own, len(own)) + _jackknifed(of_others, len(again)) + leftover
-    if identical_dialogues(again[own], len(own)):
-        return Estimate(value=value, reason=IDENTICAL_DIALOGUES)
+    if agree_to_the_digit(again[own]):
+        return Estimate(value=value, reason=why_no_spread(len(own)))
     half = float(stdtrit(len(own) - 1, 0.975)) * float(np.sqrt(variance))
     return Estimate(value=value, ci=(value - half, value + half))
 

@@ -20,8 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
-from annotations.estimates import Estimate
+from annotations.correlation.alike import (
+    IDENTICAL_DIALOGUES,
+    agree_to_the_digit,
+    identical_dialogues,
+)
+from annotations.estimates import Estimate, Undefined
+from leaderboard.statistics.bounded import interval_of_identical
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 MOST_PAIRS = 2_000_000
@@ -179,6 +184,10 @@ def _estimate(of_group: FloatArray, dialogue: NDArray[np.int64] | None) -> Estim
     total = np.bincount(place, weights=of_group)
     if identical_dialogues(total / size, clusters):
         return Estimate(value=value, reason=IDENTICAL_DIALOGUES)
+    if agree_to_the_digit(total / size):
+        interval = interval_of_identical(value, clusters, (0.0, 1.0))
+        assert not isinstance(interval, Undefined)  # an accuracy lies between its ends
+        return Estimate(value=value, ci=interval)
     residual = total - value * size
     error = float(np.sqrt(clusters / (clusters - 1) * (residual**2).sum())) / size.sum()
     reach = float(stdtrit(clusters - 1, 0.975)) * error

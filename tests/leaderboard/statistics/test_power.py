@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES
+from annotations.correlation.alike import IDENTICAL_DIALOGUES, NO_ENDS
 from leaderboard.statistics.power import dialogues_for, needed_to_separate, power_of, ratings_for
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
@@ -80,5 +80,6 @@ def test_few_dialogues_that_differ_alike_may_do_so_by_chance():
     assert found.reason == IDENTICAL_DIALOGUES
 
 
-def test_ten_dialogues_that_differ_alike_are_certain():
-    assert needed_to_separate(np.arange(10.0) + 1, np.arange(10.0)).dialogues_needed == 2
+def test_ten_dialogues_that_differ_alike_show_no_spread_to_plan_by():
+    found = needed_to_separate(np.arange(10.0) + 1, np.arange(10.0))
+    assert (found.difference, found.dialogues_needed, found.reason) == (1.0, None, NO_ENDS)

@@ -245,7 +245,8 @@ def test_a_constant_metric_and_constant_ratings_are_no_error():
     same = powered_means(
         part_of_dialogues(np.where(np.isnan(human), human, 3.0), metric, dialogue, 36)
     )
-    assert (same.powered, same.width) == (3.0, 0.0)
+    assert same.powered == 3.0
+    assert np.isnan(same.width)
     assert np.isnan(same.gain)
 
 
@@ -262,12 +263,12 @@ def test_a_system_that_nobody_rated_or_that_is_rated_in_one_dialogue_has_no_inte
     assert interval_around(3.0, np.nan, why_no_interval(single)).ci is None
 
 
-@pytest.mark.parametrize(("dialogues", "width"), [(9, np.nan), (10, 0.0)])
-def test_a_system_rated_alike_in_a_few_dialogues_has_no_interval(dialogues, width):
+@pytest.mark.parametrize("dialogues", [9, 10])
+def test_a_system_rated_alike_in_all_dialogues_has_no_interval(dialogues):
     part = part_of_dialogues(
         [4.0] * dialogues, np.arange(dialogues), np.arange(dialogues), dialogues
     )
-    assert float(powered_means(part).width) == pytest.approx(width, nan_ok=True)
+    assert np.isnan(powered_means(part).width)
     assert "agree to the digit" in why_no_interval(part)
 
 
