@@ -43,6 +43,8 @@ class Site:
     settings: dict[str, str] = field(default_factory=dict)
     processes: list[Process] = field(default_factory=list)
     interpreter: str = sys.executable
+    from_nothing: bool = False
+    """Whether each process loads the code itself, as an operator's do."""
     loaded: dict[frozenset[tuple[str, str]], Loaded] = field(default_factory=dict)
     """By settings."""
 
@@ -71,7 +73,7 @@ class Site:
         return finished
 
     def _run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        if self.interpreter == sys.executable:
+        if not self.from_nothing:
             with suppress(EOFError):  # what is wrong with settings a process from nothing says
                 return self._loaded(self.environment).run(command)
         return subprocess.run(
@@ -117,7 +119,7 @@ class Site:
         log = self.home / f"{name}-{len(self.processes)}.log"
         environment = {**self.environment, **settings}
         process: Process
-        if self.interpreter == sys.executable:
+        if not self.from_nothing:
             process = self._loaded(environment).start(command, log, log)
         else:
             with log.open("wb") as out:

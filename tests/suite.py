@@ -28,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from tests.ci import is_ci
+from tests.faults.chance import IS_LONG
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 BUSY = min(8, CORES)
@@ -40,18 +41,19 @@ FOLDER_BROKER = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py
 """Whose sites have SQLite and the folder broker, wherever they run."""
 _FAULTS_OF_ONE_WRITER = (
     "imports",
-    "old_worker",
-    "workers",
-    "submissions",
-    "analyses",
     "backups",
-    "backups_into_older",
     "rating_crowd_http",
     "read_only",
     "clock",
     "full_database",
     "killed_writes",
+    *(
+        ("old_worker", "workers", "submissions", "analyses", "backups_into_older")
+        if IS_LONG
+        else ()
+    ),
 )
+"""The last ones meet in SQLite what they meet in PostgreSQL: they run twice where nobody waits."""
 ON_SQLITE = (
     *FOLDER_BROKER,
     *(f"tests/faults/test_{name}.py" for name in _FAULTS_OF_ONE_WRITER),

@@ -126,9 +126,9 @@ def without(answer: Any, place: str) -> str:
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content
     text = body.decode() + answer.headers.get("Location", "")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
-    for part in sorted(filter(None, place.split("/")), key=len, reverse=True):
-        if part.isdigit():  # whole, and no figure of a version: a key may be 3, and the site 0.3.0
-            text = re.sub(rf"(?<!\w)(?<!\d\.){part}(?!\w)(?!\.\d)", "", text)
-        else:
-            text = text.replace(part, "")
+    parts = [re.escape(part) for part in place.split("/") if part]
+    # a number whole, and no figure of a version: a key may be 3, and the site 0.3.0
+    words = [rf"\b(?<!\d\.){one}\b(?!\.\d)" if one.isdigit() else one for one in parts]
+    for word in sorted(words, key=len, reverse=True):
+        text = re.sub(word, "", text)
     return text

@@ -54,7 +54,7 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         (package / name).write_text(FILES[name], encoding="utf-8")
     interpreter = made_interpreter(folder / "venv")
     with made_site(folder) as site:
-        site.interpreter = interpreter
+        site.interpreter, site.from_nothing = interpreter, True
         site.manage("import_corpus", "jsonl", DEMO_CORPUS, "--slug", "demo")
         site.manage(
             "import_corpus",

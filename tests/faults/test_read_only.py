@@ -113,9 +113,10 @@ def served_read_only(site: Site) -> str:
         site.home.chmod(0o555)
         # Root may write to whatever it likes, unless this right is taken from it.
         site.interpreter, python = shutil.which("setpriv") or "setpriv", site.interpreter
+        site.from_nothing = True
         rights = ["--bounding-set", "-dac_override"] if os.geteuid() == 0 else ["--nnp"]
         site.start("web", *rights, "--", python, *serve)
-        site.interpreter = python
+        site.interpreter, site.from_nothing = python, False
     address = f"http://127.0.0.1:{port}"
     wait_until(lambda: answers(f"{address}/health/"), 60, "the web server answers")
     return address

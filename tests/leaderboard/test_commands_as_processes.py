@@ -22,6 +22,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     once is enough."""
     folder = tmp_path_factory.mktemp("site")
     with made_site(folder) as site:
+        site.from_nothing = True
         path = written(two_systems(), folder / "corpus.jsonl")
         site.manage("import_corpus", "jsonl", path, "--slug", "small")
         site.manage("score", "--corpus", "small", "--metrics", "word_f1,bleu_1", "--inline")
