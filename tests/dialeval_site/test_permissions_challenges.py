@@ -238,7 +238,7 @@ def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, params: str, ro
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "params", ["%00", "a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"]
+    "params", ["a%00b", "x" * 5000, "-1", "9" * 30, "%ED%A0%80", "%F0%9F%98%80"]
 )
 @pytest.mark.usefixtures("offered")
 def test_a_mangled_query_breaks_no_page(stage: Stage, params: str) -> None:

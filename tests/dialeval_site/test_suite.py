@@ -167,27 +167,17 @@ def test_every_path_of_a_stage_is_there() -> None:
     assert [path for path in (*paths, *ON_SQLITE) if not (PROJECT / path).exists()] == []
 
 
-def collected(*arguments: str, on_services: bool = False) -> set[str]:
-    """What pytest would run; for the services' stage nothing is asked of the services, so they need
-    not be there."""
+def collected(*arguments: str) -> set[str]:
+    """What pytest would run on SQLite."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }
-    services = {
-        "DIALEVAL_TEST_SERVICES": str(int(on_services)),
-        "CELERY_BROKER_URL": "redis://127.0.0.1:1/0",
-    }
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments, "-n", "0", "--collect-only", "-q"],
-        cwd=PROJECT, env={**inherited, **services, "DATABASE_URL": ""}, capture_output=True,
-        text=True, check=True,
+        cwd=PROJECT, env={**inherited, "DIALEVAL_TEST_SERVICES": "0", "DATABASE_URL": ""},
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
     return {line for line in finished.stdout.splitlines() if "::" in line}
-
-
-def collected_by(stage: Stage) -> set[str]:
-    arguments = stage.arguments[stage.arguments.index("pytest") + 1 :]
-    return collected(*arguments, on_services=stage.arguments[0] == "tests.services")
 
 
 @pytest.mark.slow
@@ -198,14 +188,15 @@ def test_every_test_runs_in_a_stage_of_the_whole_suite() -> None:
     assert set(paths_of(in_process)) == {"tests/browser", "tests/faults"}
     assert paths_of(browsers) == ["tests/browser"]
     assert set(paths_of(faults)) == {"tests/faults", *FOLDER_BROKER}
-    again = collected_by(on_sqlite)
-    assert collected(*FOLDER_BROKER) <= again
-    files = {test.partition("::")[0] for test in again}
-    assert {*ON_SQLITE} <= files
-    assert "tests/annotations/test_staging.py" in files  # commits
-    assert (
-        len([test for test in again if "gets_what_the_matrix_says" in test]) > 150
-    )  # every page once
+    assert on_sqlite.arguments[-4:] == ("-m", "sqlite", "--ignore", "tests/browser")
+    assert {*FOLDER_BROKER} <= {*ON_SQLITE}
+    commits = "tests/annotations/test_staging.py"
+    matrices = sorted(str(one) for one in PROJECT.glob("tests/dialeval_site/test_permissions*.py"))
+    again = collected(*ON_SQLITE, commits, *matrices, "-m", "sqlite")
+    assert collected(*ON_SQLITE) <= again
+    assert {*ON_SQLITE, commits} <= {test.partition("::")[0] for test in again}
+    every_page = [test for test in again if "gets_what_the_matrix_says" in test]
+    assert len(every_page) > 150
 
 
 def test_the_time_of_a_stage_is_its_own(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     once is enough."""
     folder = tmp_path_factory.mktemp("site")
     with made_site(folder) as site:
-        site.from_nothing = True
         path = written(two_systems(), folder / "corpus.jsonl")
         site.manage("import_corpus", "jsonl", path, "--slug", "small")
         site.manage("score", "--corpus", "small", "--metrics", "word_f1,bleu_1", "--inline")
@@ -45,6 +44,17 @@ def test_standard_output_holds_the_json_and_nothing_else(
     finished = shell.manage(*arguments, "--format", "json")
     json.loads(finished.stdout)
     assert len(finished.stderr.strip().splitlines()) >= 1  # what was done
+
+
+def test_a_command_that_loads_the_site_itself_prints_the_same(
+    shell: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an operator's does; those of the tests around it are forks of what is loaded."""
+    command = ("agreement", "--corpus", "small", "--format", "json")
+    forked = shell.manage(*command)
+    monkeypatch.setattr(shell, "from_nothing", True)
+    by_itself = shell.manage(*command)
+    assert (by_itself.stdout, by_itself.stderr) == (forked.stdout, forked.stderr)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +179,8 @@ print(runs.count())
 
 def test_two_first_commands_at_once_make_one_database(tmp_path: Path) -> None:
     path = written(two_systems(), tmp_path / "corpus.jsonl")
-    site = Site(tmp_path / "home", {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
+    settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
+    site = Site(tmp_path / "home", settings, from_nothing=True)
     with ThreadPoolExecutor(3) as pool:
         said = list(
             pool.map(

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from leaderboard.published import fbd as published
+from tests.faults.chance import IS_LONG
 from tests.leaderboard.test_reference_numbers import CHOSEN_SYSTEMS, COEFFICIENTS, one_row
 from tests.site import Site
 
@@ -215,6 +216,7 @@ def test_usr_cosines_of_sentences(
         )
 
 
+@pytest.mark.skipif(not IS_LONG, reason="minutes of a language model: with DIALEVAL_LONG=1")
 def test_usr_pmi(site: Site, golden: Path) -> None:
     """The reference was computed in bfloat16; what float32 gives is known more closely."""
     scored = site.start("pmi", "manage.py", "score", "--corpus", "usr", "--metrics", PMI)
