@@ -73,11 +73,6 @@ LONGEST = (
 neither waits for what the other makes."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """The order is that of the items: xdist's own has the files of one long test at the end."""
-    config.option.loadscopereorder = False
-
-
 def pytest_collection_modifyitems(items: list[Any]) -> None:
     here = [item for item in items if "tests/browser/" in item.path.as_posix()]
     for item in here:
