@@ -113,9 +113,7 @@ def _unpaired(
             mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False
         )
     if alike := [len(side) for side in sides if agree_to_the_digit(side)]:
-        return Needed(
-            mean, fewest, ratings, None, None, why_no_spread(min(alike)), is_paired=False
-        )
+        return Needed(mean, fewest, ratings, None, None, why_no_spread(min(alike)), is_paired=False)
     variances = [float(side.var(ddof=1)) for side in sides]
     total = sum(variances)
     # So many dialogues of each would leave the variance that today's leave.
