@@ -11,7 +11,7 @@ LOCKED := $(INSTALL) --require-hashes
 # each run of pytest rewrites every test.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test lint browser bench clean lock sbom image-digests release-check
+.PHONY: run setup test lint browser bench reference clean lock sbom image-digests release-check
 
 run: setup
 	@exec $(BIN)/python manage.py run --port $(PORT)
@@ -65,6 +65,12 @@ bench: setup .venv/.dev
 		name=$$(basename $$file .py); echo "== $$name"; \
 		$(BIN)/python -m bench.$$name $$(test $$name != mixed_load || echo --small) || exit 1; \
 	done
+
+# Pages of the functions that others may call, from their docstrings: var/reference/index.html.
+REFERENCE := annotations.agreement annotations.correlation annotations.exporters annotations.importers \
+	leaderboard.client leaderboard.statistics workers.metrics
+reference: setup .venv/.dev
+	$(BIN)/pdoc --docformat google --output-directory var/reference $(REFERENCE)
 
 # --- a release: CONTRIBUTING.md says when ------------------------------------------------------------------------
 
