@@ -50,16 +50,33 @@ class PairwiseKappa:
 
     @classmethod
     def undefined(cls, reason: str) -> PairwiseKappa:
+        """No κ, with the reason, and no pairs.
+
+        Args:
+            reason: why there is none, for the reader.
+
+        Returns:
+            An undefined mean without pairs.
+        """
         return cls(Estimate.undefined(reason), ())
 
 
 def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, PairwiseKappa]:
-    """κ of all pairs of raters under the three weightings, each with its interval; values in (−∞,
-    1].
+    """Cohen's κ of all pairs of raters under the three weightings, each with its 95 % interval.
 
-    Undefined for a pair without a common item, or where both raters gave one and the same score
-    throughout (0/0). The mean without some dialogues is over the pairs that are defined without
-    them.
+    Args:
+        table: the ratings, from ``tabulate``.
+        jackknife: which dialogues are left out, for the intervals; ``Jackknife.none`` for none.
+
+    Returns:
+        One result for each name in ``WEIGHTINGS``, values in (−∞, 1]. κ is undefined for a pair
+        without a common item, or where both raters gave one and the same score throughout (0/0).
+        The mean is over the pairs with ``table.least_common_items`` or more for which κ is defined;
+        without some dialogues, over the pairs that are defined without them. With fewer than two
+        raters everything is undefined, and there are no pairs.
+
+    κ_w = 1 − Σ w_ab o_ab / Σ w_ab e_ab (Cohen 1960, equation 1; Cohen 1968, equation 8); the mean
+    over pairs is Light's (1971).
     """
     if table.active_raters.size < 2:
         return {

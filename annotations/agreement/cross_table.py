@@ -19,18 +19,35 @@ CELLS_AT_A_TIME = 2_000_000
 
 
 def has_few_cells(one: FloatArray, other: FloatArray) -> bool:
-    """Whether the cross table of two score lists is small enough to pay."""
+    """Whether the cross table of two score lists is small enough to pay.
+
+    Args:
+        one: (n,) scores.
+        other: (n,) scores of the same items.
+
+    Returns:
+        True where the numbers of different values multiply to at most ``FEW_CELLS``.
+    """
     return bool(np.unique(one).size * np.unique(other).size <= FEW_CELLS)
 
 
 def correlations_of_replicates(
     one: FloatArray, other: FloatArray, dialogue: IntArray, weights: FloatArray
 ) -> dict[str, FloatArray]:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b by name; float, replicates, NaN where either side
-    is constant.
+    """Pearson's r, Spearman's ρ and Kendall's τ-b of every replicate, from cross tables.
 
-    ``one``, ``other``: float, items. ``dialogue``: int, items, the column of the weights for each
-    item. ``weights``: float, replicates × dialogues, how often each dialogue counts.
+    Args:
+        one: (items,) scores.
+        other: (items,) scores of the same items.
+        dialogue: (items,) the column of ``weights`` for each item.
+        weights: (replicates, dialogues) how often each dialogue counts.
+
+    Returns:
+        (replicates,) for each of ``pearson``, ``spearman`` and ``kendall``, in [−1, 1]; NaN where
+        one of the two lists is constant in the replicate.
+
+    τ-b = (concordant − discordant pairs) / √(pairs untied in one list · pairs untied in the other)
+    (Kendall 1945).
     """
     one_levels, one_codes = np.unique(one, return_inverse=True)
     other_levels, other_codes = np.unique(other, return_inverse=True)

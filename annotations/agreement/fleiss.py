@@ -27,11 +27,20 @@ class FleissKappa:
 
 
 def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:
-    """κ on the largest set of items with equally many ratings, two or more; of equally large sets,
-    the one with more ratings an item. Values in (−∞, 1].
+    """Fleiss' κ on the largest set of items with equally many ratings, with its 95 % interval.
 
-    Undefined with fewer than two raters, without an item that two raters judged, with more than
-    ``MOST_LEVELS`` different scores, and where all scores are equal.
+    Args:
+        table: the ratings, from ``tabulate``.
+        jackknife: which dialogues are left out, for the interval; ``Jackknife.none`` for none.
+
+    Returns:
+        κ in (−∞, 1], on how many items it stands, and how many ratings each of them has, two or
+        more; of equally large sets, the one with more ratings per item. Undefined with fewer than
+        two raters, without an item that two raters judged, with more than ``MOST_LEVELS`` different
+        scores, and where all scores of these items are equal.
+
+    κ = (P̄ − P̄_e) / (1 − P̄_e), with P_i = Σ_j n_ij (n_ij − 1) / (n (n − 1)) and P̄_e = Σ_j p_j²
+    (Fleiss 1971, equations 2, 3, 5 and 7).
     """
     if table.active_raters.size < 2:
         return FleissKappa(Estimate.undefined("fewer than two raters"))

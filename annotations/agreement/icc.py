@@ -48,6 +48,14 @@ class IntraclassCorrelation:
 
     @classmethod
     def undefined(cls, reason: str) -> IntraclassCorrelation:
+        """Neither ICC, with the reason.
+
+        Args:
+            reason: why there is none, for the reader.
+
+        Returns:
+            Both coefficients undefined, and k = 0.
+        """
         return cls(Estimate.undefined(reason), Estimate.undefined(reason))
 
 
@@ -61,18 +69,38 @@ class VarianceComponents:
     error: FloatArray
 
     def icc_of_mean(self, k: int) -> FloatArray:
-        """ICC(2,k); NaN where the variance of a mean of k ratings is not positive."""
+        """The intraclass correlation of the mean of k ratings, ICC(2,k).
+
+        Args:
+            k: number of ratings, at least 1; ICC(2,1) for a single one.
+
+        Returns:
+            (data sets,) at most 1; NaN where the components are, or where the variance of a mean of
+            k ratings is not positive.
+
+        σ²_i / (σ²_i + (σ²_r + σ²_e) / k) (Shrout and Fleiss 1979, table 4).
+        """
         noise = (self.raters + self.error) / k
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(self.items + noise > 0, self.items / (self.items + noise), np.nan)
 
 
 def intraclass_correlation(table: Tabulation, jackknife: Jackknife) -> IntraclassCorrelation:
-    """ICC(2,1) and ICC(2,k) with intervals; at most 1, and negative where items differ less than by
-    chance.
+    """ICC(2,1) and ICC(2,k) under the two-way random-effects model, with their 95 % intervals.
 
-    Undefined with fewer than two raters, where all scores are equal, and where the raters share too
-    few items to tell raters from error.
+    Args:
+        table: the ratings, from ``tabulate``; a rater need not have judged every item.
+        jackknife: which dialogues are left out, for the intervals; ``Jackknife.none`` for none.
+
+    Returns:
+        Both coefficients, at most 1, and negative where items differ less than by chance, with k,
+        the usual number of ratings per item. Undefined with fewer than two raters, without an item
+        that two raters judged, where all scores are equal, and where the raters share too few items
+        to tell raters from error.
+
+    ICC(2,1) = σ²_i / (σ²_i + σ²_r + σ²_e); ICC(2,k) = σ²_i / (σ²_i + (σ²_r + σ²_e) / k) (Shrout and
+    Fleiss 1979, table 4), with the variance components estimated by fitting constants (Henderson
+    1953, method 3). On complete data the values are Shrout and Fleiss's own.
     """
     k = table.usual_ratings_per_item
     if table.active_raters.size < 2:

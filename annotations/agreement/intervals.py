@@ -38,10 +38,26 @@ class Jackknife:
 
     @classmethod
     def over(cls, dialogues: int) -> Jackknife:
+        """The jackknife that leaves out each dialogue, or each group of them where they are many.
+
+        Args:
+            dialogues: number of dialogues, as ``Tabulation.dialogues``.
+
+        Returns:
+            A jackknife with one replicate per dialogue, at most ``MOST_GROUPS`` in all.
+        """
         return cls(left_out_weights(dialogues), group_of_cluster(dialogues))
 
     @classmethod
     def none(cls, dialogues: int) -> Jackknife:
+        """The jackknife without replicates: coefficients get no interval.
+
+        Args:
+            dialogues: number of dialogues, as ``Tabulation.dialogues``.
+
+        Returns:
+            A jackknife with (0, dialogues) weights.
+        """
         return cls(np.empty((0, dialogues)), group_of_cluster(dialogues))
 
     @property
@@ -49,12 +65,25 @@ class Jackknife:
         return int(self.weights.shape[0])
 
     def sums(self, by_dialogue: FloatArray | sparse.csr_array) -> FloatArray:
-        """The sum over each replicate's dialogues of an array dialogues × columns; replicates ×
-        columns."""
+        """The sum over each replicate's dialogues.
+
+        Args:
+            by_dialogue: (dialogues, columns) what is summed, dense or sparse.
+
+        Returns:
+            (replicates, columns), dense.
+        """
         return np.asarray(self.weights @ by_dialogue)
 
     def slices(self, replicates: int) -> Iterator[Jackknife]:
-        """The same replicates, so many at a time, for sums that would not all fit into memory."""
+        """The same replicates in slices, for sums that would not all fit into memory.
+
+        Args:
+            replicates: number of replicates per slice, at least 1; the last may have fewer.
+
+        Returns:
+            The slices in order; none where there are no replicates.
+        """
         for start in range(0, self.replicates, replicates):
             yield Jackknife(self.weights[start : start + replicates], self.group)
 
@@ -68,9 +97,17 @@ class Jackknife:
     ) -> Estimate:
         """The coefficient with its 95 % interval, or with the reason why it has none.
 
-        ``value``: NaN where undefined, with ``if_undefined`` as the reason. ``replicates``: float,
-        one of each leaving out. ``groups``: those that hold ratings that the coefficient reads;
-        leaving out others says nothing.
+        Args:
+            value: the coefficient from all dialogues; NaN where undefined.
+            replicates: (replicates,) the coefficient without each dialogue, or group of dialogues.
+            groups: numbers of the replicates that leave out ratings which the coefficient reads,
+                repeated or not; leaving out others says nothing.
+            if_undefined: the reason where ``value`` is NaN.
+            scale: as in ``jackknife_interval``.
+
+        Returns:
+            The estimate without an interval where the jackknife has no replicates; undefined where
+            ``value`` is NaN.
         """
         if np.isnan(value):
             return Estimate.undefined(if_undefined)

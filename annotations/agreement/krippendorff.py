@@ -31,11 +31,20 @@ CELLS_AT_A_TIME = 4_000_000
 
 
 def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measurement, Estimate]:
-    """α under the four distances, each with its interval; values in (−∞, 1].
+    """Krippendorff's α under the four distances, each with its 95 % interval.
 
-    Undefined with fewer than two raters, without an item that two raters judged, with more than
-    ``MOST_LEVELS`` different scores, where all scores are equal (0/0), and for the ratio distance
-    where a score is negative.
+    Args:
+        table: the ratings, from ``tabulate``.
+        jackknife: which dialogues are left out, for the intervals; ``Jackknife.none`` for none.
+
+    Returns:
+        One estimate for each name in ``MEASUREMENTS``, in (−∞, 1]. Undefined with fewer than two
+        raters, without an item that two raters judged, with more than ``MOST_LEVELS`` different
+        scores, where all scores of items with two or more ratings are equal (0/0), and for the
+        ratio distance where a score is negative.
+
+    α = 1 − (n − 1) · Σ_ck o_ck δ²_ck / Σ_ck n_c n_k δ²_ck (Krippendorff 2018, Content Analysis, 4th
+    ed., chapter 12; Krippendorff 2011, section C).
     """
     reason = _why_undefined(table)
     if reason:
@@ -62,8 +71,16 @@ def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measure
 
 
 def coincidences_by_dialogue(table: Tabulation) -> FloatArray | sparse.csr_array:
-    """The coincidence matrix of each dialogue, flattened: dialogues × V², dense or, where it is
-    large, sparse."""
+    """Krippendorff's coincidence matrix of each dialogue.
+
+    Args:
+        table: the ratings of V different scores, from ``tabulate``.
+
+    Returns:
+        (dialogues, V²), each matrix flattened; a sparse array where it has more than
+        ``DENSE_CELLS`` cells, else a dense one. An item with m ratings adds each ordered pair of
+        them with weight 1 / (m − 1), an item with one rating adds nothing.
+    """
     levels = table.levels.size
     if table.dialogues * levels * levels > DENSE_CELLS:
         return _sparse_coincidences(table)

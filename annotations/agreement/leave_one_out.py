@@ -43,12 +43,18 @@ class LeaveOneOut:
 
 
 def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOneOut]:
-    """Pearson's r, Spearman's ρ and Kendall's τ-b by name, each with its interval; values in [−1,
-    1].
+    """Pearson's r, Spearman's ρ and Kendall's τ-b of each rater with the mean of the others.
 
-    Undefined for a rater with fewer than three such items, or where either side is constant. The
-    mean takes raters with ``table.least_common_items`` or more; without some dialogues it is over
-    those defined without them.
+    Args:
+        table: the ratings, from ``tabulate``.
+        jackknife: which dialogues are left out, for the intervals; ``Jackknife.none`` for none.
+
+    Returns:
+        One result for each name in ``COEFFICIENTS``: the mean over raters and each rater's value,
+        in [−1, 1], each with its 95 % interval. Undefined for a rater with fewer than three items
+        that another rater judged, too, or where either list of scores is constant. The mean takes
+        raters with ``table.least_common_items`` or more of them; without some dialogues it is over
+        those defined without them. With fewer than two raters everything is undefined.
     """
     if table.active_raters.size < 2:
         return {
@@ -103,7 +109,16 @@ def _correlations(
 
 
 def why_undefined(own: FloatArray, of_others: FloatArray) -> str:
-    """Why a rater's scores cannot be correlated with the mean of the others; "" where they can."""
+    """The reason why a rater's scores cannot be correlated with the mean of the others.
+
+    Args:
+        own: (n,) finite scores of the rater.
+        of_others: (n,) the mean of the other raters' scores of the same items.
+
+    Returns:
+        The reason: fewer than ``FEWEST_ITEMS`` items, or all values of one list are equal. "" where
+        the correlation exists.
+    """
     if own.size < FEWEST_ITEMS:
         return f"fewer than {FEWEST_ITEMS} items judged by this rater and another"
     if np.ptp(own) == 0:

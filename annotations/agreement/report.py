@@ -39,8 +39,12 @@ class AgreementReport:
     leave_one_out: dict[str, LeaveOneOut]
 
     def as_json(self) -> dict[str, Any]:
-        """The agreement document of docs/design.md, without corpus, aspect and level, which a
-        matrix does not know."""
+        """The report in the form that the agreement command and page publish.
+
+        Returns:
+            The agreement document of docs/design.md, without corpus, aspect and level, which a
+            matrix does not know.
+        """
         return {
             "items": self.items,
             "raters": self.raters,
@@ -60,12 +64,21 @@ class AgreementReport:
 
 
 def agreement_report(matrix: RatingMatrix, *, resamples: int = 1000) -> AgreementReport:
-    """Every coefficient with a 95 % jackknife interval over dialogues, from one count of the
-    matrix.
+    """Every coefficient of agreement, each with a 95 % jackknife interval over dialogues.
 
-    0 ``resamples`` leave the intervals out; any other number changes nothing, as nothing is drawn.
-    Means have no agreement; anonymous raters have α and Fleiss' κ only. Raises ``ValueError`` where
-    the matrix does not fit together.
+    All are computed from one count of the matrix.
+
+    Args:
+        matrix: the ratings.
+        resamples: 0 leaves the intervals out; any other number changes nothing, as nothing is
+            resampled at random.
+
+    Returns:
+        The report. All coefficients are undefined for mean scores ("aggregate"), which have no
+        agreement, and where nobody rated; anonymous raters have α and Fleiss' κ only.
+
+    Raises:
+        ValueError: the matrix does not fit together, or a score is infinite (``tabulate``).
     """
     table = tabulate(matrix)
     if not table.ratings:

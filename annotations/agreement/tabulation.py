@@ -102,7 +102,14 @@ class Tabulation:
         return np.where(self.codes == MISSING, np.nan, self.levels[self.codes])
 
     def sum_by_dialogue(self, per_item: FloatArray) -> FloatArray:
-        """Sum an items × … array over the items of each dialogue; dialogues × …."""
+        """The sum over the items of each dialogue.
+
+        Args:
+            per_item: (items, …) what is summed.
+
+        Returns:
+            (dialogues, …), in the order of ``dialogue``.
+        """
         first_item = np.searchsorted(self.dialogue, np.arange(self.dialogues))
         return np.add.reduceat(per_item, first_item, axis=0)
 
@@ -114,9 +121,17 @@ class Tabulation:
 
 
 def tabulate(matrix: RatingMatrix) -> Tabulation:
-    """Count a rating matrix once, for all coefficients.
+    """The ratings counted once, for all coefficients.
 
-    Raises ``ValueError`` where the shapes do not fit together or a score is infinite.
+    Args:
+        matrix: the ratings; dialogues may have any numbers in any order.
+
+    Returns:
+        The table. Items without ratings are left out; scores that differ only by rounding are one
+        level.
+
+    Raises:
+        ValueError: the shapes do not fit together, or a score is infinite.
     """
     scores = np.asarray(matrix.scores, dtype=np.float64)
     if scores.ndim != 2:

@@ -76,14 +76,22 @@ def correlation_estimates(
     cluster: ArrayLike,
     weights: ArrayLike | Redraws | None = None,
 ) -> dict[str, Estimate]:
-    """r, ρ and τ-b of n pairs, with p, and with a 95 % interval where ``weights`` are given, from
-    which p is then.
+    """Pearson's r, Spearman's ρ and Kendall's τ-b of n pairs of scores, with p and interval.
 
-    ``human``, ``metric``: (n,) finite scores. ``cluster``: (n,) the dialogue number of each pair, 0
-    ≤ cluster < clusters. ``weights``: ``Redraws`` over the clusters, or (resamples, clusters) from
-    ``cluster_resamples`` for the percentile bootstrap, or None for no interval. Fewer than 3 pairs
-    or a constant side give undefined estimates with that reason. Raises ValueError on NaN: drop
-    pairs first.
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+        cluster: (n,) the dialogue number of each pair, 0 ≤ cluster < clusters.
+        weights: ``Redraws`` over the clusters; or (resamples, clusters) from ``cluster_resamples``
+            for the percentile bootstrap; or None for no interval.
+
+    Returns:
+        One estimate for each name in ``COEFFICIENTS``: the value in [−1, 1], its two-sided p, and a
+        95 % interval where there are ``weights``, from which p is then. Undefined, with the reason,
+        where there are fewer than 3 pairs or one of the two lists is constant.
+
+    Raises:
+        ValueError: the lists differ in length, or a score is NaN or infinite: drop pairs first.
     """
     return correlation_estimates_of_many(human, [metric], cluster, weights)[0]
 
@@ -94,8 +102,22 @@ def correlation_estimates_of_many(
     cluster: ArrayLike,
     weights: ArrayLike | Redraws | None = None,
 ) -> list[dict[str, Estimate]]:
-    """``correlation_estimates`` of many metrics on the same n items; the human side is prepared
-    once."""
+    """``correlation_estimates`` of many metrics on the same n items.
+
+    The human scores are prepared once for all metrics.
+
+    Args:
+        human: (n,) finite scores.
+        metrics: (n,) finite scores each, of the same items.
+        cluster: (n,) as in ``correlation_estimates``.
+        weights: as in ``correlation_estimates``.
+
+    Returns:
+        The estimates of each metric by coefficient, in the order of ``metrics``.
+
+    Raises:
+        ValueError: the lists differ in length, or a score is NaN or infinite: drop pairs first.
+    """
     scores = np.asarray(human, dtype=np.float64)
     clusters = np.asarray(cluster, dtype=np.int64)
     draws = _redraws(weights)
@@ -144,11 +166,21 @@ def _redraws(weights: ArrayLike | Redraws | None) -> Redraws | None:
 def correlation_replicates(
     human: ArrayLike, metric: ArrayLike, cluster: ArrayLike, weights: ArrayLike
 ) -> dict[str, FloatArray]:
-    """r, ρ and τ-b of every resample, (resamples,) each; NaN where the resample has a constant
-    side.
+    """Pearson's r, Spearman's ρ and Kendall's τ-b of every resample.
 
-    For statistics that are made of several correlations (a mean over raters) and need an interval
-    of their own.
+    For statistics that combine several correlations (a mean over raters) and need an interval of
+    their own.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+        cluster: (n,) the dialogue number of each pair, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) how often each cluster counts in each resample, from
+            ``cluster_resamples`` or ``left_out_weights``.
+
+    Returns:
+        (resamples,) values in [−1, 1] for each name in ``COEFFICIENTS``; NaN where one of the two
+        lists is constant in the resample.
     """
     clusters = np.asarray(cluster, dtype=np.int64)
     draws = np.asarray(weights, dtype=np.float64)

@@ -28,25 +28,55 @@ ROUNDING = 1e-12
 
 
 def identical_dialogues(values: FloatArray, dialogues: int) -> bool:
-    """``values``: (n,) one of each dialogue, or of each leaving out or drawing; whether all are the
-    same, up to the last digits, and the ``dialogues`` behind them fewer than ``MIN_IDENTICAL``."""
+    """Whether too few dialogues agree to the digit for an interval.
+
+    Args:
+        values: (n,) one for each dialogue, or for each resample or left-out dialogue.
+        dialogues: how many dialogues ``values`` come from.
+
+    Returns:
+        True where all values are the same up to the last digits, and there are fewer than
+        ``MIN_IDENTICAL`` dialogues.
+    """
     return dialogues < MIN_IDENTICAL and agree_to_the_digit(values)
 
 
 def why_no_spread(dialogues: int) -> str:
-    """Of dialogues that agree to the digit, where no two ends of a scale say how far others may
-    lie."""
+    """The reason why dialogues that agree to the digit have no interval.
+
+    For statistics without a scale whose two ends would say how far other dialogues may lie.
+
+    Args:
+        dialogues: how many dialogues agree.
+
+    Returns:
+        ``IDENTICAL_DIALOGUES`` below ``MIN_IDENTICAL`` dialogues, ``NO_ENDS`` from there on.
+    """
     return IDENTICAL_DIALOGUES if dialogues < MIN_IDENTICAL else NO_ENDS
 
 
 def agree_to_the_digit(values: FloatArray) -> bool:
-    """Whether all of (n,) values are the same, up to the last digits; False of none."""
+    """Whether all values are the same, up to the last digits.
+
+    Args:
+        values: (n,) numbers.
+
+    Returns:
+        True where their range is at most ``ROUNDING`` of the largest absolute value; False if there
+        are none.
+    """
     return bool(len(values) and np.ptp(values) <= ROUNDING * np.abs(values).max())
 
 
 def rows_agree(values: FloatArray) -> NDArray[np.bool_]:
-    """(n,) ``agree_to_the_digit`` of each row of (n, m) values, m of at least 1, NaN where there is
-    none; False of a row without any."""
+    """``agree_to_the_digit`` of each row.
+
+    Args:
+        values: (n, m) numbers, m at least 1; NaN where there is no value.
+
+    Returns:
+        (n,) whether the values of the row are the same; False for a row that is all NaN.
+    """
     low, high = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
     agree: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
     return agree

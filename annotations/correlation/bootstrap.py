@@ -21,13 +21,23 @@ the data's."""
 def cluster_resamples(
     clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """How often each cluster is drawn in each resample: (resamples, clusters), every row sums to
-    ``clusters``.
+    """How often each cluster is drawn in each bootstrap resample.
 
-    One row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal
-    chances. ``strata``: (clusters,) numbers from 0; clusters are drawn within each stratum, as many
-    as it has. The same seed gives the same rows. Raises ValueError where ``clusters`` or
-    ``resamples`` is below 1.
+    A row is ``clusters`` draws with replacement, i.e. one draw of the multinomial with equal
+    chances.
+
+    Args:
+        clusters: number of clusters (dialogues), at least 1.
+        resamples: number of resamples, at least 1.
+        seed: the same seed gives the same rows.
+        strata: (clusters,) the stratum of each cluster, numbered from 0. Clusters are drawn within
+            each stratum, as many as it has. None for one stratum.
+
+    Returns:
+        (resamples, clusters) counts; every row sums to ``clusters``.
+
+    Raises:
+        ValueError: ``clusters`` or ``resamples`` is below 1.
     """
     if clusters < 1 or resamples < 1:
         raise ValueError(
@@ -53,11 +63,21 @@ def _counted_draws(clusters: int, resamples: int, random: np.random.Generator) -
 def percentile_interval(
     replicates: NDArray[np.float64], level: float = 0.95
 ) -> tuple[float, float] | Undefined:
-    """The central ``level`` of the replicates, e.g. from the 2.5th to the 97.5th percentile.
+    """The central ``level`` of bootstrap replicates, e.g. from the 2.5th to the 97.5th percentile.
 
-    ``replicates``: (resamples,), NaN where the statistic is undefined in a resample. Those are
-    dropped; where they are more than 10 %, there is no interval. Percentiles are interpolated
-    linearly between order statistics.
+    Percentiles are interpolated linearly between order statistics (Efron & Tibshirani 1993, chapter
+    13).
+
+    Args:
+        replicates: (resamples,) the statistic in each resample, NaN where it is undefined. Those
+            are dropped.
+        level: share of the replicates that the interval holds, between 0 and 1.
+
+    Returns:
+        (low, high); Undefined where more than 10 % of the replicates are NaN, or there are none.
+
+    Raises:
+        ValueError: ``level`` is not between 0 and 1.
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie between 0 and 1, got {level}")
@@ -74,12 +94,23 @@ def percentile_interval(
 
 
 def percentile_p(replicates: NDArray[np.float64]) -> float:
-    """Two-sided p of the hypothesis that the statistic is 0: twice the share of the replicates
-    beyond 0, interpolated as ``percentile_interval`` does, so that it is below .05 exactly where
-    the 95 % interval leaves 0 out. In [1 / (n + 1), 1].
+    """Two-sided p-value of the hypothesis that the statistic is 0, from its bootstrap replicates.
 
-    ``replicates``: (resamples,), those that are NaN do not count. Efron & Tibshirani (1993),
-    chapter 15.4.
+    Twice the share of the replicates beyond 0, interpolated as ``percentile_interval`` does, so
+    that with at least 20 replicates that are not NaN it is below .05 exactly where the 95 %
+    interval leaves 0 out.
+
+    Args:
+        replicates: (resamples,) the statistic in each resample; NaN does not count. At least one is
+            not NaN.
+
+    Returns:
+        p in [1 / (n + 1), 1], where n replicates are not NaN.
+
+    Raises:
+        ValueError: every replicate is NaN, or there are none.
+
+    Efron & Tibshirani (1993), chapter 15.4.
     """
     ordered = np.sort(replicates[~np.isnan(replicates)])
     share = np.linspace(0.0, 1.0, len(ordered))
@@ -91,11 +122,19 @@ def percentile_p(replicates: NDArray[np.float64]) -> float:
 def with_interval(
     point: Estimate, replicates: NDArray[np.float64] | None, clusters_used: int
 ) -> Estimate:
-    """The point estimate with its bootstrap interval, or with the reason why it has none. Its p,
-    where it has one, is the interval's own then.
+    """The point estimate with its 95 % bootstrap interval, or with the reason why it has none.
 
-    ``clusters_used``: how many clusters hold data. With one, every resample is the same and would
-    claim certainty; with fewer than ten they may be so by chance.
+    Args:
+        point: the estimate from all data.
+        replicates: (resamples,) the statistic in each resample, NaN where it is undefined; None for
+            no interval.
+        clusters_used: how many clusters hold data. With one, every resample is the same and would
+            claim certainty; with fewer than ten they may be so by chance. Neither has an interval.
+
+    Returns:
+        ``point`` with the percentile interval and, where ``point`` has a p, the interval's own
+        (``percentile_p``). Without an interval, p stays as it is. An undefined estimate is returned
+        unchanged.
     """
     if not point.is_defined or replicates is None:
         return point

@@ -22,8 +22,23 @@ LEAST_PAIRS = 4
 def with_fisher_interval(
     point: Estimate, pairs: int, coefficient: Literal["pearson", "spearman"], level: float = 0.95
 ) -> Estimate:
-    """The estimate with its interval, or with the reason why it has none; an undefined one stays as
-    it is."""
+    """A correlation with its interval from Fisher's z, or with the reason why it has none.
+
+    Args:
+        point: the correlation.
+        pairs: number of pairs n that it is computed from.
+        coefficient: which standard error of z applies.
+        level: the level of confidence, between 0 and 1.
+
+    Returns:
+        ``point`` with the interval, its value and p unchanged. No interval with fewer than
+        ``LEAST_PAIRS`` pairs, or where the correlation is 1 or −1. An undefined estimate stays as
+        it is.
+
+    tanh(artanh(r) ± z · se), z the normal quantile of (1 + level) / 2, with se = 1 / √(n − 3)
+    for Pearson's r (Fisher 1921) and √((1 + ρ² / 2) / (n − 3)) for Spearman's ρ (Bonett & Wright
+    2000).
+    """
     if point.value is None:
         return point
     if pairs < LEAST_PAIRS:

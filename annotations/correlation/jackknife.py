@@ -38,14 +38,27 @@ _END, ROUNDING = 1.0 - 1e-12, 1e-12
 
 
 def group_of_cluster(clusters: int) -> IntArray:
-    """(clusters,) the number of the group that each cluster is left out with; its own, where they
-    are few."""
+    """The group that each cluster is left out with.
+
+    Args:
+        clusters: number of clusters.
+
+    Returns:
+        (clusters,) group numbers from 0; up to ``MOST_GROUPS`` clusters, each is its own group.
+    """
     return np.arange(clusters, dtype=np.int64) % MOST_GROUPS
 
 
 def left_out_weights(clusters: int) -> FloatArray:
-    """(groups, clusters): 0 for what is left out, 1 for the rest. The form of
-    ``cluster_resamples``."""
+    """Weights that leave out one cluster, or one group of clusters, in each replicate.
+
+    Args:
+        clusters: number of clusters; above ``MOST_GROUPS`` they are left out in groups.
+
+    Returns:
+        (groups, clusters): 0 for what is left out, 1 for all others. The form of
+        ``cluster_resamples``.
+    """
     group = group_of_cluster(clusters)
     return np.asarray(np.arange(min(clusters, MOST_GROUPS))[:, None] != group, dtype=np.float64)
 
@@ -58,13 +71,26 @@ def jackknife_interval(
     level: float = 0.95,
     degrees: int | None = None,
 ) -> tuple[float, float] | Undefined:
-    """``left_out``: (G,) the statistic without each cluster that holds data. ``corrected``: around
-    the mean of the pseudo-values. ``degrees``: of freedom, G − 1 unless told.
+    """The confidence interval of a statistic from its values without each cluster.
 
-    Undefined with fewer than 2 clusters, where the statistic is undefined without one of them, on
-    Fisher's scale where it is 1 or −1, for coefficients where all are alike, and for anything else
-    where they are with fewer than ten clusters: two dialogues that happen to agree are no
-    certainty.
+    Args:
+        point: the statistic from all clusters.
+        left_out: (G,) the statistic without each cluster that holds data; NaN where undefined.
+        scale: ``plain`` for any statistic; ``bounded`` cuts the interval at −1 and 1, ``up to 1``
+            at 1; ``fisher`` computes it on the scale of artanh, for correlations.
+        corrected: whether the interval stands around the mean of the pseudo-values, which removes
+            the bias of order 1/G, rather than around ``point``.
+        level: the level of confidence, between 0 and 1.
+        degrees: degrees of freedom of Student's t; None for G − 1.
+
+    Returns:
+        (low, high). Undefined with fewer than 2 clusters; where the statistic is undefined without
+        one of them; on Fisher's scale where it is 1 or −1; where all of ``left_out`` are the same,
+        for coefficients (every scale but ``plain``), and with fewer than ten clusters for anything
+        else: two dialogues that happen to agree are no certainty.
+
+    θ ± t · se with se² = (G − 1) / G · Σ (θ₍ᵢ₎ − mean θ₍ᵢ₎)² (Tukey 1958; Miller 1974); the bias
+    correction G·θ − (G − 1) · mean θ₍ᵢ₎ is Quenouille's (1956).
     """
     found = _student(point, left_out, scale, corrected, degrees)
     return found if isinstance(found, Undefined) else found.interval(scale, level)
@@ -118,11 +144,16 @@ def _student(
 def jackknife_intervals(
     points: FloatArray, left_out: FloatArray, starts: IntArray
 ) -> list[list[tuple[float, float] | Undefined]]:
-    """``jackknife_interval`` on the scale up to 1, of many coefficients at once: a row of intervals
-    for each.
+    """``jackknife_interval`` at 95 % on the scale ``up to 1``, of many coefficients at once.
 
-    ``points``: (n, kinds). ``left_out``: (all clusters of all n, kinds), those of coefficient i
-    from ``starts[i]`` on; each has one at least.
+    Args:
+        points: (n, kinds) the coefficients from all clusters.
+        left_out: (clusters of all n together, kinds) the coefficients without each cluster.
+        starts: (n,) the first row of ``left_out`` of each coefficient, ascending; each has at least
+            one row.
+
+    Returns:
+        n rows of one interval for each kind: (low, high), or Undefined with the reason.
     """
     clusters = np.diff(starts, append=len(left_out))[:, np.newaxis]
     mean = np.add.reduceat(left_out, starts) / clusters
@@ -158,10 +189,20 @@ def with_jackknife_interval(
     level: float = 0.95,
     degrees: int | None = None,
 ) -> Estimate:
-    """The point estimate with its interval, or with the reason why it has none; an undefined one
-    stays as it is.
+    """The point estimate with its jackknife interval, or with the reason why it has none.
 
-    A correlation's p is the interval's own then: p and interval cannot contradict each other.
+    Args:
+        point: the estimate from all clusters.
+        left_out: (G,) as in ``jackknife_interval``.
+        scale: as in ``jackknife_interval``.
+        corrected: as in ``jackknife_interval``.
+        level: the level of confidence, between 0 and 1.
+        degrees: as in ``jackknife_interval``.
+
+    Returns:
+        ``point`` with its interval. On Fisher's scale a correlation's p, where it has one, is then
+        the interval's own, so that p and interval cannot contradict each other. An undefined
+        estimate is returned unchanged.
     """
     if point.value is None:
         return point

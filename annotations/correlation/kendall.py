@@ -26,8 +26,22 @@ ROWS_AT_ONCE = 512
 
 
 def kendall_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
-    """τ-b in [-1, 1] with the two-sided p of ``scipy.stats.kendalltau`` (exact where it can be); no
-    interval."""
+    """Kendall's τ-b of n pairs of scores with its p-value, without an interval.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+
+    Returns:
+        τ-b in [−1, 1] with the two-sided p of ``scipy.stats.kendalltau`` (exact where it can be).
+        Undefined with fewer than 3 pairs, or where one of the two lists is constant.
+
+    Raises:
+        ValueError: the lists differ in length, or a score is NaN or infinite.
+
+    τ-b = (concordant − discordant pairs) / √(pairs untied in one list · pairs untied in the other)
+    (Kendall 1945).
+    """
     from scipy import stats  # takes a second to load, and most processes ask for no p
 
     if reason := why_undefined(human, metric):
@@ -53,7 +67,16 @@ class KendallScores:
 
 
 def kendall_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> KendallScores:
-    """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities."""
+    """Ranks, blocks and untied pairs of one list of scores, for ``kendall_between``.
+
+    Args:
+        scores: (n,) finite, n at least 1.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        What every τ-b with these scores needs; it is computed once and used with many others.
+    """
     clusters = weights.shape[1]
     groups = value_groups(scores)
     by_value = np.bincount(
@@ -78,7 +101,15 @@ def kendall_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -
 
 
 def kendall_between(human: KendallScores, metric: KendallScores) -> FloatArray:
-    """τ-b of every resample, (resamples,); NaN where one side is constant."""
+    """Kendall's τ-b of every resample.
+
+    Args:
+        human: one list of scores, from ``kendall_scores``.
+        metric: the other, with the same clusters and weights.
+
+    Returns:
+        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
+    """
     if human.weights.shape[1] <= MAX_CLUSTERS_FOR_BLOCKS:
         concordance = _concordance_by_blocks(human, metric)
     else:
@@ -90,7 +121,17 @@ def kendall_between(human: KendallScores, metric: KendallScores) -> FloatArray:
 def replicates(
     human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
 ) -> FloatArray:
-    """τ-b of every resample, (resamples,); NaN where one side is constant."""
+    """Kendall's τ-b of every resample, from two lists of scores.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
+    """
     return kendall_between(
         kendall_scores(human, cluster, weights), kendall_scores(metric, cluster, weights)
     )

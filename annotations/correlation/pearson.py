@@ -12,8 +12,19 @@ from annotations.estimates import Estimate
 
 
 def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
-    """r in [-1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality); no
-    interval."""
+    """Pearson's r of n pairs of scores with its p-value, without an interval.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+
+    Returns:
+        r in [−1, 1] with the two-sided p of ``scipy.stats.pearsonr`` (exact under normality).
+        Undefined with fewer than 3 pairs, or where one of the two lists is constant.
+
+    Raises:
+        ValueError: the lists differ in length, or a score is NaN or infinite.
+    """
     from scipy import stats  # takes a second to load, and most processes ask for no p
 
     if reason := why_undefined(human, metric):
@@ -23,9 +34,17 @@ def pearson_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
 
 
 def of_unit_size(scores: FloatArray) -> FloatArray:
-    """The scores by a power of two, so that the largest lies between a half and one: r is the same
-    to the last digit, and squares neither leave the numbers that a computer has (1e200) nor become
-    nothing (1e-200)."""
+    """The scores scaled by a power of two, so that their squares neither overflow nor vanish.
+
+    Squares of 1e200 would leave the range of floating-point numbers, those of 1e-200 become 0. A
+    power of two changes no digit, and so r is the same to the last one.
+
+    Args:
+        scores: (n,) finite.
+
+    Returns:
+        (n,) scores of which the largest absolute value lies between a half and one; zeros stay 0.
+    """
     largest = np.abs(scores).max(initial=0.0)
     scaled: FloatArray = np.ldexp(scores, -np.frexp(largest)[1])
     return scaled
@@ -49,10 +68,18 @@ class PearsonScores:
 
 
 def pearson_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> PearsonScores:
-    """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities.
+    """Deviations and sums of squares of one list of scores, for ``pearson_between``.
 
     Sums of squares are split into those within clusters and those between cluster means (Chan,
     Golub & LeVeque 1983), so that a far outlier in a cluster that was not drawn costs no digits.
+
+    Args:
+        scores: (n,) finite.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        What every r with these scores needs; it is computed once and used with many others.
     """
     scores = of_unit_size(scores)
     clusters = weights.shape[1]
@@ -69,7 +96,15 @@ def pearson_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -
 
 
 def pearson_between(human: PearsonScores, metric: PearsonScores) -> FloatArray:
-    """r of every resample, (resamples,); NaN where one side is constant."""
+    """Pearson's r of every resample.
+
+    Args:
+        human: one list of scores, from ``pearson_scores``.
+        metric: the other, with the same clusters and weights.
+
+    Returns:
+        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
+    """
     clusters = human.weights.shape[1]
     within = np.bincount(
         human.cluster, weights=human.residual * metric.residual, minlength=clusters
@@ -85,7 +120,17 @@ def pearson_between(human: PearsonScores, metric: PearsonScores) -> FloatArray:
 def replicates(
     human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
 ) -> FloatArray:
-    """r of every resample, (resamples,); NaN where one side is constant."""
+    """Pearson's r of every resample, from two lists of scores.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
+    """
     return pearson_between(
         pearson_scores(human, cluster, weights), pearson_scores(metric, cluster, weights)
     )

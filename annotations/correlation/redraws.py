@@ -34,8 +34,22 @@ class Redraws:
     def bootstrap(
         cls, clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None
     ) -> Redraws:
-        """``strata``: as ``cluster_resamples`` has them. A stratum of one cluster is the same in
-        every draw, so that nothing tells how it varies."""
+        """Bootstrap resamples of clusters, drawn with replacement.
+
+        Args:
+            clusters: number of clusters, at least 1.
+            resamples: number of resamples, at least 1.
+            seed: the same seed gives the same resamples.
+            strata: (clusters,) as in ``cluster_resamples``. A stratum of one cluster is the same in
+                every resample, so that nothing shows how it varies.
+
+        Returns:
+            Redraws with (resamples, clusters) weights. With several strata, one of which has a
+            single cluster, no estimate gets an interval, and ``reason`` says why.
+
+        Raises:
+            ValueError: ``clusters`` or ``resamples`` is below 1.
+        """
         drawn = cluster_resamples(clusters, resamples, seed, strata).astype(np.float64)
         alone = (
             strata is not None and strata.max(initial=0) > 0 and (np.bincount(strata) == 1).any()
@@ -44,6 +58,14 @@ class Redraws:
 
     @classmethod
     def jackknife(cls, clusters: int) -> Redraws:
+        """Replicates that leave out each cluster, or group of clusters, once.
+
+        Args:
+            clusters: number of clusters.
+
+        Returns:
+            Redraws with (groups, clusters) weights, as ``left_out_weights`` has them.
+        """
         return cls(left_out_weights(clusters), is_jackknife=True)
 
     def with_interval(
@@ -55,12 +77,19 @@ class Redraws:
         corrected: bool = False,
         degrees: int | None = None,
     ) -> Estimate:
-        """A correlation with its 95 % interval: percentiles of the bootstrap, or the jackknife's t
-        on Fisher's scale.
+        """A correlation with its 95 % interval, or with the reason why it has none.
 
-        ``replicates``: (replicates,); ``used``: (clusters,) those that hold data, the others cannot
-        be left out. ``corrected``, ``degrees``: as ``jackknife_interval`` has them; a bootstrap has
-        neither.
+        Args:
+            correlation: the estimate from all data.
+            replicates: (replicates,) the correlation in each replicate, NaN where it is undefined.
+            used: (clusters,) whether the cluster holds data; the others cannot be left out.
+            corrected: as in ``jackknife_interval``; a bootstrap has no such correction.
+            degrees: as in ``jackknife_interval``; a bootstrap has none.
+
+        Returns:
+            ``correlation`` with the percentiles of the bootstrap, or the jackknife's t on Fisher's
+            scale. Where it has a p, p is the interval's own then. No interval where ``reason`` is
+            set. An undefined estimate is returned unchanged.
         """
         if self.reason and correlation.is_defined:
             return Estimate(correlation.value, p=correlation.p, reason=self.reason)

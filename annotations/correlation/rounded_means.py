@@ -16,11 +16,19 @@ _EXPONENTS = np.arange(-1100, 1101)
 
 
 def settled(means: FloatArray, digits: int = SIGNIFICANT_DIGITS) -> FloatArray:
-    """Every mean rounded to its own 12 or 13 significant digits (to ``digits`` or one more).
+    """The means rounded, so that those which differ only in the order of summation are equal.
 
     The same scores summed in another order differ in the last bit; without this, rank coefficients
     would see an order among systems that tie. Digits are counted from each value, since a smoothed
     BLEU of 1e-11 beside one of 1.0 is a score and not noise.
+
+    Args:
+        means: of any shape; NaN and infinities stay as they are.
+        digits: the number of significant digits; some values get one more.
+
+    Returns:
+        Means of the same shape, each rounded to its own 12 or 13 significant digits (to ``digits``
+        or one more).
     """
     scale = _scales(digits)[np.frexp(np.where(np.isfinite(means), means, 1.0))[1] - _EXPONENTS[0]]
     return np.asarray(np.rint(means * scale) / scale)

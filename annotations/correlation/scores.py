@@ -15,10 +15,19 @@ MIN_PAIRS = 3
 
 
 def why_undefined(human: FloatArray, metric: FloatArray) -> str:
-    """The reason why no coefficient exists for these pairs, or "".
+    """The reason why no correlation exists for these pairs of scores.
 
-    Raises ValueError on lists of different lengths and on values that are not finite: the caller
-    drops those pairs.
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+
+    Returns:
+        The reason: fewer than ``MIN_PAIRS`` pairs, or a list in which all scores are equal. ""
+        where the correlation exists.
+
+    Raises:
+        ValueError: the lists differ in length or are not one-dimensional, or a score is NaN or
+            infinite: the caller drops those pairs.
     """
     if human.shape != metric.shape or human.ndim != 1:
         raise ValueError(
@@ -50,7 +59,14 @@ class ValueGroups:
 
 
 def value_groups(scores: FloatArray) -> ValueGroups:
-    """``scores``: (n,), n at least 1."""
+    """The groups of equal scores, sorted by value.
+
+    Args:
+        scores: (n,), n at least 1.
+
+    Returns:
+        The groups, lowest value first, with the items of each.
+    """
     order = np.argsort(scores, kind="stable")
     ascending = scores[order]
     begins = np.concatenate(([True], ascending[1:] != ascending[:-1]))
@@ -64,9 +80,17 @@ def value_groups(scores: FloatArray) -> ValueGroups:
 def constant_resamples(
     scores: FloatArray, cluster: IntArray, weights: FloatArray
 ) -> NDArray[np.bool_]:
-    """(resamples,) true where a resample holds one value only, or nothing.
+    """Which resamples hold one value only, or nothing.
 
     Decided on the values themselves, since a variance from sums is seldom exactly 0.
+
+    Args:
+        scores: (n,) finite.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        (resamples,) True where the resample holds fewer than two different values.
     """
     clusters = weights.shape[1]
     lowest, highest = np.full(clusters, np.inf), np.full(clusters, -np.inf)

@@ -22,8 +22,20 @@ MAX_CLUSTERS_FOR_MOMENTS = 32
 
 
 def spearman_estimate(human: FloatArray, metric: FloatArray) -> Estimate:
-    """ρ in [-1, 1] with the two-sided p of ``scipy.stats.spearmanr`` (t approximation); no
-    interval."""
+    """Spearman's ρ of n pairs of scores with its p-value, without an interval.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+
+    Returns:
+        ρ in [−1, 1], midranks for ties, with the two-sided p of ``scipy.stats.spearmanr`` (t
+        approximation). Undefined with fewer than 3 pairs, or where one of the two lists is
+        constant.
+
+    Raises:
+        ValueError: the lists differ in length, or a score is NaN or infinite.
+    """
     from scipy import stats  # takes a second to load, and most processes ask for no p
 
     if reason := why_undefined(human, metric):
@@ -47,7 +59,16 @@ class SpearmanScores:
 
 
 def spearman_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) -> SpearmanScores:
-    """``scores``, ``cluster``: (n,); ``weights``: (resamples, clusters) multiplicities."""
+    """Ranks and sums of squares of one list of scores, for ``spearman_between``.
+
+    Args:
+        scores: (n,) finite, n at least 1.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        What every ρ with these scores needs; it is computed once and used with many others.
+    """
     if weights.shape[1] <= MAX_CLUSTERS_FOR_MOMENTS:
         by_cluster = np.argsort(cluster, kind="stable")
         scores, cluster = scores[by_cluster], cluster[by_cluster]
@@ -60,7 +81,15 @@ def spearman_scores(scores: FloatArray, cluster: IntArray, weights: FloatArray) 
 
 
 def spearman_between(human: SpearmanScores, metric: SpearmanScores) -> FloatArray:
-    """ρ of every resample, (resamples,); NaN where one side is constant."""
+    """Spearman's ρ of every resample.
+
+    Args:
+        human: one list of scores, from ``spearman_scores``.
+        metric: the other, with the same clusters and weights.
+
+    Returns:
+        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
+    """
     products = _rank_products(human.ranks, metric.ranks, human.cluster, human.weights)
     return np.clip(products / np.sqrt(human.squares) / np.sqrt(metric.squares), -1.0, 1.0)
 
@@ -68,7 +97,17 @@ def spearman_between(human: SpearmanScores, metric: SpearmanScores) -> FloatArra
 def replicates(
     human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
 ) -> FloatArray:
-    """ρ of every resample, (resamples,); NaN where one side is constant."""
+    """Spearman's ρ of every resample, from two lists of scores.
+
+    Args:
+        human: (n,) finite scores.
+        metric: (n,) finite scores of the same items.
+        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
+        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
+
+    Returns:
+        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
+    """
     return spearman_between(
         spearman_scores(human, cluster, weights), spearman_scores(metric, cluster, weights)
     )

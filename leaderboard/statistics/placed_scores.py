@@ -15,10 +15,19 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PlacedScores:
-    """Several score lists over the same responses.
+    """Several score lists over the same responses, each with its system and dialogue.
 
-    ``scores``: (lists, n), NaN where there is no score. ``system``, ``dialogue``: (n,) numbers from
-    0, the same numbering wherever two ``PlacedScores`` meet. One list may be given as (n,).
+    Scores that are not finite become NaN, and all are rounded to 14 or 15 significant digits, so
+    that scores that are equal but for how they were summed tie.
+
+    Args:
+        scores: (lists, n), NaN where there is no score; a single list may be (n,).
+        system: (n,) numbers from 0, the same numbering wherever two ``PlacedScores`` meet.
+        dialogue: (n,) numbers from 0, as ``system``.
+
+    Raises:
+        ValueError: ``system`` or ``dialogue`` has another length than the scores, or a negative
+            number.
     """
 
     scores: FloatArray
@@ -53,15 +62,23 @@ class SystemSums:
     """(systems, dialogues) how many responses have a score."""
 
     def means(self) -> FloatArray:
-        """(systems,) mean over all scored responses of the system; NaN where it has none."""
+        """Mean score of each system.
+
+        Returns:
+            (systems,) mean over all scored responses of the system; NaN where it has none.
+        """
         return settled(_ratio(self.total.sum(axis=1), self.count.sum(axis=1)))
 
     def resampled_means(self, weights: FloatArray, drawn: FloatArray | None = None) -> FloatArray:
-        """(resamples, systems) means with every dialogue counted ``weights`` (resamples, dialogues)
-        times.
+        """Mean score of each system in each resample of dialogues.
 
-        ``drawn``: ``drawn_counts(weights)``, where the caller has it from other scores of the same
-        places.
+        Args:
+            weights: (resamples, dialogues) how often each dialogue counts.
+            drawn: ``resampled_counts(weights)``, where the caller has it from other scores of the
+                same responses; None to compute it.
+
+        Returns:
+            (resamples, systems); NaN where a resample has no scored response of the system.
         """
         return settled(
             _ratio(
@@ -70,21 +87,51 @@ class SystemSums:
         )
 
     def resampled_counts(self, weights: FloatArray) -> FloatArray:
-        """(resamples, systems) how many scored responses of each system a resample holds."""
+        """Number of scored responses of each system in each resample of dialogues.
+
+        Args:
+            weights: (resamples, dialogues) how often each dialogue counts.
+
+        Returns:
+            (resamples, systems)
+        """
         return np.asarray(weights @ self.count.T)
 
     def only(self, systems: NDArray[np.bool_]) -> SystemSums:
+        """The sums of some of the systems.
+
+        Args:
+            systems: (systems,) whether to include each.
+
+        Returns:
+            Sums of the selected systems, in their order, over the same dialogues.
+        """
         return SystemSums(self.total[systems], self.count[systems])
 
     def dialogue_means(self) -> FloatArray:
-        """(systems, dialogues) mean over the scored turns; NaN where there is none."""
+        """Mean score of each system in each dialogue.
+
+        Returns:
+            (systems, dialogues) mean over the scored turns; NaN where there is none.
+        """
         return settled(_ratio(self.total, self.count))
 
 
 def system_sums(
     scores: FloatArray, system: IntArray, dialogue: IntArray, systems: int, dialogues: int
 ) -> SystemSums:
-    """``scores``, ``system``, ``dialogue``: (n,); NaN scores are left out of sums and counts."""
+    """Sums and counts of one score list per system and dialogue.
+
+    Args:
+        scores: (n,); NaN scores are left out of sums and counts.
+        system: (n,) numbers from 0.
+        dialogue: (n,) numbers from 0.
+        systems: number of systems, those without scores included.
+        dialogues: number of dialogues, those without scores included.
+
+    Returns:
+        Totals and counts, (systems, dialogues) each; both 0 where nothing is scored.
+    """
     scored = np.isfinite(scores)
     cell = system[scored] * dialogues + dialogue[scored]
     total = np.bincount(cell, weights=scores[scored], minlength=systems * dialogues).astype(
@@ -95,11 +142,16 @@ def system_sums(
 
 
 def dialogue_means(placed: PlacedScores, systems: int, dialogues: int) -> PlacedScores:
-    """Turn scores → one score per (system, dialogue), on the full grid so that human and metric
-    places match.
+    """Average turn scores into one score per system and dialogue.
 
-    Returns lists × (systems · dialogues) means over the scored turns, NaN where a system has none
-    in a dialogue.
+    Args:
+        placed: scores of turns.
+        systems: number of systems, those without scores included.
+        dialogues: number of dialogues, those without scores included.
+
+    Returns:
+        (lists, systems · dialogues) means over the scored turns, NaN where a system has none in a
+        dialogue. The grid is always complete, so that the entries of human and metric scores match.
     """
     rows = [
         system_sums(row, placed.system, placed.dialogue, systems, dialogues)

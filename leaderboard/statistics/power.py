@@ -67,11 +67,27 @@ def needed_to_separate(
     power: float = POWER,
     level: float = LEVEL,
 ) -> Needed:
-    """``first``, ``second``: (dialogues,) mean scores of the two systems, NaN where there is none:
-    dialogues that both have are compared; where they share too few, those of each.
-    ``rater_variance``: ρ, how much one rating an item would add to the variance of a dialogue's
-    difference; ``ratings``: k, how many an item has. None where the ratings are not known one by
-    one."""
+    """Dialogues, or ratings per response, needed to separate two systems.
+
+    Dialogues that both systems have are compared (paired t test); where they share too few
+    (``Design.is_paired``), those of each (Welch's t test). The observed difference is taken as the
+    true one.
+
+    Args:
+        first: (dialogues,) mean scores of the first system, NaN where there is none.
+        second: (dialogues,) the same of the second system.
+        rater_variance: ρ, how much one rating per item would add to the variance of a dialogue's
+            difference; None where single ratings are not known.
+        ratings: k, ratings per item today; None where single ratings are not known.
+        power: probability of a significant result, in (0, 1).
+        level: significance level of the two-sided test, in (0, 1).
+
+    Returns:
+        ``dialogues_needed`` is None, with a reason, with fewer than 3 dialogues (of both, or
+        unpaired of each), where the means are equal, where the dialogues do not vary, and above
+        100,000; ``ratings_needed`` also where single ratings are not known, or no number up to 1000
+        is enough.
+    """
     design = Design(np.isfinite(np.stack((first, second))))
     if design.present.any(axis=1).all() and not design.is_paired(0, 1):
         sides = [row[there] for row, there in zip((first, second), design.present, strict=True)]
@@ -163,9 +179,19 @@ def dialogues_for(
     level: float = LEVEL,
     spread: float = 1.0,
 ) -> int | None:
-    """The smallest number of dialogues, at least 2, with the power; None above ``MOST_DIALOGUES``.
-    ``variance``: of the difference in one dialogue; unpaired, with ``spread`` (``power_of``), the
-    sum of both systems' over dialogues."""
+    """Smallest number of dialogues with which a two-sided t test has the power.
+
+    Args:
+        difference: of the two systems' means.
+        variance: of the difference in one dialogue; unpaired, the sum of both systems' variances
+            over dialogues.
+        power: target, in (0, 1).
+        level: significance level, in (0, 1).
+        spread: see ``power_of``.
+
+    Returns:
+        At least 2; None above ``MOST_DIALOGUES``.
+    """
     return _smallest(
         lambda count: power_of(difference, variance / count, count, level, spread) >= power,
         2,
@@ -182,8 +208,23 @@ def ratings_for(
     level: float = LEVEL,
     spread: float = 1.0,
 ) -> int | None:
-    """The smallest number of ratings an item with the power; ``between`` + ``of_raters`` / k is the
-    variance of the difference in one dialogue."""
+    """Smallest number of ratings per item with which a two-sided t test has the power.
+
+    The variance of the difference in one dialogue with k ratings per item is ``between`` +
+    ``of_raters`` / k.
+
+    Args:
+        difference: of the two systems' means.
+        between: the part of that variance that more ratings do not reduce.
+        of_raters: the part that one rating per item would add.
+        dialogues: how many there are.
+        power: target, in (0, 1).
+        level: significance level, in (0, 1).
+        spread: see ``power_of``.
+
+    Returns:
+        At least 1; None above ``MOST_RATINGS``.
+    """
 
     def is_enough(ratings: int) -> bool:
         variance = (between + of_raters / ratings) / dialogues
@@ -199,8 +240,20 @@ def power_of(
     level: float = LEVEL,
     spread: float = 1.0,
 ) -> float:
-    """The chance that a two-sided t test tells the two apart. ``spread``: by what dialogues − 1 is
-    multiplied for the degrees of freedom: 1 where the test is paired, up to 2 of Welch's."""
+    """Power of a two-sided t test: the probability of a significant difference of two systems.
+
+    Args:
+        difference: the true difference of the means.
+        variance_of_mean: variance of the observed mean difference.
+        dialogues: at least 2; unpaired, those of each system.
+        level: significance level, in (0, 1).
+        spread: factor by which dialogues − 1 is multiplied for the degrees of freedom: 1 where the
+            test is paired, up to 2 in Welch's.
+
+    Returns:
+        In [0, 1], from the noncentral t distribution (Cohen 1988, chapter 2), counting results in
+        the direction of the difference only; 1 where ``variance_of_mean`` is 0 or less.
+    """
     if variance_of_mean <= 0.0:
         return 1.0
     freedom = spread * (dialogues - 1)

@@ -77,9 +77,21 @@ def part_of_dialogues(
     *,
     higher_is_better: bool = True,
 ) -> RatedPart:
-    """One system's sums per dialogue, from its responses: ``human`` and ``metric`` (n,), NaN where
-    there is none, ``dialogue`` (n,) from 0. A response without a metric score is left out. Where
-    low scores are good the metric is negated, so that it can go with people."""
+    """One system's sums per dialogue, from its responses.
+
+    The sums of the metric are of its scores less their mean, since a shift changes nothing and
+    costs digits. Where low scores are good the metric is negated, so that it can correlate
+    positively with human scores.
+
+    Args:
+        human: (n,) mean ratings, NaN where nobody rated.
+        metric: (n,) scores, NaN where there is none; such a response is left out.
+        dialogue: (n,) numbers from 0.
+        dialogues: number of dialogues, those without responses included.
+
+    Returns:
+        Arrays of (dialogues,).
+    """
     people = np.asarray(human, dtype=np.float64)
     scores = np.asarray(metric, dtype=np.float64) * (1.0 if higher_is_better else -1.0)
     indices: IntArray = np.asarray(dialogue, dtype=np.int64)
@@ -99,9 +111,20 @@ def part_of_dialogues(
 
 
 def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
-    """The means of systems, the first axis of ``part``, with their intervals, from the ratings
-    alone and with the metric, robust to dialogues; without one where fewer than ten dialogues agree
-    to the digit. One system may be given without that axis.
+    """Mean human scores of systems with intervals, from the ratings alone and with the metric.
+
+    Intervals are robust to dependence within dialogues.
+
+    Args:
+        part: sums per dialogue; systems are the first axis. A single system may be (dialogues,).
+        level: confidence level, in (0, 1).
+
+    Returns:
+        Arrays (systems, …), or scalars for a single system; means and widths in rating points. A
+        mean is NaN without ratings; its width is NaN with fewer than 2 rated dialogues, and where
+        the rated dialogues agree to the digit. The metric is used (λ > 0) from 10 rated dialogues
+        and 2 dialogues with unrated responses on, where it varies over the rated ones, and only if
+        that interval is the narrower one, so it is never wider than the ratings' own.
 
     Each dialogue adds to θ(λ)'s error a_d − λ b_d, where a_d is its share of the mean rating's
     error and b_d of the metric's difference; the variance is Σ (a_d − λ b_d)², each part times G /
@@ -109,11 +132,9 @@ def powered_means(part: RatedPart, level: float = 0.95) -> PoweredMeans:
     least, clipped to [0, 1] (PPI++, section 6: the trace over coordinates, with clusters in the
     place of responses).
 
-    Intervals are of Student's t: for the ratings alone with G − 1 degrees of freedom; with the
-    metric λ costs each of the S systems 1/S of one, so ν = G − 1 − 1/S, the variance of the rated
-    part times (G − 1) / ν, and Welch's degrees of freedom for the sum of the rated and the unrated
-    part. Where that interval is not the narrower one, the ratings stand alone (λ = 0), so it is
-    never wider than theirs.
+    Intervals are Student's t: for the ratings alone with G − 1 degrees of freedom; with the metric
+    λ costs each of the S systems 1/S of one, so ν = G − 1 − 1/S, the variance of the rated part
+    times (G − 1) / ν, and Welch's degrees of freedom for the sum of the rated and the unrated part.
     """
     if part.rated.ndim == 1:
         found = powered_means(together([part]), level)
@@ -203,15 +224,28 @@ def _t(level: float, freedom: np.ndarray) -> FloatArray:
 
 
 def together(parts: Sequence[RatedPart]) -> RatedPart:
-    """Parts of one shape, one a system, as one: systems are the first axis."""
+    """Stack the parts of several systems into one.
+
+    Args:
+        parts: one per system, all of the same shape.
+
+    Returns:
+        Arrays (systems, …); systems are the first axis.
+    """
     return RatedPart(
         *(np.array([getattr(part, field.name) for part in parts]) for field in fields(RatedPart))
     )
 
 
 def why_no_gain(part: RatedPart) -> str:
-    """Why the metric cannot narrow the interval of one system, ``""`` where it might. ``part``:
-    (dialogues,) each."""
+    """Why the metric cannot narrow the interval of one system.
+
+    Args:
+        part: sums of one system, (dialogues,) each.
+
+    Returns:
+        The reason; "" where the metric might narrow it.
+    """
     clusters, others = int((part.rated > 0).sum()), int((part.unrated > 0).sum())
     if clusters == 0:
         return "no response has both a rating and a score of the metric"
@@ -228,14 +262,30 @@ def why_no_gain(part: RatedPart) -> str:
 
 
 def why_no_interval(part: RatedPart) -> str:
-    """Of the ratings alone of one system, whose width is undefined."""
+    """Why the mean of one system's ratings alone has no interval.
+
+    Args:
+        part: sums of one system whose width is undefined, (dialogues,) each.
+
+    Returns:
+        The reason: fewer than 2 rated dialogues, or dialogues that agree to the digit.
+    """
     dialogues = int((part.rated > 0).sum())
     return ONE_DIALOGUE if dialogues < 2 else why_no_spread(dialogues)
 
 
 def interval_around(mean: float, width: float, reason: str = "") -> Estimate:
-    """A mean with the interval of this width around it; without an interval where the width is
-    undefined."""
+    """A mean with the interval of a width, centred on it.
+
+    Args:
+        mean: in rating points; NaN where the system has no ratings.
+        width: of the whole interval, in rating points; NaN where it has none.
+        reason: why there is no interval; "" says that there are fewer than 2 rated dialogues.
+
+    Returns:
+        Undefined where the mean is; without an interval, with the reason, where the width is
+        undefined.
+    """
     if not np.isfinite(mean):
         return Estimate.undefined("the system has no human ratings")
     if not np.isfinite(width):
@@ -246,13 +296,26 @@ def interval_around(mean: float, width: float, reason: str = "") -> Estimate:
 def powered_mean_of_independent(
     human: ArrayLike, metric: ArrayLike, metric_unrated: ArrayLike, level: float = 0.95
 ) -> tuple[Estimate, float]:
-    """PPI++ for responses that do not depend on each other: the estimate and λ, as ``ppi-python``
-    gives them.
+    """PPI++ estimate of a mean from independent responses, as ``ppi-python`` computes it.
 
-    ``human``, ``metric``: (n,) of the rated responses, ``metric_unrated``: (N,). Here the metric is
-    taken as it is, so it must be on the scale of the ratings; λ = cov(human, metric) / ((1 + n/N) ·
-    var(metric of all)), clipped to [0, 1], and the interval is the normal one. The site does not
-    use this: turns of a dialogue do depend on each other.
+    The metric is taken as it is, so it must be on the scale of the ratings. The site does not use
+    this: turns of a dialogue depend on each other.
+
+    Args:
+        human: (n,) ratings, finite.
+        metric: (n,) scores of the same responses, finite.
+        metric_unrated: (N,) scores of the responses without ratings, finite.
+        level: confidence level, in (0, 1).
+
+    Returns:
+        (mean with its normal interval, λ in [0, 1]). The mean is undefined, and λ 0, without rated
+        or without unrated responses.
+
+    Raises:
+        ValueError: ``human`` and ``metric`` differ in length.
+
+    λ = cov(human, metric) / ((1 + n/N) · var(metric of all)), clipped to [0, 1] (Angelopoulos,
+    Duchi & Zrnic 2023, PPI++).
     """
     people, seen, unseen = (
         np.asarray(one, dtype=np.float64) for one in (human, metric, metric_unrated)

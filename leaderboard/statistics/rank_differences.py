@@ -56,8 +56,17 @@ class RankDifferences:
 def places(
     means: FloatArray, low: FloatArray, high: FloatArray, *, higher_is_better: bool = True
 ) -> Places:
-    """``means``, ``low``, ``high``: (systems,), NaN where there is no mean, or no interval. A mean
-    without an interval may lie anywhere."""
+    """Rank systems by one score, with the ranks that their intervals allow.
+
+    Args:
+        means: (systems,), NaN where there is none: such a system has no rank.
+        low: (systems,) lower ends of the intervals, NaN where there is none: the mean may then lie
+            anywhere.
+        high: (systems,) upper ends, as ``low``.
+
+    Returns:
+        Ranks from 1 (best), (systems,) each; 0 where a system has no mean.
+    """
     placed = np.isfinite(means)
     has_interval = placed & np.isfinite(low) & np.isfinite(high)
     low, high = (
@@ -84,9 +93,20 @@ def rank_differences(
     *,
     higher_is_better: bool = True,
 ) -> RankDifferences:
-    """``human``, ``metric``: (means, lower ends, upper ends), each (systems,), NaN where there is
-    none. People's scores are better the higher they are; of the metric ``higher_is_better`` says
-    it. A metric without any interval, as one that scores whole systems, is taken at its word."""
+    """Compare a metric's ranks of systems with the human ranks.
+
+    Only systems that both have scored are ranked. Human scores are better the higher they are. A
+    metric without any interval, such as one that scores whole systems, is taken as exact.
+
+    Args:
+        human: (means, lower ends, upper ends), each (systems,), NaN where there is none.
+        metric: the same of the metric.
+        higher_is_better: of the metric's scores.
+
+    Returns:
+        Differences of ranks and of rank ranges, (systems,) each, positive where the metric ranks
+        the system lower than the human scores do; 0 where ``is_placed`` is False.
+    """
     placed = np.isfinite(human[0]) & np.isfinite(metric[0])
     if not np.isfinite(np.stack(metric[1:])).any():
         metric = (metric[0],) * 3

@@ -37,7 +37,14 @@ class HumanOrder:
 
 
 def human_order(means: FloatArray) -> HumanOrder:
-    """``means``: (systems,), finite."""
+    """Compile human means for correlation with many rows of metric means.
+
+    Args:
+        means: (systems,), finite.
+
+    Returns:
+        The order and ranks that ``spearman_and_kendall`` needs.
+    """
     order = np.argsort(means, kind="stable")
     ascending = means[order]
     rows = compiled_rows(ascending[None, :])
@@ -50,8 +57,18 @@ def human_order(means: FloatArray) -> HumanOrder:
 
 
 def spearman_and_kendall(human: HumanOrder, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``rows``: (rows, systems), finite. ρ and τ-b, (rows,) each, NaN where a row or the human side
-    is constant."""
+    """Spearman's ρ and Kendall's τ-b of the human means with every row of metric means.
+
+    Args:
+        human: from ``human_order``, of the same systems.
+        rows: (rows, systems), finite, of the size of 1; values closer than 1.5e-11 tie.
+
+    Returns:
+        (ρ, τ-b), (rows,) each, in [−1, 1]; NaN where the row or the human means are constant.
+
+    Raises:
+        ValueError: there are more than 4096 systems.
+    """
     systems = rows.shape[1]
     if systems > MOST_SYSTEMS:
         raise ValueError(f"{systems} systems: at most {MOST_SYSTEMS} can be ranked at once")

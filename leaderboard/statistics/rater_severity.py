@@ -52,16 +52,29 @@ class SeverityCorrected:
 
 
 def correct_severity(ratings: CrossedRatings) -> SeverityCorrected | Undefined:
-    """Severity-corrected means and the severities; undefined, with the reason, where raters and
-    systems cannot be told apart.
+    """System means corrected for the severity of raters, and the severities.
 
-    The interval of a system: its estimate is made anew without each dialogue (variance components
-    kept), and the jackknife variance (Efron & Stein 1981) over the dialogues in which it was rated,
-    and over the others, which matter to it by its raters alone, to which is added what the raters'
-    luck still is, σ²_rater · Σ_r (c_sr − 1/R)², c_sr being rater r's weight in the mean of system
-    s: zero where all raters rated alike. Student's t with one degree of freedom less than the
-    system has dialogues of its own (or groups of them): a system that was rated in two knows as
-    little of its spread as if no other had been rated.
+    Args:
+        ratings: one entry per rating, in rating points.
+
+    Returns:
+        Means, severities and standard deviations, all in rating points. A system without ratings
+        has no mean; its mean has no interval with fewer than 2 rated dialogues, where leaving out a
+        group of dialogues leaves a system without ratings, and where its dialogues agree to the
+        digit. Severities are 0, without an interval, where the variance of raters is estimated as
+        0. Undefined, with the reason, where raters are not identified, there are fewer than 2, all
+        scores are equal, raters and systems fall into groups that share no rating, there are more
+        than 4000 systems, dialogues and raters together, or fewer ratings than rated systems plus
+        3.
+
+    The interval of a system: its estimate is recomputed without each dialogue, or each of 60 groups
+    of dialogues (variance components kept), and the jackknife variance (Efron & Stein 1981) is
+    taken over the dialogues in which it was rated, and over the others, which matter to it by its
+    raters alone. To these is added what the raters' luck still is, σ²_rater · Σ_r (c_sr − 1/R)²,
+    c_sr being rater r's weight in the mean of system s: zero where all raters rated alike.
+    Student's t with one degree of freedom less than the system has dialogues of its own (or groups
+    of them): a system that was rated in two tells as little about its variance as if no other had
+    been rated.
     """
     if reason := _why_not(ratings):
         return Undefined(reason)

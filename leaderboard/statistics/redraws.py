@@ -45,9 +45,18 @@ TOO_FEW = "an interval over both needs at least 2 dialogues and 2 systems"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """``unit``: what is drawn anew. ``method``: "jackknife" leaves one unit out at a time and takes
-    Student's t, and covers what it says; "percentile" is the percentile bootstrap, which many
-    papers print. Both units at once have the bootstrap only. ``resamples`` 0: no intervals."""
+    """How intervals of correlations are computed.
+
+    Args:
+        unit: what is resampled.
+        method: "jackknife" leaves one unit out at a time, takes Student's t, and has the coverage
+            that it states; "percentile" is the percentile bootstrap, which many papers print.
+        resamples: number of bootstrap draws; 0: no intervals.
+        seed: of the draws.
+
+    Raises:
+        ValueError: the jackknife over both units at once, which have the bootstrap only.
+    """
 
     unit: Unit = "dialogues"
     method: Method = "jackknife"
@@ -63,17 +72,39 @@ class Recipe:
 
     @classmethod
     def of(cls, unit: Unit, method: Method | None, resamples: int, seed: int) -> Recipe:
-        """``method`` None: the one that covers, where there is one."""
+        """A recipe with the default method of its unit.
+
+        Args:
+            unit: what is resampled.
+            method: None: the one with the stated coverage, the jackknife, where there is one; over
+                both units the percentile bootstrap.
+            resamples: 0: no intervals.
+            seed: of the draws.
+
+        Returns:
+            The recipe.
+
+        Raises:
+            ValueError: the jackknife over both units at once.
+        """
         return cls(
             unit, method or ("percentile" if unit == "both" else "jackknife"), resamples, seed
         )
 
     @property
     def is_jackknife(self) -> bool:
+        """Whether one unit is left out at a time."""
         return self.method == "jackknife"
 
     def signature(self, level: str) -> str:
-        """The method's name in signatures."""
+        """The method's name in signatures.
+
+        Args:
+            level: "turn", "dialogue" or "system".
+
+        Returns:
+            Such as "jackknife-t95-over-dialogues".
+        """
         if not self.is_jackknife:
             return f"percentile95-bootstrap-over-{_OVER[self.unit]}"
         name = f"jackknife-t95-over-{_OVER[self.unit]}"
@@ -84,20 +115,46 @@ class Recipe:
         )
 
     def of_the_limit(self, level: str, systems: int) -> tuple[str, ...]:
-        """The coefficients whose intervals speak of the limit of many dialogues: noise in the means
-        is out of them."""
+        """Coefficients whose intervals are about the limit of many dialogues.
+
+        Noise in the means is out of them.
+
+        Args:
+            level: "turn", "dialogue" or "system".
+            systems: how many are correlated.
+
+        Returns:
+            Of "pearson", "spearman" and "kendall"; empty unless systems are correlated and their
+            dialogues left out. Only "pearson" with fewer than 5 systems.
+        """
         if level != "system" or self.unit != "dialogues" or not self.is_jackknife:
             return ()
         return ("pearson",) if systems < FEWEST_SYSTEMS else ("pearson", "spearman", "kendall")
 
     def why_no_p(self, level: str, systems: int) -> str:
-        """Why a correlation of so many systems has no p; "" where it has one."""
+        """Why a correlation of so few systems has no p.
+
+        Args:
+            level: "turn", "dialogue" or "system".
+            systems: how many are correlated.
+
+        Returns:
+            The reason, with fewer than 6 systems and intervals over dialogues; "" where it has one.
+        """
         is_of_few = level == "system" and 0 < systems < FEWEST_FOR_P
         return NO_P if is_of_few and self.unit == "dialogues" and self.resamples else ""
 
     def generalises_to(self, level: str, systems: int) -> str:
-        """What a reader may carry an interval of so many systems over to, in the few words of a
-        cell; "" at levels where there are as many pairs as responses or dialogues."""
+        """What an interval of so many systems generalises to, short enough for a table cell.
+
+        Args:
+            level: "turn", "dialogue" or "system".
+            systems: how many are correlated.
+
+        Returns:
+            Such as "new systems, these dialogues"; "" without intervals, and at levels that have as
+            many pairs as responses or dialogues.
+        """
         if level != "system" or self.resamples == 0:
             return ""
         these = f"these {systems:,} systems"
@@ -108,9 +165,17 @@ class Recipe:
         }[self.unit]
 
     def words(self, level: str, dialogues: int, systems: int, design: Kind = "crossed") -> str:
-        """What the interval speaks of, how it is made, and where it may not hold its 95 %.
-        ``dialogues``, ``systems``: how many people rated. ``design``: where nested, dialogues are
-        drawn within each system."""
+        """What intervals generalise to, how they are computed, and where they may undercover.
+
+        Args:
+            level: "turn", "dialogue" or "system".
+            dialogues: how many have human ratings.
+            systems: how many have human ratings.
+            design: where nested, dialogues are resampled within each system.
+
+        Returns:
+            A sentence without its full stop; it says where intervals may not hold their 95 %.
+        """
         speaks_of = f"95 % intervals speak of {_SPEAKS_OF[self.unit]}"
         if self.resamples == 0:
             return "no intervals were asked for"
@@ -166,11 +231,19 @@ class Recipe:
 def item_redraws(
     recipe: Recipe, system: IntArray | None, dialogue: IntArray
 ) -> tuple[IntArray, Redraws | None]:
-    """(cluster of each item, redraws of these clusters). ``dialogue``, ``system``: (n,) numbers of
-    the rated items.
+    """The cluster of each rated item, and the resamples of these clusters.
 
-    Over both, a cluster is one system in one dialogue, and counts as often as both were drawn
-    together.
+    Args:
+        recipe: over both units, a cluster is one system in one dialogue, and counts as often as
+            both were drawn together.
+        system: (n,) numbers of the rated items' systems; None: dialogues are resampled.
+        dialogue: (n,) numbers of their dialogues.
+
+    Returns:
+        ((n,) cluster numbers from 0, resamples). Under the jackknife with more than 400 clusters, a
+        number is that of a group of clusters. The resamples are None without items or with
+        ``resamples`` 0; with fewer than 2 dialogues or systems, over both, they are empty and have
+        a reason.
     """
     dialogue = numbered(dialogue)
     cluster = dialogue if recipe.unit == "dialogues" or system is None else numbered(system)
@@ -200,20 +273,52 @@ def item_redraws(
 def both_resamples(
     recipe: Recipe, systems: int, dialogues: int, strata: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """(resamples, systems) and (resamples, dialogues), drawn independently of each other;
-    ``strata`` of dialogues."""
+    """Bootstrap draws of systems and of dialogues, independent of each other.
+
+    Args:
+        recipe: number of resamples, and seed.
+        systems: number of systems.
+        dialogues: number of dialogues.
+        strata: (dialogues,) numbers from 0, within which dialogues are drawn; None: all together.
+
+    Returns:
+        How often each was drawn: (resamples, systems) and (resamples, dialogues).
+
+    Raises:
+        ValueError: there are no systems, no dialogues or no resamples.
+    """
     of_systems = cluster_resamples(systems, recipe.resamples, recipe.seed + 1)
     of_dialogues = cluster_resamples(dialogues, recipe.resamples, recipe.seed, strata)
     return of_systems.astype(np.float64), of_dialogues.astype(np.float64)
 
 
 def of_clusters(recipe: Recipe, clusters: int, strata: IntArray | None = None) -> Redraws:
-    """``strata``: within which a bootstrap draws; leaving out one at a time needs none."""
+    """Resamples of clusters by the recipe's method.
+
+    Args:
+        recipe: method, number of resamples, and seed.
+        clusters: number of clusters.
+        strata: (clusters,) numbers from 0, within which a bootstrap draws; None: all together. The
+            jackknife needs none.
+
+    Returns:
+        Weights (replicates, clusters).
+
+    Raises:
+        ValueError: a bootstrap of no clusters or of no resamples.
+    """
     if recipe.is_jackknife:
         return Redraws.jackknife(clusters)
     return Redraws.bootstrap(clusters, recipe.resamples, recipe.seed, strata)
 
 
 def numbered(numbers: IntArray) -> IntArray:
-    """The same groups, numbered from 0 without gaps."""
+    """Number groups from 0 without gaps.
+
+    Args:
+        numbers: (n,) any group numbers.
+
+    Returns:
+        (n,) the same groups, in the order of their former numbers.
+    """
     return np.asarray(np.unique(numbers, return_inverse=True)[1], dtype=np.int64)

@@ -36,13 +36,22 @@ def regression_band(
     resamples: int = 1000,
     seed: int = 0,
 ) -> RegressionBand | str:
-    """The band around the fit of ``metric`` (n,) on ``human`` (n,), or the reason why there is
-    none.
+    """95 % confidence band of the least-squares line of a metric on human scores.
 
-    With ``dialogue`` (n,) of 5 dialogues or more: the percentiles 2.5 and 97.5 of the lines of
-    resamples that redraw dialogues. Else from Student's t: ŷ ± t(0.975, n − 2) · s · √(1/n + (x −
-    x̄)² / Σ(x − x̄)²), as in Draper & Smith (1998), Applied Regression Analysis, chapter 3, which
-    takes the points as independent.
+    Args:
+        human: (n,), finite.
+        metric: (n,), finite.
+        dialogue: (n,) numbers; None where they are not known.
+        resamples: bootstrap draws of dialogues, at least 1.
+        seed: of the draws.
+
+    Returns:
+        The band at 25 human scores from the lowest to the highest, pointwise; or the reason why
+        there is none: fewer than 3 points, or human scores that are all equal.
+
+    With 5 dialogues or more: the percentiles 2.5 and 97.5 of the lines of resamples of dialogues.
+    Else from Student's t: ŷ ± t(0.975, n − 2) · s · √(1/n + (x − x̄)² / Σ(x − x̄)²), as in Draper &
+    Smith (1998), Applied Regression Analysis, chapter 3, which takes the points as independent.
     """
     human, metric = np.asarray(human, dtype=np.float64), np.asarray(metric, dtype=np.float64)
     if len(human) < 3:

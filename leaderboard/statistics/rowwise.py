@@ -50,12 +50,19 @@ class Rows:
 
     @cached_property
     def rank_squares(self) -> FloatArray:
+        """(rows,) sums of the squared ranks; NaN where undefined."""
         return _undefined_where(self.undefined, np.einsum("rs,rs->r", self.ranks, self.ranks))
 
 
 def compiled_rows(values: FloatArray) -> Rows:
-    """``values``: (rows, systems), at most 65,536 systems. Rows with a NaN give NaN
-    coefficients."""
+    """Compile a matrix for row-by-row correlation with others: ranks, ties and untied pairs.
+
+    Args:
+        values: (rows, systems), at most 65,536 systems; rows with a NaN give NaN coefficients.
+
+    Returns:
+        The same rows, in order.
+    """
     missing = np.asarray(np.isnan(values).any(axis=1))
     if missing.any():
         values = np.where(missing[:, None], 0.0, values)
@@ -150,14 +157,32 @@ class FixedScores:
 
 
 def fixed_side(values: FloatArray) -> FixedScores:
+    """Compile the human means, which are correlated with the means of many metrics.
+
+    Args:
+        values: (rows, systems), as ``compiled_rows`` takes them; a single row serves all rows of a
+            metric.
+
+    Returns:
+        The rows, which cache the signs of all pairs of systems.
+    """
     return FixedScores(compiled_rows(values))
 
 
 def correlate_rows(
     fixed: FixedScores, other: Rows, names: Collection[str] = ("pearson", "spearman", "kendall")
 ) -> dict[str, FloatArray]:
-    """{"pearson", "spearman", "kendall"}: (rows,) each; NaN where a row of either side is constant
-    or incomplete."""
+    """Pearson's r, Spearman's ρ and Kendall's τ-b between the same rows of two matrices.
+
+    Args:
+        fixed: human means, (rows, systems).
+        other: metric means, (rows, systems). A matrix with a single row is compared with every row
+            of the other.
+        names: coefficients to compute, of "pearson", "spearman" and "kendall".
+
+    Returns:
+        {name: (rows,)}, in [−1, 1]; NaN where a row of either side is constant or incomplete.
+    """
     one = fixed.rows
     found = {}
     if "pearson" in names:
@@ -216,8 +241,14 @@ def _undefined_where(undefined: NDArray[np.bool_], values: FloatArray) -> FloatA
 
 
 def mean_of_defined(rows: FloatArray) -> FloatArray:
-    """(rows, replicates) → (replicates,): the mean over the rows that are not NaN there; NaN where
-    all are."""
+    """Mean over the rows, for each replicate.
+
+    Args:
+        rows: (rows, replicates), NaN where undefined.
+
+    Returns:
+        (replicates,) mean over the rows that are not NaN there; NaN where all are.
+    """
     defined = ~np.isnan(rows)
     total = np.where(defined, rows, 0.0).sum(axis=0)
     count = defined.sum(axis=0)

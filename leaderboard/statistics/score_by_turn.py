@@ -18,6 +18,8 @@ from leaderboard.statistics.standardised_gaps import mean_gap, standardised_gaps
 
 @dataclass(frozen=True, slots=True)
 class AtTurn:
+    """A judge's and the human scores at one turn number."""
+
     number: int
     n: int
     """Responses at turns of this number with both scores."""
@@ -37,8 +39,21 @@ def by_turn_number(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[AtTurn] | Undefined:
-    """One line a turn number. ``judge``, ``human``: (n,), NaN where there is none; ``number``,
-    ``dialogue``: (n,)."""
+    """How a judge's scores differ from human scores at each turn number.
+
+    Args:
+        judge: (n,) scores, NaN where there is none.
+        human: (n,) scores, NaN where there is none.
+        number: (n,) turn numbers.
+        dialogue: (n,) numbers.
+        resamples: bootstrap draws of dialogues; 0: no intervals.
+        seed: of the draws.
+
+    Returns:
+        One entry per turn number at which a response has both scores, ascending. Undefined with
+        fewer than 2 responses with both scores, and where the human scores or the judge's are
+        constant.
+    """
     gaps = standardised_gaps(judge, human)
     if isinstance(gaps, Undefined):
         return gaps

@@ -29,9 +29,19 @@ class ScoresAt:
 
 
 def scores_by_human(human: FloatArray, metric: FloatArray) -> tuple[float, list[ScoresAt]]:
-    """(step, groups by human score). ``human``, ``metric``: (n,); pairs with a NaN are left out.
+    """Distribution of a metric's scores at each human score.
+
     Human scores are rounded, halves up, to whole numbers, or to finer steps where these would give
-    fewer than 3 groups. Percentiles are interpolated linearly."""
+    fewer than 3 groups. Percentiles are interpolated linearly.
+
+    Args:
+        human: (n,), NaN where there is none; pairs with a NaN are left out.
+        metric: (n,), NaN where there is none.
+
+    Returns:
+        (step that human scores are rounded to, one group per rounded human score, ascending); (1.0,
+        []) without pairs.
+    """
     both = np.isfinite(human) & np.isfinite(metric)
     human, metric = human[both], metric[both]
     if not len(human):

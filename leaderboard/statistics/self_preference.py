@@ -19,6 +19,8 @@ from leaderboard.statistics.standardised_gaps import (
 
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
+    """How far a judge scores systems of its own family and others above human scores."""
+
     own: Estimate
     """Mean of z(judge) − z(people) over responses of systems of the judge's family, in standard
     deviations."""
@@ -45,8 +47,24 @@ def self_preference(
     resamples: int = 1000,
     seed: int = 0,
 ) -> SelfPreference:
-    """``judge``, ``human``, ``system``, ``dialogue``: (n,); ``families``: that of each system, ""
-    where not known."""
+    """Whether a judge scores systems of its own model family above what human raters give them.
+
+    Args:
+        judge: (n,) scores, NaN where there is none.
+        human: (n,) scores, NaN where there is none.
+        system: (n,) numbers from 0.
+        dialogue: (n,) numbers.
+        judge_family: model family of the judge; "" where it is not known.
+        families: that of each system, in the order of their numbers; "" where it is not known.
+        resamples: bootstrap draws of dialogues; 0: no intervals.
+        seed: of the draws.
+
+    Returns:
+        Mean gaps between the judge's and the human z-scores, in standard deviations. All three are
+        undefined, with the reason, where the judge's family is not known, no system is known to be
+        of it or of another, fewer than 2 items have both scores, or either side's scores are
+        constant; one alone where its group has no item with both scores.
+    """
     own = np.array(
         [bool(judge_family) and family == judge_family for family in families], dtype=bool
     )

@@ -27,8 +27,17 @@ none."""
 def share_over_dialogues(
     hits: Sequence[bool], dialogues: Sequence[int], level: float = 0.95
 ) -> Estimate:
-    """The share of ``hits``, from 0 to 1; ``dialogues`` says of each item which one it is of.
-    Undefined without items; without an interval where they are of one dialogue."""
+    """Share of items that are hits, with its modified Wilson interval over dialogues.
+
+    Args:
+        hits: (n,) whether each item is one.
+        dialogues: (n,) number of each item's dialogue.
+        level: confidence level, in (0, 1).
+
+    Returns:
+        From 0 to 1, as the ends of the interval are. Undefined without items; without an interval
+        where all are of one dialogue.
+    """
     if not hits:
         return Estimate.undefined(NOTHING)
     _, index = np.unique(np.asarray(dialogues), return_inverse=True)
@@ -50,8 +59,17 @@ def share_over_dialogues(
 
 
 def wilson(share: float, items: float, reach: float) -> tuple[float, float]:
-    """Wilson's interval: the p whose normal approximation with ``items`` draws has ``share`` within
-    ``reach`` standard deviations."""
+    """Wilson's interval of a share.
+
+    Args:
+        share: from 0 to 1.
+        items: number of independent items, need not be whole.
+        reach: quantile of the normal (or of Student's t) distribution, such as 1.96.
+
+    Returns:
+        (low, high), from 0 to 1: the p whose normal approximation with ``items`` draws has
+        ``share`` within ``reach`` standard deviations (Wilson 1927).
+    """
     weight = items + reach**2
     centre = (items * share + reach**2 / 2) / weight
     half = reach / weight * np.sqrt(items * share * (1 - share) + reach**2 / 4)

@@ -41,11 +41,25 @@ def soft_pairwise_accuracies(
     permutations: int = 1000,
     seed: int = 0,
 ) -> list[Estimate]:
-    """SPA in [0, 1] of every list of ``metrics``. ``human``: one list. No interval, no p.
+    """Soft pairwise accuracy (SPA) of every metric.
 
     A pair of systems is compared on the dialogues in which both have both kinds of scores; where
-    they share too few, on those of each, if these are two or more. Undefined where fewer than 2
-    dialogues, or no pair, are left, and where people or the metric are constant.
+    they share too few (``Design.is_paired``), on those of each, if these are two or more.
+
+    Args:
+        human: one list of scores.
+        metrics: one list per metric.
+        systems: number of systems.
+        higher_is_better: for each metric; None: for all.
+        permutations: of the test of each pair, at least 1.
+        seed: of the permutations, which all metrics share.
+
+    Returns:
+        One SPA in [0, 1] per metric, without interval and p. Undefined where fewer than 2
+        dialogues, or no pair, are left, and where human or metric scores are constant.
+
+    SPA = 1 − mean |p_human − p_metric| over pairs of systems (Thompson, Mathur, Deutsch &
+    Khayrallah 2024), with dialogues in the place of the paper's segments.
     """
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     people = _grid(human, 0, systems, dialogues)
@@ -71,12 +85,17 @@ def soft_pairwise_accuracies(
 
 
 def better_p(grid: FloatArray, coins: NDArray[np.floating[Any]], seed: int = 0) -> FloatArray:
-    """(pairs,) one-sided p that system i is better than system j, for i < j in the order of
-    ``numpy.triu_indices``.
+    """One-sided p of every pair of systems that the first is better than the second.
 
-    ``grid``: (systems, dialogues), NaN where there is no score. ``coins``: (dialogues,
-    permutations) of ±1; ``seed``: of the labels that unpaired tests permute, as often. NaN where
-    the two systems share too few dialogues and one has fewer than two.
+    Args:
+        grid: (systems, dialogues), NaN where there is no score.
+        coins: (dialogues, permutations) of ±1: whether a pair exchanges its scores in a dialogue.
+        seed: of the labels that unpaired tests permute, as often.
+
+    Returns:
+        (pairs,) of systems i < j in the order of ``numpy.triu_indices``: the share of permutations
+        whose difference is at least the one observed. NaN where the two systems share too few
+        dialogues and one has fewer than two.
     """
     design = Design(np.isfinite(grid))
     first, second = np.triu_indices(len(grid), 1)

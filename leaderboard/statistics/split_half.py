@@ -57,12 +57,25 @@ def split_half(
     seed: int = 0,
     intervals: bool = True,
 ) -> dict[CeilingLevel, dict[str, Estimate]]:
-    """``{level: {"pearson", "spearman", "kendall": Estimate}}``; levels as
-    ``leave_one_out_agreement`` has them.
+    """Reliability of the mean human rating at each level, from random split halves of the raters.
 
-    Values lie in (−∞, 1]; a reliability of 0 or less says that the halves do not agree at all. 95 %
-    intervals over dialogues: each left out, Student's t on Fisher's scale, splits held; none where
-    it is below −1.
+    Args:
+        matrix: ratings, raters × items.
+        system_of_item: (items,) numbers from 0.
+        levels: at which the halves are correlated: "turn" items, "dialogue" a system's means over
+            its turns of a dialogue, "system" its means over all items (as in
+            ``leave_one_out_agreement``).
+        splits: number of random splits.
+        seed: of the splits.
+        intervals: whether to compute intervals.
+
+    Returns:
+        ``{level: {"pearson", "spearman", "kendall": Estimate}}``, in (−∞, 1]; a reliability of 0 or
+        less says that the halves do not agree at all. Undefined for ratings that are means, where
+        no response has two raters, where a half's means are constant, where the halves are so
+        opposed that the formula has no value, and for τ. 95 % intervals over dialogues: each left
+        out, Student's t on Fisher's scale, with the same splits; none where the value is below −1,
+        or for ρ of systems.
     """
     if matrix.rater_kind == "aggregate":
         return {
@@ -103,10 +116,16 @@ def split_half(
 
 
 def stepped_up(half: FloatArray, lengthening: float = 2.0) -> FloatArray:
-    """Spearman and Brown: the reliability of ``lengthening`` times as many raters; NaN where the
-    formula has no value.
+    """Reliability of more raters, by the Spearman–Brown formula.
 
-    m r / (1 + (m − 1) r), undefined from r = −1 / (m − 1) down.
+    Args:
+        half: (n,) correlations of the halves, in [−1, 1].
+        lengthening: m, how many times as many raters.
+
+    Returns:
+        (n,), up to 1; NaN where the formula has no value, from r = −1 / (m − 1) down.
+
+    m r / (1 + (m − 1) r) (Spearman 1910; Brown 1910).
     """
     below = 1.0 + (lengthening - 1.0) * half
     return np.asarray(

@@ -15,6 +15,8 @@ _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Summary:
+    """Moments and quartiles of a list of scores."""
+
     n: int
     mean: float
     sd: float
@@ -36,7 +38,14 @@ class Bin:
 
 
 def summary_of(scores: FloatArray) -> Summary:
-    """Of one finite score or more."""
+    """Summary statistics of scores.
+
+    Args:
+        scores: (n,), finite, one or more.
+
+    Returns:
+        In the unit of the scores; quartiles are interpolated linearly.
+    """
     low, middle, high = (float(value) for value in np.quantile(scores, (0.25, 0.5, 0.75)))
     return Summary(
         n=len(scores),
@@ -51,9 +60,17 @@ def summary_of(scores: FloatArray) -> Summary:
 
 
 def histogram(scores: FloatArray) -> list[Bin]:
-    """At most ``MOST_BINS`` bins of one width that hold all of one finite score or more; one bin of
-    no width where all are equal. The width is 1, 2, 2.5 or 5 times a power of ten, so that the ends
-    can be read."""
+    """Histogram whose bins end on round numbers.
+
+    Args:
+        scores: (n,), finite, one or more.
+
+    Returns:
+        At most ``MOST_BINS`` adjacent bins of one width, ascending, that hold all scores. The width
+        is 1, 2, 2.5 or 5 times a power of ten, so that the ends can be read. A single bin from the
+        least score to the greatest where all are equal (it then has no width), and where their
+        range is too large for a number.
+    """
     least, greatest = float(scores.min()), float(scores.max())
     width = round_width(greatest - least)
     if not width or not math.isfinite(width):
@@ -70,8 +87,15 @@ def histogram(scores: FloatArray) -> list[Bin]:
 
 
 def round_width(spread: float) -> float:
-    """The least round width of which ``MOST_BINS`` − 1 span the spread; one bin more may be begun
-    at either end."""
+    """Round bin width for scores of some range.
+
+    Args:
+        spread: greatest score minus least, in the unit of the scores.
+
+    Returns:
+        The least round width of which ``MOST_BINS`` − 1 span the range (one bin more may be needed,
+        since bins start at a multiple of the width); 0 where the range is 0 or less, or not finite.
+    """
     if spread <= 0 or not math.isfinite(spread):
         return 0.0
     exact = spread / (MOST_BINS - 1)

@@ -28,7 +28,16 @@ class Gaps:
 
 
 def standardised_gaps(judge: FloatArray, human: FloatArray) -> Gaps | Undefined:
-    """``judge``, ``human``: (n,), NaN where there is none. Undefined where a side has no spread."""
+    """Gap between a judge's and the human score of each item, in standard deviations.
+
+    Args:
+        judge: (n,) scores, NaN where there is none.
+        human: (n,) scores, NaN where there is none.
+
+    Returns:
+        z(judge) − z(human), standardised over the items with both scores. Undefined with fewer than
+        2 such items, and where either side's scores are constant.
+    """
     both = np.isfinite(judge) & np.isfinite(human)
     if both.sum() < 2:
         return Undefined("fewer than two items have both a human score and a score of the judge")
@@ -45,9 +54,21 @@ def standardised_gaps(judge: FloatArray, human: FloatArray) -> Gaps | Undefined:
 def mean_gap(
     gaps: Gaps, members: np.ndarray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
 ) -> Estimate:
-    """The mean gap of some items, in standard deviations, with its interval over dialogues.
-    ``members``: (n,) bool. The standardisation is that of the data and the same in every
-    resample."""
+    """Mean gap of some items, with its interval over dialogues.
+
+    The standardisation is that of the data and the same in every resample.
+
+    Args:
+        gaps: of n items.
+        members: (n,) bool, the items to average.
+        dialogue: (n,) numbers.
+        resamples: bootstrap draws of dialogues; 0: no interval.
+        seed: of the draws.
+
+    Returns:
+        In standard deviations, with the percentile bootstrap's 95 % interval; undefined where no
+        member has both scores.
+    """
     chosen = members & np.isfinite(gaps.value)
     if not chosen.any():
         return Estimate.undefined("no item of it has both scores")
@@ -68,8 +89,20 @@ def difference_of_means(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Estimate:
-    """Mean gap of ``ours`` minus mean gap of ``others``, in standard deviations, with its interval
-    over dialogues."""
+    """Difference of the mean gaps of two groups of items, with its interval over dialogues.
+
+    Args:
+        gaps: of n items.
+        ours: (n,) bool, the first group.
+        others: (n,) bool, the second group.
+        dialogue: (n,) numbers.
+        resamples: bootstrap draws of dialogues; 0: no interval.
+        seed: of the draws.
+
+    Returns:
+        Mean gap of ``ours`` minus mean gap of ``others``, in standard deviations, with the
+        percentile bootstrap's 95 % interval; undefined where a group has no item with both scores.
+    """
     ours, others = ours & np.isfinite(gaps.value), others & np.isfinite(gaps.value)
     if not ours.any() or not others.any():
         return Estimate.undefined("one of the two groups has no item with both scores")

@@ -20,8 +20,14 @@ LEAST_VARIANCE = 1e-12
 
 
 class SwappedItems:
-    """``human``: (n,); ``metrics``: (m, n), standardised, all finite; ``system``, ``dialogue``:
-    (n,) from 0."""
+    """Sums over cells (a system in a dialogue), from which swaps of any two metrics are computed.
+
+    Args:
+        human: (n,) scores, finite.
+        metrics: (m, n) scores, standardised, finite.
+        system: (n,) numbers from 0.
+        dialogue: (n,) numbers from 0.
+    """
 
     def __init__(
         self, human: FloatArray, metrics: FloatArray, system: IntArray, dialogue: IntArray
@@ -39,8 +45,16 @@ class SwappedItems:
         self._total = self._of_cell.sum(axis=(1, 2))
 
     def differences(self, coins: Coins, first: IntArray, second: IntArray) -> FloatArray:
-        """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a
-        constant."""
+        """Differences of two metrics' Pearson correlations with human scores after each swap.
+
+        Args:
+            coins: which systems and dialogues are swapped in each permutation.
+            first: (pairs,) number of each pair's first metric.
+            second: (pairs,) number of its second metric.
+
+        Returns:
+            (permutations, pairs): r(first) − r(second); NaN where a swap leaves a constant.
+        """
         moved = self._moved(coins)
         one = self._r(first, second, moved)
         return one - self._r(second, first, moved)

@@ -25,8 +25,13 @@ memory."""
 
 
 class SwappedSystems:
-    """``human``: (systems,); ``total``: (m, systems, dialogues) sums of standardised scores;
-    ``size``: (systems,) how many scores a system has. All finite, sizes above 0."""
+    """Parts of system means, from which swaps of any two metrics are computed.
+
+    Args:
+        human: (systems,) mean scores, finite.
+        total: (m, systems, dialogues) sums of standardised scores, finite.
+        size: (systems,) how many scores a system has, above 0.
+    """
 
     def __init__(self, human: FloatArray, total: FloatArray, size: FloatArray) -> None:
         people = human - human.mean()
@@ -36,8 +41,16 @@ class SwappedSystems:
         self.systems, self.dialogues = total.shape[1:]
 
     def pearson(self, coins: Coins, first: IntArray, second: IntArray) -> FloatArray:
-        """(permutations, pairs): r(first) − r(second) after each swap; NaN where a swap leaves a
-        constant."""
+        """Differences of two metrics' Pearson correlations over systems after each swap.
+
+        Args:
+            coins: which systems and dialogues are swapped in each permutation.
+            first: (pairs,) number of each pair's first metric.
+            second: (pairs,) number of its second metric.
+
+        Returns:
+            (permutations, pairs): r(first) − r(second); NaN where a swap leaves a constant.
+        """
         retained, moved = self._retained_and_moved(coins)
         retained -= retained.mean(axis=2, keepdims=True)
         moved -= moved.mean(axis=2, keepdims=True)
@@ -58,7 +71,20 @@ class SwappedSystems:
     def ranks(
         self, coins: Coins, first: IntArray, second: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """The same for ρ and for τ-b."""
+        """Differences of two metrics' rank correlations over systems after each swap.
+
+        Args:
+            coins: which systems and dialogues are swapped in each permutation.
+            first: (pairs,) number of each pair's first metric.
+            second: (pairs,) number of its second metric.
+
+        Returns:
+            (permutations, pairs) of ρ, and of τ-b: first − second; NaN where a swap leaves a
+            constant.
+
+        Raises:
+            ValueError: there are more than 4096 systems.
+        """
         retained, moved = self._retained_and_moved(coins)
         permutations = retained.shape[1]
         spearman, kendall = (

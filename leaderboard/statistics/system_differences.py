@@ -75,16 +75,35 @@ def compare_systems(
     level: float = 0.95,
     bounds: Bounds = UNBOUNDED,
 ) -> SystemDifference:
-    """``first``, ``second``: (n,) scores of the same items, NaN where there is none; ``dialogue``:
-    (n,) numbers from 0.
+    """Difference of two systems' mean scores, with its interval and p.
 
-    The interval is the cluster-robust one: mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g (Σ_{i in
-    g} (d_i − d̄))² / n² over G dialogues (Liang & Zeger 1986; with as many items in every dialogue
-    it is the paired t interval over dialogue means), cut where no difference of scores within
-    ``bounds`` can lie; there is none where fewer than ten dialogues have one mean. The test
-    exchanges the two systems in whole dialogues (Fisher's randomisation test on pairs: Noreen 1989,
-    chapter 2), two-sided on |Σ d|; p = (1 + as extreme) / (1 + draws) where drawn, and the share of
-    all 2^G where counted.
+    Paired where the systems share enough dialogues (``Design.is_paired``): over the items that both
+    have a score of. Else unpaired: over all items of either.
+
+    Args:
+        first: (n,) scores of the first system, NaN where there is none.
+        second: (n,) scores of the second system on the same items, NaN where there is none.
+        dialogue: (n,) numbers from 0.
+        permutations: drawn for p, where there are more than ``EXACT_UP_TO`` dialogues.
+        seed: of the permutations.
+        level: confidence level, in (0, 1).
+        bounds: lowest and highest possible score, None for an open end.
+
+    Returns:
+        Means and their difference, first − second, in the unit of the scores. The systems' own
+        means have intervals within ``bounds`` (``interval_within``, ``interval_of_identical``). The
+        difference is undefined where one of the systems has no score, or scores are too large. It
+        has no interval with fewer than 2 dialogues (unpaired, of either system); where, paired, all
+        dialogues have the same difference; where, unpaired, fewer than ten dialogues of a system
+        have one mean, or both systems' dialogues do not vary. p is missing with fewer than 2
+        dialogues, and unpaired wherever the interval is.
+
+    Paired: the interval is the cluster-robust one, mean ± t_{G−1} · s, with s² = G / (G − 1) · Σ_g
+    (Σ_{i in g} (d_i − d̄))² / n² over G dialogues (Liang & Zeger 1986; with as many items in every
+    dialogue it is the paired t interval over dialogue means), cut where no difference of scores
+    within ``bounds`` can lie. The test exchanges the two systems in whole dialogues (Fisher's
+    randomisation test on pairs: Noreen 1989, chapter 2), two-sided on |Σ d|; p = (1 + as extreme) /
+    (1 + draws) where drawn, and the share of all 2^G where counted.
 
     Unpaired: d̄ ± t · s, s² = Σ_g (c₁ · a_g − c₂ · b_g)², where a_g is the sum over the first
     system's items in dialogue g of (score − mean) / n₁, b_g that of the second, and c² = G / (G −

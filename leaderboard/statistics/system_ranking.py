@@ -58,16 +58,32 @@ def rank_systems(
     method: Method = "jackknife",
     bounds: Bounds = UNBOUNDED,
 ) -> list[SystemRank]:
-    """One ``SystemRank`` per system number 0..systems − 1, in that order.
+    """Rank systems by their mean human scores, with intervals, rank ranges and bands.
 
-    ``human``: one list of item scores; the mean is over all rated items of the system. Intervals
-    speak of the mean over other dialogues: each dialogue is left out in turn, with Student's t of
-    the system's dialogues less one degrees of freedom, or, where that would leave the ``bounds`` of
-    the scores, Wilson's interval; with ``method`` "percentile", ``resamples`` bootstrap draws of
-    dialogues. Ten dialogues or more that are alike have the interval of ``interval_of_identical``.
-    A system rated in fewer than 2 dialogues, or alike in all of fewer than 10, has no interval.
-    Left out of the ranks, it would let a worse system stand first; so it is ranked by mean ± t·s/√n,
-    s² pooled over the systems whose dialogues vary (``_ranges``).
+    Args:
+        human: one list of item scores; the mean is over all rated items of the system.
+        systems: number of systems.
+        resamples: bootstrap draws of dialogues, for ``method`` "percentile".
+        seed: of the draws.
+        level: confidence level, in (0, 1).
+        method: "jackknife" leaves each dialogue out in turn; "percentile" is the percentile
+            bootstrap over dialogues.
+        bounds: lowest and highest possible score, None for an open end.
+
+    Returns:
+        One entry per system number 0..systems − 1, in that order. The mean is undefined where the
+        system has no ratings. It has no interval where the system was rated in fewer than 2
+        dialogues, or identically in all of fewer than 10; ten identical dialogues or more have that
+        of ``interval_of_identical``, which needs both bounds.
+
+    Raises:
+        ValueError: ``method`` is "percentile" and ``resamples`` is below 1.
+
+    Intervals are of the mean over other dialogues. The jackknife's are Student's t with the
+    system's dialogues less one degrees of freedom, or, where that would leave the ``bounds`` of the
+    scores, Wilson's interval. A system without an interval, if left out of the ranks, would let a
+    worse system come first; so it is ranked by mean ± t·s/√n, s² pooled over the systems whose
+    dialogues vary (``_ranges``).
     """
     dialogues, dialogue = np.unique(human.dialogue, return_inverse=True)
     sums = system_sums(human.scores[0], human.system, dialogue, systems, max(len(dialogues), 1))

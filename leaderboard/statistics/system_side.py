@@ -33,12 +33,19 @@ ONE_DIALOGUE = "an interval over dialogues needs at least 2 dialogues"
 
 
 class SystemMeans:
-    """``human``: the sums of the systems that are compared. What metrics share is made once: the
-    draws, the human means of each and the signs of all their pairs."""
+    """Human means of the systems that are compared, for correlation with many metrics' means.
+
+    What metrics share is computed once: the resamples, the human means in each and the signs of all
+    their pairs.
+
+    Args:
+        human: sums of the systems.
+        recipe: how intervals are computed.
+        strata: (dialogues,) numbers from 0, within which dialogues are resampled
+            (``Design.strata``); None: all together.
+    """
 
     def __init__(self, human: SystemSums, recipe: Recipe, strata: IntArray | None = None) -> None:
-        """``strata``: (dialogues,) within which they are drawn, ``Design.strata``; None: all
-        together."""
         self.human, self.recipe, self.strata = human, recipe, strata
         self.means = human.means()
         self.systems, self.dialogues = human.count.shape
@@ -48,9 +55,18 @@ class SystemMeans:
     def correlated(
         self, metric_means: FloatArray, metric: SystemSums | None
     ) -> dict[str, Estimate]:
-        """r, ρ and τ-b over systems, with p where there are systems enough (``Recipe.why_no_p``).
-        ``metric_means``: (systems,), finite; ``metric``: the sums that they are made of, None where
-        the metric has scores of systems only, and nothing of it is drawn anew over dialogues."""
+        """Correlations of a metric with the human means over systems.
+
+        Args:
+            metric_means: (systems,), finite.
+            metric: the sums that they are computed from; None where the metric has scores of
+                systems only, which are then the same in every resample of dialogues.
+
+        Returns:
+            {"pearson", "spearman", "kendall": Estimate}, with p where there are systems enough
+            (``Recipe.why_no_p``), and the recipe's 95 % interval; over dialogues, or over both,
+            without one where fewer than 2 dialogues are rated.
+        """
         found = self._with_intervals(metric_means, metric)
         why = self.recipe.why_no_p("system", self.systems)
         if not why:

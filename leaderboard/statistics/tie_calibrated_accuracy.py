@@ -36,6 +36,8 @@ thousandth."""
 
 @dataclass(frozen=True, slots=True)
 class TieCalibrated:
+    """A metric's accuracy with the ε that maximises it."""
+
     accuracy: Estimate
     """In [0, 1]; the interval over dialogues, where they are given."""
     epsilon: float | None
@@ -53,10 +55,31 @@ def tie_calibrated_accuracies(
     higher_is_better: list[bool] | None = None,
     seed: int = 0,
 ) -> list[TieCalibrated]:
-    """``human``: (n,), ``metrics``: (m, n), NaN where there is no score. ``group``: (n,) numbers,
-    pairs are made within one; None puts all in one group. ``dialogue``: (n,) numbers, for a 95 %
-    interval over dialogues (the mean over groups ± t with dialogues − 1 degrees of freedom; each
-    group must lie in one dialogue). Groups without a pair are left out.
+    """Tie-calibrated pairwise accuracy of every metric.
+
+    Groups without a pair are left out.
+
+    Args:
+        human: (n,) scores, NaN where there is none.
+        metrics: (m, n) scores, NaN where there is none.
+        group: (n,) numbers, pairs are made within one; None: all responses are one group.
+        dialogue: (n,) numbers, for a 95 % interval over dialogues; each group must lie in one.
+            None, or without ``group``: no interval.
+        higher_is_better: for each metric; None: for all.
+        seed: of the pairs that are drawn where there are more than ``MOST_PAIRS``.
+
+    Returns:
+        One entry per metric, the mean over groups in [0, 1]. Undefined, with 0 pairs, where no two
+        responses of a group have both scores, no two metric scores of a group differ, or no two
+        human scores do. Without an interval with fewer than 2 dialogues, or fewer than 10 of the
+        same accuracy.
+
+    Raises:
+        ValueError: a group lies in several dialogues.
+
+    acc_eq of Deutsch, Foster & Freitag (2023). The interval is the mean over groups ± t with
+    dialogues − 1 degrees of freedom, as that of a ratio of sums over dialogues, cut at 0 and 1,
+    with ε held fixed.
     """
     people = np.asarray(human, dtype=np.float64)
     rows = np.atleast_2d(np.asarray(metrics, dtype=np.float64))

@@ -72,12 +72,21 @@ class SeenMeans:
     """In how many dialogues people rated any of them."""
 
     def standard(self) -> FloatArray:
-        """(2, systems)"""
+        """Observed means in standard units.
+
+        Returns:
+            (2, systems) human and metric means with mean 0 and standard deviation 1 (divided by S −
+            1).
+        """
         seen = np.stack((self.human, self.metric))
         return np.asarray((seen - seen.mean(axis=1, keepdims=True)) / self._scale[:, None])
 
     def errors(self) -> FloatArray:
-        """(systems, 2, 2): covariances of the errors of standard means."""
+        """Covariances of the errors of standard means, by the jackknife over dialogues.
+
+        Returns:
+            (systems, 2, 2), human first; smaller for systems with more dialogues.
+        """
         of_one = _errors(
             self.human_left_out / self._scale[0],
             self.metric_left_out / self._scale[1],
@@ -91,17 +100,35 @@ class SeenMeans:
 
 
 def plausible_means(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Undefined:
-    """(2, draws, systems) of true human and metric means, in standard units. Undefined where the
-    errors may well be all that is seen, where there are no errors, and where the means seen lie on
-    one line."""
+    """Random draws of the true human and metric means of systems, given the observed ones.
+
+    Args:
+        seen: observed means, and what they are without each dialogue.
+        draws: how many.
+        seed: of the draws.
+
+    Returns:
+        (2, draws, systems) human and metric means, in standard units. Undefined where the errors
+        may well be all that is seen, or all that keeps the two sides from agreeing in full; where
+        there are no errors; and where the observed means lie on one line.
+    """
     return _plausible(
         seen.standard(), seen.errors(), _chance(len(seen.human), draws, seen.groups, seed)
     )
 
 
 def plausible_scores(seen: SeenMeans, draws: int, seed: int) -> FloatArray | Undefined:
-    """(2, draws, systems) of normal scores of true human and metric means, which say their order.
-    Undefined as ``plausible_means``, and where both sides order the systems alike."""
+    """Random draws of the normal scores of true human and metric means, which give their order.
+
+    Args:
+        seen: observed means, and what they are without each dialogue.
+        draws: how many.
+        seed: of the draws.
+
+    Returns:
+        (2, draws, systems) human and metric scores, in standard units. Undefined as
+        ``plausible_means``, and where both sides order the systems alike.
+    """
     errors = seen.errors()
     sides = []
     for side, means in enumerate(seen.standard()):

@@ -41,10 +41,24 @@ def with_covariate(
     resamples: int = 1000,
     seed: int = 0,
 ) -> RankWithCovariate:
-    """``judge``, ``human``: (n,), NaN where there is none; ``value``: (n,) finite, such as words of
-    the response; ``dialogue``: (n,) numbers. All three coefficients are of the same items: those
-    with both scores, or, where nobody rated any, those that the judge scored. Intervals: 95 %, over
-    dialogues."""
+    """Rank correlations of judge and human scores with a property of the items, such as length.
+
+    All three coefficients are of the same items: those with both scores, or, where nobody rated
+    any, those that the judge scored.
+
+    Args:
+        judge: (n,) scores, NaN where there is none.
+        human: (n,) scores, NaN where there is none.
+        value: (n,) the property, finite, such as words of the response.
+        dialogue: (n,) numbers.
+        resamples: bootstrap draws of dialogues; 0: no intervals.
+        seed: of the draws.
+
+    Returns:
+        Spearman's ρ in [−1, 1] with 95 % intervals over dialogues, without p. Undefined, with the
+        reason, with too few items or a constant side; the human and the partial coefficient also
+        where nobody rated what the judge scored.
+    """
     both = np.isfinite(judge) & np.isfinite(human)
     if not both.any():
         scored = np.isfinite(judge)
@@ -95,6 +109,10 @@ _WORD = re.compile(f"[{_IDEOGRAPHS}]|[^\\s{_IDEOGRAPHS}]+")
 
 
 def words_of(text: str) -> int:
-    """Words apart by white space; of Chinese and Japanese, which have none, the characters. 0 of an
-    empty response."""
+    """Number of words of a text.
+
+    Returns:
+        Words separated by white space; of Chinese and Japanese, which have none, the characters. 0
+        for an empty response.
+    """
     return len(_WORD.findall(text))

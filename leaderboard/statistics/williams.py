@@ -32,6 +32,8 @@ ONE_LINE = "the two metrics' scores lie on one line: there is no difference to t
 
 @dataclass(frozen=True, slots=True)
 class WilliamsTest:
+    """Result of Williams' test of two metrics' correlations with the same human scores."""
+
     difference: Estimate
     """r of the first metric with people minus r of the second, with the test's p; no interval."""
     t: float | None
@@ -46,12 +48,21 @@ def williams_test(
     second: ArrayLike,
     alternative: Literal["two-sided", "greater"] = "two-sided",
 ) -> WilliamsTest:
-    """``human``, ``first``, ``second``: (n,) over the same systems, NaN where there is none: those
-    are left out.
+    """Williams' test of two metrics over systems, from scores.
 
-    "greater" asks whether the first metric correlates better. Metrics whose low scores are good
-    must be negated before. Undefined, with the reason, below 4 systems, where a side is constant,
-    and where the two metrics differ by scale only.
+    Args:
+        human: (n,) scores of systems, NaN where there is none: such systems are left out.
+        first: (n,) the first metric's scores of the same systems, as ``human``. Metrics whose low
+            scores are good must be negated before.
+        second: (n,) the second metric's.
+        alternative: "greater" asks whether the first metric correlates better; "two-sided" whether
+            they differ.
+
+    Returns:
+        Undefined, with the reason, below 4 systems, where a side is constant, where the two metrics
+        differ by scale only, and where the correlations leave nothing to chance.
+
+    The formula is Steiger's (1980), equation 7: see the module.
     """
     scores = np.array([human, first, second], dtype=np.float64)
     people, one, other = scores[:, np.isfinite(scores).all(axis=0)]
@@ -77,8 +88,21 @@ def williams_of_correlations(
     n: int,
     alternative: Literal["two-sided", "greater"] = "two-sided",
 ) -> WilliamsTest:
-    """The test from the three correlations: of each metric with people, and of the metrics with
-    each other."""
+    """Williams' test of two dependent correlations, from the three coefficients.
+
+    Args:
+        first: r of the first metric with human scores, in [−1, 1].
+        second: r of the second metric with human scores.
+        between: r of the two metrics with each other.
+        n: number of pairs of scores.
+        alternative: as in ``williams_test``.
+
+    Returns:
+        Undefined, with the reason, with fewer than 4 pairs, where the metrics differ by scale only,
+        and where the correlations leave nothing to chance.
+
+    The formula is Steiger's (1980), equation 7: see the module.
+    """
     if n < LEAST_PAIRS:
         return _undefined(
             f"Williams' test needs at least {LEAST_PAIRS} pairs of scores, there are {n}", n
