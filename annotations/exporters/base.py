@@ -17,8 +17,16 @@ class ExportFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SubmittedRecord:
-    """What is known of a metric whose scores somebody handed in. ``level`` (turn, dialogue, system)
-    is what the file scored; scores of coarser levels are means of these."""
+    """Origin of a submitted metric, whose scores were uploaded rather than computed here.
+
+    Attributes:
+        level: what the file scored: turn, dialogue or system. Scores of coarser levels are means of
+            these.
+        higher_is_better: direction of the metric.
+        submitted_by: who submitted it.
+        link: address that describes the metric.
+        file_sha256: SHA-256 of the uploaded file, in hexadecimal digits.
+    """
 
     level: str
     higher_is_better: bool
@@ -31,10 +39,15 @@ class SubmittedRecord:
 class MetricScoresRecord:
     """One metric's scores of one system. None is an undefined score.
 
-    ``metric`` is the label with its configuration (``bleu_4`` or ``bertscore_f1[encoder=…]``);
-    ``turn_scores`` are keyed by (dialogue id, turn number), ``dialogue_scores`` by dialogue id.
-    ``uses_references`` is False for a metric that never looks at the gold answer. ``submitted`` is
-    None for a metric that was computed here.
+    Attributes:
+        metric: the label with its configuration (``bleu_4`` or ``bertscore_f1[encoder=…]``).
+        system: name of the system.
+        signature: how the scores were computed.
+        turn_scores: by (dialogue id, turn number).
+        dialogue_scores: by dialogue id.
+        system_score: score of the system.
+        uses_references: False for a metric that never reads the gold answer.
+        submitted: None for a metric that was computed here.
     """
 
     metric: str
@@ -52,8 +65,14 @@ Writer = Callable[[Iterable[Record], Iterable[MetricScoresRecord], Path], None]
 
 @dataclass(frozen=True)
 class Exporter:
-    """Writes one format. ``write`` fills an empty folder from a checked stream of records and any
-    metric scores, which come metric by metric."""
+    """Writer of one file format.
+
+    Attributes:
+        name: of the format, as commands and pages take it.
+        summary: one line for help texts.
+        write: fills an empty folder from a checked stream of records and any metric scores, which
+            come metric by metric.
+    """
 
     name: str
     summary: str
@@ -66,10 +85,18 @@ class Exporter:
         scores: Iterable[MetricScoresRecord] = (),
         replace: bool = False,
     ) -> None:
-        """Writes ``folder``; it appears only when it is complete.
+        """Write a corpus into ``folder``, which appears only when it is complete.
 
-        Raises ExportFailed where ``folder`` is a file, or holds something and ``replace`` is False.
         Where reading the records raises, nothing is left behind.
+
+        Args:
+            records: checked stream, in the order of ``annotations.records``.
+            folder: to be made; its parents are, too.
+            scores: metric scores, metric by metric.
+            replace: replace a folder that holds something.
+
+        Raises:
+            ExportFailed: ``folder`` is a file, or holds something and ``replace`` is False.
         """
         with whole_folder(folder, replace) as unfinished:
             self.write(records, scores, unfinished)
@@ -77,8 +104,20 @@ class Exporter:
 
 @contextmanager
 def whole_folder(folder: Path, replace: bool = False) -> Iterator[Path]:
-    """A temporary folder beside ``folder`` that takes its place when the block ends well, and
-    vanishes otherwise."""
+    """Context manager for writing a folder that appears whole or not at all.
+
+    Args:
+        folder: the folder to be made; its parents are, too.
+        replace: replace a folder that holds something.
+
+    Returns:
+        A context manager that gives an empty temporary folder beside ``folder``. It takes that name
+        when the block ends well, and is removed otherwise.
+
+    Raises:
+        ExportFailed: before the block or at its end: ``folder`` is a file, or holds something and
+            ``replace`` is False.
+    """
     target = folder.resolve()
     _refuse_target(target, replace)
     target.parent.mkdir(parents=True, exist_ok=True)

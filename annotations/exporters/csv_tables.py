@@ -22,8 +22,16 @@ COLUMNS = {
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """One file a table, UTF-8, a heading line each. Lists are JSON in a cell; what is undefined is
-    an empty cell. The table of metrics that were handed in is there where there are some."""
+    """Write CSV tables for spreadsheets, one file each in UTF-8 with a heading line.
+
+    Lists are JSON in a cell; undefined scores are empty cells. The files are those of ``COLUMNS``
+    and, where there are submitted metrics, ``submitted_metrics.csv``.
+
+    Args:
+        records: checked stream, in the order of ``annotations.records``.
+        scores: metric scores.
+        folder: existing, empty folder.
+    """
     submitted: dict[SubmittedRow, None] = {}
     with ExitStack() as files:
         tables = {}

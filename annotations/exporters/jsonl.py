@@ -15,8 +15,17 @@ from annotations.records import Record
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """One record a line, in the order of the stream; one score a line, null where it is undefined;
-    one metric that was handed in a line."""
+    """Write a corpus and its scores as JSON lines.
+
+    ``corpus.jsonl`` has one record per line, in the order of the stream; ``scores.jsonl`` one score
+    per line, null where it is undefined; and ``submitted_metrics.jsonl``, which is there where some
+    metrics were submitted, one of these per line.
+
+    Args:
+        records: checked stream, in the order of ``annotations.records``.
+        scores: metric scores.
+        folder: existing, empty folder.
+    """
     submitted: dict[SubmittedRow, None] = {}
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for record in records:

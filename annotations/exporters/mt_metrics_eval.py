@@ -135,9 +135,16 @@ class _Layout:
 
 
 def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folder: Path) -> None:
-    """Fills ``folder``: documents, sources, references, system-outputs, human-scores,
-    metric-scores, names.tsv; and, where some of the metrics were handed in,
-    submitted_metrics.tsv."""
+    """Write the folder layout of mt-metrics-eval, version 2.
+
+    It has documents, sources, references, system-outputs, human-scores (means over raters),
+    metric-scores and names.tsv; and, where there are submitted metrics, submitted_metrics.tsv.
+
+    Args:
+        records: checked stream, in the order of ``annotations.records``.
+        scores: metric scores, metric by metric.
+        folder: existing, empty folder.
+    """
     layout = _Layout(folder)
     _write_texts(records, layout)
     _write_human_scores(layout)
@@ -283,7 +290,14 @@ def _source(turn: TurnRecord) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text with every line end and tab as a space: a line of these files is a segment."""
+    """Replace every line end and tab by a space: in these files a line is a segment.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The text on one line.
+    """
     return " ".join(text.replace("\t", " ").splitlines())
 
 

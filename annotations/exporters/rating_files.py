@@ -23,8 +23,21 @@ asked."""
 
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
-    """What a rater said, once. Times are ISO 8601 in UTC; ``…_ms`` are the browser's, from showing
-    the item."""
+    """One revision of a rating.
+
+    Attributes:
+        number: revision number, from 1.
+        score: rating value.
+        low_axes: keys of the axes marked low; None where axes were not asked.
+        flagged: whether the rater flagged the item.
+        comment: text, "" for none.
+        guidelines: number of the version that the rater had; None for none.
+        first_key_ms: milliseconds from showing the item, by the browser; None where it sent none.
+        submit_ms: likewise.
+        active_ms: likewise, without the time in which nothing was done.
+        shown_at: when the item could first be seen, by the browser; ISO 8601 in UTC.
+        created_at: when the revision was stored; ISO 8601 in UTC.
+    """
 
     number: int
     score: int
@@ -43,9 +56,25 @@ class RevisionRecord:
 class RatedItem:
     """One rater's rating of one item, with every revision; the last one holds.
 
-    ``role``: regular, training or attention. ``counts``: whether it is one of the item's k ratings.
-    ``turn`` is None at dialogue level, ``system`` None for a check written by the organiser.
-    ``account`` is None unless asked for.
+    Attributes:
+        campaign: short name of the campaign.
+        corpus: short name of the corpus.
+        corpus_version: label of the version.
+        item: public id of the item.
+        role: regular, training or attention.
+        dialogue: id of the dialogue in the corpus.
+        turn: number of the turn; None at dialogue level.
+        system: name of the system; None for a check written by the organiser.
+        rater: pseudonym.
+        account: log-in name, "" where the account was deleted; None unless asked for.
+        rater_state: active or excluded.
+        counts: whether it is one of the item's k ratings.
+        position: index of the item in the rater's order of work.
+        propensity: probability with which the item was sampled, in (0, 1]; None where unknown.
+        revisions: oldest first, at least one.
+        system_propensity: probability with which the item's system was sampled, in (0, 1]; None
+            unless ratings are allocated adaptively.
+        conversation: of a chat, (speaker, text), oldest first; else None.
     """
 
     campaign: str
@@ -100,8 +129,18 @@ _RATING_FIELDS = (
 def csv_of_ratings(
     ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
 ) -> Iterator[str]:
-    """A heading line, then a line a rating as it stands now. ``revision`` says how often it was
-    given."""
+    """CSV of the current ratings, one row per rating.
+
+    Args:
+        ratings: in the order of the rows.
+        axes: keys of the axes, each of which gets a column ``low_KEY``: 1 where marked low, 0 where
+            asked and not marked, empty where not asked.
+        accounts: include the column ``account``.
+
+    Returns:
+        Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
+        column ``revision`` is the number of the current revision.
+    """
     head = [*_position_columns(accounts), *_RATER_COLUMNS]
     yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_RATING_FIELDS])
     for rating in ratings:
@@ -112,7 +151,17 @@ def csv_of_ratings(
 def csv_of_revisions(
     ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
 ) -> Iterator[str]:
-    """A heading line, then a line a revision; ``current`` is 1 for the one that holds."""
+    """CSV of ratings with their history, one row per revision.
+
+    Args:
+        ratings: in the order of the rows.
+        axes: keys of the axes, as in ``csv_of_ratings``.
+        accounts: include the column ``account``.
+
+    Returns:
+        Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
+        column ``current`` is 1 for the revision that holds, else 0.
+    """
     head = [*_position_columns(accounts), *_RATER_COLUMNS]
     yield csv_heading(
         [*head, "current", "revision", "score", *_axis_columns(axes), *_RATING_FIELDS]
@@ -124,7 +173,16 @@ def csv_of_revisions(
 
 
 def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:
-    """One object a rating, with its revisions and, of a chat, the conversation."""
+    """JSON lines of ratings with their revisions, one object per rating.
+
+    Args:
+        ratings: in the order of the lines.
+        accounts: include the key ``account``.
+
+    Returns:
+        Iterator over lines that end in LF. Undefined values are null; the object of a chat also
+        holds its ``conversation``.
+    """
     for rating in ratings:
         yield json.dumps(_document(rating, accounts), ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -7,7 +7,11 @@ from annotations.exporters.base import Exporter
 
 
 def exporters() -> dict[str, Exporter]:
-    """The exporters, in the order in which help texts list them."""
+    """All exporters.
+
+    Returns:
+        Exporters by format name, in the order in which help texts list them.
+    """
     return {
         module.EXPORTER.name: module.EXPORTER for module in (jsonl, csv_tables, mt_metrics_eval)
     }

@@ -13,8 +13,11 @@ _MAX_LENGTH = 100
 class SafeNames:
     """Gives every name a safe one, always the same and never the same for two names.
 
-    A file system that ignores case is allowed for. ``unsafe`` holds further characters that may not
-    occur, ``reserved`` names that mean something else.
+    Safe names differ in more than case, for file systems that ignore it.
+
+    Args:
+        unsafe: further characters that may not occur.
+        reserved: names that mean something else and are never given.
     """
 
     def __init__(self, unsafe: str = "", reserved: Iterable[str] = ()) -> None:
@@ -23,6 +26,17 @@ class SafeNames:
         self._taken = {name.casefold() for name in reserved}
 
     def of(self, name: str) -> str:
+        """The safe name of a name.
+
+        Args:
+            name: any name.
+
+        Returns:
+            ASCII letters, digits and ``_+.-``, at least one, with ``_`` for each run of other
+            characters; at most 100 of them and, where another name has the same, ``_`` with 8
+            hexadecimal digits. It does not begin with ``-`` or ``+``, and has no point at either
+            end.
+        """
         if name not in self._safe:
             safe = candidate = self._candidate(name)
             digest = name

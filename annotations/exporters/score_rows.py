@@ -10,8 +10,17 @@ from annotations.exporters.base import MetricScoresRecord
 
 
 class ScoreRow(NamedTuple):
-    """One score; ``dialogue_id`` and ``turn`` are None where the level has none, ``score`` where it
-    is undefined."""
+    """One score.
+
+    Attributes:
+        metric: label with its configuration.
+        signature: how the score was computed.
+        system: name of the system.
+        level: turn, dialogue or system.
+        dialogue_id: None where the level has none.
+        turn: number of the turn; None where the level has none.
+        score: None where it is undefined.
+    """
 
     metric: str
     signature: str
@@ -23,7 +32,7 @@ class ScoreRow(NamedTuple):
 
 
 class SubmittedRow(NamedTuple):
-    """A metric that was handed in; ``metric`` and ``signature`` are those of its scores."""
+    """A submitted metric; ``metric`` and ``signature`` are those of its scores."""
 
     metric: str
     signature: str
@@ -40,7 +49,14 @@ class SubmittedRow(NamedTuple):
 
 
 def submitted_row(scores: MetricScoresRecord) -> SubmittedRow | None:
-    """None for a metric that was computed here."""
+    """The row of a submitted metric.
+
+    Args:
+        scores: one metric's scores of any system.
+
+    Returns:
+        The row, equal for all systems of the metric; None for a metric that was computed here.
+    """
     of = scores.submitted
     if of is None:
         return None
@@ -56,7 +72,15 @@ def submitted_row(scores: MetricScoresRecord) -> SubmittedRow | None:
 
 
 def score_rows(scores: MetricScoresRecord) -> Iterator[ScoreRow]:
-    """The turn scores, then the dialogue scores, then the system score."""
+    """One metric's scores of one system as rows, one per score.
+
+    Args:
+        scores: one metric's scores of one system.
+
+    Returns:
+        Iterator over the turn scores, then the dialogue scores, then the system score, which always
+        has a row.
+    """
     head = (scores.metric, scores.signature, scores.system)
     for (dialogue_id, turn), score in scores.turn_scores.items():
         yield ScoreRow(*head, "turn", dialogue_id, turn, score)

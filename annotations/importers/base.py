@@ -18,16 +18,31 @@ later."""
 
 
 def one_corpus(_path: Path, _problems: Problems) -> tuple[str, ...]:
-    """The parts of a file that holds a single corpus."""
+    """Names of the corpora in a file that always holds a single one.
+
+    Args:
+        _path: not read.
+        _problems: not used.
+
+    Returns:
+        ``("",)``: one corpus, without a name.
+    """
     return ("",)
 
 
 @dataclass(frozen=True)
 class Importer:
-    """Reads one file format. ``stream`` yields records in the order of ``annotations.records``,
-    each with its place, notes in ``Problems`` what it cannot read, and goes on; ``parts_of`` names
-    the corpora that the file holds. ``sign`` is found in the beginning of a file of this format and
-    of no other (``likely_format``)."""
+    """Reader of one file format.
+
+    Attributes:
+        name: of the format, as commands and forms take it.
+        summary: one line for help texts.
+        stream: yields records in the order of ``annotations.records``, each with its position,
+            notes in ``Problems`` what it cannot read, and goes on.
+        sign: pattern found in the beginning of a file of this format and of no other
+            (``likely_format``).
+        parts_of: names the corpora that the file holds.
+    """
 
     name: str
     summary: str
@@ -36,7 +51,14 @@ class Importer:
     parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
 
     def in_language(self, language: str) -> Importer:
-        """This importer, whose corpora are in ``language`` whatever the file says."""
+        """Copy of this importer whose corpora are in ``language``, whatever the file says.
+
+        Args:
+            language: BCP 47 code, checked when the records are read; "" for unknown.
+
+        Returns:
+            A new importer; this one is unchanged.
+        """
 
         def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
             for record, where, field in self.stream(path, part, problems):
@@ -53,23 +75,57 @@ class Importer:
         return replace(self, stream=stream)
 
     def parts(self, path: Path) -> tuple[str, ...]:
-        """The corpora in the file: ``("",)`` where there is one. Raises ImportFailed where the file
-        is unreadable."""
+        """Names of the corpora in the file.
+
+        Args:
+            path: file in this importer's format.
+
+        Returns:
+            One name per corpus, to be passed to ``read``; ``("",)`` where the file holds one
+            corpus.
+
+        Raises:
+            ImportFailed: the file is unreadable. For formats with one corpus per file it is not
+                opened here, and this comes from ``read``.
+        """
         return self.parts_of(path, Problems(path.name))
 
     def read(self, path: Path, part: str = "") -> Iterator[Record]:
-        """The records of one corpus, checked.
+        """Read and check the records of one corpus.
 
-        After a problem it goes on, to collect up to 100, and raises ImportFailed at the end. So
-        nothing that came out of it may be kept before it is exhausted.
+        After a problem it goes on, to collect up to 100, and raises at the end. So nothing that
+        came out of it may be stored before it is exhausted.
+
+        Args:
+            path: file in this importer's format.
+            part: name of the corpus, one of ``parts``; "" where the file holds one corpus.
+
+        Returns:
+            Iterator over records, in the order of ``annotations.records``. The file is read as it
+            advances.
+
+        Raises:
+            ImportFailed: while iterating: the file has problems, or holds no corpus ``part``.
         """
         return self.read_with(path, part, Problems(path.name), None)
 
     def read_with(
         self, path: Path, part: str, problems: Problems, checker: Checker | None
     ) -> Iterator[Record]:
-        """As ``read``, with the caller's collector and checker (whose counts grow as records
-        pass)."""
+        """Read and check the records of one corpus, with the caller's collector and checker.
+
+        Args:
+            path: file in this importer's format.
+            part: name of the corpus, one of ``parts``; "" where the file holds one corpus.
+            problems: collects the problems found, at most 100.
+            checker: checks each record, and its counts grow as records pass; None for a new one.
+
+        Returns:
+            Iterator over records, as in ``read``.
+
+        Raises:
+            ImportFailed: while iterating, as in ``read``.
+        """
         checker = checker or Checker(problems)
         if part and self.parts_of is one_corpus:
             problems.stop(
@@ -84,8 +140,14 @@ class Importer:
 
 @dataclass(frozen=True, slots=True)
 class PartSurvey:
-    """What one corpus of a file is and holds. Two files with the same digest hold the same corpus
-    version."""
+    """Identity and size of one corpus of a file.
+
+    Attributes:
+        part: name of the corpus within the file, "" where the file holds one.
+        corpus: the corpus record.
+        digest: 64 hexadecimal digits. Two files with the same digest hold the same corpus version.
+        counts: how many records of each kind it holds.
+    """
 
     part: str
     corpus: CorpusRecord
@@ -94,8 +156,18 @@ class PartSurvey:
 
 
 def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
-    """Reads the whole file, stores nothing. Raises ImportFailed with the problems of all its
-    corpora."""
+    """Read a whole file and summarise its corpora, without storing anything.
+
+    Args:
+        importer: reads the file's format.
+        path: file to read.
+
+    Returns:
+        One survey per corpus, in the order of ``Importer.parts``.
+
+    Raises:
+        ImportFailed: with the distinct problems of all corpora in the file, at most 100.
+    """
     surveys: list[PartSurvey] = []
     problems: dict[Problem, None] = {}
     stopped = False

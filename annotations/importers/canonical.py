@@ -30,17 +30,31 @@ TYPE_NAMES: dict[type[Record], str] = {
 
 
 def record_as_json(record: Record) -> dict[str, Any]:
-    """The record as a JSON object: its ``type`` and every field that differs from its default.
+    """Convert a record to a JSON object.
 
     Defaults are left out so that a field added to the records later does not give old corpora a new
     digest.
+
+    Args:
+        record: any record of ``annotations.records``.
+
+    Returns:
+        Its ``type`` (a value of ``TYPE_NAMES``) and every field that differs from its default;
+        nested dataclasses are objects in the same way, tuples are lists.
     """
     return {"type": TYPE_NAMES[type(record)], **_fields(record)}
 
 
 def canonical_line(record: Record) -> str:
-    """One line of JSON, the same for equal records whatever file they came from; without the line's
-    end."""
+    """Serialise a record as one line of JSON, the same for equal records whatever their file.
+
+    Args:
+        record: any record of ``annotations.records``.
+
+    Returns:
+        JSON with sorted keys, no blanks between tokens and no escapes for non-ASCII text, without a
+        line end.
+    """
     return _AS_JSON(record_as_json(record))
 
 
@@ -65,6 +79,11 @@ class Digest:
         self._raters: list[bytes] = []
 
     def add(self, record: Record) -> None:
+        """Add a record to the digest.
+
+        Args:
+            record: the next one of the stream, in the order of ``annotations.records``.
+        """
         line = canonical_line(
             _without_names(record) if isinstance(record, CorpusRecord) else record
         )
@@ -83,7 +102,11 @@ class Digest:
         self._raters.clear()
 
     def hexdigest(self) -> str:
-        """64 hexadecimal digits."""
+        """The digest of the records added so far.
+
+        Returns:
+            SHA-256 as 64 hexadecimal digits.
+        """
         self._add_raters()
         whole = self._hash.copy()
         whole.update(self._ratings.digest())

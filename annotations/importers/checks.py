@@ -40,8 +40,17 @@ MAX_RATINGS_OF_DIALOGUE = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much a corpus holds. ``raters`` counts names: for anonymous raters, the longest list of
-    scores."""
+    """How much a corpus holds.
+
+    Attributes:
+        dialogues: number of dialogues.
+        turns: number of turns, over all dialogues.
+        systems: number of systems.
+        responses: number of responses.
+        raters: number of rater names; for anonymous raters, the length of the longest list of
+            scores.
+        ratings: number of ratings.
+    """
 
     dialogues: int = 0
     turns: int = 0
@@ -64,7 +73,12 @@ class _DialogueInProgress:
 
 
 class Checker:
-    """Looks at every record once, in order, and notes what is wrong with it in ``problems``."""
+    """Checks a stream of records, each once and in order, and notes faults in ``problems``.
+
+    Attributes:
+        problems: collects the faults.
+        corpus: the corpus record, None before it has come.
+    """
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
@@ -91,15 +105,30 @@ class Checker:
         )
 
     def accepts(self, record: Record, where: Where, field: str) -> bool:
-        """True where the record is sound and so is all before it; notes each fault at ``where`` and
-        ``field``."""
+        """Check the next record of the stream.
+
+        Args:
+            record: any record of ``annotations.records``.
+            where: JSON path or line number that faults are reported with.
+            field: field below ``where`` as the file names it; "" to report the record's own field.
+
+        Returns:
+            True where the record is sound and no fault has been noted before it.
+
+        Raises:
+            ImportFailed: at the first fault after 100.
+            TypeError: ``record`` is not a record.
+        """
         for name, message in self._faults(record):
             # Where the importer knows the field, it knows it by the name that the file gives it.
             self.problems.add(where, field or name, message)
         return not self.problems.found
 
     def finish(self) -> None:
-        """Notes what the whole stream lacks."""
+        """Check, at the end of the stream, that it held a corpus and a dialogue.
+
+        Nothing is added where there are faults already.
+        """
         if self.problems.found:
             return
         if self.corpus is None:

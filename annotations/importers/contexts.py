@@ -10,7 +10,15 @@ PARTNER = "A"
 
 
 def alternating(lines: Sequence[str]) -> tuple[Utterance, ...]:
-    """Utterances by A and B in turn, the last of them by A: the target speaker B answers it."""
+    """Assign the lines of a conversation to two speakers in turn.
+
+    Args:
+        lines: utterances, oldest first.
+
+    Returns:
+        One utterance per line, by A and B alternately, the last of them by A: the target speaker B
+        answers it. Empty for no lines.
+    """
     return tuple(
         Utterance(PARTNER if (len(lines) - position) % 2 else TARGET_SPEAKER, line)
         for position, line in enumerate(lines)

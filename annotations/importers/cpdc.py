@@ -22,8 +22,21 @@ TURNS = tuple(f"turn_{number}" for number in range(7))
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Every element is a dialogue, named by ``dialog_id`` or, without one, by its place in the file
-    from 0."""
+    """Read dialogues of the CPD challenge, task 1.
+
+    Args:
+        path: JSON array with one dialogue per element.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults. An element with a fault is left out.
+
+    Returns:
+        Iterator over the corpus record and one dialogue record per element, each with its JSON path
+        and field. A dialogue's id is its ``dialog_id`` or, without one, its index in the file, from
+        0.
+
+    Raises:
+        ImportFailed: as in ``array_elements``, and at the first fault after 100.
+    """
     yield CorpusRecord(), "$", ""
     for index, (where, element) in enumerate(array_elements(path, problems)):
         dialogue = JsonObject.of(element, where, problems)

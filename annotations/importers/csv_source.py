@@ -57,6 +57,11 @@ def csv_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Read the rows of a file whose heading line must name ``columns``, in any order.
 
+    Args:
+        path: CSV file.
+        columns: the names that the heading line must have, all of them and no others.
+        problems: collects faults.
+
     Returns:
         For each row its first line and its cells, in the order of ``columns``.
 
@@ -73,14 +78,25 @@ def csv_rows(
 
 
 def csv_lines(path: Path, fits: Fits, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Read the heading line, then the rows below it, each with its first line.
+    """Read the heading line, then the rows below it.
 
     Rows of empty cells are passed over, and so are empty cells beyond the last heading. A row with
-    more or fewer cells than the heading line is noted and left out. ``fits`` tells which delimiter
-    the file has.
+    more or fewer cells than the heading line is noted and left out.
+
+    Args:
+        path: CSV file in UTF-8, or in UTF-16 with a byte order mark.
+        fits: tells from the cells of a heading line which delimiter the file has.
+        problems: collects faults.
+
+    Returns:
+        Iterator over the heading line and the rows, each as the number of its first line (from 1)
+        and its cells. Every row has as many cells as the heading line, whose cells are stripped.
+        Nothing for a file of empty rows.
 
     Raises:
-        ImportFailed: at the first place where the file is no CSV; after it nothing can be read.
+        ImportFailed: as in ``open_file``, and at the first point where the file is no CSV: after it
+            nothing can be read. Also at a row of more than ``MAX_ELEMENT`` characters, and at more
+            than ``MAX_BLANK_LINES`` empty rows.
     """
     with open_file(path, problems, utf16=True, taken="CSV") as file:
         row = _Row()
@@ -115,7 +131,20 @@ def csv_lines(path: Path, fits: Fits, problems: Problems) -> Iterator[tuple[int,
 
 
 def delimiter_of(path: Path, fits: Fits | Sequence[str], problems: Problems) -> str:
-    """What separates the cells of the heading line; a comma where it fits no way."""
+    """Detect the delimiter of a CSV file from its heading line.
+
+    Args:
+        path: CSV file in UTF-8, or in UTF-16 with a byte order mark.
+        fits: whether cells are those of a heading line, or the names that the heading line must
+            have, in any order.
+        problems: collects faults in opening the file; later ones are not noted here.
+
+    Returns:
+        The first of ``DELIMITERS`` that gives a heading line that fits; a comma where none does.
+
+    Raises:
+        ImportFailed: as in ``open_file``.
+    """
     is_heading = fits if callable(fits) else _names_all(fits)
     with open_file(path, problems, utf16=True, taken="CSV") as file:
         lines = _lines(file, _Row(), Problems(path.name))
@@ -136,8 +165,19 @@ def delimiter_of(path: Path, fits: Fits | Sequence[str], problems: Problems) -> 
 
 
 def decimal_number(text: str, delimiter: str) -> float | None:
-    """The number in a cell, None where it is none. A comma is a decimal mark where it separates no
-    cells, as spreadsheets of many languages write it."""
+    """Parse the number in a CSV cell.
+
+    A comma is a decimal mark where it does not separate cells, as spreadsheets in many languages
+    write it: "1,5" is a number in a file whose delimiter is a semicolon or a tab.
+
+    Args:
+        text: content of the cell, without blanks around it.
+        delimiter: what separates the cells of the file.
+
+    Returns:
+        The number; None where the cell holds something else, or more than 400 characters. Infinite
+        where the exponent is beyond a double's.
+    """
     if len(text) > _LONGEST_NUMBER or not _DECIMAL.fullmatch(text):
         return None
     if "," in text and delimiter == ",":

@@ -24,7 +24,20 @@ END = "__eou__"
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Every line is a dialogue; its id counts the lines that hold something, from 0."""
+    """Read DailyDialog, as JSON lines or as the text files of the original release.
+
+    Args:
+        path: file with one dialogue per line.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults. A line with a fault is left out.
+
+    Returns:
+        Iterator over the corpus record and one dialogue record per line, each with its line number.
+        A dialogue's id counts the lines that are not blank, from 0.
+
+    Raises:
+        ImportFailed: as in ``file_lines``, and at the first fault after 100.
+    """
     yield CorpusRecord(), "", ""
     conversations = _json_conversations if _is_json(path, problems) else _text_conversations
     for index, (number, lines) in enumerate(conversations(path, problems)):

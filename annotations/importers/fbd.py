@@ -45,8 +45,23 @@ class _Shape:
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Every line is a dialogue with one turn, 0; its id counts the lines that hold something, from
-    0."""
+    """Read a corpus of the FBD and PRD paper (Xiang et al. 2021, Findings of ACL).
+
+    Args:
+        path: JSON lines, one context per line with its responses (``hyps``), references (``refs``)
+            and mean human scores.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults. A line with a fault is left out.
+
+    Returns:
+        Iterator over records, each with its line number and field. Every line is a dialogue with
+        one turn, 0; its id counts the lines that are not blank, from 0. The number of scores per
+        response determines the aspects and their scales. One aggregate rater, ``RATER``, stands for
+        all.
+
+    Raises:
+        ImportFailed: as in ``json_lines``.
+    """
     shape: _Shape | None = None
     aspects: tuple[str, ...] = ()
     for index, (number, value) in enumerate(json_lines(path, problems)):

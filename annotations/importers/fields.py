@@ -15,8 +15,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """A JSON object in its place. Every reading method notes a problem and returns None where the
-    field is bad."""
+    """A JSON object and its position in a file.
+
+    Every reading method notes a problem and returns None where the field is missing or bad. The
+    first problem after 100 raises ImportFailed.
+
+    Attributes:
+        value: the parsed object.
+        where: JSON path of the element, or number of the line, that holds it.
+        path: path of this object below ``where``; "" for the element itself.
+        problems: collects faults.
+    """
 
     value: dict[str, Any]
     where: Where
@@ -25,37 +34,81 @@ class JsonObject:
 
     @classmethod
     def of(cls, value: Any, where: Where, problems: Problems, path: str = "") -> JsonObject | None:
-        """``value`` as an object; notes a problem and returns None where it is something else."""
+        """Wrap a parsed value that must be an object.
+
+        Args:
+            value: any parsed JSON value.
+            where: JSON path or line number for problems.
+            problems: collects faults.
+            path: path of the value below ``where``.
+
+        Returns:
+            The object; None, with a problem noted, where ``value`` is something else.
+        """
         if isinstance(value, dict):
             return cls(value, where, path, problems)
         problems.add(where, path, f"must be an object, not {kind_of(value)}")
         return None
 
     def field(self, key: str) -> str:
-        """The path of a field below ``where``, as problems name it."""
+        """The path of a field below ``where``, as problems name it.
+
+        Args:
+            key: name of the field in this object.
+
+        Returns:
+            ``path.key``, or ``key`` where ``path`` is "".
+        """
         return f"{self.path}.{key}" if self.path else key
 
     def complain(self, key: str, message: str) -> None:
+        """Note a problem with a field of this object.
+
+        Args:
+            key: name of the field.
+            message: what is wrong with it, as a predicate ("is empty").
+        """
         self.problems.add(self.where, self.field(key), message)
 
     def has(self, key: str) -> bool:
+        """Whether the object has the field, null included."""
         return key in self.value
 
     def refuse_unknown(self, known: Collection[str]) -> None:
-        """Notes a problem for every key that the format does not have: most often a misspelt
-        one."""
+        """Note a problem for every key that the format does not have: most often a misspelt one.
+
+        Args:
+            known: the keys of the format.
+        """
         for key in self.value:
             if key not in known:
                 self.complain(storable(key[:MAX_NAME]), "is not a field of this format")
 
     def text(self, key: str, limit: int, may_be_empty: bool = False) -> str | None:
-        """A string of at most ``limit`` characters, as it stands in the file."""
+        """Read a string.
+
+        Args:
+            key: name of the field.
+            limit: most characters.
+            may_be_empty: accept a string of nothing but white space.
+
+        Returns:
+            The string as it stands in the file, not stripped; None where it is missing or bad.
+        """
         if self._is_missing(key):
             return None
         return self._checked_text(self.value[key], self.field(key), limit, may_be_empty)
 
     def name(self, key: str) -> str | None:
-        """An id or a name: a string that is not empty; a whole number is taken as its digits."""
+        """Read an id or a name.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            A string that is not empty, of at most ``MAX_NAME`` characters, or the digits of a whole
+            number; None where it is missing or bad.
+        """
         if self._is_missing(key):
             return None
         value = self.value[key]
@@ -64,7 +117,18 @@ class JsonObject:
         return self._checked_text(value, self.field(key), MAX_NAME)
 
     def texts(self, key: str, limit: int, may_be_empty: bool = False) -> tuple[str, ...] | None:
-        """A list of strings, none of them empty unless ``may_be_empty``."""
+        """Read a list of strings.
+
+        Args:
+            key: name of the field.
+            limit: most characters of each string.
+            may_be_empty: accept strings of nothing but white space. The list may be empty in any
+                case.
+
+        Returns:
+            The strings as they stand in the file; None where the list or any string is missing or
+            bad.
+        """
         values = self.items(key)
         if values is None:
             return None
@@ -76,13 +140,28 @@ class JsonObject:
         )
 
     def number(self, key: str) -> float | None:
-        """A finite number."""
+        """Read a finite number.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The number; None where it is missing or bad, as in ``as_number``.
+        """
         if self._is_missing(key):
             return None
         return self.as_number(self.value[key], self.field(key))
 
     def numbers(self, key: str) -> tuple[float, ...] | None:
-        """A list of finite numbers."""
+        """Read a list of finite numbers.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The numbers, none for an empty list; None where the list or any number is missing or
+            bad.
+        """
         values = self.items(key)
         if values is None:
             return None
@@ -94,7 +173,14 @@ class JsonObject:
         )
 
     def parse_integer(self, key: str) -> int | None:
-        """A whole number, 0 or more."""
+        """Read a whole number from 0 to 2³¹ − 1.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The number; None where it is missing, out of range or of another type (2.0 included).
+        """
         if self._is_missing(key):
             return None
         value = self.value[key]
@@ -107,7 +193,14 @@ class JsonObject:
         return value
 
     def flag(self, key: str) -> bool | None:
-        """True or false."""
+        """Read true or false.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The value; None where it is missing or of another type.
+        """
         if self._is_missing(key):
             return None
         value = self.value[key]
@@ -117,13 +210,29 @@ class JsonObject:
         return value
 
     def child(self, key: str) -> JsonObject | None:
-        """A field that is itself an object."""
+        """Read a field that is itself an object.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The object, which reports problems below this one; None where it is missing or of
+            another type.
+        """
         if self._is_missing(key):
             return None
         return JsonObject.of(self.value[key], self.where, self.problems, self.field(key))
 
     def children(self, key: str) -> tuple[JsonObject, ...] | None:
-        """A field that is a list of objects."""
+        """Read a field that is a list of objects.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The objects, each reporting problems with its index; None where the list is missing or
+            any item is of another type.
+        """
         values = self.items(key)
         if values is None:
             return None
@@ -135,7 +244,14 @@ class JsonObject:
         )
 
     def items(self, key: str) -> list[Any] | None:
-        """A list of anything."""
+        """Read a list of anything.
+
+        Args:
+            key: name of the field.
+
+        Returns:
+            The list with its parsed items, unchecked; None where it is missing or of another type.
+        """
         if self._is_missing(key):
             return None
         value = self.value[key]
@@ -145,8 +261,15 @@ class JsonObject:
         return value
 
     def as_number(self, value: Any, field: str) -> float | None:
-        """``value`` as a float; ``field`` is its path below ``where``. true and false are no
-        numbers here."""
+        """Check a parsed value that must be a finite number.
+
+        Args:
+            value: any parsed JSON value. true and false are no numbers here.
+            field: its path below ``where``.
+
+        Returns:
+            The number, with −0 as 0; None, with a problem noted, where it is none or too large.
+        """
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.problems.add(self.where, field, f"must be a number, not {kind_of(value)}")
             return None
@@ -180,7 +303,14 @@ class JsonObject:
 
 
 def kind_of(value: Any) -> str:
-    """What a JSON value is, in the words of JSON."""
+    """Name the type of a JSON value in the terms of JSON.
+
+    Args:
+        value: any parsed JSON value.
+
+    Returns:
+        "an object", "a list", "a string", "true or false", "null", or "a number" for all else.
+    """
     kinds = {
         dict: "an object",
         list: "a list",
@@ -192,6 +322,13 @@ def kind_of(value: Any) -> str:
 
 
 def all_or_none(values: Sequence[T | None]) -> tuple[T, ...] | None:
-    """The values as a tuple, or None where one is missing: half a list is no list."""
+    """The values as a tuple, or None where one is missing: half a list is no list.
+
+    Args:
+        values: items of a list, None for each that could not be read.
+
+    Returns:
+        All values, in order; None where any of them is None.
+    """
     present = [value for value in values if value is not None]
     return tuple(present) if len(present) == len(values) else None

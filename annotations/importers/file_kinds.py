@@ -33,7 +33,15 @@ _FIRST_BYTES = (
 
 
 def not_text(start: bytes, taken: str = "JSON or CSV") -> str:
-    """What a file that begins with these bytes is, where it is certainly no text file; else "".
-    ``taken``: what its reader takes in place of it."""
+    """Recognise a file that is certainly no text file by its first bytes.
+
+    Args:
+        start: first bytes of the file; 8 are enough.
+        taken: what the reader accepts instead, such as "JSON".
+
+    Returns:
+        What the file is and what to do, as a predicate ("is a PDF; give a text file"); "" where it
+        may be text.
+    """
     found = next((message for first, message in _FIRST_BYTES if start.startswith(first)), "")
     return found.format(taken=taken)

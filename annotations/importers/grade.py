@@ -82,8 +82,19 @@ class _Corpus:
 
 
 def parts_of(path: Path, problems: Problems) -> tuple[str, ...]:
-    """The corpora of the file, in the order of their first row. Raises ImportFailed where any row
-    has a fault."""
+    """Names of the corpora in a file of GRADE's human judgements, in the order of their first row.
+
+    Args:
+        path: JSON array with one rated response per element.
+        problems: collects faults, of every row of every corpus.
+
+    Returns:
+        Each row's ``Dataset``, once, in lower case and without the suffix ``_eval``.
+
+    Raises:
+        ImportFailed: any row has a fault, there is no row, or there are more than ``MAX_PARTS``
+            corpora; and as in ``array_elements``.
+    """
     parts: dict[str, None] = {}
     for where, element in array_elements(path, problems):
         row = JsonObject.of(element, where, problems)
@@ -101,8 +112,23 @@ def parts_of(path: Path, problems: Problems) -> tuple[str, ...]:
 
 
 def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
-    """The corpus ``part``. A dialogue has one turn, 0, and the ``ID`` of the row that first named
-    it."""
+    """Read one corpus of GRADE's human judgements (Huang et al. 2020, EMNLP).
+
+    Args:
+        path: JSON array with one rated response per element.
+        part: the corpus, as ``parts_of`` names it.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records, each with its JSON path and field; none comes before the whole file
+        is read. A dialogue has one turn, 0, and the ``ID`` of the row that first named it. Ratings
+        are of ``ASPECT``, from 1 to 5; raters are anonymous, by their position in a row's list of
+        scores.
+
+    Raises:
+        ImportFailed: a row of the corpus has a fault, the file holds no such corpus, or it exceeds
+            ``MAX_HELD_CHARACTERS``; and as in ``array_elements``.
+    """
     corpus = _Corpus()
     for where, element in array_elements(path, problems):
         row = JsonObject.of(element, where, problems)

@@ -19,12 +19,20 @@ def human_dialogue(
     persona: tuple[str, ...] = (),
     partner_persona: tuple[str, ...] = (),
 ) -> DialogueRecord:
-    """The dialogue in which people said ``lines`` by turns, B the last one: every answer of B is a
-    turn, from 0.
+    """Build the dialogue in which two people spoke in turn, B last: every answer of B is a turn.
 
     So nothing is lost: the last turn's context and reference are the whole conversation. With an
-    odd number of lines B begins, and that first line answers nothing. ``lines`` holds 2 to
-    ``MAX_UTTERANCES``.
+    odd number of lines B begins, and that first line answers nothing.
+
+    Args:
+        dialogue_id: id of the record.
+        lines: utterances, oldest first; from 2 to ``MAX_UTTERANCES``.
+        persona: sentences about B.
+        partner_persona: sentences about A.
+
+    Returns:
+        A dialogue with ⌊lines / 2⌋ turns, numbered from 0. A turn's context is every line before
+        the answer, its one reference the answer.
     """
     utterances = tuple(
         Utterance(TARGET_SPEAKER if (len(lines) - position) % 2 else PARTNER, line)
@@ -39,7 +47,14 @@ def human_dialogue(
 
 
 def count_fault(count: int) -> str:
-    """What is wrong with a dialogue of so many utterances; "" where nothing is."""
+    """Check the number of utterances in a dialogue between people.
+
+    Args:
+        count: number of utterances.
+
+    Returns:
+        What is wrong with it; "" from 2 to ``MAX_UTTERANCES``.
+    """
     if count < 2:
         return "a dialogue has two utterances or more"
     return (

@@ -61,10 +61,21 @@ _DECODER = json.JSONDecoder(
 def open_file(
     path: Path, problems: Problems, utf16: bool = False, taken: str = "JSON or CSV"
 ) -> BinaryIO:
-    """Opens a file for reading, behind its byte order mark where it begins with UTF-8's, which
-    Excel writes. Raises ImportFailed where it is missing, no file, empty or not UTF-8 at its start.
-    ``utf16``: UTF-16 with its mark is taken, too, and read from the mark on. ``taken``: what the
-    caller reads, for who gives something else."""
+    """Open a text file for reading, past the byte order mark of UTF-8, which Excel writes.
+
+    Args:
+        path: file to open.
+        problems: collects the fault that is raised.
+        utf16: accept UTF-16 with a byte order mark, and read from the mark on.
+        taken: what the caller reads, for messages about a file of another kind.
+
+    Returns:
+        The file in binary mode. The caller closes it.
+
+    Raises:
+        ImportFailed: it is missing, no regular file, unreadable or empty, or its first bytes are
+            those of UTF-16 or of a file that is no text (``not_text``).
+    """
     if path.is_dir():
         problems.stop("", "", "is a folder, not a file")
     if not path.exists():
@@ -88,10 +99,19 @@ def open_file(
 
 
 def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
-    """The elements of the JSON array that a file holds, each with its path (``$[0]``, ``$[1]``, …).
+    """Iterate over the elements of the JSON array that a file holds.
 
-    Raises ImportFailed at the first place where the file is not such an array: after it nothing can
-    be read.
+    Args:
+        path: file in UTF-8.
+        problems: collects the fault that is raised.
+
+    Returns:
+        Iterator over (path, value): ``$[0]``, ``$[1]``, … with the parsed element. Memory is
+        bounded by the largest element, at most ``MAX_ELEMENT`` characters.
+
+    Raises:
+        ImportFailed: as in ``open_file``, and at the first point where the file is not such an
+            array: after it nothing can be read. Duplicate keys, NaN and infinity are not accepted.
     """
     with open_file(path, problems, taken="JSON") as file:
         text = _ArrayText(file, problems)
@@ -247,7 +267,15 @@ def _met_the_end(error: json.JSONDecodeError, text: str) -> bool:
 
 
 def not_json(error: json.JSONDecodeError) -> str:
-    """To be followed by "at" and the place. Some of Python's messages end with that word."""
+    """Message for a syntax error in JSON.
+
+    Args:
+        error: of Python's parser.
+
+    Returns:
+        A predicate to be followed by "at" and the position. Some of Python's messages end with that
+        word, which is removed.
+    """
     return f"is not JSON: {error.msg.removesuffix(' at')}"
 
 
@@ -262,11 +290,19 @@ def _plain(error: ValueError) -> str:
 def file_lines(
     path: Path, problems: Problems, taken: str = "a text file"
 ) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that hold something, as bytes with their end, each with its number (from
-    1).
+    """Iterate over the lines of a file that are not blank.
 
-    Raises ImportFailed at a line that is too long, because its end may never come, and at too many
-    blank ones.
+    Args:
+        path: file to read.
+        problems: collects the fault that is raised.
+        taken: what the caller reads, for messages about a file of another kind.
+
+    Returns:
+        Iterator over (number, line): the line number, from 1, and the bytes with their line end.
+
+    Raises:
+        ImportFailed: as in ``open_file``, at a line of more than ``MAX_ELEMENT`` bytes, because its
+            end may never come, and at more than ``MAX_BLANK_LINES`` blank lines.
     """
     with open_file(path, problems, taken=taken) as file:
         number = blank = 0
@@ -285,7 +321,14 @@ def file_lines(
 
 
 def decode_line(line: bytes) -> tuple[str, str]:
-    """The text of one line and "", or "" and what is wrong with its bytes."""
+    """Decode one line of UTF-8.
+
+    Args:
+        line: bytes of the line, with or without its end.
+
+    Returns:
+        (text, ""), or ("", what is wrong with its bytes): a NUL byte, or bytes that are not UTF-8.
+    """
     if b"\0" in line:
         return "", f"holds a NUL byte (byte {line.index(0) + 1:,} of the line)"
     try:
@@ -295,10 +338,19 @@ def decode_line(line: bytes) -> tuple[str, str]:
 
 
 def json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a file that holds one a line, each with its line number (from 1).
+    """Iterate over the JSON values of a file that holds one per line.
 
-    Blank lines are passed over; lines may end in LF or CR LF. A line that is no JSON is noted and
-    the next one is read. Raises ImportFailed where ``file_lines`` does.
+    Blank lines are passed over; lines may end in LF or CR LF.
+
+    Args:
+        path: file in UTF-8.
+        problems: collects faults. A line that is no JSON is noted and the next one is read.
+
+    Returns:
+        Iterator over (number, value): the line number, from 1, and the parsed value.
+
+    Raises:
+        ImportFailed: as in ``file_lines``, and at the first fault after 100.
     """
     for number, line in file_lines(path, problems, "JSON lines"):
         value, fault = _parsed(line)

@@ -34,7 +34,19 @@ _RATER_KINDS: tuple[RaterKind, ...] = get_args(RaterKind)
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """The records as they stand, each with its line."""
+    """Read a corpus in the project's own format.
+
+    Args:
+        path: JSON lines, one record of ``annotations.records`` per line, named by ``type``.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults. A record with a fault is left out.
+
+    Returns:
+        Iterator over the records as they stand in the file, each with its line number.
+
+    Raises:
+        ImportFailed: as in ``json_lines``.
+    """
     for number, value in json_lines(path, problems):
         line = JsonObject.of(value, number, problems)
         record = _record(line) if line else None

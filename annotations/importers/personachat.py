@@ -45,7 +45,20 @@ class _Episode:
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """A dialogue's id counts the dialogues of the file, from 0."""
+    """Read PersonaChat or ConvAI2 (Zhang et al. 2018, ACL) as ParlAI writes them.
+
+    Args:
+        path: text file of numbered lines; the number begins again at 1 with each dialogue.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults. A dialogue with a fault is left out.
+
+    Returns:
+        Iterator over the corpus record and one dialogue record per dialogue, each with the number
+        of its first line. A dialogue's id counts the dialogues of the file, from 0.
+
+    Raises:
+        ImportFailed: as in ``file_lines``, and at the first fault after 100.
+    """
     yield CorpusRecord(), "", ""
     for index, episode in enumerate(_episodes(path, problems)):
         record = _record(str(index), episode, problems)

@@ -15,8 +15,14 @@ Where = str | int
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault: ``where`` is a JSON path or a line number, ``field`` the path below it; both may
-    be empty."""
+    """One fault in a file.
+
+    Attributes:
+        file: name of the file.
+        where: JSON path, or line number from 1; may be "".
+        field: path of the field below ``where``; may be "".
+        message: what is wrong, as a predicate ("is empty").
+    """
 
     file: str
     where: Where
@@ -33,8 +39,12 @@ class Problem:
 
 
 class ImportFailed(Exception):
-    """The file cannot be imported. ``problems`` holds at most 100; ``stopped`` says that reading
-    ended there."""
+    """The file cannot be imported.
+
+    Attributes:
+        problems: the faults found, at most 100.
+        stopped: whether reading ended there, so that there may be more.
+    """
 
     def __init__(self, problems: Iterable[Problem], stopped: bool = False) -> None:
         self.problems = tuple(problems)
@@ -59,18 +69,39 @@ class Problems:
     blame."""
 
     def add(self, where: Where, field: str, message: str) -> None:
-        """Notes a fault and lets the reader go on. Raises ImportFailed at the first one that is too
-        many."""
+        """Note a fault and let the reader go on.
+
+        Args:
+            where: JSON path or line number; "" for the whole file.
+            field: path of the field below ``where``; "" for all of it.
+            message: what is wrong, as a predicate ("is empty").
+
+        Raises:
+            ImportFailed: ``MAX_PROBLEMS`` faults have been noted already.
+        """
         if len(self.found) >= MAX_PROBLEMS:
             raise ImportFailed(self.found, stopped=True)
         self.found.append(Problem(self.file, where, field, message))
 
     def stop(self, where: Where, field: str, message: str) -> NoReturn:
-        """Notes a fault after which the rest of the file has no meaning. Raises ImportFailed."""
+        """Note a fault after which the rest of the file has no meaning.
+
+        Args:
+            where: JSON path or line number; "" for the whole file.
+            field: path of the field below ``where``; "" for all of it.
+            message: what is wrong, as a predicate ("is empty").
+
+        Raises:
+            ImportFailed: always, with the faults found so far, at most 100.
+        """
         self.add(where, field, message)
         raise ImportFailed(self.found)
 
     def raise_if_any(self) -> None:
-        """Raises ImportFailed where a fault was found."""
+        """Fail where a fault was found.
+
+        Raises:
+            ImportFailed: with the faults found so far, unless there is none.
+        """
         if self.found:
             raise ImportFailed(self.found)

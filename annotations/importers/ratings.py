@@ -71,7 +71,23 @@ class _Table:
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Yield the records. A file without a column of dialogues has one for each context."""
+    """Read ratings from a table with one rating per row.
+
+    Args:
+        path: CSV file whose heading line has the columns of ``NEEDED`` and a score.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records, each with its line number; none comes before the whole file is read.
+        A file without a column of dialogues has one dialogue per distinct context, numbered from 0.
+        The scales of its aspects are open. The main aspect is ``OVERALL`` or, without it, the first
+        one.
+
+    Raises:
+        ImportFailed: as in ``csv_lines``, where the heading line lacks a column, and where there
+            are more than ``MAX_ROWS`` rows.
+    """
     table = _read(path, problems)
     aspects = tuple(table.aspects) or (OVERALL,)
     scales = tuple((aspect, None, None) for aspect in aspects)

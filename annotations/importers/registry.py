@@ -11,7 +11,11 @@ from annotations.importers.csv_source import UTF16_MARKS
 
 
 def importers() -> dict[str, Importer]:
-    """The importers, in the order in which help texts list them."""
+    """All importers.
+
+    Returns:
+        Importers by format name, in the order in which help texts list them.
+    """
     modules = (cpdc, usr, grade, fbd, dailydialog, personachat, ratings, jsonl)
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
 
@@ -36,7 +40,14 @@ AS_RATINGS = (
 
 
 def what_to_do(path: Path) -> str:
-    """What to do with a file that no importer takes, where it is known what it is; else ""."""
+    """Advice for a file that no importer reads but whose origin is recognised.
+
+    Args:
+        path: the file; its first ``BEGINNING`` bytes are read.
+
+    Returns:
+        What the file is and how to convert it; "" where it is not recognised or cannot be read.
+    """
     beginning = _beginning(path)
     return next(
         (f"it is {what}: {AS_RATINGS}" for sign, what in FOREIGN if sign.search(beginning)), ""
@@ -44,9 +55,17 @@ def what_to_do(path: Path) -> str:
 
 
 def likely_format(path: Path) -> str:
-    """The format of which the beginning of a file has the sign, for who named another one; "" where
-    none has, or more than one, or where it is no file that can be read. It decides nothing: a file
-    is read as what it was said to be."""
+    """Guess a file's format from its beginning, for a message to someone who named another one.
+
+    It decides nothing: a file is read as the format that the user named.
+
+    Args:
+        path: the file; its first ``BEGINNING`` bytes are read.
+
+    Returns:
+        Name of the importer whose ``sign`` is found; "" where none is, or more than one, or where
+        the path is no file that can be read.
+    """
     beginning = _beginning(path)
     signed = [one.name for one in importers().values() if one.sign.search(beginning)]
     return signed[0] if len(signed) == 1 else ""

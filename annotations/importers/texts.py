@@ -19,14 +19,27 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """What a database keeps of words that nobody checked, such as an error's: no NUL, and ``?`` for
-    half of a surrogate pair."""
+    """Remove what a database cannot store from unchecked text, such as an error message.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The text without NUL characters, and with ``?`` for each half of a surrogate pair.
+    """
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def name_fault(name: str) -> str:
-    """What is wrong with an id or a name, in words: two that look the same would be two people, or
-    two systems."""
+    """Check an id or a name: two that look the same would be two people, or two systems.
+
+    Args:
+        name: of a dialogue, a system or a rater.
+
+    Returns:
+        What is wrong with it, as a predicate ("is empty"); "" where nothing is. It must be as in
+        ``text_fault`` with ``MAX_NAME`` characters, without white space at its ends, and in NFC.
+    """
     if fault := text_fault(name, MAX_NAME):
         return fault
     if name != name.strip():
@@ -37,7 +50,17 @@ def name_fault(name: str) -> str:
 
 
 def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:
-    """What is wrong with ``text``, in words; "" where nothing is. ``limit`` is in characters."""
+    """Check that a text can be stored.
+
+    Args:
+        text: any text.
+        limit: most characters.
+        may_be_empty: accept text of nothing but white space.
+
+    Returns:
+        What is wrong with it, as a predicate ("is empty"); "" where nothing is. It must hold no NUL
+        character and no half of a surrogate pair.
+    """
     if not may_be_empty and not text.strip():
         return "is empty"
     if len(text) > limit:

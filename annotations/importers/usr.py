@@ -71,7 +71,24 @@ def _take_names(names: dict[str, None], candidates: list[object]) -> None:
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
-    """Every context is a dialogue with one turn, 0; its id is its place in the file, from 0."""
+    """Read USR's annotations (Mehri & Eskenazi 2020).
+
+    The file is read twice, because the systems and raters come first in the stream.
+
+    Args:
+        path: JSON array with one context and its rated responses per element.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records, each with its JSON path and field. Every context is a dialogue with
+        one turn, 0; its id is its index in the file, from 0. Scales are those of ``USR_SCALES``,
+        open for other aspects.
+
+    Raises:
+        ImportFailed: as in ``array_elements``, where the first response lacks the score of
+            ``MAIN_ASPECT``, and at the first fault after 100.
+    """
     names = _names(path, problems)
     aspects = tuple(names.aspects)
     if names.systems and MAIN_ASPECT not in aspects:

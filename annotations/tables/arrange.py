@@ -11,8 +11,15 @@ CARD_COLUMNS = 6
 
 
 def parse_sort(requested: str, table: Table) -> tuple[str, bool] | None:
-    """``"key"`` is ascending, ``"-key"`` descending. An unknown key leaves the table's own order,
-    None where it has none."""
+    """Parse the sort order in a URL.
+
+    Args:
+        requested: ``"key"`` for ascending, ``"-key"`` for descending.
+        table: whose columns the keys are.
+
+    Returns:
+        (column key, descending). For an unknown key the table's own order, None where it has none.
+    """
     key, descending = (requested[1:], True) if requested.startswith("-") else (requested, False)
     if table.column(key):
         return key, descending
@@ -20,10 +27,16 @@ def parse_sort(requested: str, table: Table) -> tuple[str, bool] | None:
 
 
 def sort_table(table: Table, requested: str = "") -> Table:
-    """The table with its rows in the order of ``requested`` (or of ``table.sort``); undefined last
-    in both directions.
+    """Sort the rows of a table, undefined values last in both directions.
 
     Rows that are equal keep the order they had.
+
+    Args:
+        table: to be sorted.
+        requested: ``"key"`` or ``"-key"``, as in ``parse_sort``; "" for ``table.sort``.
+
+    Returns:
+        The table with its rows in that order, which is its ``sort``.
     """
     sort = parse_sort(requested, table)
     return replace(
@@ -32,7 +45,16 @@ def sort_table(table: Table, requested: str = "") -> Table:
 
 
 def order_of(table: Table, sort: tuple[str, bool] | None) -> list[int]:
-    """The places of the table's rows in the order of ``sort``, as in ``sort_table``."""
+    """Indices of a table's rows in a sort order, as in ``sort_table``.
+
+    Args:
+        table: whose rows are ordered. It is not changed.
+        sort: (column key, descending); None for the rows as they are.
+
+    Returns:
+        Every row's index, once. Ascending, numbers come before text; undefined values are always
+        last.
+    """
     places = list(range(len(table.rows)))
     if sort is None:
         return places
@@ -52,8 +74,14 @@ def _sort_value(cell: Cell) -> tuple[int, float, str]:
 
 
 def with_details(table: Table) -> Table:
-    """Where a table says nothing of detail, a row's card on a phone shows its first
-    ``CARD_COLUMNS`` columns."""
+    """Let the cards of a phone show a table's first ``CARD_COLUMNS`` columns only.
+
+    Args:
+        table: any table.
+
+    Returns:
+        The table with the other columns as details; unchanged where it has detail columns already.
+    """
     if any(column.detail for column in table.columns):
         return table
     columns = tuple(
@@ -64,17 +92,30 @@ def with_details(table: Table) -> Table:
 
 
 def first_direction(column: Column) -> bool:
-    """Whether the first click on a header sorts descending: figures with the best on top, text from
-    A."""
+    """Whether the first click on a header sorts descending.
+
+    Args:
+        column: whose header is clicked.
+
+    Returns:
+        True for figures, so that the best are on top; False for text, which begins with A, ranks,
+        and figures where lower is better.
+    """
     return column.is_figure and column.kind != "rank" and column.higher_is_better is not False
 
 
 def parse_columns(requested: str | Iterable[str], table: Table) -> frozenset[str]:
-    """The keys to show, from ``"a,b"`` or several such. The first column, which names the row,
-    always shows.
+    """Parse the choice of columns in a URL.
 
-    A wish that names no column of the table shows them all: a link to a column that is gone still
-    shows a table.
+    The first column, which names the row, always shows.
+
+    Args:
+        requested: keys separated by commas (``"a,b"``), or several such.
+        table: whose columns the keys are.
+
+    Returns:
+        Keys of the columns to show. All of them where ``requested`` names no column of the table: a
+        link to a column that is gone still shows a table.
     """
     parts = [requested] if isinstance(requested, str) else list(requested)
     wanted = {key.strip() for part in parts for key in part.split(",")}
@@ -85,7 +126,15 @@ def parse_columns(requested: str | Iterable[str], table: Table) -> frozenset[str
 
 
 def choose_columns(table: Table, requested: str | Iterable[str]) -> Table:
-    """The table with only the columns of ``requested``, in the table's order."""
+    """Leave out the columns of a table that are not requested.
+
+    Args:
+        table: any table.
+        requested: keys, as in ``parse_columns``.
+
+    Returns:
+        The table with the requested columns and the first one, in the table's order.
+    """
     shown = parse_columns(requested, table)
     return replace(table, columns=tuple(column for column in table.columns if column.key in shown))
 
@@ -93,8 +142,12 @@ def choose_columns(table: Table, requested: str | Iterable[str]) -> Table:
 def mark_best(table: Table, exclude: Iterable[str] = ()) -> Table:
     """Mark the best defined cell of every column that has a direction; ties are all best.
 
-    ``exclude`` names rows (by id) that do not compete, such as the ceiling of a perfect metric. A
-    column where fewer than two rows compete has no best.
+    Args:
+        table: any table; marks that it has are renewed.
+        exclude: ids of rows that do not compete, such as the ceiling of a perfect metric.
+
+    Returns:
+        The table with ``Cell.best`` set. A column where fewer than two rows compete has no best.
     """
     excluded = frozenset(exclude)
     best = {column.key: _best_value(table.rows, column, excluded) for column in table.columns}
@@ -125,8 +178,15 @@ def _marked(row: Row, best: dict[str, float | None], excluded: frozenset[str]) -
 
 
 def column_scale(table: Table, key: str) -> tuple[float, float] | None:
-    """(low, high) over all values and intervals of a column: the scale its whiskers share. None
-    without intervals."""
+    """The range of a column's values and intervals: the scale that its whiskers share.
+
+    Args:
+        table: any table.
+        key: key of the column.
+
+    Returns:
+        (low, high), over all rows; None where no cell has an interval.
+    """
     cells = [row.cell(key) for row in table.rows]
     ends = [end for cell in cells if cell.ci is not None for end in cell.ci]
     if not ends:

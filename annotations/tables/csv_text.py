@@ -43,20 +43,44 @@ def csv_line(cells: Iterable[Any], end: str = "\r\n") -> str:
     """A line of a CSV file.
 
     Args:
-        cells: a number stands bare with all its digits, None is an empty cell, all else is text.
+        cells: a finite number stands bare with all its digits, None is an empty cell, all else is
+            text, quoted and ``guarded``.
         end: CR LF as RFC 4180 has it; a command for a terminal ends its lines with LF.
+
+    Returns:
+        The cells, separated by commas, and the line end.
     """
     return ",".join(map(_cell, cells)) + end
 
 
 def csv_heading(columns: Iterable[str]) -> str:
-    """The heading line of a file, behind a byte order mark: without one Excel takes UTF-8 for
-    another encoding, and shows é as Ã©."""
+    """The heading line of a CSV file, behind a byte order mark.
+
+    Without one Excel takes UTF-8 for another encoding, and shows é as Ã©.
+
+    Args:
+        columns: names of the columns.
+
+    Returns:
+        Byte order mark, names and CR LF.
+    """
     return BYTE_ORDER_MARK + csv_line(columns)
 
 
 def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], end: str = "\r\n") -> str:
-    """A heading line, then a line a row; what a row does not have is an empty cell."""
+    """A whole CSV table, without a byte order mark.
+
+    Args:
+        columns: names of the columns, in order.
+        rows: cells by column; what a row does not have is an empty cell.
+        end: line end, as in ``csv_line``.
+
+    Returns:
+        A heading line, then one line per row.
+
+    Raises:
+        AssertionError: a row has a key that is no column.
+    """
     lines = [csv_line(columns, end)]
     for row in rows:
         assert row.keys() <= set(columns), row.keys() - set(columns)
@@ -65,10 +89,15 @@ def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], end: st
 
 
 def guarded(text: str) -> str:
-    """The text with an apostrophe before each sign with which a spreadsheet would begin a formula.
+    """Protect a text against being read as a formula by a spreadsheet (OWASP, "CSV injection").
 
-    That is ``=``, ``+``, ``-`` or ``@`` at the start, or after a character at which a spreadsheet
-    may split, whatever blanks and invisible characters stand between.
+    Args:
+        text: content of a cell.
+
+    Returns:
+        The text with an apostrophe before each sign with which a spreadsheet would begin a formula:
+        ``=``, ``+``, ``-`` or ``@`` at the start, or after a character at which a spreadsheet may
+        split, whatever blanks and invisible characters stand between.
     """
 
     def with_guard(sign: re.Match[str]) -> str:
@@ -78,7 +107,14 @@ def guarded(text: str) -> str:
 
 
 def without_guard(text: str) -> str:
-    """The text that ``guarded`` was given, of any text that it returned."""
+    """Undo ``guarded``.
+
+    Args:
+        text: any text that ``guarded`` returned.
+
+    Returns:
+        The text that ``guarded`` was called with.
+    """
 
     def plain(sign: re.Match[str]) -> str:
         return sign[0].removeprefix("'") if _begins_a_cell(text, sign.start()) else sign[0]
@@ -87,8 +123,15 @@ def without_guard(text: str) -> str:
 
 
 def json_cell(value: Any) -> str:
-    """A document for a cell. JSON's own escapes guard its strings, so that it reads back
-    unchanged."""
+    """Serialise a JSON document for a cell of ``csv_line``.
+
+    Args:
+        value: of values that JSON has.
+
+    Returns:
+        JSON whose own escapes protect its strings from spreadsheets, so that it reads back
+        unchanged. ``csv_line`` quotes it without guarding it again.
+    """
 
     def escaped(string: re.Match[str]) -> str:
         def sign(found: re.Match[str]) -> str:

@@ -19,6 +19,14 @@ from annotations.tables.to_markdown import table_to_markdown
 
 
 class Download(NamedTuple):
+    """A file to be sent.
+
+    Attributes:
+        filename: name for the reader's disk.
+        content_type: media type, with the character set.
+        body: content of the file.
+    """
+
     filename: str
     content_type: str
     body: str
@@ -27,8 +35,17 @@ class Download(NamedTuple):
 def download(
     tables: Iterable[Table], requested: str, columns: str = "", sort: str = ""
 ) -> Download | None:
-    """The file named ``requested``, made from the table whose id it carries; None where no table
-    has that name. ``columns`` and ``sort`` are as in the table's address."""
+    """Make the file behind a table's download link.
+
+    Args:
+        tables: the tables of the page.
+        requested: id of a table and ``.csv``, ``.json``, ``.tex`` or ``.md``.
+        columns: keys to show, as in ``parse_columns``; for LaTeX and Markdown only.
+        sort: order of the rows, as in ``parse_sort``; for LaTeX and Markdown only.
+
+    Returns:
+        The file, named ``requested``; None where no table has that id, or for another format.
+    """
     table_id, _, form = requested.rpartition(".")
     table = next((table for table in tables if table.id == table_id), None)
     if table is None:

@@ -50,25 +50,56 @@ _ARGUMENT_STARTS = ("[", "*")
 
 
 def one_line(text: str) -> str:
-    """Without line breaks and other control characters: a comment or a row of a table ends where
-    its line does."""
+    """Remove line breaks and other control characters.
+
+    A comment or a row of a table ends where its line does.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The text with single spaces in their place, without white space at its ends.
+    """
     return " ".join(
         "".join(character if character.isprintable() else " " for character in text).split()
     )
 
 
 def escaped(text: str) -> str:
-    """``text`` as words of a cell. Letters of scripts that pdflatex cannot print stay as they
-    are."""
+    """Escape text for a cell in LaTeX.
+
+    Args:
+        text: any text.
+
+    Returns:
+        LaTeX on one line that prints the text in the default encoding. Letters of scripts that
+        pdflatex cannot print stay as they are.
+    """
     return "".join(_WRITTEN.get(character, character) for character in one_line(text))
 
 
 def row_of(cells: Sequence[str]) -> str:
-    r"""A row of a ``tabular``, of cells that are LaTeX. The ``\\`` or the rule before it would take
-    a bracket or an asterisk at its start for an argument of its own."""
+    r"""A row of a ``tabular``.
+
+    Args:
+        cells: in LaTeX, one per column.
+
+    Returns:
+        The cells, separated by ``&``, and ``\\``. A row that begins with a bracket or an asterisk
+        has ``{}`` before it: the ``\\`` or the rule before it would take that for an argument of
+        its own.
+    """
     row = " & ".join(cells) + r" \\"
     return "{}" + row if row.startswith(_ARGUMENT_STARTS) else row
 
 
 def comment(text: str) -> str:
+    """A comment in LaTeX.
+
+    Args:
+        text: any text.
+
+    Returns:
+        The text on one line, behind ``%``.
+    """
     return f"% {one_line(text)}"

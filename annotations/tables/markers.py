@@ -24,20 +24,50 @@ _PATHS = {
 
 
 def colour_number(swatch: int) -> int:
+    """Number of a system's colour, the N of the style sheet's class ``series-N``.
+
+    Args:
+        swatch: stable number of the system, from 0.
+
+    Returns:
+        Index into ``COLOURS``, from 0 to 7.
+    """
     return swatch % len(COLOURS)
 
 
 def colour(swatch: int) -> str:
+    """Colour of a system in the light theme.
+
+    Args:
+        swatch: stable number of the system, from 0.
+
+    Returns:
+        One of ``COLOURS``, as ``#RRGGBB``.
+    """
     return COLOURS[colour_number(swatch)]
 
 
 def shape(swatch: int) -> str:
+    """Marker shape of a system.
+
+    Args:
+        swatch: stable number of the system, from 0. Eight systems in a row share a shape.
+
+    Returns:
+        One of ``SHAPES``, named as in plotly.
+    """
     return SHAPES[swatch // len(COLOURS) % len(SHAPES)]
 
 
 def swatch_svg(swatch: int) -> str:
-    """The marker as a 12 px drawing, coloured by the class ``series-N``; it says nothing to a
-    screen reader."""
+    """Marker of a system as a 12 px drawing.
+
+    Args:
+        swatch: stable number of the system, from 0.
+
+    Returns:
+        An ``<svg>`` element, coloured by the class ``series-N`` and hidden from screen readers.
+    """
     return (
         f'<svg class="swatch series-{colour_number(swatch)}" viewBox="0 0 12 12" width="12" '
         f'height="12" aria-hidden="true" focusable="false">{_PATHS[shape(swatch)]}</svg>'

@@ -10,8 +10,16 @@ SMALLEST_P = 0.001
 
 
 def written(number: float, decimals: int) -> str:
-    """``-0.1234`` with 3 decimals is "−0.123"; ``10395`` with none is "10,395". A rounded zero has
-    no sign."""
+    """Format a number for a page.
+
+    Args:
+        number: any finite number.
+        decimals: number of decimals.
+
+    Returns:
+        With a true minus sign and thousands set apart: ``-0.1234`` with 3 decimals is "−0.123",
+        ``10395`` with none is "10,395". A number that rounds to zero has no sign.
+    """
     text = f"{number:,.{decimals}f}"
     if text.startswith("-") and not text.strip("-0.,"):
         text = text[1:]
@@ -19,24 +27,53 @@ def written(number: float, decimals: int) -> str:
 
 
 def written_interval(ci: tuple[float, float], decimals: int) -> str:
-    """ "0.120 to 0.340": words, because a dash between two numbers can be read as a minus."""
+    """Format an interval for a page.
+
+    Args:
+        ci: (low, high).
+        decimals: number of decimals.
+
+    Returns:
+        "0.120 to 0.340": in words, because a dash between two numbers can be read as a minus.
+    """
     low, high = ci
     return f"{written(low, decimals)} to {written(high, decimals)}"
 
 
 def written_p(p: float) -> str:
-    """ "p = 0.031", or "p < 0.001"."""
+    """Format a p-value for running text.
+
+    Args:
+        p: in [0, 1].
+
+    Returns:
+        "p = 0.031", or "p < 0.001" where it is smaller.
+    """
     number = written_p_number(p)
     return f"p {number}" if number.startswith("<") else f"p = {number}"
 
 
 def written_p_number(p: float) -> str:
-    """ "0.031", or "< 0.001": what stands in a column of p."""
+    """Format a p-value for a column of p-values.
+
+    Args:
+        p: in [0, 1].
+
+    Returns:
+        "0.031", or "< 0.001" where it is smaller.
+    """
     return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
 
 
 def letter(number: int) -> str:
-    """0 is a, 25 is z, 26 is aa: the letters of a compact letter display."""
+    """Name a group of a compact letter display.
+
+    Args:
+        number: of the group, from 0.
+
+    Returns:
+        0 is a, 25 is z, 26 is aa.
+    """
     letters = ""
     number += 1
     while number > 0:

@@ -20,12 +20,19 @@ FIGURES: frozenset[Kind] = frozenset({"number", "estimate", "rank", "p"})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``key`` stands in URLs, CSV headers and JSON; ``label`` and ``group`` stand in the header;
-    ``help`` explains.
+    """A column of a table.
 
-    ``higher_is_better`` is None where there is no better: nothing is then marked best in this
-    column. ``detail`` columns fold away on the cards of a phone until the reader asks for every
-    column.
+    Attributes:
+        key: name in URLs, CSV headings and JSON.
+        label: text of the header.
+        kind: how its values are shown.
+        decimals: number of decimals of its figures.
+        help: explanation of the column.
+        group: header above the labels of neighbouring columns.
+        higher_is_better: direction; None where there is none: nothing is then marked best in this
+            column.
+        detail: whether it folds away on the cards of a phone until the reader asks for every
+            column.
     """
 
     key: str
@@ -46,13 +53,21 @@ class Column:
 class Cell:
     """One value with its interval, or no value and the ``reason``.
 
-    ``ci`` is (low, high) in the value's units; of a rank it is the range of ranks. ``p`` is in
-    0..1. ``letters`` are of a compact letter display: rows that share one are not significantly
-    different. ``note`` is a remark that goes with the value. ``bars`` are shares from 0 to 1 that
-    are drawn in the place of the value, which says them in words to who cannot see them and in
-    downloads. ``generalises_to`` says in a few words what the interval speaks of, beside it;
-    ``p_reason``, in downloads, why there is no p where others have one. A number that is not finite
-    is no number: the cell becomes undefined and says so.
+    A number that is not finite is no number: the cell becomes undefined and says so.
+
+    Attributes:
+        value: text or number; None where it is undefined.
+        ci: (low, high) in the value's units; of a rank the range of ranks. None where it has none.
+        p: p-value in [0, 1]; None where it has none.
+        reason: why ``value`` is None.
+        best: whether it is the best of its column.
+        href: address that the value links to.
+        note: remark on the value.
+        letters: of a compact letter display: rows that share one are not significantly different.
+        bars: shares from 0 to 1, drawn in the place of the value, which says them in words for
+            screen readers and downloads.
+        generalises_to: in a few words what the interval generalises to, shown beside it.
+        p_reason: for downloads, why there is no p where others have one.
     """
 
     value: str | float | int | None = None
@@ -107,6 +122,14 @@ class Row:
     cannot be ticked."""
 
     def cell(self, key: str) -> Cell:
+        """The row's cell in a column.
+
+        Args:
+            key: key of the column.
+
+        Returns:
+            The cell; ``NOTHING``, which is undefined, where the row has none.
+        """
         return self.cells.get(key, NOTHING)
 
 
@@ -136,12 +159,30 @@ class Table:
             raise ValueError(f"table {self.id!r} has two columns with one key: {keys}")
 
     def column(self, key: str) -> Column | None:
+        """The column with a key.
+
+        Args:
+            key: key of the column.
+
+        Returns:
+            The column; None where there is none.
+        """
         return next((column for column in self.columns if column.key == key), None)
 
 
 def estimate_cell(estimate: Estimate, *, href: str = "", note: str = "", letters: str = "") -> Cell:
-    """The cell of a statistic. A value whose interval does not exist keeps the reason for that as
-    its note."""
+    """The cell of a statistic.
+
+    Args:
+        estimate: value with its interval and p-value, or the reason why there is none.
+        href: address that the value links to.
+        note: remark on the value.
+        letters: of a compact letter display.
+
+    Returns:
+        A cell; undefined, with the reason, where the estimate is. A value whose interval does not
+        exist keeps the reason for that as part of its note.
+    """
     if estimate.value is None:
         return Cell(reason=estimate.reason, href=href, note=note, letters=letters)
     no_interval = (

@@ -9,11 +9,16 @@ from annotations.tables.table import Cell, Column, Row, Table
 
 
 def table_to_csv(table: Table) -> str:
-    """One header line of keys, one line a row.
+    """A table as CSV, in full precision.
 
-    A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``,
-    ``k_p_reason``, ``k_reason`` where any row has one of them; ``badges`` and ``signature`` come
-    last where the table has any.
+    Args:
+        table: any table; all its columns and rows are written, in order.
+
+    Returns:
+        A heading line of keys behind a byte order mark, then one line per row, each ending in CR
+        LF. A column ``k`` is followed by ``k_low``, ``k_high``, ``k_generalises_to``, ``k_p``,
+        ``k_p_reason``, ``k_reason`` where any row has one of them; ``badges`` and ``signature``
+        come last where the table has any.
     """
     fields = [field for column in table.columns for field in _fields_of(column, table)]
     if any(row.badges for row in table.rows):

@@ -67,8 +67,18 @@ class _RenderedCell(dict[int, str]):
 
 
 def tip_id(table: Table, text: str) -> str:
-    """Follows from the words: equal explanations share one, and a cell says the same wherever it
-    stands."""
+    """Id of the element that holds an explanation.
+
+    It follows from the text: equal explanations share one, and a cell refers to the same one
+    wherever it stands.
+
+    Args:
+        table: the table with the explanation.
+        text: the explanation.
+
+    Returns:
+        An id that is unique on the page, not yet escaped for HTML.
+    """
     return (
         f"why-{table.id}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     )
@@ -81,8 +91,13 @@ class TableWriter:
     """
 
     def __init__(self, table: Table, without: TableWriter | None = None) -> None:
-        """``without``: the writer of the same rows with one column less, which has written, or will
-        write, the cells of all others."""
+        """Prepare to write a table; nothing is written yet.
+
+        Args:
+            table: to be written.
+            without: the writer of the same rows with one column less, which has written, or will
+                write, the cells of all others; None to write every cell here.
+        """
         self.table = table
         self._without = without
         self._drawn: dict[str, _RenderedCell] = {}
@@ -114,8 +129,19 @@ class TableWriter:
         )
 
     def with_column(self, column: Column, cells: Sequence[Cell], after: str) -> TableWriter:
-        """The same rows with one column more, behind the column ``after``. ``cells`` stand in the
-        order of the rows."""
+        """A writer of the same rows with one column more, which shares the cells of all others.
+
+        Args:
+            column: to be added.
+            cells: of the column, one per row, in the order of the rows.
+            after: key of the column before it.
+
+        Returns:
+            A new writer. This one is unchanged.
+
+        Raises:
+            ValueError: there is not one cell per row, or the table has a column with that key.
+        """
         columns: list[Column] = []
         for one in self.table.columns:
             columns += [one, column] if one.key == after else [one]
@@ -134,14 +160,21 @@ class TableWriter:
         shown: frozenset[str] | None = None,
         sort_links: Mapping[str, str] | None = None,
     ) -> str:
-        """The table with a header, its rows, and after it the explanations that its cells and
-        headers open.
+        """Write the table, and after it the explanations that its cells and headers open.
 
-        ``order`` are the places in the table of the rows that show, all as they stand where it is
-        None; ``sort`` is what they are sorted by. ``shown`` are the column keys that show, all
-        where it is None; the first column always does. What does not show is not written: a board
-        of fifty columns would be a megabyte. ``sort_links`` maps a column key to the address that
-        sorts by it.
+        What does not show is not written: a board of fifty columns would be a megabyte.
+
+        Args:
+            order: indices in the table of the rows to show, in order; None for all rows as they
+                are.
+            sort: (column key, descending) that the rows are sorted by, for the header; None for
+                none.
+            shown: keys of the columns to show, None for all. The first column always shows.
+            sort_links: addresses that sort by a column, by its key; a header without one is no
+                link.
+
+        Returns:
+            A ``<table>`` element with a header, and the explanations, with all text escaped.
         """
         table = self.table
         columns = [
@@ -174,7 +207,16 @@ class TableWriter:
 def table_to_html(
     table: Table, shown: frozenset[str] | None = None, sort_links: Mapping[str, str] | None = None
 ) -> str:
-    """The table as it stands; see ``TableWriter.html``."""
+    """A table as HTML, with its rows as they are.
+
+    Args:
+        table: any table; the header says that it is sorted by its ``sort``.
+        shown: keys of the columns to show, None for all. The first column always shows.
+        sort_links: addresses that sort by a column, by its key; a header without one is no link.
+
+    Returns:
+        A ``<table>`` element with a header, and the explanations, with all text escaped.
+    """
     return TableWriter(table).html(None, table.sort, shown, sort_links)
 
 
@@ -370,8 +412,15 @@ def _whisker_width(drawn: _RenderedCell) -> str:
 
 
 def bars_svg(shares: tuple[float, ...]) -> str:
-    """A column per share, the largest as high as there is room; one that is not 0 can be seen. A
-    hairline is the floor."""
+    """A small bar chart of shares.
+
+    Args:
+        shares: from 0 to 1, one bar each, on a scale that ends at the largest.
+
+    Returns:
+        An ``<svg>`` element, hidden from screen readers. A share that is not 0 can be seen; a
+        hairline is the floor.
+    """
     largest = max(shares, default=0.0)
     step, height = BAR_WIDTH + 2, BAR_HEIGHT
     drawn = []
@@ -389,8 +438,16 @@ def bars_svg(shares: tuple[float, ...]) -> str:
 
 
 def whisker_svg(cell: Cell, scale: tuple[float, float]) -> str:
-    """Dot at the value, line over the interval, on the column's scale; a hairline marks zero where
-    it lies within."""
+    """A dot at a cell's value and a line over its interval.
+
+    Args:
+        cell: with a number and an interval.
+        scale: (low, high), which the column's cells share.
+
+    Returns:
+        An ``<svg>`` element, hidden from screen readers; a hairline marks zero where it lies within
+        the scale. "" where the cell has no number or no interval.
+    """
     low, high = scale
     width = WHISKER_WIDTH - 2 * WHISKER_MARGIN
 

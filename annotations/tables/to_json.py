@@ -9,11 +9,17 @@ from annotations.tables.table import Cell, Column, Row, Table
 
 
 def table_document(table: Table) -> dict[str, Any]:
-    """``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id",
-    "badges", "cells", "signature"?}]}``.
+    """A table as a JSON document.
 
-    A defined cell is ``{"value", "ci"?, "p"?, "p_reason"?, "note"?, "generalises_to"?, "letters"?}``,
-    an undefined one ``{"value": null, "reason"}``.
+    Args:
+        table: any table; all its columns and rows are in it, in order.
+
+    Returns:
+        ``{"id", "caption", "signature", "updated", "notes", "columns": [...], "rows": [{"id",
+        "badges", "cells", "signature"?}]}``; ``updated`` is ISO 8601 or None. A column is ``{"key",
+        "label", "kind", "group"?, "help"?, "higher_is_better"?}``. ``cells`` are by column key: a
+        defined cell is ``{"value", "ci"?, "p"?, "p_reason"?, "note"?, "generalises_to"?,
+        "letters"?}``, an undefined one ``{"value": null, "reason"}``.
     """
     return {
         "id": table.id,
@@ -27,6 +33,14 @@ def table_document(table: Table) -> dict[str, Any]:
 
 
 def table_to_json(table: Table) -> str:
+    """A table as JSON text.
+
+    Args:
+        table: any table.
+
+    Returns:
+        The document of ``table_document``, indented, with characters beyond ASCII as they are.
+    """
     return json.dumps(table_document(table), ensure_ascii=False, allow_nan=False, indent=1)
 
 

@@ -19,8 +19,16 @@ NOT_SIGNIFICANT = 0.05
 
 
 def table_to_latex(table: Table) -> str:
-    r"""A ``tabular`` with what it needs to be read; ``\caption`` and ``\label`` are the paper's
-    own."""
+    r"""A table as LaTeX for a paper, to be used with the package booktabs.
+
+    Args:
+        table: with the rows and columns to be written, in order.
+
+    Returns:
+        A ``tabular``, with comments for the caption, the notes, the reasons of dashes and the
+        signatures. ``\caption`` and ``\label`` are the paper's own. Rows that share a superscript
+        letter are not significantly different; a dagger marks p ≥ ``NOT_SIGNIFICANT``.
+    """
     lines = [
         r"% needs \usepackage{booktabs}",
         comment(table.caption),

@@ -13,7 +13,14 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 
 def table_to_markdown(table: Table) -> str:
-    """The caption, the table, then notes and the signature."""
+    """A table as Markdown: GitHub's pipe tables.
+
+    Args:
+        table: with the rows and columns to be written, in order.
+
+    Returns:
+        The caption, the table, then notes and the signature. Best is bold; undefined is a dash.
+    """
     heads = [
         _escaped(": ".join(filter(None, (column.group, column.label)))) for column in table.columns
     ]

@@ -15,7 +15,13 @@ WIDEST_NAME = 60
 
 
 def show(board: dict[str, Any]) -> None:
-    """The lines as the page has them: undefined is –, and what is not ranked says why."""
+    """Print a leaderboard as a table, with the rows as the page has them.
+
+    Undefined is –, and an entry that is not ranked has a note with the reason.
+
+    Args:
+        board: the API's document of a round's leaderboard.
+    """
     title = " · ".join(
         one_line(board.get(key), 80) for key in ("name", "part", "phase") if board.get(key)
     )
@@ -57,7 +63,15 @@ def show(board: dict[str, Any]) -> None:
 
 
 def as_csv(board: dict[str, Any]) -> str:
-    """A row an entry; an undefined score is an empty cell."""
+    """A leaderboard as CSV.
+
+    Args:
+        board: the API's document of a round's leaderboard.
+
+    Returns:
+        A heading line, then one row per entry, each ending in LF: rank, team, system, track,
+        baseline (1 or 0), reason and a column per metric. An undefined score is an empty cell.
+    """
     metrics = _metrics(board, WHOLE)
     lines = [csv_line(["rank", "team", "system", "track", "baseline", "reason", *metrics], "\n")]
     for entry in _entries(board):
@@ -75,8 +89,14 @@ def as_csv(board: dict[str, Any]) -> str:
 
 
 def why_empty(board: dict[str, Any]) -> str:
-    """Why the board has no entries, such as that it is veiled; "" where it has some, or gives no
-    reason."""
+    """Why a leaderboard has no entries, such as that it is not published yet.
+
+    Args:
+        board: the API's document of a round's leaderboard.
+
+    Returns:
+        The reason on one line; "" where the board has entries, or gives no reason.
+    """
     return "" if _entries(board) else one_line(board.get("reason"))
 
 
@@ -109,7 +129,15 @@ def _scores(entry: dict[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def value_of(score: dict[str, Any]) -> str:
-    """Four digits with the interval, or – where it is undefined."""
+    """Format a score with its interval.
+
+    Args:
+        score: the API's object, with ``value`` and perhaps ``ci``, (low, high).
+
+    Returns:
+        Four decimals, "0.1234 [0.1000, 0.2000]", without the brackets where there is no interval; –
+        where the value is undefined.
+    """
     value = score.get("value")
     if not _is_number(value):
         return UNDEFINED

@@ -25,9 +25,15 @@ HIGHEST_PORT = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """``token`` is kept out of the representation, and so out of tracebacks; it is empty where
-    there is none. ``was_made``: by ``login``, for itself. One that somebody typed in may be in use
-    elsewhere, too."""
+    """The address of a server and the token for it.
+
+    Attributes:
+        server: address, without a slash at its end.
+        token: "" where there is none. It is kept out of the representation, and so out of
+            tracebacks.
+        was_made: whether ``login`` made the token, for itself. One that somebody typed in may be in
+            use elsewhere, too.
+    """
 
     server: str
     token: str = field(default="", repr=False)
@@ -35,7 +41,14 @@ class Credentials:
 
 
 def path_of(environ: Mapping[str, str] = os.environ) -> Path:
-    """The file below the folder that the system has for settings."""
+    """Path of the credentials file, below the system's folder for settings.
+
+    Args:
+        environ: environment variables; XDG_CONFIG_HOME, or APPDATA on Windows, names the folder.
+
+    Returns:
+        Path of a file that need not exist.
+    """
     home = Path.home()
     if environ.get("XDG_CONFIG_HOME"):
         folder = Path(environ["XDG_CONFIG_HOME"])
@@ -49,10 +62,19 @@ def path_of(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def current(environ: Mapping[str, str] = os.environ) -> Credentials:
-    """From the environment, else as ``login`` kept them. A kept token goes to no server but its
-    own.
+    """Credentials from the environment, else as ``login`` stored them.
 
-    Raises ClientError where there is no server or its address is not to be trusted with a token.
+    A stored token goes to no server but its own.
+
+    Args:
+        environ: environment variables; DIALEVAL_SERVER and DIALEVAL_TOKEN replace what is stored.
+
+    Returns:
+        Credentials for the current server, with an empty token where there is none for it.
+
+    Raises:
+        ClientError: there is no server, its address or the token is refused (``checked_server``,
+            ``checked_token``), or the credentials file cannot be read.
     """
     credentials = credentials_from_login(environ)
     server = (
@@ -70,8 +92,17 @@ def current(environ: Mapping[str, str] = os.environ) -> Credentials:
 
 
 def credentials_from_login(environ: Mapping[str, str] = os.environ) -> Credentials | None:
-    """As ``login`` kept them; None where it did not. Raises ClientError where the file cannot be
-    read."""
+    """Credentials as ``login`` stored them.
+
+    Args:
+        environ: environment variables, for ``path_of``.
+
+    Returns:
+        The credentials; None where none are stored.
+
+    Raises:
+        ClientError: the file cannot be read, or its address is refused (``checked_server``).
+    """
     path = path_of(environ)
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -86,13 +117,27 @@ def credentials_from_login(environ: Mapping[str, str] = os.environ) -> Credentia
 
 
 def has_token(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the environment holds one, which then goes before what ``login`` kept."""
+    """Whether the environment holds a token, which then goes before what ``login`` stored.
+
+    Args:
+        environ: environment variables.
+
+    Returns:
+        True where DIALEVAL_TOKEN is set and not empty.
+    """
     return bool(environ.get(TOKEN))
 
 
 def refuse_unwritable(environ: Mapping[str, str] = os.environ) -> None:
-    """Raises ClientError where ``keep`` could not write: to be known before a token is made. Leaves
-    nothing behind."""
+    """Check that ``keep`` can write, before a token is made. Leaves nothing behind.
+
+    Args:
+        environ: environment variables, for ``path_of``.
+
+    Raises:
+        ClientError: the folder of the credentials file, or its first parent that exists, cannot be
+            written.
+    """
     path = path_of(environ)
     try:
         there = next(folder for folder in path.parents if folder.exists())
@@ -103,7 +148,18 @@ def refuse_unwritable(environ: Mapping[str, str] = os.environ) -> None:
 
 
 def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> Path:
-    """Writes the file, whole, for its owner only."""
+    """Store credentials in a file that only its owner can read, whole or not at all.
+
+    Args:
+        credentials: to be stored in the place of those that are.
+        environ: environment variables, for ``path_of``.
+
+    Returns:
+        Path of the file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     path = path_of(environ)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with temporary_folder(beside=path) as folder:  # only its owner may open it
@@ -115,7 +171,17 @@ def keep(credentials: Credentials, environ: Mapping[str, str] = os.environ) -> P
 
 
 def forget(environ: Mapping[str, str] = os.environ) -> bool:
-    """Removes the file; False where there was none."""
+    """Remove the stored credentials.
+
+    Args:
+        environ: environment variables, for ``path_of``.
+
+    Returns:
+        Whether there was a file.
+
+    Raises:
+        OSError: the file cannot be removed.
+    """
     path = path_of(environ)
     if not path.exists():
         return False
@@ -124,8 +190,18 @@ def forget(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def checked_server(address: str) -> str:
-    """The address without a slash at its end. Raises ClientError unless it is https, or http on
-    this machine."""
+    """Check a server's address.
+
+    Args:
+        address: as it was typed.
+
+    Returns:
+        The address without white space around it, a slash at its end, or ``/api/v1``.
+
+    Raises:
+        ClientError: it is no https address, nor an http one on this machine, or it holds a
+            password, query or fragment.
+    """
     address = address.strip().rstrip("/")
     url = _url_of(address)
     if url is None or url.scheme not in ("http", "https") or not url.host:
@@ -140,7 +216,17 @@ def checked_server(address: str) -> str:
 
 
 def checked_token(token: str) -> str:
-    """Raises ClientError where it cannot be a token: it must fit into a header."""
+    """Check that a text can be a token: it must fit into a header.
+
+    Args:
+        token: as it was typed.
+
+    Returns:
+        The token without white space around it.
+
+    Raises:
+        ClientError: it is empty, or holds a space or anything but printable ASCII.
+    """
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise ClientError("this is no token: it has letters, digits and signs only, on one line")

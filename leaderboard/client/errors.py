@@ -10,8 +10,12 @@ class ClientError(Exception):
 
 
 class Refused(ClientError):
-    """The server said no. ``status`` is HTTP's, ``problem`` the problem document or an empty
-    dictionary."""
+    """The server refused the request.
+
+    Attributes:
+        status: HTTP status.
+        problem: the problem document, or an empty dictionary.
+    """
 
     def __init__(self, message: str, status: int, problem: dict[str, Any]) -> None:
         super().__init__(message)

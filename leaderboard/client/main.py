@@ -32,7 +32,17 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit status."""
+    """Run one command of ``dialeval``.
+
+    Args:
+        arguments: those of the command line; None for ``sys.argv``.
+
+    Returns:
+        Exit status: 0, or 1 with one line on standard error that says why.
+
+    Raises:
+        SystemExit: for ``--help`` (status 0) and wrong arguments (status 1).
+    """
     terminal.write_every_character()
     options = _parser().parse_args(arguments)
     try:

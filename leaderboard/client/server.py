@@ -61,8 +61,20 @@ class _Watched:
 
 @dataclass
 class Server:
-    """One server and whom it takes us for. ``waiting`` is told, before a pause, why and for how
-    many seconds."""
+    """Connection to the API of one server, for use in a ``with`` block.
+
+    Unless the method says otherwise, a request is tried up to three times where the connection
+    breaks. Where the server is busy (``BUSY``), it is tried up to ``TRIES`` times, after the time
+    that the server asks for, if that is at most ``LONGEST_WAIT`` seconds.
+
+    Args:
+        credentials: server and token.
+        waiting: called before a pause with the reason and its length in seconds.
+        sleep: pauses for so many seconds.
+
+    Raises:
+        ClientError: the proxy that the environment names cannot be used.
+    """
 
     credentials: Credentials
     waiting: Callable[[str, float], None] = lambda _why, _seconds: None
@@ -96,10 +108,22 @@ class Server:
         self._http.close()
 
     def get(self, path: str, **query: str | int | None) -> dict[str, Any]:
-        """The document at a path below ``/api/v1/``. Raises Refused, or ClientError where no answer
-        came.
+        """Fetch the document at a path.
 
-        Numbers that a worker has yet to compute are waited for.
+        Results that a worker has yet to compute are waited for, up to ``LONGEST_COMPUTING``
+        seconds.
+
+        Args:
+            path: below ``/api/v1/``.
+            query: query parameters; those that are None are left out.
+
+        Returns:
+            The parsed JSON object; empty where the answer has no content.
+
+        Raises:
+            Refused: the server refused the request.
+            ClientError: no answer came, it is no JSON object, or the results are not computed in
+                time.
         """
         waited = 0.0
         while True:
@@ -115,7 +139,19 @@ class Server:
             waited += seconds
 
     def items(self, path: str, **query: str | int | None) -> Iterator[dict[str, Any]]:
-        """Every item of a list, page by page."""
+        """Iterate over every item of a list, page by page.
+
+        Args:
+            path: below ``/api/v1/``.
+            query: query parameters of every page, without the cursor.
+
+        Returns:
+            Iterator over the items; a page is fetched when its first item is reached.
+
+        Raises:
+            Refused: as in ``get``.
+            ClientError: as in ``get``, and where the answer is no list.
+        """
         cursor: str | None = None
         while True:
             page = self.get(path, cursor=cursor, **query)
@@ -129,18 +165,55 @@ class Server:
             cursor = str(following)
 
     def post(self, path: str, document: Any = None) -> dict[str, Any]:
+        """Send a document. It is not sent again where the connection broke.
+
+        Args:
+            path: below ``/api/v1/``.
+            document: the body, as JSON; None for no body.
+
+        Returns:
+            The parsed JSON object; empty where the answer has no content.
+
+        Raises:
+            Refused: the server refused the request.
+            ClientError: no answer came, or it is no JSON object.
+        """
         return self._document("POST", path, repeatable=False, json=document)
 
     def delete(self, path: str) -> None:
+        """Delete what is at a path.
+
+        Args:
+            path: below ``/api/v1/``.
+
+        Raises:
+            Refused: the server refused the request.
+            ClientError: no answer came.
+        """
         self._answer("DELETE", path, repeatable=True)
 
     def upload(
         self, path: str, file: Path, fields: Mapping[str, str], moved: Moved
     ) -> tuple[dict[str, Any], bool]:
-        """Sends a file as a form. The server's document, and whether it is new: the same bytes
-        again are not.
+        """Upload a file as a form.
 
-        That is why it is sent again where the connection broke.
+        The server recognises the same bytes, which is why the file is sent again where the
+        connection broke.
+
+        Args:
+            path: below ``/api/v1/``.
+            file: to be uploaded.
+            fields: further fields of the form.
+            moved: called with the bytes sent so far and the file's size.
+
+        Returns:
+            (document, is_new): the parsed JSON object, and False where the server had these bytes
+            before.
+
+        Raises:
+            Refused: the server refused the request.
+            ClientError: no answer came, or it is no JSON object.
+            OSError: the file cannot be read.
         """
         size = file.stat().st_size
         with file.open("rb") as opened:
@@ -156,13 +229,43 @@ class Server:
         return _parsed(response), response.status_code == 201
 
     def download(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
-        """Writes what stands at the path into a file, whole or not at all; its size in bytes."""
+        """Download what is at a path into a file, whole or not at all.
+
+        Args:
+            path: below ``/api/v1/``.
+            to: file to be written; one that exists is replaced.
+            moved: called with the bytes received so far and the total, 0 where it is unknown.
+            query: query parameters; those that are None are left out.
+
+        Returns:
+            Size in bytes.
+
+        Raises:
+            Refused: the server refused the request.
+            ClientError: no answer came, or the file cannot be written.
+        """
         with _whole_file(to) as unfinished:
             return self._stream(path, unfinished, moved, False, _given(query))
 
     def download_export(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
-        """As ``download``, with more patience, and not asked for again after it: the site may still
-        be writing."""
+        """Download an export into a file, whole or not at all.
+
+        As ``download``, but it waits up to ``LONGEST_EXPORT`` seconds for the next byte and is not
+        requested again after that: the site may still be writing.
+
+        Args:
+            path: below ``/api/v1/``.
+            to: file to be written; one that exists is replaced.
+            moved: called with the bytes received so far and the total, 0 where it is unknown.
+            query: query parameters; those that are None are left out.
+
+        Returns:
+            Size in bytes.
+
+        Raises:
+            Refused: the server refused the request.
+            ClientError: no answer came in time, or the file cannot be written.
+        """
         with _whole_file(to) as unfinished:
             return self._stream(path, unfinished, moved, True, _given(query))
 
@@ -257,7 +360,15 @@ def _no_address(error: Exception) -> ClientError:
 
 
 def refusal(response: httpx2.Response) -> Refused:
-    """The server's problem document in one line."""
+    """The error for a response that refuses a request.
+
+    Args:
+        response: answer of the server, with its body read; any status but success.
+
+    Returns:
+        An exception whose message is the problem document in one line, with up to five faults in
+        fields, what to do about it, and in how many seconds a busy server may be asked again.
+    """
     problem = _problem(response)
     detail = "; ".join([one_line(problem.get("detail") or problem.get("title")), *_fields(problem)])
     if response.is_redirect:

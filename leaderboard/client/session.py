@@ -7,5 +7,12 @@ from leaderboard.client.server import Server
 
 
 def connected() -> Server:
-    """The server of the environment or of ``login``. Raises ClientError where there is none."""
+    """The server of the environment or of ``login``.
+
+    Returns:
+        A connection that prints to standard error before it waits.
+
+    Raises:
+        ClientError: there is no server, or its credentials or proxy cannot be used.
+    """
     return Server(credentials.current(), terminal.waiting)

@@ -21,8 +21,22 @@ MOST_COUNTED = 10**12
 
 
 def until_ended(server: Server, submission_id: str) -> dict[str, Any]:
-    """Asks until the submission has ended and its place is known, as far as it gets one. Each state
-    is told once; a bar counts what is done in it."""
+    """Poll a submission until it has ended and its rank is known, as far as it gets one.
+
+    Each state is printed once on standard error; a progress bar counts what is done in it.
+
+    Args:
+        server: connection to the API.
+        submission_id: id of the submission.
+
+    Returns:
+        The API's document of the submission, in one of the states ``ENDED``. It has no rank where
+        the board is not computed within ``MAX_FINALISING`` seconds.
+
+    Raises:
+        Refused: the server refused the request.
+        ClientError: no answer came.
+    """
     from tqdm import tqdm
 
     pause, state, finalising = FIRST_PAUSE, "", 0.0
@@ -55,7 +69,17 @@ def _show_progress(bar: Any, state: str, progress: Any) -> None:
 
 
 def show(submission: dict[str, Any], format: str, must_be_scored: bool) -> None:
-    """What is known of it. Raises ClientError where ``must_be_scored`` and it ended otherwise."""
+    """Print a submission.
+
+    Args:
+        submission: the API's document of a submission.
+        format: "json", or anything else for plain text.
+        must_be_scored: treat a cancelled submission as a failure, too.
+
+    Raises:
+        ClientError: after printing: the submission is invalid or failed, or was cancelled and
+            ``must_be_scored`` is True.
+    """
     if format == "json":
         terminal.show_json(submission)
     else:

@@ -89,12 +89,26 @@ def all_pairs_of_items(
     seed: int = 0,
     swapped: Swapped = "both",
 ) -> PairTests:
-    """Pearson's r over items: responses, or dialogues of a system.
+    """Permutation tests of Pearson's r over items, for every pair of metrics.
 
-    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score; ``system``, ``dialogue``:
-    (n,) numbers. Two metrics are compared on the items that both scored and people rated. Ranks of
-    all items would have to be made anew for every swap and pair: use ``permutation_test`` for the
-    few pairs whose ρ or τ-b matters.
+    Items are responses, or dialogues of a system. Two metrics are compared on the items that both
+    scored and that have a human score. Ranks of all items would have to be recomputed for every
+    swap and pair: use ``permutation_test`` for the few pairs whose ρ or τ-b matters.
+
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        metrics: (m, n) metric scores, NaN where there is none.
+        system: (n,) system numbers.
+        dialogue: (n,) dialogue numbers.
+        permutations: Most permutations of a pair; a pair with ``ENOUGH`` extreme swaps stops
+            earlier.
+        seed: The same seed gives the same p.
+        swapped: What is swapped whole: systems, dialogues, or both.
+
+    Returns:
+        Tests of the m(m − 1)/2 pairs. Difference and p are NaN where one of the two coefficients is
+        undefined (fewer than 3 common items, or a constant side); p also where more than 10 % of
+        the swaps leave a constant score.
     """
     people, scores = (
         np.asarray(human, dtype=np.float64),
@@ -133,12 +147,29 @@ def all_pairs_of_systems(
     seed: int = 0,
     swapped: Swapped = "both",
 ) -> dict[Coefficient, PairTests]:
-    """r, ρ and τ-b of system means; arguments as of ``correlate_systems``: m metrics, then m' of
-    systems only.
+    """Permutation tests of the r, ρ and τ-b of system means, for every pair of metrics.
 
-    Two metrics are compared by their means over the responses that both scored, rated or not. Where
-    one of the two has scores of systems only, both are swapped as whole systems (PERM-SYS),
-    whatever the others are.
+    Two metrics are compared by their means over the responses that both scored, with or without a
+    human score.
+
+    Args:
+        human: One list of item scores.
+        metrics: m lists of item scores, with the same numbering of systems and dialogues.
+        systems: Number of systems.
+        system_scores: (m', systems) scores of metrics that exist per system only, NaN where
+            undefined; they follow the m metrics. None: no such metrics.
+        coefficients: Which coefficients to test.
+        permutations: Most permutations of a pair; a pair with ``ENOUGH`` extreme swaps stops
+            earlier.
+        seed: The same seed gives the same p.
+        swapped: What is swapped whole: systems, dialogues, or both. Where one of two metrics has
+            scores of systems only, both are swapped as whole systems (PERM-SYS), and under
+            "dialogues" they are not tested.
+
+    Returns:
+        Tests of the pairs of all m + m' metrics, by coefficient. Difference and p are NaN where a
+        pair is not tested or one of its coefficients is undefined (fewer than 3 common systems, or
+        a constant side); p also where more than 10 % of the swaps leave a constant score.
     """
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     dialogue = np.searchsorted(dialogues, metrics.dialogue)
@@ -208,6 +239,17 @@ def correlation_of_means(
     means: FloatArray,
     coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
 ) -> dict[Coefficient, Estimate]:
+    """Correlations of system means, over the systems that have both.
+
+    Args:
+        people: (systems,) mean human scores, NaN where there is none.
+        means: (systems,) mean scores of one metric, NaN where there is none.
+        coefficients: Which coefficients to compute.
+
+    Returns:
+        Each coefficient in [-1, 1] with its two-sided p, without an interval; undefined with fewer
+        than 3 systems or where a side is constant.
+    """
     both = np.isfinite(people) & np.isfinite(means)
     return {name: ESTIMATE[name](people[both], means[both]) for name in coefficients}
 
@@ -215,6 +257,17 @@ def correlation_of_means(
 def means_of(
     scores: FloatArray, both: NDArray[np.bool_], system: IntArray, systems: int
 ) -> FloatArray:
+    """System means of one metric over some of its responses.
+
+    Args:
+        scores: (n,) scores; NaN is left out.
+        both: (n,) which responses count, e.g. those that both metrics of a pair scored.
+        system: (n,) system numbers from 0.
+        systems: Number of systems.
+
+    Returns:
+        (1, systems) means; NaN where none of a system's responses counts.
+    """
     return system_sums(
         scores[both], system[both], np.zeros(int(both.sum()), np.int64), systems, 1
     ).means()[None]
@@ -265,8 +318,17 @@ def _differences(of: SwappedSystems, wanted: Sequence[Coefficient]) -> Differenc
 def tied_pairs(
     scored: NDArray[np.bool_], alone: Sequence[Estimate]
 ) -> list[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
-    """Pairs (first < second) of metrics with a coefficient, grouped by what both scored: (first,
-    second, that)."""
+    """Pairs of metrics that have a coefficient, grouped by what both metrics scored.
+
+    Args:
+        scored: (m, n) whether each metric scored each response (or system).
+        alone: m coefficients, each on all of the metric's own scores. Metrics without one are left
+            out.
+
+    Returns:
+        One (first, second, both) per group: (pairs,) and (pairs,) rows, first < second, and (n,)
+        what both metrics of every pair in the group scored.
+    """
     rows: dict[bytes, list[int]] = {}
     for row, (places, estimate) in enumerate(zip(scored, alone, strict=True)):
         if estimate.is_defined:

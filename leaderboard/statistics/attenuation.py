@@ -22,11 +22,22 @@ NO_TAU = "the correction is of r and ρ: there is none for τ"
 def corrected_for_unreliability(
     correlation: Estimate, reliability: Estimate, interval_is_of_the_limit: bool = False
 ) -> Estimate:
-    """``reliability``: of the human mean at the same level (split halves, stepped up). Undefined
-    where it is undefined, or 0 or less. Above 1 where noise made the reliability look smaller than
-    it is: never cut. The interval is that of the correlation, divided likewise, the reliability
-    taken as known; undivided where it ``is_of_the_limit`` of many dialogues. No p: that of the
-    correlation holds."""
+    """Correlation corrected for attenuation: r / √reliability.
+
+    Args:
+        correlation: r or ρ of a metric with the mean human score.
+        reliability: Reliability of the mean human score at the same level (split-half, stepped up).
+        interval_is_of_the_limit: Whether the interval already speaks of the limit of many
+            dialogues. It is then not divided.
+
+    Returns:
+        Undefined where the correlation or the reliability is undefined, or the reliability is 0 or
+        less. Above 1 where noise made the reliability look smaller than it is: never cut. The
+        interval is that of the correlation, divided likewise, the reliability taken as known. No p:
+        that of the correlation holds.
+
+    Equation: Spearman (1904), The proof and measurement of association between two things.
+    """
     if correlation.value is None:
         return correlation
     if reliability.value is None:

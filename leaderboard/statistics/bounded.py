@@ -72,7 +72,16 @@ def interval_of_identical(
 
 
 def cut_to(estimate: Estimate, bounds: Bounds) -> Estimate:
-    """The estimate with its interval cut at the bounds; of a value that lies outside as it is."""
+    """The estimate with its interval cut at the bounds.
+
+    Args:
+        estimate: Any estimate, with or without an interval.
+        bounds: Lowest and highest possible value; None for an open end.
+
+    Returns:
+        The same value and p with the cut interval; unchanged where there is no value or no
+        interval, or where the value lies outside the bounds.
+    """
     if estimate.value is None or estimate.ci is None:
         return estimate
     low, high = _cut(estimate.ci, bounds)
@@ -80,7 +89,14 @@ def cut_to(estimate: Estimate, bounds: Bounds) -> Estimate:
 
 
 def bounds_of_difference(bounds: Bounds) -> Bounds:
-    """Of the difference of two values within ``bounds``."""
+    """Bounds of the difference of two values that both lie within ``bounds``.
+
+    Args:
+        bounds: Lowest and highest value that each of the two can have; None for an open end.
+
+    Returns:
+        (least − most, most − least); (None, None) where an end is open.
+    """
     least, most = bounds
     return UNBOUNDED if least is None or most is None else (least - most, most - least)
 

@@ -48,8 +48,18 @@ class DeleteOne:
 def delete_one_items(
     human: FloatArray, metrics: FloatArray, system: IntArray, dialogue: IntArray
 ) -> DeleteOne:
-    """Pearson's r over items. ``human``: (n,), ``metrics``: (m, n), finite; ``system``,
-    ``dialogue``: (n,) from 0."""
+    """Pearson's r over items, with one system, dialogue or cell left out at a time.
+
+    Args:
+        human: (n,) human scores, finite.
+        metrics: (m, n) metric scores, finite.
+        system: (n,) system numbers from 0, without gaps.
+        dialogue: (n,) dialogue numbers from 0, without gaps.
+
+    Returns:
+        r of each metric on all items, and without each system, dialogue and non-empty cell (what
+        one system said in one dialogue); in [-1, 1], NaN where what is left is constant.
+    """
     systems, dialogues = int(system.max()) + 1, int(dialogue.max()) + 1
     cell = system * dialogues + dialogue
     count = np.bincount(cell, minlength=systems * dialogues).astype(np.float64)
@@ -79,12 +89,20 @@ def delete_one_items(
 
 
 def delete_one_systems(human: SystemSums, metrics: Sequence[SystemSums | FloatArray]) -> DeleteOne:
-    """Pearson's r over system means; a metric of systems alone is given as (systems,) scores, which
-    stand still when a dialogue is left out. Where a system has no score left without a dialogue,
-    the coefficient without it is NaN.
+    """Pearson's r over system means, with one system or dialogue left out at a time.
 
     For other dialogues only: what a system shares with no other is in its mean already, so that
     leaving out systems speaks of both, and PERM-SYS does so better.
+
+    Args:
+        human: Sums of the human scores, (systems, dialogues).
+        metrics: One entry per metric: its sums, (systems, dialogues), or, for a metric of systems
+            alone, its (systems,) scores, which stay the same when a dialogue is left out.
+
+    Returns:
+        r of each metric over all systems, and without each system and dialogue, in [-1, 1]; no
+        cells, (m, 0). NaN where what is left is constant, or where a system has no score left
+        without a dialogue.
     """
     people, people_without = human.means(), _without_each(human)
     rows = [one if isinstance(one, np.ndarray) else one.means() for one in metrics]
@@ -110,9 +128,26 @@ def delete_one_systems(human: SystemSums, metrics: Sequence[SystemSums | FloatAr
 def difference_tests(
     found: DeleteOne, first: IntArray, second: IntArray, population: Population
 ) -> tuple[FloatArray, FloatArray]:
-    """(pairs,) standard errors and two-sided p of r(first) − r(second); NaN where the jackknife is
-    undefined, and p where a difference is the same whatever is left out: clusters that happen to
-    agree are no certainty."""
+    """Student's t-tests of r(first) − r(second), with jackknife standard errors.
+
+    Args:
+        found: Correlations of m metrics, with one cluster left out at a time.
+        first: (pairs,) rows of ``found``.
+        second: (pairs,) rows of ``found``.
+        population: "dialogues": variance over dialogues, with G − 1 degrees of freedom for G
+            dialogues. "both": variance of two-way clusters, V over systems + V over dialogues − V
+            over cells, at least the larger of the first two, with one degree of freedom less than
+            the fewer of systems and dialogues.
+
+    Returns:
+        (pairs,) standard errors and (pairs,) two-sided p. Both are NaN where the jackknife is
+        undefined (fewer than 2 clusters, or r undefined without one); p is 1 where the two
+        coefficients are equal, and NaN where they differ by the same whatever is left out: clusters
+        that happen to agree are no certainty.
+
+    Sources: Efron & Tibshirani (1993), chapter 11; Cameron, Gelbach & Miller (2011), Robust
+    Inference with Multiway Clustering.
+    """
     difference = found.whole[first] - found.whole[second]
     variance = _variance(found.dialogues, first, second)
     freedom = found.dialogues.shape[1] - 1

@@ -34,7 +34,22 @@ def clustered_pairs_of_items(
     dialogue: ArrayLike,
     population: Population,
 ) -> PairTests:
-    """Pearson's r over items. Arguments as of ``all_pairs_of_items``."""
+    """Jackknife tests of Pearson's r over items, for every pair of metrics.
+
+    Two metrics are compared on the items that both scored and that have a human score.
+
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        metrics: (m, n) metric scores, NaN where there is none.
+        system: (n,) system numbers.
+        dialogue: (n,) dialogue numbers.
+        population: "dialogues": other dialogues and the same systems; "both": other dialogues and
+            other systems.
+
+    Returns:
+        Tests of the m(m − 1)/2 pairs, with 0 permutations. Difference and p are NaN where a
+        coefficient is undefined, p also where ``difference_tests`` has none.
+    """
     people, scores = (
         np.asarray(human, dtype=np.float64),
         np.atleast_2d(np.asarray(metrics, dtype=np.float64)),
@@ -55,8 +70,23 @@ def clustered_pairs_of_items(
 def clustered_pairs_of_systems(
     human: PlacedScores, metrics: PlacedScores, systems: int, system_scores: ArrayLike | None = None
 ) -> PairTests:
-    """Pearson's r over system means, for other dialogues and the same systems. Arguments as of
-    ``all_pairs_of_systems``; of a metric that has scores of systems only these stand still."""
+    """Jackknife tests of Pearson's r over system means, for other dialogues and the same systems.
+
+    Two metrics are compared by their means over the responses that both scored, with or without a
+    human score.
+
+    Args:
+        human: One list of item scores.
+        metrics: m lists of item scores, with the same numbering of systems and dialogues.
+        systems: Number of systems.
+        system_scores: (m', systems) scores of metrics that exist per system only, NaN where
+            undefined; they follow the m metrics and stay the same when a dialogue is left out.
+            None: no such metrics.
+
+    Returns:
+        Tests of the pairs of all m + m' metrics, with 0 permutations. Difference and p are NaN
+        where a coefficient is undefined, p also where ``difference_tests`` has none.
+    """
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))
     indices = metrics.system, np.searchsorted(dialogues, metrics.dialogue)
     of_people = system_sums(

@@ -20,20 +20,22 @@ LEVEL = 0.05
 def compact_letters(
     values: Sequence[float | None], adjusted_p: ArrayLike, level: float = LEVEL
 ) -> list[list[int]]:
-    """The groups ("letters") of every metric.
+    """Compact letter display: the groups ("letters") of every metric.
 
     Args:
-        values: (m,) the coefficients, which order the groups: 0, the letter "a", holds the highest.
-            None for a metric without a coefficient.
+        values: (m,) coefficients, which order the groups: 0, the letter "a", holds the highest.
+            None or NaN for a metric without a coefficient.
         adjusted_p: (m, m), symmetric; p of each pair, adjusted for the number of pairs. NaN where a
-            pair could not be tested, which tells nothing apart.
-        level: A pair whose p is below it differs.
+            pair could not be tested: it counts as not significantly different.
+        level: Two metrics differ significantly where p is below it.
 
     Returns:
-        (m,) lists such as [0, 1], which is "ab"; empty without a coefficient.
+        (m,) lists of group numbers, such as [0, 1], which is "ab"; empty without a coefficient.
 
     Raises:
         ValueError: ``adjusted_p`` is not (m, m).
+
+    Algorithm: Piepho (2004).
     """
     p = np.asarray(adjusted_p, dtype=np.float64)
     if p.shape != (len(values), len(values)):

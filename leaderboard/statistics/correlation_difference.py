@@ -27,8 +27,20 @@ STEPS = "ranks of a few systems move in steps, which leaving out a dialogue does
 def difference_over_items(
     human: FloatArray, first: FloatArray, second: FloatArray, dialogue: IntArray
 ) -> dict[str, Estimate]:
-    """``{coefficient: first − second}`` over n items, (n,) each and finite, with 95 % intervals
-    over dialogues."""
+    """Difference of two metrics' correlations with human scores over items, first − second.
+
+    Args:
+        human: (n,) human scores, finite.
+        first: (n,) scores of the first metric, finite.
+        second: (n,) scores of the second metric, finite.
+        dialogue: (n,) dialogue numbers.
+
+    Returns:
+        By coefficient ("pearson", "spearman", "kendall"), in [-2, 2], with a 95 % interval over
+        dialogues (delete-one jackknife, Student's t) cut at −2 and 2; no p. Undefined where a
+        coefficient of either metric is (fewer than 3 items, or a constant side). No interval, with
+        its reason, where the jackknife has none.
+    """
     names, cluster = np.unique(dialogue, return_inverse=True)
     points = _points(human, first, second)
     if any(point.value is None for point in points.values()):
@@ -52,13 +64,21 @@ def difference_over_systems(
     dialogue: IntArray,
     fixed: tuple[FloatArray | None, FloatArray | None] = (None, None),
 ) -> dict[str, Estimate]:
-    """The same of system means: ``human`` and ``metrics`` are (n,) scores of items, with means made
-    anew without each dialogue. The interval stands around the mean of the pseudo-values; there is
-    none for coefficients of ranks.
+    """Difference of two metrics' correlations with human scores over system means, first − second.
 
-    ``fixed``: (systems,) scores of a metric that has none below the system level, in place of its
-    item scores; only people's means then change on its side. Every system must have an item, and a
-    fixed score where one is given.
+    Args:
+        human: (n,) human scores of items.
+        metrics: Two lists of (n,) scores of items. Means are recomputed without each dialogue.
+        system: (n,) system numbers from 0. Every system must have an item.
+        dialogue: (n,) dialogue numbers.
+        fixed: (systems,) scores of a metric that has none below the system level, used in place of
+            its item scores; only the human means then change on its side. None: the metric has item
+            scores. Every system must have a fixed score where one is given.
+
+    Returns:
+        By coefficient ("pearson", "spearman", "kendall"), in [-2, 2]; no p. The 95 % interval of
+        Pearson's r, over dialogues, is centred on the mean of the pseudo-values; ρ and τ-b have
+        none, with the reason. Differences are undefined where a coefficient of either metric is.
     """
     names, cluster = np.unique(dialogue, return_inverse=True)
     systems = int(system.max()) + 1

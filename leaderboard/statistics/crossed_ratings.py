@@ -41,8 +41,18 @@ class CrossedRatings:
 
     @classmethod
     def of(cls, matrix: RatingMatrix, system: IntArray, systems: int) -> CrossedRatings:
-        """``system``: (items,) numbers. Dialogues and items are numbered anew, without those that
-        nobody rated."""
+        """The ratings of a matrix, one entry each.
+
+        Dialogues and items are renumbered, without those that nobody rated.
+
+        Args:
+            matrix: Raters × items, NaN where a rater did not judge an item.
+            system: (items,) system numbers from 0.
+            systems: Number of systems, with ratings or without.
+
+        Returns:
+            (n,) entries, one per rating; raters and systems keep their numbers.
+        """
         rater, item = np.nonzero(np.isfinite(matrix.scores))
         dialogues, dialogue = np.unique(matrix.dialogue_of_item[item], return_inverse=True)
         return cls(
@@ -58,7 +68,15 @@ class CrossedRatings:
         )
 
     def only(self, retained: NDArray[np.bool_]) -> CrossedRatings:
-        """Some of the ratings; systems, dialogues and raters keep their numbers."""
+        """Some of the ratings.
+
+        Args:
+            retained: (n,) which ratings to keep.
+
+        Returns:
+            The retained ratings; systems, dialogues and raters keep their numbers, items are
+            renumbered.
+        """
         return replace(
             self,
             scores=self.scores[retained],
@@ -84,14 +102,27 @@ class Solved:
     crossproducts: FloatArray
 
     def rater_weights(self, systems: int, raters: int) -> FloatArray:
-        """(systems, raters): how much a rater's severity weighs in a system's mean; rows of rated
-        systems sum to 1."""
+        """How much each rater's severity weighs in each system's mean.
+
+        Args:
+            systems: Number of systems.
+            raters: Number of raters.
+
+        Returns:
+            (systems, raters) weights; rows of rated systems sum to 1.
+        """
         of_raters = self.scale[:, np.newaxis] * self.crossproducts[:, -raters:]
         return np.asarray(cho_solve(self.factor, of_raters, check_finite=False)[:systems])
 
     def panel_deviation(self, raters: int) -> FloatArray:
-        """(raters,) standard error of each severity relative to the panel's mean, as a multiple of
-        the error's."""
+        """Standard error of each rater's severity relative to the panel's mean.
+
+        Args:
+            raters: Number of raters.
+
+        Returns:
+            (raters,) at least 0, as multiples of the error's standard deviation.
+        """
         unit = np.zeros((len(self.scale), raters))
         unit[-raters:] = np.eye(raters)
         block = cho_solve(self.factor, unit, check_finite=False)[-raters:] * self.relative[2] ** 2
@@ -121,6 +152,15 @@ class NormalEquations:
 
     @classmethod
     def of(cls, ratings: CrossedRatings, centre: float | None = None) -> NormalEquations:
+        """The sums over all ratings, from which the equations are solved.
+
+        Args:
+            ratings: Crossed ratings.
+            centre: Score that is subtracted from every rating. None: the mean of the ratings.
+
+        Returns:
+            Sums for effects in the order systems, dialogues, raters.
+        """
         number = len(ratings.scores)
         middle = float(ratings.scores.mean()) if centre is None else centre
         scores = ratings.scores - middle
@@ -156,7 +196,14 @@ class NormalEquations:
         )
 
     def without(self, dialogues: IntArray) -> NormalEquations:
-        """Of all ratings but those in these dialogues."""
+        """The sums over all ratings but those in some dialogues.
+
+        Args:
+            dialogues: Numbers of the dialogues to leave out.
+
+        Returns:
+            Sums with the same effects and the same centre.
+        """
         gone = NormalEquations.of(
             self.ratings.only(np.isin(self.ratings.dialogue, dialogues)), self.centre
         )
@@ -179,8 +226,21 @@ class NormalEquations:
         )
 
     def solve(self, relative: FloatArray) -> Solved:
-        """``relative``: standard deviations of items, dialogues and raters as multiples of the
-        error's, each ≥ 0."""
+        """Effects and error variance, given the relative standard deviations of the random effects.
+
+        Args:
+            relative: (3,) standard deviations of items, dialogues and raters as multiples of the
+                error's, each at least 0.
+
+        Returns:
+            Effects of systems, dialogues and raters, in rating points: system means, NaN without
+            ratings, and predictions of the others; with the error's variance and the REML
+            criterion.
+
+        Equations: Henderson (1975), the mixed-model equations; the criterion is that of Bates,
+        Mächler, Bolker & Walker (2015), Fitting linear mixed-effects models using lme4, section
+        3.4.
+        """
         item, dialogue, rater = (float(one) for one in relative)
         ratings = self.ratings
         products, right, squares, log_items = (
@@ -224,8 +284,16 @@ class NormalEquations:
 
 
 def of_groups(ratings: CrossedRatings, most: int) -> Iterator[IntArray]:
-    """The dialogues one by one; of more than ``most``, in so many groups: every ``most``-th one is
-    together."""
+    """Groups of dialogues to leave out in turn.
+
+    Args:
+        ratings: Crossed ratings.
+        most: Most groups.
+
+    Returns:
+        Dialogue numbers of each group: the dialogues one by one, or, of more than ``most``, in
+        ``most`` groups, with every ``most``-th dialogue in the same one.
+    """
     dialogues = np.arange(ratings.dialogues)
     groups = min(most, ratings.dialogues)
     return (dialogues[dialogues % groups == group] for group in range(groups))

@@ -48,7 +48,16 @@ class Design:
     def of(
         cls, places: Iterable[tuple[ArrayLike, ArrayLike]], systems: int, dialogues: int
     ) -> Design:
-        """``places``: lists of system and dialogue numbers, of what is present."""
+        """The design of the (system, dialogue) pairs that are present.
+
+        Args:
+            places: Pairs of lists, system numbers and dialogue numbers from 0, of what is present.
+            systems: Number of systems.
+            dialogues: Number of dialogues.
+
+        Returns:
+            A design of (systems, dialogues).
+        """
         present = np.zeros((systems, dialogues), dtype=bool)
         for system, dialogue in places:
             present[np.asarray(system, dtype=np.int64), np.asarray(dialogue, dtype=np.int64)] = True
@@ -64,21 +73,41 @@ class Design:
         return "nested" if (present.sum(axis=0) == 1).all() else "partly crossed"
 
     def shared(self, first: int, second: int) -> int:
-        """How many dialogues both systems have."""
+        """How many dialogues both systems have.
+
+        Args:
+            first: System number.
+            second: System number.
+
+        Returns:
+            A count, at least 0.
+        """
         return int((self.present[first] & self.present[second]).sum())
 
     def is_paired(self, first: int, second: int) -> bool:
-        """Whether the two are compared on the dialogues that they share, and not each on its
-        own."""
+        """Whether two systems are compared on their shared dialogues, and not each on its own.
+
+        Args:
+            first: System number.
+            second: System number.
+
+        Returns:
+            True where they share a dialogue, and share at least half of the dialogues of the system
+            that has fewer (``LEAST_SHARED``).
+        """
         fewer = int(min(self.present[first].sum(), self.present[second].sum()))
         shared = self.shared(first, second)
         return shared > 0 and shared >= LEAST_SHARED * fewer
 
     @cached_property
     def strata(self) -> IntArray:
-        """(dialogues,) within which dialogues are resampled: those of systems that shared dialogues
-        link are one stratum, from 0. Crossed: one; nested: one a system. Dialogues in which nothing
-        is present are of the first."""
+        """The strata within which dialogues are resampled.
+
+        Returns:
+            (dialogues,) numbers from 0. Dialogues of systems that shared dialogues link are one
+            stratum. Crossed: one stratum; nested: one per system. Dialogues in which nothing is
+            present are in stratum 0.
+        """
         if not self.present.any():
             return np.zeros(self.present.shape[1], dtype=np.int64)
         # Not needed where nothing is resampled

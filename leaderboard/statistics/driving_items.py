@@ -26,6 +26,8 @@ DECIMALS = 12
 
 @dataclass(frozen=True, slots=True)
 class DrivingItem:
+    """One item's three scores, their z-scores, and its share in r₁ − r₂."""
+
     item: int
     """Its place in the arrays given."""
     human: float
@@ -40,6 +42,8 @@ class DrivingItem:
 
 @dataclass(frozen=True, slots=True)
 class DrivingItems:
+    """The items that contribute most to the difference of two metrics' correlations, r₁ − r₂."""
+
     n: int
     difference: float
     """r₁ − r₂ of Pearson."""
@@ -55,9 +59,22 @@ class DrivingItems:
 def driving_items(
     human: FloatArray, first: FloatArray, second: FloatArray, top: int
 ) -> DrivingItems | Undefined:
-    """``human``, ``first``, ``second``: (n,) over the same items, NaN where there is none: those
-    are left out. Metrics whose low scores are good must be negated before. Undefined where a side
-    has no spread."""
+    """The items that contribute most to the difference of two metrics' correlations, r₁ − r₂.
+
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        first: (n,) scores of the first metric, NaN where there is none. Negate metrics whose low
+            scores are good.
+        second: (n,) scores of the second metric, likewise.
+        top: Most items for each of the two metrics.
+
+    Returns:
+        Items by their share in r₁ − r₂ (Pearson), over the items that have all three scores.
+        Undefined with fewer than 3 of them, or where one of the three does not vary.
+
+    Equation: with z standardised over these n items, item i's share is ½ · ((z₂ᵢ − z_hᵢ)² − (z₁ᵢ −
+    z_hᵢ)²) / n.
+    """
     scores = np.array([human, first, second], dtype=np.float64)
     retained = np.flatnonzero(np.isfinite(scores).all(axis=0))
     if len(retained) < 3:

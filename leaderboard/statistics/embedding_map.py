@@ -25,11 +25,21 @@ class PlaneMap:
 
 
 def plane_map(vectors: FloatArray, seed: int = 0) -> PlaneMap | str:
-    """Both maps of (n, dimensions) vectors, or the reason why there are none.
+    """PCA and t-SNE maps of vectors, or the reason why there are none.
 
-    PCA is exact and keeps distances as far as two dimensions can; t-SNE (van der Maaten & Hinton
-    2008; begun at the components, so that the whole keeps its shape) keeps neighbours together and
-    says little of what is far. The same vectors and seed give the same maps.
+    PCA is exact and keeps distances as far as two dimensions can; t-SNE (initialised with the
+    principal components, so that the whole keeps its shape) keeps neighbours together and says
+    little about what is far apart.
+
+    Args:
+        vectors: (n, dimensions).
+        seed: The same vectors and seed give the same maps.
+
+    Returns:
+        Two maps of (n, 2) points; the reason as text with fewer than 4 different vectors, or where
+        a value is not finite.
+
+    Source: van der Maaten & Hinton (2008), t-SNE.
     """
     from sklearn.decomposition import PCA
     from sklearn.manifold import TSNE
@@ -63,7 +73,15 @@ def plane_map(vectors: FloatArray, seed: int = 0) -> PlaneMap | str:
 
 
 def cosines_to_references(vectors: FloatArray, references: FloatArray) -> FloatArray:
-    """(n,) cosine of each row with its reference's row."""
+    """Cosine similarity of each vector with its reference's vector.
+
+    Args:
+        vectors: (n, dimensions).
+        references: (n, dimensions), row by row.
+
+    Returns:
+        (n,) in [-1, 1]; NaN where one of the two vectors has length 0.
+    """
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(references, axis=1)
     products = (vectors * references).sum(axis=1)
     cosine: FloatArray = np.divide(

@@ -65,12 +65,19 @@ class Savings:
 
 
 def what_if(parts: Sequence[RatedPart], draws: int = 200, seed: int = 0) -> list[Savings]:
-    """One ``Savings`` for each number of dialogues from 10 on that leaves at least 2 without
-    ratings.
+    """Interval widths that fewer rated dialogues would have given, with a metric and without.
 
-    ``parts``: one a system, arrays (dialogues,), the same dialogues. All systems see the same
-    draws. Widths of systems that have fewer than 10 of the drawn dialogues, or a single value in
-    them, are left out of the means.
+    Args:
+        parts: One per system, arrays (dialogues,), the same dialogues.
+        draws: Draws of rated dialogues, without replacement, for each number of dialogues. All
+            systems see the same draws.
+        seed: The same seed gives the same draws.
+
+    Returns:
+        One entry for each number of dialogues in ``STEPS``, from 10 on, that leaves at least 2 of
+        the rated dialogues without ratings; numbers at which no system has a width are left out.
+        Widths of systems that have fewer than 10 of the drawn dialogues, or a single value in them,
+        are left out of the means.
     """
     if not parts:
         return []
@@ -119,8 +126,16 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def only_rated_in(part: RatedPart, retained: BoolArray) -> RatedPart:
-    """The same responses with the ratings of the ``retained`` dialogues alone; (draws, dialogues)
-    each."""
+    """The same responses with the ratings of the retained dialogues alone.
+
+    Args:
+        part: Sums of one system, (dialogues,) each.
+        retained: (draws, dialogues) which dialogues keep their ratings.
+
+    Returns:
+        Sums of (draws, dialogues) each; responses that lose their rating count as unrated and keep
+        their metric score.
+    """
     return RatedPart(
         rated=part.rated * retained,
         human=part.human * retained,

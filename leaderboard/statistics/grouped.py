@@ -48,11 +48,22 @@ def within_dialogues(
     group: ArrayLike | None = None,
     intervals: bool = True,
 ) -> list[GroupedCorrelation]:
-    """Groups that each lie in one dialogue: the dialogues, or the inputs (turns) in them.
+    """Correlation within dialogues, or within the inputs (turns) in them, averaged over groups.
 
-    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score. ``group``: (n,) numbers,
-    ``dialogue`` by default. The interval speaks of other dialogues: the mean ± Student's t from
-    leaving out each dialogue with its groups.
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        metrics: (m, n) metric scores, NaN where there is none.
+        dialogue: (n,) dialogue numbers.
+        group: (n,) group numbers, each group within one dialogue. None: the dialogues.
+        intervals: Whether to compute intervals. They speak of other dialogues: the mean ± Student's
+            t, from leaving out each dialogue with its groups.
+
+    Returns:
+        One result per metric. A mean is undefined where its coefficient is undefined in every group
+        (fewer than 3 pairs, or one value on a side); groups in which it is are left out.
+
+    Source: the "item" grouping of mt-metrics-eval, Freitag et al. (2022), Results of WMT22 Metrics
+    Shared Task.
     """
     return [
         _within_dialogues(*one, intervals=intervals)
@@ -67,10 +78,22 @@ def within_systems(
     system: ArrayLike,
     intervals: bool = True,
 ) -> list[GroupedCorrelation]:
-    """Groups are systems, which stay; the interval speaks of other dialogues, each of which is left
-    out of all systems.
+    """Correlation within systems, over their responses, averaged over the systems.
 
-    Arguments as of ``within_dialogues``; ``system``: (n,) numbers.
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        metrics: (m, n) metric scores, NaN where there is none.
+        dialogue: (n,) dialogue numbers.
+        system: (n,) system numbers.
+        intervals: Whether to compute intervals. They speak of other dialogues and the same systems:
+            each dialogue is left out of all systems.
+
+    Returns:
+        One result per metric. A mean is undefined where its coefficient is undefined in every
+        system (fewer than 3 pairs, or one value on a side); systems in which it is are left out.
+
+    Source: the "system" grouping of mt-metrics-eval, Freitag et al. (2022), Results of WMT22
+    Metrics Shared Task.
     """
     return [
         _within_systems(*one, intervals=intervals)

@@ -19,15 +19,30 @@ MOST_KURTOSIS = 4.0
 
 
 def excess_kurtosis(scores: FloatArray) -> float:
-    """m₄ / m₂² − 3 of finite scores; 0 where they are all equal."""
+    """Excess kurtosis, m₄ / m₂² − 3.
+
+    Args:
+        scores: (n,) finite scores.
+
+    Returns:
+        At least −2; 0 for a normal distribution, and where all scores are equal or there are none.
+    """
     squares = np.square(scores - scores.mean()) if len(scores) else np.zeros(1)
     variance = float(squares.mean())
     return float(np.square(squares).mean()) / variance**2 - 3.0 if variance > 0 else 0.0
 
 
 def heavy_tail_remark(human: FloatArray, metric: FloatArray) -> str:
-    """What stands beside the interval of Pearson's r of these pairs; "" where neither side has
-    heavy tails."""
+    """Warning beside the interval of Pearson's r, where a side has heavy tails.
+
+    Args:
+        human: (n,) human scores, finite.
+        metric: (n,) metric scores of the same items, finite.
+
+    Returns:
+        The warning, about the side with the higher excess kurtosis; "" where neither exceeds
+        ``MOST_KURTOSIS``.
+    """
     found = [("human", excess_kurtosis(human)), ("metric", excess_kurtosis(metric))]
     side, kurtosis = max(found, key=lambda one: one[1])
     if not kurtosis > MOST_KURTOSIS:

@@ -20,14 +20,17 @@ LEVELS: tuple[CeilingLevel, ...] = ("turn", "dialogue", "system")
 
 
 def correlation_ceiling(reliability: Estimate) -> Estimate:
-    """√reliability with the interval of √reliability, in [0, 1].
+    """√reliability: the highest correlation with the mean human score that a metric could reach.
 
     Args:
-        reliability: of the human mean that metrics are correlated with (``split_half``).
+        reliability: Reliability of the mean human score that metrics are correlated with
+            (``split_half``).
 
     Returns:
-        Undefined where the reliability is undefined, or 0 or less. An end of the interval below 0
-        becomes 0.
+        √reliability with the interval of √reliability, in [0, 1]. Undefined where the reliability
+        is undefined, or 0 or less. An end of the interval below 0 becomes 0.
+
+    Equation: Spearman (1904), attenuation.
     """
     if reliability.value is None:
         return reliability

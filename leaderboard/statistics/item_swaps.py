@@ -26,9 +26,24 @@ def swap_tests(
     permutations: int = 1000,
     seed: int = 0,
 ) -> dict[str, Estimate]:
-    """``{coefficient: first − second}`` over n items, (n,) each and finite, every one with its
-    two-sided p: the same as ``permutation_test`` gives at level "item" with this seed. Undefined
-    where a side is constant."""
+    """Permutation tests of two metrics' correlations over items, for r, ρ and τ-b.
+
+    Args:
+        human: (n,) human scores, finite.
+        first: (n,) scores of the first metric, finite.
+        second: (n,) scores of the second metric, finite.
+        system: (n,) system numbers.
+        dialogue: (n,) dialogue numbers.
+        swapped: What is swapped whole: systems, dialogues, or both.
+        permutations: Number of random swaps.
+        seed: The same seed gives the same p.
+
+    Returns:
+        By coefficient ("pearson", "spearman", "kendall"): first − second, in [-2, 2], with its
+        two-sided p, the same as ``permutation_test`` gives at level "item" with this seed.
+        Undefined where a side is constant; without p where more than 10 % of the swaps leave a
+        constant score.
+    """
     one, other = standardised(first), standardised(second)
     systems, dialogues = (
         np.unique(numbers, return_inverse=True)[1] for numbers in (system, dialogue)

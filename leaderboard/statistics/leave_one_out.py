@@ -56,18 +56,27 @@ def leave_one_out_agreement(
     seed: int = 0,
     method: Method = "jackknife",
 ) -> dict[CeilingLevel, dict[str, Estimate]]:
-    """``{level: {"pearson", "spearman", "kendall": Estimate}}``, the mean over raters, interval
-    over dialogues.
+    """Correlation of each rater with the mean of the other raters, averaged over raters.
 
-    ``matrix``: raters × items; ``system_of_item``: (items,) numbers from 0. "turn" compares the
-    items as they are, "dialogue" a rater's mean over the turns of a system's dialogue, "system" the
-    mean over all of a system's items; the others' means are taken over the same items as the
-    rater's. For ratings that were given to whole dialogues ask for "dialogue" and "system" only.
-    Raters without 3 pairs or with one value only are left out of the mean, which is undefined where
-    none is left, and for raters who are not identified persons. No p: the mean of several dependent
-    coefficients has none. ``resamples`` 0 leaves the intervals out. ``method``: as ``Recipe`` has
-    it; ρ and τ of systems have percentiles in either case, since ranks of systems jump where one
-    dialogue is left out.
+    The others' means are taken over the same items as the rater's.
+
+    Args:
+        matrix: Raters × items, NaN where a rater did not judge an item.
+        system_of_item: (items,) system numbers from 0.
+        levels: "turn" compares the items as they are, "dialogue" a rater's mean over the turns of a
+            system's dialogue, "system" the mean over all of a system's items. For ratings that were
+            given to whole dialogues ask for "dialogue" and "system" only.
+        resamples: Bootstrap draws of dialogues; 0: no intervals.
+        seed: The same seed gives the same draws.
+        method: How the intervals are made, as in ``Recipe``. ρ and τ-b of systems have percentiles
+            in either case, since ranks of systems jump where one dialogue is left out.
+
+    Returns:
+        By level and coefficient ("pearson", "spearman", "kendall"): the mean over raters, in [-1,
+        1], with a 95 % interval over dialogues. Raters with fewer than 3 pairs, or with one value
+        only, are left out of the mean, which is undefined where none is left, with fewer than 2
+        raters, and for raters who are not identified persons. No p: the mean of several dependent
+        coefficients has none.
     """
     if reason := _why_no_persons(matrix):
         return {level: dict.fromkeys(COEFFICIENTS, Estimate.undefined(reason)) for level in levels}

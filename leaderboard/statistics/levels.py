@@ -51,13 +51,31 @@ def correlate_items(
     redraw: Unit = "dialogues",
     method: Method | None = None,
 ) -> list[MetricCorrelation]:
-    """Turn or dialogue level: one pair of scores for every response, or for every (system,
-    dialogue).
+    """Correlation of each metric with human scores at the turn or dialogue level.
 
-    ``human``: (n,), ``metrics``: (m, n), NaN where there is no score; those pairs are dropped,
-    metric by metric, and counted in ``coverage``. ``dialogue``: (n,) numbers; ``system``: (n,)
-    numbers, which ``redraw`` of systems needs. All metrics see the same draws of what is rated.
-    ``resamples`` 0 leaves the intervals out. Scores that are not finite count as missing.
+    There is one pair of scores for every response, or for every (system, dialogue). All metrics see
+    the same draws of what has a human score.
+
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        metrics: (m, n) metric scores, NaN where there is none. Pairs without both scores are
+            dropped, metric by metric, and counted in ``coverage``; scores that are not finite count
+            as missing.
+        dialogue: (n,) dialogue numbers.
+        resamples: Bootstrap draws, where the method is "percentile"; 0: no intervals by either
+            method.
+        seed: The same seed gives the same draws.
+        system: (n,) system numbers. None: dialogues are redrawn, whatever ``redraw`` is.
+        redraw: What the intervals speak of: other dialogues, other systems, or both.
+        method: "jackknife" or "percentile". None: "percentile" for both units, else "jackknife".
+
+    Returns:
+        One result per metric, in their order. A coefficient is undefined with fewer than 3 pairs,
+        or where a side is constant.
+
+    Raises:
+        ValueError: ``metrics`` and ``human`` differ in length, or the method is "jackknife" for
+            both units.
     """
     recipe = Recipe.of(redraw, method, resamples, seed)
     human_scores = np.asarray(human, dtype=np.float64)
@@ -103,13 +121,30 @@ def correlate_systems(
     redraw: Unit = "dialogues",
     method: Method | None = None,
 ) -> list[MetricCorrelation]:
-    """System level: a system's mean human score with its metric score, over systems.
+    """Correlation of each metric with human scores at the system level, over system means.
 
-    ``human``: one list of item scores. ``metrics``: (m, k) item scores; a metric's system score is
-    the mean over all responses it scored, rated or not. ``system_scores``: (m', systems) for
-    metrics that exist per system only, NaN where undefined. Returns m results, then m' results. n
-    and coverage count systems. For the interval over dialogues all means are made anew without each
-    dialogue or in each draw; one that leaves a compared system without any score is undefined.
+    A metric's system score is its mean over all responses that it scored, with or without a human
+    score. For the interval over dialogues all means are recomputed without each dialogue or in each
+    draw; one that leaves a compared system without any score is undefined.
+
+    Args:
+        human: One list of item scores.
+        metrics: m lists of k item scores, with the same numbering of systems and dialogues.
+        systems: Number of systems.
+        system_scores: (m', systems) scores of metrics that exist per system only, NaN where
+            undefined. None: no such metrics.
+        resamples: Draws for the intervals; 0: no intervals by either method.
+        seed: The same seed gives the same draws.
+        redraw: What the intervals speak of: other dialogues, other systems, or both.
+        method: "jackknife" or "percentile". None: "percentile" for both units, else "jackknife".
+
+    Returns:
+        m results, then m' results; n and coverage count systems. A coefficient is undefined with
+        fewer than 3 systems, or where a side is constant.
+
+    Raises:
+        ValueError: ``system_scores`` does not have ``systems`` columns, or the method is
+            "jackknife" for both units.
     """
     recipe = Recipe.of(redraw, method, resamples, seed)
     dialogues = np.unique(np.concatenate((human.dialogue, metrics.dialogue)))

@@ -15,9 +15,20 @@ from leaderboard.statistics.placed_scores import FloatArray
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """(m,) → (m,), in the same order: at step k, counted from the smallest p, the largest (m − j +
-    1)·p of the steps j ≤ k, at most 1. NaN, for comparisons that do not exist, stays NaN and is not
-    counted in m."""
+    """p-values adjusted by Holm's method, which controls the family-wise error rate.
+
+    Args:
+        p_values: (m,) in [0, 1]. NaN, for comparisons that do not exist, is not counted in m.
+
+    Returns:
+        (m,) adjusted p in the same order; NaN stays NaN.
+
+    Raises:
+        ValueError: Not one list, or a p outside [0, 1].
+
+    Equation: at step k, counted from the smallest p, the largest (m − j + 1)·p of the steps j ≤ k,
+    at most 1 (Holm 1979).
+    """
     p = _checked(p_values)
     there = np.flatnonzero(~np.isnan(p))
     order = there[np.argsort(p[there], kind="stable")]
@@ -28,8 +39,20 @@ def holm(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """(m,) → (m,), in the same order: at step k the smallest m·p/j of the steps j ≥ k, at most 1.
-    NaN as for Holm."""
+    """p-values adjusted by the Benjamini–Hochberg method, which controls the false discovery rate.
+
+    Args:
+        p_values: (m,) in [0, 1]. NaN, for comparisons that do not exist, is not counted in m.
+
+    Returns:
+        (m,) adjusted p in the same order; NaN stays NaN.
+
+    Raises:
+        ValueError: Not one list, or a p outside [0, 1].
+
+    Equation: at step k, counted from the smallest p, the smallest m·p/j of the steps j ≥ k, at most
+    1 (Benjamini & Hochberg 1995).
+    """
     p = _checked(p_values)
     there = np.flatnonzero(~np.isnan(p))
     order = there[np.argsort(p[there], kind="stable")]

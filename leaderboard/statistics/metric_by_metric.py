@@ -42,12 +42,21 @@ class MetricPair:
 def correlate_metrics(
     scores: FloatArray, dialogue: IntArray, resamples: int = 1000, seed: int = 0
 ) -> list[MetricPair]:
-    """Every pair of the (metrics, n) score lists, over the places that both scored; r with a 95 %
-    interval.
+    """Correlation of every pair of metrics, over the items that both scored.
 
-    ``scores``: NaN where a metric has none; of each metric the higher is the better (negate the
-    others). ``dialogue``: (n,) numbers; intervals redraw dialogues (percentile bootstrap, one seed
-    for all pairs). O(metrics² · n log n).
+    O(metrics² · n log n).
+
+    Args:
+        scores: (metrics, n) scores, NaN where a metric has none. Negate metrics whose low scores
+            are good.
+        dialogue: (n,) dialogue numbers. Intervals resample dialogues (percentile bootstrap).
+        resamples: Bootstrap draws; 0: no intervals.
+        seed: One seed for all pairs.
+
+    Returns:
+        metrics · (metrics − 1) / 2 pairs in the order (0, 1), (0, 2), …; r with a 95 % interval, ρ
+        and τ-b without. A pair is undefined with fewer than 3 common items, or where a side is
+        constant.
     """
     values = np.where(np.isfinite(scores), scores, np.nan)
     scored = np.isfinite(values)
@@ -81,11 +90,19 @@ def correlate_metrics(
 def correlate_metrics_of_systems(
     means: FloatArray, redrawn: Sequence[FloatArray | None], dialogues: int
 ) -> list[MetricPair]:
-    """Every pair of the (metrics, systems) means, over the systems that both scored.
+    """Correlation of every pair of metrics, over the systems that both scored.
 
-    ``redrawn``: for each metric its (resamples, systems) means with dialogues redrawn, all in the
-    same draws, or None for a metric whose system scores are fixed. ``dialogues``: how many were
-    redrawn.
+    Args:
+        means: (metrics, systems) system means, NaN where a metric has none. Negate metrics whose
+            low scores are good, here and in ``redrawn``.
+        redrawn: For each metric its (resamples, systems) means with dialogues redrawn, all in the
+            same draws, or None for a metric whose system scores are fixed.
+        dialogues: Number of dialogues that were redrawn.
+
+    Returns:
+        metrics · (metrics − 1) / 2 pairs in the order (0, 1), (0, 2), …; r with a 95 % interval,
+        unless both metrics are fixed, ρ and τ-b without. A pair is undefined with fewer than 3
+        common systems, or where a side is constant.
     """
     scored = np.isfinite(means)
 
@@ -105,10 +122,19 @@ def correlate_metrics_of_systems(
 
 
 def similar_order(metrics: int, correlation: Mapping[tuple[int, int], float | None]) -> list[int]:
-    """An order in which metrics that say the same stand together: the leaves of average linkage on
-    1 − r, turned so that neighbours are as near as they can be (Bar-Joseph, Gifford & Jaakkola
-    2001). ``correlation``: by (first, second), first < second; what is undefined counts as
-    unrelated."""
+    """An order of the metrics in which those that correlate most stand together.
+
+    Args:
+        metrics: Number of metrics.
+        correlation: r by (first, second), first < second. A pair that is missing or None counts as
+            unrelated (r = 0).
+
+    Returns:
+        Metric numbers from 0: the leaves of average linkage on 1 − r, turned so that neighbours are
+        as near as they can be. With fewer than 3 metrics, their own order.
+
+    Algorithm: Bar-Joseph, Gifford & Jaakkola (2001), optimal leaf ordering.
+    """
     from scipy.cluster import hierarchy  # takes a while to load, and only this needs it
 
     if metrics < 3:

@@ -21,11 +21,18 @@ wider."""
 
 
 def normal_scores(means: FloatArray, error: float) -> tuple[FloatArray, FloatArray]:
-    """(systems,) normal scores, equal means sharing theirs, and (systems,) by how much a score
-    grows where its mean grows by 1, over an error's reach.
+    """Normal scores of system means, and how fast they grow with the means.
 
-    ``means``: (systems,) finite, two different ones at least. ``error``: a mean's standard error in
-    the units of the means; where there is none, nothing moves a score.
+    Args:
+        means: (systems,) finite means, at least two of them different.
+        error: Standard error of a mean, in the units of the means; 0: nothing moves a score.
+
+    Returns:
+        (systems,) normal scores, shared by equal means, and (systems,) slopes: by how much a score
+        grows where its mean grows by 1, averaged over ``REACH`` standard errors to either side. All
+        slopes are 0 where ``error`` is.
+
+    Equation: Φ⁻¹((rank − 3/8) / (S + 1/4)) for S systems (Blom 1958).
     """
     count = len(means)
     at, index, many = np.unique(means, return_inverse=True, return_counts=True)

@@ -38,6 +38,8 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class OverUnder:
+    """The items that a metric over- and under-rates most, compared with the human scores."""
+
     n: int
     """Items with both scores: the means and the deviations are of these."""
     over: tuple[Gap, ...]
@@ -48,12 +50,19 @@ class OverUnder:
 def widest_gaps(
     metric: FloatArray, human: FloatArray, *, higher_is_better: bool, top: int
 ) -> OverUnder | Undefined:
-    """The ``top`` most over- and under-rated items, by z(metric) − z(human).
+    """The items that the metric over- and under-rates most, by z(metric) − z(human).
 
-    ``metric`` and ``human`` are the scores of the same items in the same order, NaN where there is
-    none. z is taken over the items with both scores, with the standard deviation of these items as
-    a whole (divided by n). Of equal gaps the first item comes first. Undefined where a side has no
-    spread: then no item lies above another.
+    Args:
+        metric: (n,) metric scores, NaN where there is none.
+        human: (n,) human scores of the same items in the same order, NaN where there is none.
+        higher_is_better: Whether high metric scores are good; if not, the metric's z is negated.
+        top: Most items on each of the two lists.
+
+    Returns:
+        The widest gaps; of equal gaps the first item comes first. z is taken over the items with
+        both scores, with the standard deviation of these items as a whole (divided by n). Undefined
+        with fewer than 2 such items, or where a side has no spread: then no item lies above
+        another.
     """
     both = np.flatnonzero(np.isfinite(metric) & np.isfinite(human))
     if len(both) < 2:
@@ -88,8 +97,15 @@ def widest_gaps(
 
 
 def z_scores(scores: FloatArray) -> FloatArray | None:
-    """(x − mean) / standard deviation; None where all scores are equal, but for what rounding left
-    of them."""
+    """Standardised scores, (x − mean) / standard deviation.
+
+    Args:
+        scores: (n,) finite scores, at least one.
+
+    Returns:
+        (n,) with mean 0 and standard deviation 1 (divided by n); None where all scores are equal,
+        but for what rounding left of them.
+    """
     same = settled(scores)
     if same.max() == same.min():
         return None

@@ -19,8 +19,24 @@ from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, syste
 def pairwise_accuracy(
     human_means: ArrayLike, metric_means: ArrayLike, higher_is_better: bool = True
 ) -> Estimate:
-    """Accuracy in [0, 1] of system means, both (systems,), NaN where a system has none. No
-    interval, no p."""
+    """Pairwise accuracy: share of system pairs that the metric orders as the human scores do.
+
+    Args:
+        human_means: (systems,) mean human scores, NaN where a system has none.
+        metric_means: (systems,) mean metric scores, NaN where a system has none.
+        higher_is_better: Whether high metric scores are good.
+
+    Returns:
+        Accuracy in [0, 1], over the pairs that do not tie in the human scores; a metric's tie is
+        wrong. No interval, no p. Undefined with fewer than 2 systems that have both means, or where
+        all human means are equal.
+
+    Raises:
+        ValueError: The two are not lists of one length.
+
+    Equation: pairs with sign(metric Δ) = sign(human Δ) / all pairs (Kocmi et al. 2021). The paper's
+    "all pairs" are here the pairs that do not tie in the human scores.
+    """
     human = np.asarray(human_means, dtype=np.float64)
     metric = np.asarray(metric_means, dtype=np.float64) * (1.0 if higher_is_better else -1.0)
     if human.shape != metric.shape or human.ndim != 1:
@@ -46,8 +62,25 @@ def pairwise_accuracy_over_dialogues(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Estimate:
-    """Accuracy of the system means of item scores (one list each), with a 95 % interval over
-    dialogues."""
+    """Pairwise accuracy of system means, with an interval over dialogues.
+
+    Args:
+        human: One list of item scores.
+        metric: One list of item scores, with the same numbering of systems and dialogues.
+        systems: Number of systems.
+        higher_is_better: Whether high metric scores are good.
+        resamples: Bootstrap draws of dialogues, at least 1.
+        seed: The same seed gives the same draws.
+
+    Returns:
+        Accuracy in [0, 1] as ``pairwise_accuracy`` has it, with a 95 % interval (percentile
+        bootstrap), no p. No interval, with its reason, with fewer than 2 dialogues that have human
+        scores, where fewer than 10 dialogues give the same value in every draw, or where more than
+        10 % of the draws are undefined.
+
+    Raises:
+        ValueError: ``resamples`` is below 1.
+    """
     dialogues = np.unique(np.concatenate((human.dialogue, metric.dialogue)))
     human_sums, metric_sums = (
         system_sums(

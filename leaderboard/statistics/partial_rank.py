@@ -29,16 +29,31 @@ def partial_spearman(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Estimate:
-    """ρ(x, y | z) in [-1, 1], with its interval over dialogues; z is ``given``.
+    """Spearman's partial rank correlation ρ(x, y | z), where z is ``given``.
+
+    Args:
+        x: (n,) finite scores.
+        y: (n,) finite scores of the same items.
+        given: (n,) finite scores of the same items, held fixed.
+        dialogue: (n,) dialogue numbers.
+        resamples: Bootstrap draws of dialogues; 0: no interval.
+        seed: The same seed gives the same draws.
+
+    Returns:
+        ρ in [-1, 1], with its 95 % interval over dialogues (percentile bootstrap). Undefined where
+        a side is constant, with fewer than 4 items, or where z ranks the items as x or y does, to
+        the last place. No p: items of one dialogue are not independent, as the textbooks' t would
+        take them to be.
+
+    Raises:
+        ValueError: Scores that are not finite, or lists of different lengths.
+
+    Equation, with Spearman's ρ (midranks for ties) in the three places:
 
         ρ(x, y | z) = (ρxy − ρxz ρyz) / √((1 − ρxz²)(1 − ρyz²))
 
-    with Spearman's ρ (midranks for ties) in the three places: Pearson's partial correlation of the
-    ranks (Kendall & Stuart, The Advanced Theory of Statistics, volume 2, chapter 27; Conover,
-    Practical Nonparametric Statistics, section 5.4). ``x``, ``y``, ``given``: (n,) finite;
-    ``dialogue``: (n,) numbers from 0. Undefined where a side is constant, where there are fewer
-    than four, or where z ranks as x or y does, to the last place. No p: items of one dialogue hang
-    together, and the t that the textbooks give would take them as independent.
+    This is Pearson's partial correlation of the ranks (Kendall & Stuart, The Advanced Theory of
+    Statistics, volume 2, chapter 27; Conover, Practical Nonparametric Statistics, section 5.4).
     """
     point = _point(x, y, given)
     if not point.is_defined or not resamples:
@@ -50,7 +65,18 @@ def partial_spearman(
 
 
 def partial_from(xy: float, xz: float, yz: float) -> float:
-    """The formula; NaN where z says all of x or of y."""
+    """The partial correlation of x and y given z, from the three correlations.
+
+    Args:
+        xy: Correlation of x and y, in [-1, 1].
+        xz: Correlation of x and z, in [-1, 1].
+        yz: Correlation of y and z, in [-1, 1].
+
+    Returns:
+        A value in [-1, 1]; NaN where |xz| or |yz| is 1 (to 1e-12): z then determines x or y.
+
+    Equation: (ρxy − ρxz ρyz) / √((1 − ρxz²)(1 − ρyz²)).
+    """
     if max(abs(xz), abs(yz)) > NEARLY_ONE:
         return math.nan
     return max(-1.0, min(1.0, (xy - xz * yz) / math.sqrt((1.0 - xz * xz) * (1.0 - yz * yz))))

@@ -50,6 +50,8 @@ MIN_SPREAD = 1e-14
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
+    """Two metrics' correlations with human scores, their difference, and how it was tested."""
+
     first: Estimate
     """Correlation of the first metric with people."""
     second: Estimate
@@ -73,16 +75,35 @@ def permutation_test(
     seed: int = 0,
     swapped: Swapped = "both",
 ) -> PermutationTest:
-    """``human``, ``first``, ``second``: (n,) over the same responses, NaN where there is no score.
+    """Permutation test of the difference between two metrics' correlations with human scores.
 
-    ``system``, ``dialogue``: (n,) numbers; the inputs that are swapped whole are dialogues, since
-    turns of one dialogue are not independent. ``level`` "system" correlates system means, "item"
-    the n scores themselves (turn level; or dialogue level, given dialogue means). Responses that
-    one of the three has not scored are dropped. "greater" asks whether the first metric is better,
-    as the paper does; "two-sided" whether they differ. p = (1 + swaps at least as extreme) / (1 +
-    swaps) (Phipson & Smyth 2010), so it is never 0. Metrics whose low scores are good must be
-    negated before. ``swapped``: what changes places whole. With G of them there are 2^G swaps at
-    most, so p is never far below 2^(1−G).
+    Args:
+        human: (n,) human scores, NaN where there is none.
+        first: (n,) scores of the first metric for the same responses, NaN where there is none.
+            Negate metrics whose low scores are good.
+        second: (n,) scores of the second metric, likewise. Responses without one of the three
+            scores are dropped.
+        system: (n,) system numbers.
+        dialogue: (n,) dialogue numbers. The inputs that are swapped whole are dialogues, since
+            turns of one dialogue are not independent.
+        level: "system" correlates system means, "item" the n scores themselves (turn level; or
+            dialogue level, given dialogue means).
+        coefficient: The coefficient to test.
+        alternative: "greater" asks whether the first metric is better, as the paper does;
+            "two-sided" whether they differ.
+        permutations: Number of random swaps.
+        seed: The same seed gives the same p.
+        swapped: What is swapped whole: systems, dialogues, or both. With G of them there are 2^G
+            swaps at most, so p is never far below 2^(1−G).
+
+    Returns:
+        Both correlations in [-1, 1] and their difference in [-2, 2], with the test's p in (0, 1],
+        never 0. The difference is undefined where a correlation is (fewer than 3 items or systems,
+        or a constant side), and has no p where more than 10 % of the swaps leave a constant score.
+
+    Equation: p = (1 + swaps at least as extreme) / (1 + swaps) (Phipson & Smyth 2010). Tests:
+    Deutsch, Dror & Roth (2021); what is correlated is what is standardised, which departs from the
+    paper at system level (``standardised``).
     """
     scores = np.array([human, first, second], dtype=np.float64)
     complete = np.isfinite(scores).all(axis=0)
@@ -176,6 +197,18 @@ class Coins:
 def toss(
     systems: int, dialogues: int, permutations: int, seed: int, swapped: Swapped = "both"
 ) -> Coins:
+    """Random swaps: which systems and which dialogues change places in each permutation.
+
+    Args:
+        systems: Number of systems.
+        dialogues: Number of dialogues.
+        permutations: Number of permutations.
+        seed: The same seed gives the same coins.
+        swapped: What is swapped whole. The coins of what is not are all 0.
+
+    Returns:
+        (permutations, systems) and (permutations, dialogues) fair coins, 1.0 or 0.0.
+    """
     random = np.random.default_rng(seed)
 
     def fair(count: int, is_swapped: bool) -> FloatArray:

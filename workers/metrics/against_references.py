@@ -45,12 +45,21 @@ class AgainstReferences:
         self.see_language("")
 
     def see_language(self, language: str) -> None:
-        """Of the corpus that the next calls' examples are of."""
+        """Choose the tokeniser for the next calls.
+
+        Args:
+            language: code of the corpus's language; "" where it is not known.
+        """
         self._tokenisation = Tokenisation.of(self._options, language, self._content_only)
         self._analyse = self._tokenisation.analysis
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order; ``Undefined`` where the turn has no reference."""
+        """Compare each response with its references; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order. ``Undefined`` where the turn has no reference, no
+            reference holds a token, or the tokeniser reads none of the response's letters.
+        """
         scores: list[Score] = []
         self._tokens = []
         self._remarks = {}
@@ -63,7 +72,7 @@ class AgainstReferences:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         read = [Read(tokens) for tokens in self._tokens]
         return Account(facts=self._tokenisation.facts, remarks=self._remarks, read=read)
 
@@ -100,7 +109,14 @@ def _is_of_another_order(response: TokenisedText, references: Sequence[Tokenised
 def best_of(
     compare_one: Callable[[TokenisedText, TokenisedText], float],
 ) -> Comparison:
-    """A comparison with several references: the score against the reference that fits best."""
+    """Turn a comparison with one reference into one with several.
+
+    Args:
+        compare_one: scores a response against one reference; higher is better.
+
+    Returns:
+        A comparison whose score is the highest over the references, of which there is at least one.
+    """
 
     def compare(response: TokenisedText, references: Sequence[TokenisedText]) -> float:
         if len(references) == 1:

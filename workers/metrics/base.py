@@ -46,7 +46,7 @@ class Read(NamedTuple):
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether there are tokens, and the model knows none of them."""
+        """Whether there are tokens and the model knows none of them."""
         return 0 < self.unknown == self.tokens
 
 
@@ -92,9 +92,18 @@ class TurnScorer(Protocol):
     too; "" where the language is not known.
     """
 
-    def score(
-        self, examples: Sequence[Example], progress: Progress | None = None
-    ) -> list[Score]: ...
+    def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """Score responses one by one.
+
+        Args:
+            examples: of one system, or of several one after another (``Metric.systems_at_once``).
+            progress: called with the number of examples finished so far; None to report nothing.
+
+        Returns:
+            One score per example, in order. ``Undefined``, with the reason, for an example that
+            cannot be scored.
+        """
+        ...
 
 
 class DialogueScorer(Protocol):
@@ -104,7 +113,18 @@ class DialogueScorer(Protocol):
 
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
-    ) -> list[Score]: ...
+    ) -> list[Score]:
+        """Score whole dialogues.
+
+        Args:
+            dialogues: each the examples of one system in one dialogue, in the order of turns.
+            progress: called with the number of examples finished so far; None to report nothing.
+
+        Returns:
+            One score per dialogue, in order. ``Undefined``, with the reason, for a dialogue that
+            cannot be scored.
+        """
+        ...
 
 
 class SystemScorer(Protocol):
@@ -122,22 +142,46 @@ class SystemScorer(Protocol):
         examples: Sequence[Example],
         human: Sequence[Example],
         progress: Progress | None = None,
-    ) -> Score: ...
+    ) -> Score:
+        """Score one system from all its responses.
+
+        Args:
+            examples: of the system; turns that it did not answer are not among them.
+            human: examples with what people answered, in place of a system's responses.
+            progress: called with the number of the system's examples finished so far; None to
+                report nothing.
+
+        Returns:
+            One score; ``Undefined``, with the reason, where the system cannot be scored.
+        """
+        ...
 
 
 SCORING_METHODS = ("score", "score_dialogues", "score_system")
 
 
 def methods_for(levels: frozenset[Level]) -> tuple[str, ...]:
-    """Of these a scorer needs one, so that there are scores of the finest level: those of coarser
-    levels are means."""
+    """Names of the methods of which a scorer needs at least one to serve these levels.
+
+    It needs scores of the finest level: those of coarser levels are means of them.
+
+    Args:
+        levels: of a metric.
+
+    Returns:
+        One or two of ``SCORING_METHODS``.
+    """
     if "turn" in levels:
         return ("score",)
     return ("score_dialogues",) if "dialogue" in levels else ("score_dialogues", "score_system")
 
 
 def ordered(levels: frozenset[Level]) -> list[Level]:
-    """From the finest on."""
+    """Sort levels from the finest to the coarsest.
+
+    Returns:
+        Turn, dialogue, system: those of them that are in ``levels``.
+    """
     return [level for level in get_args(Level) if level in levels]
 
 

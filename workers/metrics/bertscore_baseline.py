@@ -18,8 +18,19 @@ class BaselineError(ValueError):
 
 
 def read_baseline(path: str, layer: int) -> tuple[float, float, float]:
-    """The baselines of P, R and F1 at ``layer``, in the layout of bert-score's files. Raises
-    ``BaselineError``."""
+    """Baselines of P, R and F1 for one layer, from a file laid out as bert-score's.
+
+    Args:
+        path: a CSV file with the columns LAYER, P, R and F; ``~`` stands for the home folder.
+        layer: whose row is read.
+
+    Returns:
+        P, R and F1, each a finite number below 1.
+
+    Raises:
+        BaselineError: the file cannot be read, lacks a column or the layer's row, or a baseline is
+            not a number below 1.
+    """
     try:
         with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as stream:
             rows = csv.DictReader(stream)
@@ -40,6 +51,17 @@ def read_baseline(path: str, layer: int) -> tuple[float, float, float]:
 
 
 def rescaled(value: float, baseline: float) -> float:
+    """Rescale a score so that its baseline becomes 0 and 1 stays 1.
+
+    Args:
+        value: at most 1.
+        baseline: below 1.
+
+    Returns:
+        At most 1; below 0 for a value under the baseline.
+
+    (x − b) / (1 − b), as bert-score's ``rescale_with_baseline``.
+    """
     return (value - baseline) / (1 - baseline)
 
 

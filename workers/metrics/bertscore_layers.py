@@ -59,6 +59,14 @@ model."""
 
 
 def own_layer(model: str, layers: int) -> int:
-    """The layer for a model of ``layers`` layers, 1 … ``layers``."""
+    """Layer that bert-score recommends for a model.
+
+    Args:
+        model: a hub id or a folder; its last part counts.
+        layers: how many the model has.
+
+    Returns:
+        1 to ``layers``; the last one for a model that is not in ``RECOMMENDED_LAYERS``.
+    """
     recommended = RECOMMENDED_LAYERS.get(model.rstrip("/").rpartition("/")[2], layers)
     return min(recommended, layers)

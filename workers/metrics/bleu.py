@@ -28,8 +28,19 @@ MAX_ORDER = 4
 def sentence_bleu(
     response: TokenisedText, references: Sequence[TokenisedText], max_order: int
 ) -> float:
-    """BLEU of n-grams up to ``max_order`` with equal weights, in [0, 1]; 0 where not even a word
-    matches."""
+    """Sentence BLEU with uniform weights.
+
+    Args:
+        references: at least one.
+        max_order: N, words in the longest n-gram, from 1.
+
+    Returns:
+        In [0, 1]; 0 where not even a word matches. An order without a match counts as ε = 1e-12
+        matches (method 1 of Chen and Cherry, 2014), and a response shorter than an order as one
+        n-gram of it, unmatched.
+
+    BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N (Papineni et al., 2002).
+    """
     matched = clipped_matches(response, references, max_order)
     if matched[0] == 0:
         return 0.0
@@ -47,8 +58,16 @@ def sentence_bleu(
 def clipped_matches(
     response: TokenisedText, references: Sequence[TokenisedText], max_order: int
 ) -> list[int]:
-    """For each order the number of matched n-grams, clipped at the largest count in any one
-    reference."""
+    """Number of matched n-grams of each order, clipped.
+
+    Args:
+        references: at least one.
+        max_order: N, words in the longest n-gram, from 1.
+
+    Returns:
+        N counts, for orders 1 to N. Each n-gram of the response counts at most as often as in the
+        reference that has it most often (Papineni et al., 2002, equation 1).
+    """
     matched: list[int] = []
     for order in range(1, max_order + 1):
         if matched and matched[-1] == 0:
@@ -72,11 +91,17 @@ def _matched_in_any(
 
 
 def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -> float:
-    """exp(1 − r/c) for a response not longer than the reference closest in length (of two, the
-    shorter), else 1.
+    """Brevity penalty of BLEU.
 
-    ``response_length`` (c) is at least 1: a response without words has no match and is 0 before it
-    gets here.
+    Args:
+        response_length: c, words, at least 1: a response without words has no match and is 0 before
+            it gets here.
+        references: at least one. The one closest in length gives r; of two as close, the shorter.
+
+    Returns:
+        In (0, 1]; 1 for a response longer than r.
+
+    BP = exp(1 − r/c) for c ≤ r, else 1 (Papineni et al., 2002).
     """
     closest = len(references[0].tokens)
     if len(references) > 1:

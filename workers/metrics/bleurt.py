@@ -39,7 +39,13 @@ class Bleurt:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score an example, in order; ``Undefined`` where the turn has no reference."""
+        """BLEURT of each response against its best reference; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, on the checkpoint's own scale; higher is better.
+            ``Undefined`` where the turn has no reference, an output is not finite, or the model
+            cannot read or tell apart the texts.
+        """
         model, remarks = self._load(), dict[int, str]()
         self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         pairs = [
@@ -66,13 +72,20 @@ class Bleurt:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
 
 def best_number(values: Sequence[float]) -> Score:
-    """The highest; ``Undefined`` where one is not a number, as nobody knows whether it would have
-    been the highest."""
+    """Highest of a model's outputs for several references.
+
+    Args:
+        values: at least one.
+
+    Returns:
+        ``Undefined`` where one is NaN or infinite, as nobody knows whether it would have been the
+        highest.
+    """
     scores = [number(value) for value in values]
     defined = [score for score in scores if isinstance(score, float)]
     return (

@@ -18,11 +18,24 @@ Found = TypeVar("Found")
 
 
 def model_option(what: str) -> Option:
+    """Declare the option ``model`` of a metric that has no default checkpoint.
+
+    Args:
+        what: the kind of checkpoint, such as "a BLEURT checkpoint"; begins the option's help.
+    """
     return Option("model", "", f"{what}: a folder or a hub id; there is no default")
 
 
 def why_no_checkpoint(metric: str, options: Mapping[str, OptionValue]) -> str:
-    """Why the checkpoint that the options name cannot be had here, or ""."""
+    """Why the checkpoint that the options name is not available on this machine.
+
+    Args:
+        metric: its name, for the advice where no checkpoint is named.
+        options: with ``model``.
+
+    Returns:
+        The reason; "" where it is available.
+    """
     return (
         missing_model(options)
         if options["model"]
@@ -36,8 +49,22 @@ def each_once(
     progress: Progress | None,
     examples: int,
 ) -> list[Found]:
-    """The answers in order of what is asked; equal questions are put once. ``progress`` hears of
-    ``examples``."""
+    """Put each distinct input to a model once.
+
+    Args:
+        inputs: what is asked, with repetitions.
+        answer: gets the distinct inputs in the order of their first appearance, and its own
+            progress callback, which counts them; returns one answer each. Not called where there
+            are no inputs.
+        progress: hears the number of examples, not of inputs; None to report nothing.
+        examples: how many examples the inputs belong to, for ``progress``.
+
+    Returns:
+        One answer per input, in order.
+
+    Raises:
+        ValueError: ``answer`` returns another number of answers than it got inputs.
+    """
     distinct = list(dict.fromkeys(inputs))
 
     def of_examples(done: int) -> None:
@@ -55,5 +82,9 @@ def each_once(
 
 
 def number(value: float) -> Score:
-    """A model's output as a score: ``Undefined`` where it is not a finite number."""
+    """Model output as a score.
+
+    Returns:
+        The value; ``Undefined`` where it is NaN or infinite.
+    """
     return value if math.isfinite(value) else NOT_A_NUMBER

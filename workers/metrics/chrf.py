@@ -30,12 +30,16 @@ class CharacterF:
         self._read: list[Read] = []
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return Account(read=self._read)
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order; ``Undefined`` where the turn has no reference with a
-        character."""
+        """chrF of each response against its best reference; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, in [0, 1]: sacrebleu's divided by 100. ``Undefined``
+            where the turn has no reference with a character.
+        """
         self._read = []
         scores: list[Score] = []
         for example in examples:

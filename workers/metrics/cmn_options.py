@@ -37,12 +37,28 @@ _ERROR = re.compile(rf"{MONTE_CARLO_ERROR} (\d+\.\d+)")
 
 
 def error_in_remark(remark: str) -> float | None:
-    """The standard error of the drawing that a score's remark tells; None where it tells none."""
+    """Monte-Carlo standard error that a score's remark states.
+
+    Args:
+        remark: of one score of a CMN run.
+
+    Returns:
+        On the score's scale, 0 or more; None where the remark states none.
+    """
     found = _ERROR.search(remark)
     return None if found is None else float(found[1])
 
 
 def building(variant: Variant) -> Callable[[Mapping[str, OptionValue]], LatentScores]:
+    """Function for ``Metric.build`` of one variant of CMN.
+
+    Args:
+        variant: which terms of CMN's score count.
+
+    Returns:
+        A function from option values to a scorer. It imports the model code only when it is called.
+    """
+
     def build(options: Mapping[str, OptionValue]) -> LatentScores:
         from workers.metrics.latent_scorers import LatentScores
         from workers.training.latent_scorer import LatentScoring

@@ -48,8 +48,21 @@ class Configuration:
 
     @classmethod
     def of(cls, metric: Metric, /, **chosen: OptionValue) -> Configuration:
-        """With ``chosen`` values, defaults elsewhere. Raises ``ConfigurationError`` for an unknown
-        option or value, and for more text than ``LONGEST``."""
+        """Configure a metric.
+
+        Args:
+            metric: the metric that declares the options.
+            chosen: option values by name. An option that is not named has its default; a whole
+                number is taken for an option of type float.
+
+        Returns:
+            The metric with a value for each of its options.
+
+        Raises:
+            ConfigurationError: unknown option, a value of another type, out of range or not among
+                the choices, a character that cannot be stored, or more text than ``LONGEST``
+                characters.
+        """
         for name in chosen:
             _option(metric, name)
         whole = cls(
@@ -87,7 +100,7 @@ class Configuration:
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What these options need of a corpus."""
+        """What the metric needs of a corpus with these options."""
         more = (
             self.metric.needs_of(self.options) if self.metric.needs_of is not None else frozenset()
         )
@@ -99,16 +112,21 @@ class Configuration:
 
     @property
     def value_range(self) -> tuple[float | None, float | None]:
-        """Least and greatest score with these options."""
+        """Lowest and highest score with these options; None for an open end."""
         own = self.metric.range_of(self.options) if self.metric.range_of is not None else None
         return own or self.metric.value_range
 
     def signature(self, **facts: object) -> str:
-        """``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: all that makes a score
-        comparable.
+        """Everything that makes a score comparable, as one line of text.
 
-        Every option with its value, the metric's fixed facts, then ``facts`` (corpus, n, seed, …)
-        in the order given; a fact that is None is left out.
+        Args:
+            facts: fields beyond the metric's own, such as corpus, n or seed, in the order in which
+                they are written. A field that is None is left out.
+
+        Returns:
+            ``metric:bleu_4|version:1|normalize:true|smooth:method1|…``: name and version, every
+            option with its value, the metric's fixed ``signature_facts``, then ``facts``. In values
+            ``%`` is written ``%25`` and ``|`` is written ``%7C``.
         """
         parts: list[tuple[str, object]] = [
             ("metric", self.metric.name),
@@ -119,10 +137,13 @@ class Configuration:
         return written_signature(parts, facts)
 
     def missing(self) -> str:
-        """Why these options cannot be computed on this machine, or "" where they can.
+        """Why the metric cannot run with these options on this machine.
 
-        For lists and forms: one metric whose own look fails must not take those of all metrics
-        down.
+        For lists and forms: one metric whose own check fails must not take those of all metrics
+        down, so nothing is raised, and a failure of the check is the reason.
+
+        Returns:
+            The reason; "" where the metric can run.
         """
         try:
             return self._missing()
@@ -139,9 +160,16 @@ class Configuration:
         )
 
     def scorer(self) -> Any:
-        """A ``TurnScorer`` or ``SystemScorer`` for these options. Raises
-        ``MetricUnavailableError``, and what the metric's own look raises: a run waits again where
-        that was the database's absence."""
+        """Build a scorer for these options.
+
+        Returns:
+            A ``TurnScorer``, ``DialogueScorer`` or ``SystemScorer``.
+
+        Raises:
+            MetricUnavailableError: the metric cannot run on this machine.
+            Exception: whatever the metric's own check raises. Where that was the database's
+                absence, a run waits again.
+        """
         if reason := self._missing():
             raise MetricUnavailableError(f"{self.metric.name}: {reason}")
         return self.metric.build(self.options)
@@ -151,7 +179,18 @@ class Configuration:
 
 
 def parse(written: str) -> Configuration:
-    """Reads ``name`` or ``name[key=value,…]``. Raises ``ConfigurationError``."""
+    """Read a configuration as people write it.
+
+    Args:
+        written: ``name`` or ``name[key=value,…]``. White space around the parts is ignored.
+
+    Returns:
+        The configuration, with defaults for options that are not named.
+
+    Raises:
+        ConfigurationError: not of this form, an unknown metric or option, a wrong value, an option
+            named twice, or too long.
+    """
     match = _WRITTEN.fullmatch(written)
     if match is None:
         raise ConfigurationError(f'"{written}" is not a metric: write name or name[key=value,…]')
@@ -170,9 +209,16 @@ def parse(written: str) -> Configuration:
 
 
 def still_there(written: str, version: str = "") -> Configuration | None:
-    """What a stored run names, or None where its metric or an option of it is gone (a plug-in that
-    was taken out). With the ``version`` of the metric that made the run: None for any other than
-    the present one, too."""
+    """Configuration that a stored run names, if its metric still exists.
+
+    Args:
+        written: the stored text of the configuration.
+        version: of the metric that made the run; "" for any.
+
+    Returns:
+        None where the metric or one of its options is gone (a plug-in that was removed), or where
+        ``version`` is not the metric's present one.
+    """
     try:
         configuration = parse(written)
     except ConfigurationError:
@@ -185,20 +231,49 @@ def still_there(written: str, version: str = "") -> Configuration | None:
 
 
 def written_signature(parts: Iterable[tuple[str, object]], facts: Mapping[str, object]) -> str:
-    """``name:value|…`` of the parts, then of the facts; a fact that is None is left out."""
+    """Write the fields of a signature as one line of text.
+
+    Args:
+        parts: name and value of each field, written first and all of them.
+        facts: further fields by name; one that is None is left out.
+
+    Returns:
+        ``name:value|…``. Booleans are written ``true`` and ``false``; in values ``%`` is written
+        ``%25`` and ``|`` is written ``%7C``.
+    """
     stated = [(name, fact) for name, fact in facts.items() if fact is not None]
     return "|".join(f"{name}:{_in_signature(value)}" for name, value in (*parts, *stated))
 
 
 def parts_of_list(written: str) -> list[str]:
-    """The parts of ``a,b[c=1,d=2],e`` as they are written. Raises ``ConfigurationError`` for a lone
-    bracket."""
+    """Split a list of configurations at its outer commas.
+
+    Args:
+        written: such as ``a,b[c=1,d=2],e``.
+
+    Returns:
+        The parts as they are written, without white space at their ends; blank ones are left out.
+        Whether they name metrics is not checked.
+
+    Raises:
+        ConfigurationError: a bracket or a quotation mark has no partner.
+    """
     return [part.strip() for part in _split_outside_brackets(written, written)]
 
 
 def parse_list(written: str) -> list[Configuration]:
-    """Reads ``a,b[c=1,d=2],e``, in order; what is named twice counts once. Raises
-    ``ConfigurationError``."""
+    """Read a list of configurations.
+
+    Args:
+        written: such as ``a,b[c=1,d=2],e``.
+
+    Returns:
+        The configurations in order. Two that compute the same thing count once.
+
+    Raises:
+        ConfigurationError: no metric is named, a bracket or a quotation mark has no partner, or a
+            part cannot be read (``parse``).
+    """
     configurations = [parse(part) for part in _split_outside_brackets(written, written)]
     if not configurations:
         raise ConfigurationError("no metric is named")
@@ -277,7 +352,11 @@ def _wrong_value(metric: Metric, option: Option, value: object) -> Configuration
 
 
 def written_value(value: object) -> str:
-    """An option's value as it stands in a configuration, where nothing needs quotes."""
+    """Write an option's value as it stands in a configuration where nothing needs quotes.
+
+    Returns:
+        ``true`` or ``false`` for a boolean, else ``str(value)``.
+    """
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -293,7 +372,14 @@ def _in_signature(value: object) -> str:
 
 
 def unescaped(value: str) -> str:
-    """A value as it was before a signature held it."""
+    """Undo the escaping of a value in a signature.
+
+    Args:
+        value: as a signature holds it, with ``%7C`` for ``|`` and ``%25`` for ``%``.
+
+    Returns:
+        The value as it was before.
+    """
     return value.replace("%7C", "|").replace("%25", "%")
 
 

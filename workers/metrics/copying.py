@@ -20,11 +20,17 @@ COPIED_SHARE = 0.5
 
 
 def copied_share(response: str, texts: Iterable[str]) -> float:
-    """The share, 0 to 1, of the response's words that stand in runs of ``RUN`` words of one of
-    ``texts``.
+    """Share of the response's words that repeat what stands before it.
 
-    Words are compared in lower case, without punctuation and articles. 0 for a response of fewer
-    than three words.
+    Words are compared in lower case, without punctuation and articles.
+
+    Args:
+        texts: context, persona or both. A run may not go from one text into the next.
+
+    Returns:
+        In [0, 1]: the words that stand in runs of ``RUN`` (4) words of one of ``texts``. A response
+        of three words counts where all three stand in one text in a row; 0 for a response of fewer
+        words.
     """
     words = normalised_tokens(response)
     if len(words) < MIN_WORDS:
@@ -39,6 +45,7 @@ def copied_share(response: str, texts: Iterable[str]) -> float:
 
 
 def copies(response: str, texts: Iterable[str]) -> bool:
+    """Whether at least half of the response's words repeat ``texts`` (``copied_share``)."""
     return copied_share(response, texts) >= COPIED_SHARE
 
 

@@ -41,11 +41,15 @@ class CorpusBleu:
         self.see_language("")
 
     def see_language(self, language: str) -> None:
-        """Of the corpus that the next calls' examples are of."""
+        """Choose the tokeniser for the next calls.
+
+        Args:
+            language: code of the corpus's language; "" where it is not known.
+        """
         self._used = corpus_tokeniser(language) if self._tokenize == "auto" else self._tokenize
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score_system(
@@ -54,7 +58,15 @@ class CorpusBleu:
         human: Sequence[Example],  # noqa: ARG002
         progress: Progress | None = None,
     ) -> Score:
-        """In [0, 1]. ``Undefined`` where no turn has a reference, or no reference has a token."""
+        """Corpus BLEU of all responses of a system; see ``SystemScorer.score_system``.
+
+        Args:
+            human: not used.
+
+        Returns:
+            In [0, 1]: sacrebleu's score divided by 100. ``Undefined`` where no turn has a
+            reference, or no reference has a token.
+        """
         # Here, because listing the metrics must not load it
         from sacrebleu.metrics.bleu import BLEU
 

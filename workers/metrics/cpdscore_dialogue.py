@@ -63,9 +63,16 @@ def _build(options: Mapping[str, OptionValue]) -> DialogueJudgeScorer:
 
 
 def reported_label(prompt: JudgePromptFile, report: str) -> str:
-    """The label whose number counts. Raises ``NoPrompt`` where the prompt's form has no such one:
-    the number over the turns is its first, that of the interaction its second, the final one that
-    which the file says counts."""
+    """Label of the answer whose number is the score.
+
+    Args:
+        prompt: of the second step.
+        report: ``final``, the label that the prompt file says counts; ``overall_turn``, the first;
+            ``interaction``, the second.
+
+    Raises:
+        NoPrompt: the prompt's form has no such label beside the one that counts.
+    """
     if report == FINAL:
         return prompt.score
     index = 0 if report == OVERALL_TURN else 1

@@ -36,8 +36,16 @@ _HOOKS = ("needs_of", "range_of", "missing", "warm_up")
 
 
 def check(metric: object) -> None:
-    """Raises ``TypeError`` for what is no metric, ``ValueError`` with what is wrong first of one
-    that cannot be used, and whatever its own functions raise for its defaults."""
+    """Check that a declaration is a metric that can be listed, stored and chosen.
+
+    Args:
+        metric: what a plug-in declares; anything.
+
+    Raises:
+        TypeError: it is no ``Metric``.
+        ValueError: the metric cannot be used; the message names the first fault.
+        Exception: whatever the metric's own functions raise for its default options.
+    """
     if not isinstance(metric, Metric):
         raise TypeError(f"{metric!r} is not a Metric")
     if fault := next(_faults(metric), ""):

@@ -47,23 +47,35 @@ class DialogueJudgeScorer:
         self._account = Account()
 
     def paid_by(self, billing: BillingContext | None) -> None:
-        """For whom the next scoring asks."""
+        """Set for whom the next scoring asks."""
         self._payer = billing
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def wording(self) -> dict[str, str]:
-        """What its two steps ask, as signatures tell it."""
+        """What its two steps ask, as signatures state it.
+
+        Returns:
+            ``prompt_sha256`` of the second step and ``turn_prompt_sha256`` of the first: the first
+            ``PROMPT_DIGITS`` hexadecimal digits each.
+        """
         return {
             "prompt_sha256": self.judge.prompt.digest[:PROMPT_DIGITS],
             "turn_prompt_sha256": self.turn_judge.prompt.digest[:PROMPT_DIGITS],
         }
 
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
-        """The calls of the first step; then, for the second, one for each of a dialogue's samples
-        with made-up scores: they are as many and as long as those to come. Asks nothing."""
+        """Calls that scoring makes where every answer can be read. Asks nothing.
+
+        Args:
+            examples: of whole dialogues, one system after another.
+
+        Returns:
+            The calls of the first step; then, for the second, one for each of a dialogue's samples
+            with made-up scores: they are as many and as long as those to come.
+        """
         yield from JudgeCalls(self.turn_judge).calls(examples)
         samples = Samples(self.judge)
         for dialogue in whole_dialogues(examples):
@@ -76,6 +88,18 @@ class DialogueJudgeScorer:
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
     ) -> list[Score]:
+        """Ask the judge about each turn, then about the dialogue; see ``DialogueScorer``.
+
+        Returns:
+            One score per dialogue, in order, on the scale of the second step's prompt.
+            ``Undefined`` where a turn has no score, the endpoint refuses, or no answer could be
+            read.
+
+        Raises:
+            BudgetSpent: the budget is spent.
+            EndpointFailed: the endpoint fails, or the first answers hold no number.
+            Stopped: the run was stopped.
+        """
         steps = _TwoStepJudge(self.turn_judge, self.judge, [tuple(one) for one in dialogues])
         examples = [example for dialogue in dialogues for example in dialogue]
         calls = steps.turns.count(examples) + len(dialogues) * self.judge.samples
@@ -212,7 +236,15 @@ _SECOND_STEP = object()
 
 
 def whole_dialogues(examples: Sequence[Example]) -> list[Dialogue]:
-    """One system's responses, or those of several one after another, cut where a dialogue ends."""
+    """Cut a sequence of responses where a dialogue ends.
+
+    Args:
+        examples: one system's responses in order, or those of several systems one after another.
+
+    Returns:
+        Each dialogue's responses; a new one begins where the dialogue changes or the turn does not
+        rise.
+    """
     found: list[list[Example]] = []
     for example in examples:
         if (

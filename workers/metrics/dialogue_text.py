@@ -15,7 +15,18 @@ from annotations.records import Utterance
 
 
 class ChatWriter(Protocol):
-    def as_chat(self, messages: Sequence[tuple[str, str]]) -> str | None: ...
+    """A model that may have a chat template."""
+
+    def as_chat(self, messages: Sequence[tuple[str, str]]) -> str | None:
+        """Write messages by the model's chat template, up to where the assistant speaks next.
+
+        Args:
+            messages: (role, text) pairs; the roles are ``system``, ``user`` and ``assistant``.
+
+        Returns:
+            None where the model has no chat template.
+        """
+        ...
 
 
 class NoChatTemplateError(ValueError):
@@ -38,10 +49,20 @@ def before_utterance(
     persona: Sequence[str],
     model: ChatWriter,
 ) -> Before:
-    """The text up to what ``speaker`` says next. ``persona`` is the speaker's; left out where it is
-    empty.
+    """Text of a dialogue up to what ``speaker`` says next.
 
-    Raises ``NoChatTemplateError`` for ``chat`` with a model that has no chat template.
+    Args:
+        style: ``chat``, ``tags`` or ``raw``.
+        speaker: who speaks next, as ``Utterance.speaker`` names them; the assistant of ``chat``.
+        utterances: the dialogue so far, in order. Empty ones are left out.
+        persona: lines of the speaker's persona; left out where it is empty.
+        model: whose chat template ``chat`` uses.
+
+    Returns:
+        The text, and what goes before the utterance after it.
+
+    Raises:
+        NoChatTemplateError: ``chat`` with a model that has no chat template.
     """
     known = [line.strip() for line in persona if line.strip()]
     spoken = [(one.speaker, one.text.strip()) for one in utterances if one.text.strip()]
@@ -49,9 +70,23 @@ def before_utterance(
 
 
 def after_silence(style: str, speaker: str, partner: str, model: ChatWriter) -> Before:
-    """As ``before_utterance``, where nothing is known and all that the partner said is an empty
-    utterance: the frame alone, the same that stands around a dialogue (a chat template may add
-    instructions of its own to any chat)."""
+    """Text before an utterance that answers an empty one of the partner, with no persona.
+
+    This is the frame alone, the same that stands around a dialogue (a chat template may add
+    instructions of its own to any chat).
+
+    Args:
+        style: ``chat``, ``tags`` or ``raw``.
+        speaker: who speaks next.
+        partner: who said the empty utterance.
+        model: whose chat template ``chat`` uses.
+
+    Returns:
+        The text, and what goes before the utterance after it.
+
+    Raises:
+        NoChatTemplateError: ``chat`` with a model that has no chat template.
+    """
     return _written(style, speaker, [(partner, "")], [], model)
 
 

@@ -22,11 +22,15 @@ class Distinct:
         self.see_language("")
 
     def see_language(self, language: str) -> None:
-        """Of the corpus that the next calls' examples are of."""
+        """Choose the tokeniser for the next calls.
+
+        Args:
+            language: code of the corpus's language; "" where it is not known.
+        """
         self._tokenisation = Tokenisation.of(self._options, language)
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score_system(
@@ -35,7 +39,16 @@ class Distinct:
         human: Sequence[Example],  # noqa: ARG002
         progress: Progress | None = None,
     ) -> Score:
-        """In (0, 1]. ``Undefined`` where no response is as long as the order."""
+        """Share of distinct n-grams over all responses of a system; see ``SystemScorer``.
+
+        Args:
+            human: not used.
+
+        Returns:
+            In (0, 1]. ``Undefined`` where no response is as long as the order.
+
+        Distinct n-grams / all n-grams (Li et al., 2016).
+        """
         analysed = [self._tokenisation.analysis(example.response) for example in examples]
         read = [Read(len(text)) for text in analysed]
         self._account = Account(facts=self._tokenisation.facts, read=read)

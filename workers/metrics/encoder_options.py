@@ -23,7 +23,16 @@ in memory."""
 
 
 def preparation(normalize: bool, unicode: str) -> Callable[[str], str]:
-    """What is done with a text before a model sees it: it is folded unless ``unicode`` is ``none``;
-    then white space at its ends goes, or it is normalised."""
+    """Function that prepares a text for a model.
+
+    Args:
+        normalize: whether the text is normalised (``normalise``); else only white space at its ends
+            is removed.
+        unicode: ``none`` to leave characters as they are; anything else folds them first
+            (``fold``).
+
+    Returns:
+        A function from a text to the prepared one.
+    """
     clean = normalise if normalize else str.strip
     return clean if unicode == "none" else lambda text: clean(fold(text))

@@ -52,13 +52,27 @@ class FollowUpsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
+    """What a partner says after good (positive) and after bad (negative) responses; one may be
+    empty."""
+
     positive: tuple[str, ...]
     negative: tuple[str, ...]
 
 
 def read_follow_ups(name: str) -> dict[str, FollowUps]:
-    """By aspect. ``name``: ``ours`` or a file. Raises ``FollowUpsError``; never shows what else a
-    file holds."""
+    """Read the follow-ups of FED's aspects.
+
+    Args:
+        name: ``ours``, or the path of a JSON file: ``{"interesting": {"positive": ["…"],
+            "negative": ["…"]}, …}``.
+
+    Returns:
+        Follow-ups by aspect, for the aspects that the file has; each has at least one follow-up.
+
+    Raises:
+        FollowUpsError: no such file, not of this form, an unknown aspect, or one without
+            follow-ups. The message never shows what else a file holds.
+    """
     return dict(_ours()) if name == OURS else _read(name, name)
 
 
@@ -85,7 +99,11 @@ def _read(name: str, file: str) -> dict[str, FollowUps]:
 
 
 def fingerprint(follow_ups: FollowUps) -> str:
-    """The start of the SHA-256 of the wording: scores with different ones are not comparable."""
+    """Hash of the wording, for signatures: scores with different ones are not comparable.
+
+    Returns:
+        The first 12 hexadecimal digits of the SHA-256 of the follow-ups in their order.
+    """
     document = json.dumps([follow_ups.positive, follow_ups.negative])
     return hashlib.sha256(document.encode()).hexdigest()[:12]
 

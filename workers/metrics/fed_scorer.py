@@ -51,8 +51,13 @@ class FollowUpScorer:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order; a dialogue's aspects only at the last turn that has a
-        response."""
+        """FED of each response, or of each dialogue at its last turn; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order: any real number, natural logarithms per token; higher
+            is better. ``Undefined`` without a response, where the model cannot read the texts, and,
+            for aspects of dialogues, at all turns but the last that has a response.
+        """
         model = causal_model_for(self._model_name)
         self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         scored = self._scored(examples)
@@ -85,7 +90,7 @@ class FollowUpScorer:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def _scored(self, examples: Sequence[Example]) -> list[int]:

@@ -26,9 +26,26 @@ MeanTerm = Literal["squared", "norm"]
 def frechet_distance(
     first: NDArray[np.floating], second: NDArray[np.floating], mean_term: MeanTerm = "squared"
 ) -> float:
-    """Of two sets of points, n × d each, in float64; 0 or more, 0 for equal moments. Raises
-    ``ValueError`` where a set has fewer than two points, which have no covariance, or holds
-    anything but finite numbers."""
+    """Squared Fréchet distance between two sets of points, each taken as a Gaussian.
+
+    Computed in float64, with the unbiased covariances.
+
+    Args:
+        first: (n₁, d), at least two points.
+        second: (n₂, d), at least two points.
+        mean_term: ``squared`` for ‖μ₁ − μ₂‖², as in the released code; ``norm`` for ‖μ₁ − μ₂‖, as
+            the paper prints it.
+
+    Returns:
+        0 or more; 0 for equal means and covariances.
+
+    Raises:
+        ValueError: a set has fewer than two points, which have no covariance, or holds anything but
+            finite numbers.
+
+    d² = ‖μ₁ − μ₂‖² + Tr(Σ₁ + Σ₂ − 2 (Σ₁Σ₂)^½) (Dowson and Landau, 1982; Xiang et al., 2021,
+    equation 2).
+    """
     for points in (first, second):
         if len(points) < 2:
             raise ValueError("a covariance needs two points")

@@ -15,6 +15,15 @@ FEWEST = 2
 
 
 def frechet_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
+    """Build FBD's scorer.
+
+    Args:
+        options: ``model``, ``layer`` and ``mean_term``.
+
+    Returns:
+        A scorer whose score is 0 or more, ``Undefined`` where the system or the human side has
+        fewer than two responses. Its details hold both sides' ``normality``.
+    """
     mean_term = cast(MeanTerm, options["mean_term"])
 
     def compare(system: Points, people: Points) -> Comparison:

@@ -26,7 +26,14 @@ class Matches:
 
 
 def unit_rows(rows: FloatArray) -> FloatArray:
-    """Rows of length one; a row of zeros stays, so that its cosine with anything is 0."""
+    """Scale each row to length one.
+
+    Args:
+        rows: (tokens, dimensions).
+
+    Returns:
+        A new array of the same shape. A row of zeros stays, so that its cosine with anything is 0.
+    """
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     norms[norms == 0] = 1
     units: FloatArray = rows / norms
@@ -36,9 +43,19 @@ def unit_rows(rows: FloatArray) -> FloatArray:
 def best_matches(
     pairs: Sequence[Pair], responses: Mapping[str, FloatArray], references: Mapping[str, FloatArray]
 ) -> Iterator[Matches]:
-    """For each pair whose two texts have tokens. ``responses`` and ``references``: per text, tokens
-    × dimensions, in rows of length one. All responses to one reference are compared with it in one
-    product of matrices."""
+    """Match each token with the most similar token of the other text.
+
+    All responses to one reference are compared with it in one product of matrices.
+
+    Args:
+        pairs: (response, reference) texts.
+        responses: by text: (tokens, dimensions), rows of length one; no row where it has no token.
+        references: the same for the references.
+
+    Returns:
+        One ``Matches`` for each pair whose two texts have tokens, grouped by reference and so not
+        in the order of ``pairs``: (tokens,) largest cosines for each text, and the pair's index.
+    """
     to_reference: dict[str, list[int]] = {}
     for index, (response, reference) in enumerate(pairs):
         if len(responses[response]) and len(references[reference]):

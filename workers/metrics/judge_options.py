@@ -98,6 +98,20 @@ class Judge:
     def of(
         cls, options: Mapping[str, OptionValue], prompt: JudgePromptFile, label: str = ""
     ) -> Judge:
+        """Make a judge from option values.
+
+        Args:
+            options: a value for each option that the LLM judges share.
+            prompt: what the judge is asked.
+            label: whose number is the score; "" for the one that the prompt file says counts.
+
+        Returns:
+            A judge whose further parameters are sorted by name.
+
+        Raises:
+            ValueError: ``extra`` is no JSON object, or names a parameter that the judge decides
+                itself.
+        """
         return cls(
             model=str(options["model"]),
             prompt=prompt,
@@ -132,11 +146,18 @@ class NoPrompt(ValueError):
 
 
 def prompt_named(name: str, own: str, step: str = "turn") -> JudgePromptFile:
-    """The project's prompt ``own`` where no name is given; else that of the site's shelf or of a
-    file.
+    """Find the prompt that an option names.
 
-    Raises ``NoPrompt``. Of a file that is no prompt file it tells nothing: anybody may have named
-    it.
+    Args:
+        name: ``slug@number`` of a prompt of the site, or a prompt file; "" for the project's own.
+        own: name of the project's own prompt; "" where there is none.
+        step: ``turn`` for prompts about single responses, ``dialogue`` for those about whole
+            dialogues.
+
+    Raises:
+        NoPrompt: no prompt is named, there is none of this name, it is no valid prompt file, or one
+            of another step. Of a file that is no prompt file the message shows nothing: anybody may
+            have named it.
     """
     prompt = _read(name) if name else _own(own)
     if prompt.step != step:
@@ -174,7 +195,16 @@ def _read(name: str) -> JudgePromptFile:
 
 
 def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "turn") -> str:
-    """Why the judge that the options describe cannot work on this machine, or ""."""
+    """Why the judge that the options describe cannot work on this machine.
+
+    Args:
+        options: a value for each option that the LLM judges share.
+        own: name of the project's own prompt; "" where there is none.
+        step: ``turn`` or ``dialogue``.
+
+    Returns:
+        The reason; "" where it can work. No endpoint is asked.
+    """
     try:
         prompt = prompt_named(str(options["prompt"]), own, step)
     except NoPrompt as problem:
@@ -192,7 +222,15 @@ def missing_judge(options: Mapping[str, OptionValue], own: str, step: str = "tur
 
 
 def range_of(options: Mapping[str, OptionValue], step: str = "turn") -> tuple[float, float] | None:
-    """The scale of the prompt that is named; None where none is, or it is not there."""
+    """Score range of the prompt that the options name.
+
+    Args:
+        options: with ``prompt``.
+        step: ``turn`` or ``dialogue``.
+
+    Returns:
+        Lowest and highest number of its scale; None where no prompt is named, or it is not there.
+    """
     if not options["prompt"]:
         return None
     try:
@@ -203,7 +241,16 @@ def range_of(options: Mapping[str, OptionValue], step: str = "turn") -> tuple[fl
 
 
 def needs_of(options: Mapping[str, OptionValue], own: str) -> frozenset[Need]:
-    """What the prompt's placeholders ask for; nothing is known of a prompt that is not there."""
+    """What the prompt's placeholders need of a corpus.
+
+    Args:
+        options: with ``prompt``.
+        own: name of the project's own prompt; "" where there is none.
+
+    Returns:
+        ``reference`` where the prompt shows it, else nothing; nothing also for a prompt that is not
+        there.
+    """
     try:
         prompt = prompt_named(str(options["prompt"]), own)
     except NoPrompt:

@@ -74,8 +74,13 @@ class Samples:
         self._last = ""
 
     def request_of(self, messages: Sequence[Message]) -> ChatRequest:
-        """An expected score is read where the number would come: the answer is begun for the
-        model."""
+        """Make the request that asks the judge.
+
+        An expected score is read where the number would come, so the answer is begun for the model.
+
+        Args:
+            messages: the rendered prompt.
+        """
         judge = self._judge
         parameters: dict[str, Any] = {
             **dict(judge.more_parameters),
@@ -99,7 +104,14 @@ class Samples:
         )
 
     def first_asks(self, request: ChatRequest, purpose: Any = None) -> list[Call]:
-        """The calls that a request begins with; none where it is known already."""
+        """Calls that a request begins with.
+
+        Args:
+            purpose: handed on with each call.
+
+        Returns:
+            One call per sample; an empty list where the request is known already.
+        """
         if request.key in self._gathered:
             return []
         count = self._judge.samples
@@ -107,10 +119,17 @@ class Samples:
         return [Call(request, sample, purpose=purpose) for sample in range(count)]
 
     def take(self, call: Call, answer: Answer) -> list[Call]:
-        """Reads an answer. The calls that come of it: the same sample again where nothing could be
-        read.
+        """Read the answer to a call.
 
-        Raises ``EndpointFailed`` where the first answers of the run hold no number.
+        Args:
+            call: of a request that ``first_asks`` has seen.
+
+        Returns:
+            Calls that follow from it: the same sample again where no number could be read, else an
+            empty list.
+
+        Raises:
+            EndpointFailed: the first answers of the run hold no number.
         """
         gathered = self._gathered[call.request.key]
         gathered.asks[call.sample] = call.ask + 1
@@ -169,8 +188,11 @@ class Samples:
         return None
 
     def refuse_without_numbers(self) -> None:
-        """Raises ``EndpointFailed``, with what was answered last, where there were answers and none
-        held a number."""
+        """Fail if there were answers and none held a number.
+
+        Raises:
+            EndpointFailed: with what was answered last.
+        """
         if self._last and not self._has_number:
             raise EndpointFailed(
                 f"{self._judge.model}: the first answers hold no number for {self._judge.label}; "
@@ -178,16 +200,29 @@ class Samples:
             )
 
     def is_whole(self, key: str) -> bool:
+        """Whether no sample of a request is waited for any more.
+
+        Args:
+            key: of a request that ``first_asks`` has seen.
+        """
         return all(self._gathered[key].answered)
 
     def reported_models(self, trace: JudgeTrace) -> frozenset[str]:
-        """What is said to have answered the requests of a trace, where that is not the judge's
-        model."""
+        """Models that are said to have answered the requests of a trace.
+
+        Returns:
+            Their names, without that of the judge's model; empty where only that one answered.
+        """
         requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
         return frozenset(name for one in requests for name in one.reported_models)
 
     def forms(self, trace: JudgeTrace) -> frozenset[str]:
-        """How the requests of a trace were asked, and read, where that is not the plain way."""
+        """How the requests of a trace were asked and read, where that is not the plain way.
+
+        Returns:
+            Words for signatures; ``written_number`` where a number that was written stands for an
+            expected score.
+        """
         requests = [self._gathered[key] for key in (trace.request, trace.other_request) if key]
         written = {"written_number"} if any(one.is_written for one in requests) else set()
         return (
@@ -196,6 +231,15 @@ class Samples:
         )
 
     def reading(self, key: str) -> Reading:
+        """What the samples of a request say together.
+
+        Args:
+            key: of a request that ``first_asks`` has seen.
+
+        Returns:
+            The mean over the samples that could be read, its trace and remarks; ``Undefined``, with
+            the reason, where none could be read.
+        """
         gathered = self._gathered[key]
         read = [numbers for numbers in gathered.samples if numbers is not None]
         score = _mean([numbers[self._judge.label] for numbers in read])

@@ -38,6 +38,12 @@ class Texts:
 
     @classmethod
     def of(cls, example: Example) -> Texts:
+        """Split a response into what is said and what speaks to the judge.
+
+        Returns:
+            The example, one with these words removed (None where there are none), and at most
+            ``MOST_INJECTIONS`` excerpts of ``INJECTION_CHARACTERS`` characters.
+        """
         found = injection.find(example.response)
         if not found:
             return cls(example, None, ())
@@ -48,6 +54,7 @@ class Texts:
 
     @property
     def all(self) -> tuple[Example, ...]:
+        """The versions that the judge is asked about, one or two."""
         return (self.kept,) if self.removed is None else (self.kept, self.removed)
 
 
@@ -61,23 +68,42 @@ class JudgeScorer:
         self._account = Account()
 
     def paid_by(self, billing: BillingContext | None) -> None:
-        """For whom the next scoring asks."""
+        """Set for whom the next scoring asks."""
         self._payer = billing
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def wording(self) -> dict[str, str]:
-        """What it asks, as signatures tell it: all scores of one configuration have it in
-        common."""
+        """What it asks, as signatures state it: all scores of one configuration share it.
+
+        Returns:
+            ``prompt_sha256``: the first ``PROMPT_DIGITS`` hexadecimal digits.
+        """
         return {"prompt_sha256": self.judge.prompt.digest[:PROMPT_DIGITS]}
 
     def planned(self, examples: Sequence[Example]) -> Iterator[Call]:
-        """The calls that scoring begins with, in their order, each once. Asks nothing."""
+        """Calls that scoring begins with. Asks nothing.
+
+        Returns:
+            In their order, each once.
+        """
         return JudgeCalls(self.judge).calls(examples)
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """Ask the judge about each response; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, on the scale of the judge's prompt. ``Undefined`` where
+            the turn lacks the reference that the prompt shows, the endpoint refuses, or no answer
+            could be read.
+
+        Raises:
+            BudgetSpent: the budget is spent.
+            EndpointFailed: the endpoint fails, or the first answers hold no number.
+            Stopped: the run was stopped.
+        """
         inputs = JudgeCalls(self.judge)
         with judge_client.at_hand().open(self.judge.model, self._payer) as at:
             inputs.samples.learner = at.learner
@@ -122,19 +148,32 @@ class JudgeCalls:
         self._request_of: dict[Example, str] = {}
 
     def count(self, examples: Sequence[Example]) -> int:
-        """Calls that the examples begin with."""
+        """Number of calls that the examples begin with, for progress.
+
+        Returns:
+            Distinct examples that can be judged times samples; versions with injections removed are
+            not counted.
+        """
         return self.judge.samples * len({one for one in examples if self._can_be_judged(one)})
 
     def calls(self, examples: Sequence[Example]) -> Iterator[Call]:
+        """Calls about all examples, in the order in which systems share the most (``in_order``)."""
         for example in in_order(examples):
             yield from self.calls_about(example)
 
     def calls_about(self, example: Example) -> Iterator[Call]:
+        """Calls about one example: as it is and, where something speaks to the judge, with that
+        removed."""
         for text in Texts.of(example).all:
             yield from self.calls_about_text(text)
 
     def calls_about_text(self, text: Example) -> list[Call]:
-        """Of exactly this text; none where another system said it before."""
+        """Calls about exactly this text.
+
+        Returns:
+            An empty list where another system said it before, or where it lacks the reference that
+            the prompt shows.
+        """
         if not self._can_be_judged(text) or text in self._request_of:
             return []
         request = self.samples.request_of(render(self.judge.prompt, text))
@@ -142,16 +181,25 @@ class JudgeCalls:
         return self.samples.first_asks(request)
 
     def request_about_text(self, text: Example) -> str:
-        """The key of the request, after ``calls_about_text``; "" where it cannot be judged."""
+        """Key of the request about exactly this text, after ``calls_about_text``.
+
+        Returns:
+            "" where the text cannot be judged.
+        """
         return self._request_of.get(text, "")
 
     def reading_as_it_is(self, text: Example) -> Reading:
-        """Of exactly this text."""
+        """What the judge said of exactly this text.
+
+        Returns:
+            A reading; its score is ``Undefined`` where the text lacks the reference that the prompt
+            shows.
+        """
         key = self.request_about_text(text)
         return self.samples.reading(key) if key else Reading(NO_REFERENCE)
 
     def reading(self, example: Example) -> Reading:
-        """Of the text that counts, with what is to be known of the other one."""
+        """Reading of the version of a response that counts, with the other version's score."""
         texts = Texts.of(example)
         retained = self.reading_as_it_is(texts.kept)
         if texts.removed is None or not retained.trace.request:
@@ -163,8 +211,14 @@ class JudgeCalls:
 
 
 def in_order(examples: Iterable[Example]) -> list[Example]:
-    """By dialogue (as they come), turn, then system: all that systems share of a prompt stands at
-    its beginning, and a server that keeps prompts reads it once."""
+    """Sort examples so that prompts that begin alike follow each other.
+
+    All that systems share of a prompt stands at its beginning, and a server that caches prompts
+    reads it once.
+
+    Returns:
+        By dialogue (in the order of their first appearance), turn, then system (as they come).
+    """
     listed = list(examples)
     dialogues = {
         name: number for number, name in enumerate(dict.fromkeys(one.dialogue_id for one in listed))
@@ -175,7 +229,17 @@ def in_order(examples: Iterable[Example]) -> list[Example]:
 def of_both(
     judge: Judge, retained: Reading, removed: Reading, injections: tuple[str, ...]
 ) -> Reading:
-    """The reading that counts of a text with injections, with the score of the other one."""
+    """Combine the readings of a text with and without its injections.
+
+    Args:
+        judge: says which of the two counts.
+        retained: of the text as it is.
+        removed: of the text without what speaks to the judge.
+        injections: excerpts, at least one.
+
+    Returns:
+        The reading that counts, with the other one's score in its trace and in a remark.
+    """
     counts, other = (removed, retained) if judge.removes_injections else (retained, removed)
     trace = replace(
         counts.trace,
@@ -203,6 +267,13 @@ class Signed:
 
     @classmethod
     def of(cls, samples: Samples, reading: Reading, examples: Sequence[Example]) -> Signed:
+        """Collect what a signature says of one score.
+
+        Args:
+            samples: that gave the reading.
+            reading: of a response, or of a dialogue.
+            examples: the response, or the dialogue's responses.
+        """
         return cls(
             samples.reported_models(reading.trace),
             samples.forms(reading.trace),
@@ -211,7 +282,16 @@ class Signed:
 
 
 def facts_of(judge: Judge, signed: Sequence[Signed]) -> SignatureFields:
-    """What only asking tells of how these scores were made."""
+    """Signature fields that are known only once a judge has answered.
+
+    Args:
+        signed: one for each score.
+
+    Returns:
+        ``prompt_sha256``; ``reported_model`` where another model is said to have answered;
+        ``asked_with`` where that was not the plain way; ``with_persona`` where the prompt shows the
+        persona.
+    """
     facts = [("prompt_sha256", judge.prompt.digest[:PROMPT_DIGITS])]
     if models := {name for one in signed for name in one.reported_models}:
         facts.append(("reported_model", "+".join(sorted(models))))
@@ -223,7 +303,17 @@ def facts_of(judge: Judge, signed: Sequence[Signed]) -> SignatureFields:
 
 
 def by_example(progress: Progress | None, examples: int, calls: int) -> Progress | None:
-    """Progress in examples; calls that come of answers are not counted before."""
+    """Convert progress in calls into progress in examples.
+
+    Args:
+        progress: hears examples; None to report nothing.
+        examples: how many there are.
+        calls: that the examples begin with. Calls that follow from answers are not among them, so
+            progress is capped at ``examples``.
+
+    Returns:
+        A callback that hears calls; None where there is no ``progress`` or no call.
+    """
     if progress is None or not calls:
         return None
     return lambda done: progress(min(examples, done * examples // calls))

@@ -47,6 +47,12 @@ class JudgeTrace:
     """Metrics of dialogues: the trace of each turn with its ``turn`` (number) and ``score``."""
 
     def as_json(self) -> dict[str, Any]:
+        """The trace as a JSON object.
+
+        Returns:
+            ``request`` and ``samples``, and of the other fields those that say something: ``asks``
+            where a sample was asked more than once, ``aspects`` where there are several.
+        """
         document: dict[str, Any] = {"request": self.request, "samples": list(self.samples)}
         if any(asks > 1 for asks in self.asks):
             document["asks"] = list(self.asks)
@@ -67,7 +73,11 @@ class JudgeTrace:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> JudgeTrace:
-        """Of what ``as_json`` wrote; what is not known is passed over, what is missing is empty."""
+        """Read what ``as_json`` wrote.
+
+        Args:
+            document: unknown keys are ignored, missing ones are empty.
+        """
         samples = tuple(document.get("samples", ()))
         return cls(
             request=str(document.get("request", "")),

@@ -46,10 +46,18 @@ class Products:
 
     @classmethod
     def of(cls, points: NDArray[np.floating]) -> Products:
-        """Taken from the points' mean, which moves no distance and loses fewer digits.
+        """Inner products and distances of points.
 
-        The last bit of a product hangs on where in a processor's tile it is computed, so equal
-        points would differ by their places: all take the products of the first.
+        Taken from the points' mean, which moves no distance and loses fewer digits. The last bit of
+        a product depends on where in a processor's tile it is computed, so equal points would
+        differ by their position: all take the products of the first.
+
+        Args:
+            points: (n, d).
+
+        Returns:
+            (n, n) inner products and squared distances, (n,) squared lengths, all in float64; and
+            (n,) indices of first equal points.
         """
         moved = points.astype(np.float64)
         moved -= moved.mean(axis=0)
@@ -65,10 +73,21 @@ class Products:
 def mini_batch_k_means(
     products: Products, clusters: int, starts: int, draws: RandomState
 ) -> IntArray:
-    """The cluster, 0 to ``clusters`` − 1, of each point. ``starts`` k-means++ starts, of which the
-    best goes on.
+    """Cluster points by mini-batch k-means, with the random draws of scikit-learn's.
 
-    Raises ``ValueError`` for fewer points than clusters or more than ``MOST_POINTS``.
+    Args:
+        products: of n points.
+        clusters: k, at most n.
+        starts: number of k-means++ starts, of which the best goes on.
+        draws: the random generator; its state advances.
+
+    Returns:
+        (n,) the cluster of each point, 0 to k − 1.
+
+    Raises:
+        ValueError: fewer points than clusters, or more than ``MOST_POINTS``.
+
+    Sculley (2010), started by greedy k-means++ (Arthur and Vassilvitskii, 2007).
     """
     count = len(products.squares)
     if not clusters <= count <= MOST_POINTS:

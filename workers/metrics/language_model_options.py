@@ -17,6 +17,11 @@ once a call."""
 
 
 def format_option(default: str) -> Option:
+    """Declare the option ``format``: how a dialogue is written for a language model.
+
+    Args:
+        default: one of ``FORMATS``.
+    """
     return Option(
         "format",
         default,

@@ -29,11 +29,17 @@ class LatentScores:
         self._account = Account()
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One an example, in order; ``Undefined`` without a response, a context or a reference."""
+        """CMN of each response against its best reference; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order. ``Undefined`` without a response, a context or a
+            reference, where the score is not finite, or where the model cannot read or tell apart
+            the texts.
+        """
         model, remarks = latent_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks, self.facts())
         inputs = [_judged(example) for example in examples]
@@ -68,6 +74,7 @@ class LatentScores:
         return scores
 
     def facts(self) -> tuple[tuple[str, str], ...]:
+        """Signature fields of the estimate: how many negatives it has."""
         return (("negatives", str(self._settings.negatives)),)
 
 
@@ -79,11 +86,16 @@ class FollowScores:
         self._account = Account()
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One an example, in order; ``Undefined`` without a response or a context."""
+        """Probability g that each response follows its context; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order. ``Undefined`` without a response or a context, where
+            the score is not finite, or where the model cannot read the texts.
+        """
         model, remarks = latent_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks)
         inputs = [inputs_of(example) for example in examples]

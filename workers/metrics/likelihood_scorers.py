@@ -39,8 +39,16 @@ class Coherency:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score per example, in order. Raises ``ModelError`` and, for ``chat``,
-        ``NoChatTemplateError``."""
+        """Log-likelihood of each response per token; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, in natural logarithms per token; higher is better.
+            ``Undefined`` without a response or a context, or where the model cannot read the texts.
+
+        Raises:
+            ModelError: the model cannot be loaded.
+            NoChatTemplateError: ``chat`` with a model that has no chat template.
+        """
         model = causal_model_for(self._model_name)
         self._account = account_of(model, {})  # now, too: a run shows with what it is computed
         inputs = self._asked(model, examples)
@@ -70,7 +78,7 @@ class Coherency:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def _asked(

@@ -97,7 +97,18 @@ def _stemmer() -> _RememberingStemmer:
 def meteor(
     response: TokenisedText, references: Sequence[TokenisedText], lexicon: _RememberingWordNet
 ) -> float:
-    """METEOR against the reference that fits best, in [0, 1]; 0 where no word matches."""
+    """METEOR against the reference that fits best, as NLTK computes it.
+
+    Args:
+        references: at least one.
+        lexicon: WordNet, for synonyms.
+
+    Returns:
+        In [0, 1]; 0 where no word matches.
+
+    F · (1 − γ (c/m)^β) with F = PR / (αP + (1−α)R), for m matched words in c chunks; α = .9, β = 3,
+    γ = .5 (Banerjee and Lavie, 2005).
+    """
     from nltk.translate.meteor_score import meteor_score
 
     score: float = meteor_score(

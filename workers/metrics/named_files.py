@@ -10,7 +10,14 @@ from pathlib import Path
 
 
 def named_file(name: str) -> Path | None:
-    """None where there is no such regular file, or nobody can tell."""
+    """Path of a file that somebody named.
+
+    Args:
+        name: any text; ``~`` stands for the home folder.
+
+    Returns:
+        None where there is no such regular file, or nobody can tell.
+    """
     try:
         path = Path(name).expanduser()
         return path if path.is_file() else None
@@ -19,8 +26,19 @@ def named_file(name: str) -> Path | None:
 
 
 def text_of(name: str, most_bytes: int) -> str:
-    """What a small file in UTF-8 holds. Raises ``ValueError``, which says why it cannot be read,
-    and no more."""
+    """Read a small text file in UTF-8, with or without a byte-order mark.
+
+    Args:
+        name: any text; ``~`` stands for the home folder.
+        most_bytes: the largest size that is read.
+
+    Returns:
+        The whole content, without the byte-order mark.
+
+    Raises:
+        ValueError: no such regular file, unreadable, larger than ``most_bytes`` or not UTF-8. The
+            message says why, and nothing of what the file holds.
+    """
     path = named_file(name)
     if path is None:
         raise ValueError("there is no such file")

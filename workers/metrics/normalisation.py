@@ -20,13 +20,21 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def normalise(text: str) -> str:
-    """``text`` in lower case, without ASCII punctuation and articles, words separated by single
-    spaces."""
+    """Normalise a text by the rule of ParlAI's F1 metric.
+
+    Returns:
+        The text in lower case, without ASCII punctuation and articles, words separated by single
+        spaces; "" where nothing is left.
+    """
     return " ".join(normalised_tokens(text))
 
 
 def normalised_tokens(text: str) -> list[str]:
-    """The words of the normalised text, in order."""
+    """Words of the normalised text.
+
+    Returns:
+        In order; see ``normalise``.
+    """
     without_punctuation = text.lower().translate(_PUNCTUATION_TO_SPACE)
     words = without_punctuation.split()
     if is_plain(words):
@@ -37,6 +45,6 @@ def normalised_tokens(text: str) -> list[str]:
 
 
 def is_plain(words: Sequence[str]) -> bool:
-    """Whether the words hold nothing but ASCII letters and digits."""
+    """Whether the words hold nothing but ASCII letters and digits; true where there are none."""
     joined = "".join(words)
     return joined.isascii() and (joined.isalnum() or not joined)

@@ -57,6 +57,12 @@ class Normality:
     """Why there are no figures."""
 
     def as_json(self) -> dict[str, Any]:
+        """The figures as a JSON object.
+
+        Returns:
+            Each field by name, ``constant`` as ``constant_dimensions``, and the test's ``level``;
+            ``reason`` only where there are no figures.
+        """
         document: dict[str, Any] = {
             "points": self.points,
             "dimensions": self.dimensions,
@@ -72,10 +78,18 @@ class Normality:
 
 
 def normality(points: NDArray[np.floating]) -> Normality:
-    """Mean and standard deviation (over dimensions, ddof 0) of W and p, points × dimensions in.
+    """Test in how many dimensions the points are normally distributed.
 
-    Without figures, and with a reason, for fewer than 3 points or where every dimension is
-    constant. Raises ``ValueError`` where a point is not finite.
+    Args:
+        points: (points, dimensions).
+
+    Returns:
+        Mean and standard deviation (over dimensions, ddof 0) of W and p, and the share of
+        dimensions with p of 0.05 or more. Without figures, and with a reason, for fewer than 3
+        points or where every dimension is constant.
+
+    Raises:
+        ValueError: a point is not finite.
     """
     count, dimensions = points.shape
     if not np.isfinite(points).all():
@@ -106,7 +120,19 @@ def _no_figures(points: int, constant: int, reason: str) -> Normality:
 
 
 def shapiro_wilk(points: NDArray[np.floating]) -> tuple[Float64Array, Float64Array]:
-    """W and p for each column; at least 3 rows, no constant column."""
+    """Shapiro–Wilk test of each column.
+
+    Args:
+        points: (n, k) finite numbers, n at least 3, no constant column. p is known to be good up to
+            n = 5,000.
+
+    Returns:
+        W and p, (k,) each: W above 0 and at most 1, p in [0, 1]; a small p speaks against
+        normality.
+
+    W = (Σ aᵢ x₍ᵢ₎)² / Σ (xᵢ − x̄)² (Shapiro and Wilk, 1965), with the weights and p-values of
+    Royston (1995, algorithm AS R94).
+    """
     values = np.sort(points.astype(np.float64), axis=0)
     values -= values.mean(axis=0)
     w: Float64Array = np.minimum(

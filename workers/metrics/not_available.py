@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NotAvailable:
+    """A published metric that cannot be computed here."""
+
     name: str
     citation: str
     url: str

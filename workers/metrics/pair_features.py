@@ -30,6 +30,8 @@ Points = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
+    """Score of a system against people."""
+
     score: Score
     details: Mapping[str, Any] = field(default_factory=dict)
     """More than the score, as JSON."""
@@ -57,6 +59,11 @@ class AgainstPeople:
         self._turns = 0
 
     def see_corpus(self, turns: Sequence[Example]) -> None:
+        """Note how many turns the corpus has: a system that answered fewer gets a warning.
+
+        Args:
+            turns: all turns of the corpus that the next calls' examples are of.
+        """
         self._turns = len(turns)
 
     def score_system(
@@ -65,8 +72,12 @@ class AgainstPeople:
         human: Sequence[Example],
         progress: Progress | None = None,
     ) -> Score:
-        """One score, or ``Undefined`` where a side is empty, too small for the comparison, or
-        nothing to the model."""
+        """Compare a system with people; see ``SystemScorer.score_system``.
+
+        Returns:
+            One score; ``Undefined`` where either side is empty, too small for the comparison, or
+            nothing to the model.
+        """
         # At each call: a kept scorer holds no model, and weights may be replaced
         encoder = encoder_for(self._model, PRECISION)
         self._account = _run_info_of(encoder, frozenset(), 0, {})
@@ -97,18 +108,28 @@ class AgainstPeople:
         return result.score
 
     def prepare(self, examples: Sequence[Example], progress: Progress | None = None) -> None:
-        """Encodes the pairs of several systems, which the encoder remembers: together they fill its
-        batches with pairs of like length, and people's are among them once."""
+        """Encode the pairs of several systems, which the encoder caches.
+
+        Together they fill its batches with pairs of similar length, and people's are among them
+        once.
+
+        Args:
+            examples: of all systems and of people.
+            progress: called with the number of examples finished so far; None to report nothing.
+        """
         encoder = encoder_for(self._model, PRECISION)
         self._account = _run_info_of(encoder, frozenset(), 0, {})
         pair_points(encoder, examples, self._layer, progress)
 
     def account(self) -> Account:
+        """Run metadata of the last call."""
         return self._account
 
 
 @dataclass(frozen=True, slots=True)
 class PairPoints:
+    """Points of several pairs, and which pairs were cut."""
+
     values: Points
     cut: frozenset[int]
     """Places of the pairs that were longer than the model takes."""
@@ -117,8 +138,19 @@ class PairPoints:
 def pair_points(
     encoder: TextEncoder, examples: Sequence[Example], layer: int, progress: Progress | None = None
 ) -> PairPoints:
-    """A point for each example, in order. Raises ``ValueError`` where the model gives anything but
-    numbers."""
+    """Encode each example's context and response as one point.
+
+    Args:
+        layer: whose states are the points: 1 is the first, −1 the last.
+        progress: called with the number of pairs encoded so far; None to report nothing.
+
+    Returns:
+        (examples, dimensions) points in order, and the indices of the pairs that were cut.
+
+    Raises:
+        ValueError: the model gives anything but finite numbers.
+        ModelError: the model has no class token.
+    """
     vectors = encoder.pair_states([pair_of(example) for example in examples], layer, progress)
     wrong = int((~np.isfinite(vectors.values)).any(axis=1).sum())
     if wrong:
@@ -129,10 +161,11 @@ def pair_points(
 
 
 def pair_of(example: Example) -> tuple[str, str]:
-    """The context as one text, its utterances joined by spaces as in the paper's corpora, and the
-    response.
+    """Context and response of an example as two texts.
 
-    An empty response stays: a system that says nothing differs from people by that.
+    Returns:
+        The context's utterances joined by spaces, as in the paper's corpora, and the response. An
+        empty response stays: a system that says nothing differs from people by that.
     """
     return " ".join(
         utterance.text.strip() for utterance in example.context

@@ -30,7 +30,12 @@ READ_COLUMNS = 5
 
 
 def read_columns(pair: ReadPair) -> tuple[int, int, int, int, int]:
-    """The last columns of what a comparison yields."""
+    """What was read of a pair, as the last ``READ_COLUMNS`` columns of a comparison's values.
+
+    Returns:
+        Tokens of the response and how many of them are unknown, both of the reference, and 1 where
+        the two texts are the same tokens, else 0.
+    """
     return (*pair.response, *pair.reference, int(pair.same_tokens))
 
 
@@ -52,14 +57,28 @@ class PairComparison(Protocol):
     the same tokens (``read_columns``)."""
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × width, NaN where a value does not exist."""
+        """Compare each pair once.
+
+        Args:
+            pairs: distinct (response, reference) texts, already prepared.
+
+        Returns:
+            (pairs, ``width``): a row for each pair. NaN where a value does not exist.
+        """
         ...
 
     def finish(self, column: int, value: float) -> float:
-        """The score that the best value of a column stands for."""
+        """Score that the best value of a column stands for.
+
+        Args:
+            column: in which the value stands.
+            value: not NaN.
+        """
         ...
 
-    def account(self) -> Account: ...
+    def account(self) -> Account:
+        """Run metadata: which model compares, and how."""
+        ...
 
 
 class BestReference:
@@ -88,12 +107,24 @@ class BestReference:
         self._account = Account()
 
     def see_corpus(self, turns: Sequence[Example]) -> None:
-        """All turns of the corpus that the next calls' examples are of, answered or not: a weight
-        that is made of them is the same whatever a system has answered, and whoever is computed
-        beside it."""
+        """Take corpus-wide weights (idf) from these turns in the next calls.
+
+        A weight that is made of all turns is the same whatever a system has answered, and whoever
+        is computed beside it.
+
+        Args:
+            turns: all turns of the corpus that the next calls' examples are of, answered or not.
+        """
         self._corpus = turns
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """Score each response against its best reference; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order: the best value of the column, as ``finish`` turns it
+            into a score. ``Undefined`` where the turn has no reference, where no value of the pairs
+            exists, or where the model cannot read or tell apart the texts.
+        """
         pairs, pairs_of = self._distinct_pairs(examples)
         comparison = self._make(self._references_of_turns(self._corpus or examples))
         self._account = comparison.account()  # now, too: a run shows with what it is computed
@@ -116,7 +147,7 @@ class BestReference:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def _distinct_pairs(self, examples: Sequence[Example]) -> tuple[list[Pair], list[list[int]]]:

@@ -17,7 +17,20 @@ EVERY_ANGLE_OF_A_PLOT = 10
 
 
 def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
-    """Raises ``ValueError`` for a seed that no generator takes, or less than one seed."""
+    """Build PRD's scorer.
+
+    Args:
+        options: ``model``, ``layer``, ``seed`` (the first) and ``seeds`` (how many, one after
+            another).
+
+    Returns:
+        A scorer whose score is the mean over the seeds, in [0, 1]; ``Undefined`` where both sides
+        together have fewer responses than there are clusters.
+
+    Raises:
+        ValueError: a seed is not between 0 and 2³² − 1, or the number of seeds not between 1 and
+            1,000.
+    """
     first, count = int(options["seed"]), int(options["seeds"])
     if first < 0 or first + count > 2**32:
         raise ValueError(f"prd: seeds are 0 to 4294967295, not {first} to {first + count - 1}")

@@ -42,13 +42,17 @@ class Curves:
 
     @property
     def score(self) -> float:
-        """The largest F of the mean curves, in [0, 1]."""
+        """PRD: the largest F of the mean curves, in [0, 1]."""
         return _largest_f(self.precision.mean(axis=0), self.recall.mean(axis=0))
 
     @property
     def spread(self) -> float | None:
-        """How far the score would move with other seeds: the jackknife's estimate of its standard
-        deviation, from leaving out one run at a time. None for a single run."""
+        """How far the score would move with other seeds.
+
+        Returns:
+            Standard deviation of the score, 0 or more, by the jackknife: from leaving out one run
+            at a time. None for a single run.
+        """
         runs = len(self.precision)
         if runs < 2:
             return None
@@ -65,10 +69,18 @@ class Curves:
 def precision_recall_curves(
     system: NDArray[np.floating], people: NDArray[np.floating], seed: int
 ) -> Curves:
-    """Of two sets of points, together at least as many as there are clusters.
+    """Precision and recall of a system's points against people's, over ten clusterings.
 
-    One generator serves all runs, and each call begins it anew, as with NumPy's global seed set
+    One generator serves all runs, and each call starts it anew, as with NumPy's global seed set
     before each system.
+
+    Args:
+        system: (n, d) points, n at least 1.
+        people: (m, d) points, m at least 1; n + m at least the number of clusters, 20.
+        seed: of the clusterings, 0 to 2³² − 1.
+
+    Returns:
+        Curves of (10, 1001): a row for each run, a column for each angle.
     """
     draws = RandomState(seed)
     find = _clustering(np.concatenate([system, people]))
@@ -82,12 +94,30 @@ def precision_recall_curves(
 
 
 def shares(clusters: NDArray[np.intp]) -> Float64Array:
-    """How a side's points lie over the clusters; sums to 1."""
+    """Distribution of one side's points over the clusters.
+
+    Args:
+        clusters: (n,) cluster of each point, 0 to 19; n at least 1.
+
+    Returns:
+        (20,), each in [0, 1]; sums to 1.
+    """
     return np.bincount(clusters, minlength=CLUSTERS) / len(clusters)
 
 
 def curve(system: Float64Array, people: Float64Array) -> tuple[Float64Array, Float64Array]:
-    """Precision and recall at each angle, from the slope near 0 to the one near infinity."""
+    """Precision and recall of a distribution at each angle.
+
+    Args:
+        system: (k,) distribution G over clusters, sums to 1.
+        people: (k,) distribution R over the same clusters, sums to 1.
+
+    Returns:
+        Precision and recall, (1001,) each, in [0, 1], from the slope near 0 to the one near
+        infinity.
+
+    α(λ) = Σ min(λ R, G) is the precision, β(λ) = α(λ) / λ the recall (Sajjadi et al., 2018).
+    """
     slopes = np.tan(np.linspace(_FROM_THE_AXES, math.pi / 2 - _FROM_THE_AXES, ANGLES))
     precision = np.minimum(slopes[:, None] * people, system).sum(axis=1)
     return np.clip(precision, 0.0, 1.0), np.clip(precision / slopes, 0.0, 1.0)

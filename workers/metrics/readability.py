@@ -41,7 +41,13 @@ class ReadPair:
 
     @classmethod
     def of(cls, response: Sequence[int], reference: Sequence[int], unknown: int | None) -> ReadPair:
-        """From token ids without special tokens."""
+        """Count what a model read of two texts.
+
+        Args:
+            response: token ids, without special tokens.
+            reference: token ids of what the response is compared with, without special tokens.
+            unknown: id of the unknown token; None where the vocabulary has none.
+        """
         return cls(
             read_of(response, unknown),
             read_of(reference, unknown),
@@ -50,13 +56,24 @@ class ReadPair:
 
     @property
     def whole(self) -> Read:
+        """Tokens of both texts together."""
         return Read(
             self.response.tokens + self.reference.tokens,
             self.response.unknown + self.reference.unknown,
         )
 
     def fault(self, texts_are_equal: bool, similarity: float) -> Undefined | None:
-        """Why a similarity of at most 1 is no score; None where it is one."""
+        """Why a similarity of the two texts is no score.
+
+        Args:
+            texts_are_equal: whether the texts are equal, not only their tokens.
+            similarity: at most 1.
+
+        Returns:
+            The reason where the model knows no token of one text, or where the two look the same to
+            it (equal tokens, or a similarity of 1 up to 1e-6) though they differ and some tokens
+            are unknown. None where the similarity is a score.
+        """
         for read, reason in (
             (self.response, UNREADABLE_RESPONSE),
             (self.reference, UNREADABLE_REFERENCE),
@@ -69,17 +86,32 @@ class ReadPair:
 
 
 class Vocabulary(Protocol):
+    """A model's tokeniser: what it makes of texts, and what it does not know."""
+
     @property
-    def unknown_id(self) -> int | None: ...
-    def token_ids(self, texts: Sequence[str]) -> list[list[int]]: ...
+    def unknown_id(self) -> int | None:
+        """Id of the unknown token; None where the vocabulary has none."""
+        ...
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, in order, without special tokens."""
+        ...
 
 
 def read_of_pairs(
     vocabulary: Vocabulary, pairs: Sequence[Sequence[tuple[str, str]]], scores: list[Score]
 ) -> list[Read]:
-    """What was read of each example's pairs (reference or context, response); scores of examples of
-    which the model could read nothing, or of which it saw the same texts where they differ, are
-    made undefined in place."""
+    """Count the tokens of pairs, and make scores undefined that say nothing of the texts.
+
+    Args:
+        pairs: for each example its pairs (reference or context, response); none where the model was
+            shown nothing.
+        scores: one per example. Changed in place: a number whose example's pairs all have a fault
+            (``ReadPair.fault``) is replaced by the first reason.
+
+    Returns:
+        For each example what was read of its pairs together; a response counts once for each pair.
+    """
     texts = list(dict.fromkeys(text for of_one in pairs for pair in of_one for text in pair))
     ids = dict(zip(texts, vocabulary.token_ids(texts), strict=True))
     read: list[Read] = []
@@ -107,11 +139,10 @@ def read_of_responses(
 
     Args:
         shown: for each example the response, then the texts it is judged by, such as the context;
-        empty where the
-            model is shown nothing.
-        scores: of the same examples. Where the model knows no token of the response, or none of the
-        other texts, the
-            score is replaced by the reason.
+            empty where the model is shown nothing.
+        scores: of the same examples. Changed in place: where the model knows no token of the
+            response, or none of the other texts, the score is replaced by the reason. None: tokens
+            are only counted.
 
     Returns:
         For each example what was read of the response.
@@ -136,18 +167,34 @@ def read_of_responses(
 
 
 def sum_of(read: Iterable[Read]) -> Read:
-    """What was read of several texts together."""
+    """Add up what was read of several texts.
+
+    Returns:
+        Tokens and unknown tokens, each summed; 0 of both for no text.
+    """
     every = list(read)
     return Read(sum(one.tokens for one in every), sum(one.unknown for one in every))
 
 
 def read_of(ids: Sequence[int], unknown: int | None) -> Read:
-    """How many ids there are, and how many of them are that of unknown tokens."""
+    """Count the tokens of one text.
+
+    Args:
+        ids: token ids, without special tokens.
+        unknown: id of the unknown token; None where the vocabulary has none.
+
+    Returns:
+        How many ids there are, and how many of them are ``unknown``.
+    """
     return Read(len(ids), 0 if unknown is None else sum(one == unknown for one in ids))
 
 
 def unknown_remark(read: Read) -> str:
-    """``35 % of the tokens are unknown to the model``; "" up to the stated share."""
+    """Remark on a text of which the model does not know too many tokens.
+
+    Returns:
+        ``35 % of the tokens are unknown to the model``; "" up to a share of ``MOST_UNKNOWN`` (0.2).
+    """
     if read.unknown <= MOST_UNKNOWN * read.tokens:
         return ""
     return f"{read.unknown / read.tokens:.0%} of the tokens are unknown to the model".replace(

@@ -66,24 +66,34 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Catalogue:
+    """Metrics by name, and what is wrong with the plug-ins that were left out."""
+
     metrics: dict[str, Metric] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     """One line for each plug-in, or metric of one, that was left out, with the reason."""
 
 
 def all_metrics() -> dict[str, Metric]:
-    """Every metric by name: the built-in ones in their order, then plug-ins in the order of their
-    entry points."""
+    """All metrics that are available, by name.
+
+    Returns:
+        A new dictionary: the built-in metrics in their order, then those of plug-ins in the order
+        of their entry points.
+    """
     return dict(_catalogue().metrics)
 
 
 def problems() -> tuple[str, ...]:
-    """What is wrong with installed plug-ins, one line each."""
+    """What is wrong with the installed plug-ins.
+
+    Returns:
+        One line for each plug-in, or metric of one, that was left out, with the reason.
+    """
     return _catalogue().problems
 
 
 def reload() -> None:
-    """Looks again at what is installed on the next call."""
+    """Forget the metrics found so far: the next call looks again at what is installed."""
     _catalogue.cache_clear()
 
 
@@ -98,6 +108,11 @@ def _catalogue() -> Catalogue:
 
 
 def built_in_metrics() -> list[Metric]:
+    """Import the built-in modules and list what they declare.
+
+    Returns:
+        The metrics in the order of ``BUILT_IN_MODULES``.
+    """
     metrics: list[Metric] = []
     for module_name in BUILT_IN_MODULES:
         module = importlib.import_module(module_name)
@@ -106,7 +121,17 @@ def built_in_metrics() -> list[Metric]:
 
 
 def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Catalogue:
-    """The built-in metrics and, of the plug-ins, all that load and have a name of their own."""
+    """Combine the built-in metrics with those of plug-ins, leaving out what cannot be used.
+
+    Args:
+        built_in: metrics that are taken unchecked, and whose names come first.
+        plug_ins: entry points that load to a ``Metric`` or an iterable of them.
+
+    Returns:
+        The built-in metrics and, of the plug-ins, all that load, pass ``declarations.check`` and
+        have a name of their own; and one line for everything that was left out. A plug-in that
+        fails raises nothing.
+    """
     metrics = {metric.name: metric for metric in built_in}
     found_wrong: list[str] = []
     for entry_point in plug_ins:

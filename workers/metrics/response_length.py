@@ -17,15 +17,23 @@ class ResponseLength:
         self.see_language("")
 
     def see_language(self, language: str) -> None:
-        """Of the corpus that the next calls' examples are of."""
+        """Choose the tokeniser for the next calls.
+
+        Args:
+            language: code of the corpus's language; "" where it is not known.
+        """
         self._tokenisation = Tokenisation.of(self._options, language)
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """Tokens of each response, in order."""
+        """Count the tokens of each response; see ``TurnScorer.score``.
+
+        Returns:
+            Tokens per response, in order, from 0; never ``Undefined``.
+        """
         lengths = [len(self._tokenisation.analysis(example.response)) for example in examples]
         self._account = Account(
             facts=self._tokenisation.facts, read=[Read(length) for length in lengths]

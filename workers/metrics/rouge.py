@@ -22,14 +22,30 @@ STEM = Option("stem", False, "shorten words to their Porter stems before compari
 
 
 def rouge_n(response: TokenisedText, reference: TokenisedText, order: int) -> float:
-    """F-measure of the n-grams in common, in [0, 1] (Lin, 2004, section 2)."""
+    """ROUGE-N against one reference.
+
+    Args:
+        order: N, words per n-gram, from 1.
+
+    Returns:
+        F-measure of the n-grams in common, in [0, 1]; 0 where none matches.
+
+    F = 2PR / (P + R), P and R the shares of the response's and the reference's n-grams that match
+    (Lin, 2004, section 2).
+    """
     matched = response.matched_ngrams(reference, order)
     return f_measure(matched, response.ngram_total(order), reference.ngram_total(order))
 
 
 def rouge_l(response: TokenisedText, reference: TokenisedText) -> float:
-    """F-measure of the longest common subsequence, in [0, 1] (Lin, 2004, section 3.1, with β =
-    1)."""
+    """ROUGE-L against one reference.
+
+    Returns:
+        F-measure of the longest common subsequence, in [0, 1]; 0 where no word matches.
+
+    F = 2PR / (P + R), P = LCS / words of the response, R = LCS / words of the reference (Lin, 2004,
+    section 3.1, with β = 1).
+    """
     return f_measure(
         longest_common_subsequence(response, reference), len(response.tokens), len(reference.tokens)
     )

@@ -26,10 +26,16 @@ class BlendedScores:
         self._account = Account()
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """Blend the two scores of each response; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, in [0, 1]. ``Undefined`` without a response, a context
+            or a reference, or where a model cannot read or tell apart the texts.
+        """
         encoder = encoder_for(self._model)
 
         def half(done: int) -> None:
@@ -63,7 +69,18 @@ class BlendedScores:
 
 
 def blended(follows: float, similar: float, blend: str) -> float:
-    """RUBER's four strategies (Tao et al., 2018); both numbers in [0, 1], and so is the result."""
+    """Blend two scores by one of RUBER's four strategies.
+
+    Args:
+        follows: the unreferenced score, in [0, 1].
+        similar: the referenced score, in [0, 1].
+        blend: ``min``, ``max``, ``geometric`` (mean), or anything else for the arithmetic mean.
+
+    Returns:
+        In [0, 1].
+
+    Tao et al. (2018).
+    """
     if blend == "min":
         return min(follows, similar)
     if blend == "max":

@@ -22,22 +22,43 @@ NO_CONTEXT = Undefined("the turn has no context")
 
 
 def mahalanobis(reading: Reading) -> float:
-    """−√d², the density's score."""
+    """DEnsity: minus the Mahalanobis distance from people's answers.
+
+    Returns:
+        0 or less; higher is better.
+
+    −√d², the root of the paper's equation 3, as in its experiments and released code (Park et al.,
+    2023).
+    """
     return float(turn_scores(np.array([reading.squared_mahalanobis]))[0])
 
 
 def euclidean(reading: Reading) -> float:
-    """−‖h − μ‖."""
+    """Minus the Euclidean distance from the mean of people's answers.
+
+    Returns:
+        0 or less; higher is better.
+
+    −‖h − μ‖ (Park et al., 2023, Table 2).
+    """
     return float(turn_scores(np.array([reading.squared_euclidean]))[0])
 
 
 def classifier(reading: Reading) -> float:
-    """f(c, r)."""
+    """The response-selection model's output f(c, r) before the softmax.
+
+    Returns:
+        Any real number; higher is better.
+    """
     return reading.score
 
 
 def probability(reading: Reading) -> float:
-    """σ(f(c, r)), without overflow."""
+    """The response-selection model's output as a probability, σ(f(c, r)), without overflow.
+
+    Returns:
+        In [0, 1].
+    """
     return (
         1.0 / (1.0 + math.exp(-reading.score))
         if reading.score >= 0
@@ -54,14 +75,26 @@ class Readings:
         self._account = Account()
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def read(
         self, examples: Sequence[Example], progress: Progress | None = None
     ) -> list[Reading | Undefined]:
-        """One each, in order; ``Undefined`` where a pair lacks one half, or the model
-        knows no token of one. What was cut is remarked."""
+        """Read each example's context and response with the trained model.
+
+        What was cut is remarked in the run metadata.
+
+        Args:
+            progress: called with the number of examples finished so far; None to report nothing.
+
+        Returns:
+            One per example, in order; ``Undefined`` where the context or the response is empty, or
+            the model knows no token of one.
+
+        Raises:
+            ModelError: there is no such trained model.
+        """
         model, remarks = density_model(self._trained), dict[int, str]()
         self._account = account_of(model, remarks, self.facts(model))
         inputs = [inputs_of(example) for example in examples]
@@ -84,17 +117,24 @@ class Readings:
         return found
 
     def facts(self, model: DensityModel) -> tuple[tuple[str, str], ...]:
+        """Signature fields of the model: how many tokens it takes."""
         return (("max_tokens", str(model.max_tokens)),)
 
 
 class TurnReadings(Readings):
-    """A ``TurnScorer``."""
+    """A ``TurnScorer``: of each response one number of what the model reads."""
 
     def __init__(self, trained: str, value: Callable[[Reading], float]) -> None:
         super().__init__(trained)
         self._value = value
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """Score each response by one number of its reading; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order. ``Undefined`` without a response or a context, where
+            the model knows no token of one, or where the number is not finite.
+        """
         found = self.read(examples, progress)
         return [one if isinstance(one, Undefined) else number(self._value(one)) for one in found]
 
@@ -109,6 +149,12 @@ class DialogueReadings(Readings):
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
     ) -> list[Score]:
+        """DEnsity of whole dialogues; see ``DialogueScorer.score_dialogues``.
+
+        Returns:
+            One score per dialogue, in order, 0 or less; higher is better. Responses without a score
+            are left out and remarked. ``Undefined`` where no response of the dialogue has a score.
+        """
         turns = [example for dialogue in dialogues for example in dialogue]
         reason = (
             None
@@ -142,6 +188,12 @@ class DialogueReadings(Readings):
 
 
 def inputs_of(example: Example) -> ModelInput | Undefined:
+    """What the selection model reads of an example.
+
+    Returns:
+        The context's utterances that are not blank, and the response; ``Undefined`` where the
+        response is empty or no utterance is left.
+    """
     context = tuple(text for utterance in example.context if (text := utterance.text.strip()))
     response = example.response.strip()
     if not response:

@@ -32,18 +32,26 @@ class SelfRepetition:
         self.see_language("")
 
     def see_language(self, language: str) -> None:
-        """Of the corpus that the next calls' examples are of."""
+        """Choose the tokeniser for the next calls.
+
+        Args:
+            language: code of the corpus's language; "" where it is not known.
+        """
         self._tokenisation = Tokenisation.of(self._options, language)
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def score_dialogues(
         self, dialogues: Sequence[Sequence[Example]], progress: Progress | None = None
     ) -> list[Score]:
-        """One score per dialogue, in order; ``Undefined`` where no response follows another that is
-        long enough."""
+        """Share of n-grams that repeat earlier responses; see ``DialogueScorer.score_dialogues``.
+
+        Returns:
+            One score per dialogue, in order, in [0, 1]: the mean over its responses that have an
+            n-gram and follow another that has one. ``Undefined`` where there is no such response.
+        """
         scores: list[Score] = []
         read: list[Read] = []
         for done, dialogue in enumerate(dialogues, 1):

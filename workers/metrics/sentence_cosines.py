@@ -34,6 +34,7 @@ class SentenceCosines:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
+        """Encode each distinct text once and score each example; see ``TurnScorer.score``."""
         encoder = encoder_for(self._model)
         self._remarks: dict[int, str] = {}
         self._read: list[Read] = []
@@ -51,11 +52,11 @@ class SentenceCosines:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def told_of(self, account: Account, examples: Sequence[Example]) -> Account:  # noqa: ARG002
-        """The account with what hangs on the call's examples."""
+        """Add what depends on the call's examples to the run metadata."""
         return account
 
     def _score_part(
@@ -88,7 +89,11 @@ class SentenceCosines:
             )
 
     def texts_of(self, encoder: TextEncoder, example: Example) -> list[str]:
-        """The texts to be encoded, the response first; none where there is no score."""
+        """Texts of an example to encode.
+
+        Returns:
+            The response first, then what it is compared with; empty where there is no score.
+        """
         raise NotImplementedError
 
     def score_of(
@@ -98,8 +103,13 @@ class SentenceCosines:
         vectors: NDArray[np.float32],
         pairs: Sequence[ReadPair],
     ) -> Score:
-        """From ``texts_of`` and their vectors; ``pairs``: what was read of the first text and each
-        other one."""
+        """Score of an example from its sentence vectors.
+
+        Args:
+            texts: from ``texts_of``; empty where there is no score.
+            vectors: (texts, dimensions), rows of length one.
+            pairs: what was read of the first text and each other one; one fewer than texts.
+        """
         raise NotImplementedError
 
 

@@ -33,27 +33,54 @@ class TokenisedText:
         return len(self.tokens)
 
     def ngrams(self, order: int) -> Iterable[Any]:
-        """The n-grams of ``order`` as they come: words for order 1, tuples of words above."""
+        """N-grams in the order of the text.
+
+        Args:
+            order: words per n-gram, from 1.
+
+        Returns:
+            Words for order 1, tuples of words above; repeated ones come again.
+        """
         tokens = self.tokens
         return tokens if order == 1 else zip(*(tokens[k:] for k in range(order)), strict=False)
 
     def ngram_counts(self, order: int) -> Counter[Any]:
-        """How often each n-gram of ``order`` occurs."""
+        """How often each n-gram occurs.
+
+        Args:
+            order: words per n-gram, from 1.
+
+        Returns:
+            Counts by n-gram, as ``ngrams`` yields them. Cached: do not change it.
+        """
         counts = self._counts.get(order)
         if counts is None:
             counts = self._counts[order] = Counter(self.ngrams(order))
         return counts
 
     def ngram_total(self, order: int) -> int:
-        """The number of n-grams of ``order``: 0 where the text is shorter than that."""
+        """Number of n-grams, repeated ones counted again.
+
+        Args:
+            order: words per n-gram, from 1.
+
+        Returns:
+            0 where the text is shorter than ``order``.
+        """
         return max(0, len(self.tokens) - order + 1)
 
     def matched_ngrams(self, reference: TokenisedText, order: int) -> int:
-        """How many n-grams the two have in common, each counted as often as it occurs in both (bag
-        intersection).
+        """Size of the bag intersection of two texts' n-grams.
 
-        Remembered for the last reference only: metric after metric asks for the same pair, and a
+        Cached for the last reference only: metric after metric asks for the same pair, and a
         response that is kept for long must not gather all references that it ever met.
+
+        Args:
+            order: words per n-gram, from 1.
+
+        Returns:
+            The number of n-grams that the two have in common, each counted as often as it occurs in
+            both.
         """
         # Read and replaced whole, so that threads cannot mix two references' counts
         last = self._last_compared
@@ -75,8 +102,11 @@ class TokenisedText:
 
     @property
     def positions(self) -> Mapping[str, int]:
-        """For each word a number whose k-th bit is set where the k-th token is that word (for the
-        bit-parallel LCS)."""
+        """Bit masks of where each word stands, for the bit-parallel LCS.
+
+        Returns:
+            For each word a number whose k-th bit is set where the k-th token is that word.
+        """
         if self._positions is None:
             self._positions = {}
             for index, token in enumerate(self.tokens):
@@ -116,6 +146,7 @@ class RememberedAnalysis:
         return len(self._younger) + len(self._older)
 
     def forget(self) -> None:
+        """Empty the cache."""
         self._younger: dict[str, TokenisedText] = {}
         self._older: dict[str, TokenisedText] = {}
         self._younger_tokens = 0

@@ -47,8 +47,14 @@ class TokenMatching:
         documents: Sequence[str] | None = None,
         baselines: tuple[float, float, float] | None = None,
     ) -> None:
-        """``documents``: the references that idf is counted over; None: every token weighs the
-        same. ``baselines``: of P, R and F1; None: scores are not rescaled."""
+        """Prepare a comparison; with ``documents``, count how many of them hold each token.
+
+        Args:
+            encoder: gives the token states.
+            layer: whose states are compared, 1 to the encoder's last.
+            documents: the references that idf is counted over; None: every token weighs the same.
+            baselines: of P, R and F1; None: scores are not rescaled.
+        """
         self._encoder = encoder
         self._layer = layer
         self._baselines = baselines
@@ -65,6 +71,7 @@ class TokenMatching:
             self._weigh = self._by_rarity
 
     def finish(self, column: int, value: float) -> float:
+        """Rescale the value by its column's baseline, where there are baselines."""
         return value if self._baselines is None else rescaled(value, self._baselines[column])
 
     def account(self) -> Account:
@@ -74,8 +81,15 @@ class TokenMatching:
         return Account(self._encoder.files.label, self._encoder.device_label, tuple(facts))
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × (P, R, F1, cut, what was read). NaN where all tokens of a text have an idf of 0.
-        A text without a token of its own scores 0, as in bert-score."""
+        """Compare token states; see ``PairComparison.compare``.
+
+        Returns:
+            (pairs, 9): P, R, F1, which text was cut, and what was read. NaN where all tokens of a
+            text have an idf of 0. A text without a token of its own scores 0, as in bert-score.
+
+        Raises:
+            ModelError: the model gives states whose similarity is no number.
+        """
         responses = self._encoded(
             list(dict.fromkeys(response for response, _ in pairs)), remember=False
         )

@@ -71,8 +71,15 @@ _SHORTEST_STEMMED = 4
 
 
 def corpus_tokeniser(language: str) -> str:
-    """sacrebleu's own choice for a language: 13a where it has no other and words are apart by white
-    space."""
+    """Name of sacrebleu's tokeniser for a language.
+
+    Args:
+        language: a code such as ``en``; "" where it is not known.
+
+    Returns:
+        sacrebleu's own choice; ``char`` for languages that write words without spaces and have none
+        of their own; ``13a`` where it has no other and words are separated by white space.
+    """
     chosen = _BY_LANGUAGE.get(language, "13a")
     return "13a" if chosen == "words" else chosen
 
@@ -96,7 +103,19 @@ class Tokenisation:
     def of(
         cls, options: Mapping[str, OptionValue], language: str = "", content_only: bool = False
     ) -> Tokenisation:
-        """``language``: a code such as ``en``; "" where it is not known."""
+        """Put the corpus's language into a metric's options.
+
+        Args:
+            options: values of ``tokenize``, ``normalize``, ``unicode`` and, where the metric has
+                it, ``stem``.
+            language: a code such as ``en``; "" where it is not known.
+            content_only: whether tokens are letters, figures and symbols only, in lower case, as
+                for ROUGE.
+
+        Returns:
+            Settings in which ``auto`` is replaced by a tokeniser's name, and ``unicode`` is
+            ``none`` for the tokenisers of other packages (``AS_PUBLISHED``).
+        """
         asked = str(options["tokenize"])
         return cls(
             tokenize=_BY_LANGUAGE.get(language, "intl") if asked == "auto" else asked,
@@ -111,7 +130,7 @@ class Tokenisation:
 
     @property
     def facts(self) -> SignatureFields:
-        """For a signature: where ``auto`` led, and the language that led there."""
+        """Fields for a signature: what ``auto`` resolved to, and the language that decided it."""
         return (
             ("tokenize", self.tokenize),
             ("unicode", self.unicode),
@@ -120,17 +139,27 @@ class Tokenisation:
 
     @property
     def analysis(self) -> Analysis:
-        """Text to tokens, with a memory that all metrics of one tokenisation share."""
+        """Function from a text to its tokens; metrics of one tokenisation share its cache."""
         return _remembered(self)
 
     def prepared(self, text: str) -> str:
-        """The text folded and normalised, as it goes to a tokeniser."""
+        """Fold and normalise a text, as it goes to a tokeniser.
+
+        Returns:
+            The text as it is where neither is asked for.
+        """
         folded = fold(text) if self.unicode == "fold" else text
         return " ".join(self.normalised_tokens(folded)) if self.normalize else folded
 
     def normalised_tokens(self, text: str) -> list[str]:
-        """In lower case, without punctuation, and without articles where the language may be
-        English."""
+        """Words of a text in lower case, without punctuation.
+
+        Args:
+            text: already folded where ``unicode`` is ``fold``; this folds nothing.
+
+        Returns:
+            The words in order, without articles where the language may be English.
+        """
         if self.has_dotless_i:
             text = text.translate(_DOTLESS_CAPITALS)
         if self.has_articles and text.isascii():

@@ -15,6 +15,11 @@ DENSITY_CITATION = (
 
 
 def trained_option(recipe: str) -> Option:
+    """Declare the option ``trained``, which has no default.
+
+    Args:
+        recipe: the recipe by which ``manage.py train`` makes such models.
+    """
     return Option(
         "trained",
         "",
@@ -23,5 +28,13 @@ def trained_option(recipe: str) -> Option:
 
 
 def missing_trained(metric: str, recipe: str) -> Callable[[Mapping[str, OptionValue]], str]:
-    """A metric's ``missing``."""
+    """Function for ``Metric.missing`` of a metric that needs a model trained here.
+
+    Args:
+        metric: its name, for the advice.
+        recipe: by which the model must have been trained.
+
+    Returns:
+        A function from option values to why there is no such model, or "".
+    """
     return lambda options: why_no_model(metric, str(options["trained"]), recipe)

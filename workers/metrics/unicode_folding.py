@@ -53,11 +53,14 @@ _TAGS = regex.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e000
 
 
 def fold(text: str) -> str:
-    """``text`` in NFC with plain quotes, dashes and spaces, without invisible characters.
-    Idempotent.
+    """Write what looks the same in one way.
 
-    ``…`` becomes three dots; full-width Latin, half-width Katakana and Latin ligatures become
-    ordinary letters. ASCII text comes back as it is.
+    ASCII text comes back as it is. Idempotent.
+
+    Returns:
+        The text in NFC with plain quotes, dashes and spaces, without invisible characters. ``…``
+        becomes three dots; full-width Latin, half-width Katakana and Latin ligatures become
+        ordinary letters.
     """
     if text.isascii():
         return text
@@ -86,7 +89,12 @@ _CHARACTERS = {
 
 
 def foldings(text: str) -> list[str]:
-    """The kinds of what ``fold`` changes in a text: keys of ``_KINDS``, and ``composition``."""
+    """Kinds of characters that ``fold`` changes in a text.
+
+    Returns:
+        Each kind once: ``quotes``, ``dashes``, ``ellipses``, ``spaces``, ``invisible``, ``widths``
+        (the keys of ``_KINDS``) or ``composition``. Empty where nothing changes.
+    """
     if text.isascii():
         return []
     held = frozenset(text)
@@ -99,7 +107,14 @@ def foldings(text: str) -> list[str]:
 
 
 def folding_report(counts: Mapping[str, int]) -> list[str]:
-    """Say in a sentence for each kind how metrics read it; ``counts``: responses by kind."""
+    """Sentences for people that say how metrics read each kind of special character.
+
+    Args:
+        counts: number of responses by kind (see ``foldings``); 0 or absent where there are none.
+
+    Returns:
+        One sentence for each kind that occurs.
+    """
     found = []
     for kind, (what, becomes, _) in _KINDS.items():
         if count := counts.get(kind):

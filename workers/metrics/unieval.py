@@ -49,8 +49,13 @@ class UniEval:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score an example, in order; ``Undefined`` where a question asks about a persona that
-        there is not."""
+        """Probability of "yes" to the aspect's question; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, in [0, 1]; for ``overall`` the mean over the aspects.
+            ``Undefined`` where a question asks about a persona that there is not, where the score
+            is not finite, or where the model cannot read the response.
+        """
         model, remarks = self._load(), dict[int, str]()
         self._account = account_of(
             model,
@@ -79,7 +84,7 @@ class UniEval:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def _asked(self, example: Example) -> list[str] | Undefined:

@@ -49,19 +49,31 @@ class QuestionsError(ValueError):
 
 @dataclass(frozen=True)
 class Questions:
+    """Question templates by aspect."""
+
     templates: Mapping[str, str]
     revision: str
     """The first digits of a hash over all templates."""
 
     @property
     def aspects(self) -> tuple[str, ...]:
+        """The aspects that have a question, in the order of ``ASPECTS``."""
         return tuple(aspect for aspect in ASPECTS if aspect in self.templates)
 
     def asks_persona(self, aspect: str) -> bool:
+        """Whether an aspect's question shows the persona."""
         return "{persona}" in self.templates[aspect]
 
     def question(self, aspect: str, example: Example) -> str:
-        """The template with the example's texts in it, lines apart by a line break."""
+        """Fill the template of an aspect with the example's texts.
+
+        Args:
+            aspect: one of ``aspects``.
+
+        Returns:
+            The question, in which utterances and lines of the persona are separated by line breaks;
+            blank ones are left out.
+        """
         texts = {
             "response": example.response.strip(),
             "context": _lines(utterance.text for utterance in example.context),
@@ -71,7 +83,15 @@ class Questions:
 
 
 def questions_of(path: str) -> Questions:
-    """The questions in a JSON file, ours where ``path`` is empty. Raises ``QuestionsError``."""
+    """Questions of a JSON file, or our own.
+
+    Args:
+        path: of a JSON object with a template for each aspect; "" for our own.
+
+    Raises:
+        QuestionsError: the file cannot be read, has an unknown aspect, or a template without
+            ``{response}`` or with an unknown placeholder.
+    """
     templates = _checked(path, _read(path)) if path else OWN_QUESTIONS
     written = json.dumps(templates, ensure_ascii=False, sort_keys=True)
     return Questions(

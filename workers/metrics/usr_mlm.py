@@ -44,7 +44,13 @@ class UsrMlm:
         self._account = Account()
 
     def score(self, examples: Sequence[Example], progress: Progress | None = None) -> list[Score]:
-        """One score an example, in order; ``Undefined`` where the response has no token."""
+        """Mean log-probability of the response's masked tokens; see ``TurnScorer.score``.
+
+        Returns:
+            One score per example, in order, 0 or less, in natural logarithms per token; higher is
+            better. ``Undefined`` where the response has no token, where the score is not finite, or
+            where the model cannot read the texts.
+        """
         model, remarks = self._load(), dict[int, str]()
         self._account = account_of(model, remarks, (("max_tokens", str(model.max_tokens)),))
         inputs = [self._continued(example) for example in examples]
@@ -60,7 +66,7 @@ class UsrMlm:
         return scores
 
     def account(self) -> Account:
-        """Of the last call."""
+        """Run metadata of the last call."""
         return self._account
 
     def _continued(self, example: Example) -> Continued:

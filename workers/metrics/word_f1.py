@@ -12,7 +12,13 @@ from workers.metrics.tokenisation import OPTIONS
 
 
 def word_f1(response: TokenisedText, reference: TokenisedText) -> float:
-    """F1 over bags of words, in [0, 1]: 2PR / (P + R); 0 where no word matches."""
+    """F1 over bags of words against one reference.
+
+    Returns:
+        In [0, 1]; 0 where no word matches.
+
+    2PR / (P + R), as ParlAI's F1 metric.
+    """
     return f_measure(response.matched_ngrams(reference, 1), len(response), len(reference))
 
 

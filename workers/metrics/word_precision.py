@@ -11,8 +11,12 @@ from workers.metrics.tokenisation import OPTIONS
 
 
 def word_precision(response: TokenisedText, reference: TokenisedText) -> float:
-    """Matched words divided by the number of words of the response, in [0, 1]; 0 where no word
-    matches."""
+    """Word precision: share of the response's words that one reference holds.
+
+    Returns:
+        Matched words, counted as bags, divided by the number of words of the response: in [0, 1]; 0
+        where no word matches.
+    """
     matched = response.matched_ngrams(reference, 1)
     return matched / len(response) if matched else 0.0
 

@@ -11,8 +11,12 @@ from workers.metrics.tokenisation import OPTIONS
 
 
 def word_recall(response: TokenisedText, reference: TokenisedText) -> float:
-    """Matched words divided by the number of words of the reference, in [0, 1]; 0 where no word
-    matches."""
+    """Word recall: share of one reference's words that the response holds.
+
+    Returns:
+        Matched words, counted as bags, divided by the number of words of the reference: in [0, 1];
+        0 where no word matches.
+    """
     matched = response.matched_ngrams(reference, 1)
     return matched / len(reference) if matched else 0.0
 

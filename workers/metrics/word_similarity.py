@@ -30,19 +30,30 @@ AVERAGE, EXTREMA, LARGEST, GREEDY = range(4)
 
 
 class WordSource(Protocol):
+    """Where the vectors of a text's words come from."""
+
     store: FeatureStore
     namespace: str
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
-        """Per text: its words' vectors, words × dimensions; no row where none of its words is
-        known."""
+        """Vectors of each text's words.
+
+        Returns:
+            For each text (words, dimensions); no row where none of its words is known.
+        """
         ...
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Per text: its words, and how many of them are not known."""
+        """Count each text's words, and how many of them are not known.
+
+        Args:
+            texts: whose ``vectors`` were asked for before.
+        """
         ...
 
-    def account(self) -> Account: ...
+    def account(self) -> Account:
+        """Run metadata: which vectors were used."""
+        ...
 
 
 class InputEmbeddings:
@@ -55,9 +66,11 @@ class InputEmbeddings:
         self.namespace = encoder.namespace
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Rows of the embedding matrix for each text's word pieces; see ``WordSource.vectors``."""
         return self._encoder.input_embeddings(texts)
 
     def read(self, texts: Sequence[str]) -> list[Read]:
+        """Count word pieces; see ``WordSource.read``."""
         return [read_of(ids, self._encoder.unknown_id) for ids in self._encoder.token_ids(texts)]
 
     def account(self) -> Account:
@@ -77,6 +90,7 @@ class FileVectors:
         self.namespace = f"{vectors.revision}/{unknown}"
 
     def vectors(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Vectors of each text's words; see ``WordSource.vectors``."""
         words = [text_in(text) for text in texts]
         self._vectors.look_up(word for text in words for word in text)
         default = self._vectors.mean() if self._unknown == "mean" else None
@@ -91,7 +105,7 @@ class FileVectors:
         return found
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Of texts whose vectors were asked for."""
+        """Count words; see ``WordSource.read``: only of texts whose vectors were asked for."""
         words = [text_in(text) for text in texts]
         return [
             Read(len(of_text), sum(self._vectors.of(word) is None for word in of_text))
@@ -115,8 +129,13 @@ class WordSimilarity:
         self.namespace = f"words/{source.namespace}" if source.namespace else ""
 
     def compare(self, pairs: Sequence[Pair]) -> Values:
-        """pairs × (average, extrema, largest, greedy, what was read). NaN where a text has no known
-        word, or only zeros."""
+        """Compare the words of two texts; see ``PairComparison.compare``.
+
+        Returns:
+            (pairs, 9): the cosines average, extrema and largest, greedy matching, each in [−1, 1],
+            and what was read. NaN where a text has no known word, or only zeros. Equal texts have
+            exactly 1, so that they are ties.
+        """
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         rows = dict(zip(texts, self._source.vectors(texts), strict=True))
         read = dict(zip(texts, self._source.read(texts), strict=True))

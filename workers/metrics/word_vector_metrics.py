@@ -32,6 +32,14 @@ OPTIONS = (MODEL, VECTORS, UNKNOWN, NORMALIZE_AS_IT_IS, UNICODE)
 
 
 def missing_vectors(options: Mapping[str, OptionValue]) -> str:
+    """Why the word vectors that the options name are not available on this machine.
+
+    Args:
+        options: with ``vectors`` (a file, or "") and ``model``.
+
+    Returns:
+        The reason; "" where they are available.
+    """
     file = str(options["vectors"])
     if not file:
         return missing_model(options)
@@ -39,7 +47,12 @@ def missing_vectors(options: Mapping[str, OptionValue]) -> str:
 
 
 def build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
-    """A scorer for a column of ``word_similarity``."""
+    """Build a scorer for one column of ``word_similarity``.
+
+    Args:
+        column: ``AVERAGE``, ``EXTREMA``, ``LARGEST`` or ``GREEDY``.
+        options: values of ``OPTIONS``.
+    """
     from workers.encoders.encoder import encoder_for
     from workers.metrics.pair_scores import BestReference
     from workers.metrics.word_similarity import FileVectors, InputEmbeddings, WordSimilarity

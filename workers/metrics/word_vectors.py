@@ -34,8 +34,12 @@ class WordVectorsError(ValueError):
 
 
 def text_in(text: str) -> list[str]:
-    """Words as GloVe's corpora were split: marks apart, *don't* as *do* and *n't*, *it's* as *it*
-    and *'s*."""
+    """Split a text into words as GloVe's corpora were split.
+
+    Returns:
+        Words and marks in order: marks stand apart, *don't* is *do* and *n't*, *it's* is *it* and
+        *'s*. Case is kept.
+    """
     return _TOKEN.findall(text.replace("’", "'"))
 
 
@@ -55,7 +59,16 @@ class WordVectors:
         self._mean: FloatArray | None = None
 
     def look_up(self, words: Iterable[str]) -> None:
-        """Reads the file for those of ``words`` that were not asked for before."""
+        """Read the file for words that were not asked for before.
+
+        Args:
+            words: as they are written; their lower-cased forms are looked up, too.
+
+        Raises:
+            WordVectorsError: the file cannot be read, a line has too few numbers or is too long, or
+                that of a word that was asked for is not UTF-8, has too many numbers or one that is
+                not finite.
+        """
         new = {form for word in words for form in (word, word.lower()) if form not in self._known}
         if not new:
             return
@@ -69,13 +82,27 @@ class WordVectors:
                 self._known[word] = vector
 
     def of(self, word: str) -> FloatArray | None:
-        """The vector of a word that was looked up, as it is written, else in lower case; None where
-        there is none."""
+        """Vector of a word that was looked up.
+
+        Args:
+            word: as it is written; where the file does not have it, its lower-cased form counts.
+
+        Returns:
+            (dimensions,); None where there is none, or where the word was not looked up.
+        """
         vector = self._known.get(word)
         return vector if vector is not None else self._known.get(word.lower())
 
     def mean(self) -> FloatArray:
-        """Of all vectors of the file."""
+        """Mean of all vectors of the file. The first call reads the whole file.
+
+        Returns:
+            (dimensions,). Entries of several words are left out.
+
+        Raises:
+            WordVectorsError: the file cannot be read, or a line is not UTF-8, has another number of
+                numbers than the first line, or one that is not finite.
+        """
         if self._mean is None:
             total, count = np.zeros(self.dimensions), 0
             for number, line in self._lines():
@@ -159,7 +186,14 @@ def _is_number(field: bytes) -> bool:
 
 
 def word_vectors_at(path: str) -> WordVectors:
-    """This process's. A file that has changed is read anew."""
+    """Word vectors of a file, shared within the process. A file that has changed is read anew.
+
+    Args:
+        path: of a text file in GloVe's format; ``~`` stands for the home folder.
+
+    Raises:
+        WordVectorsError: there is no such regular file, it cannot be read, or it has no vectors.
+    """
     file = named_file(path)
     if file is None:
         raise WordVectorsError(f"the word vectors {path} cannot be read: there is no such file")

@@ -81,27 +81,41 @@ class NotWordNetError(Exception):
 
 
 def default_folder() -> Path:
-    """``$DIALEVAL_HOME/nltk_data``; a relative ``DIALEVAL_HOME`` (default ``var``) starts at the
-    project's root."""
+    """Where the project keeps NLTK's data.
+
+    Returns:
+        ``$DIALEVAL_HOME/nltk_data``; a relative ``DIALEVAL_HOME`` (default ``var``) starts at the
+        project's root. The folder need not exist.
+    """
     home = Path(os.environ.get("DIALEVAL_HOME") or "var").expanduser()
     return PROJECT / home / "nltk_data"  # an absolute home replaces PROJECT
 
 
 def dictionary_folder(nltk_data: Path) -> Path:
+    """WordNet's folder within an NLTK data folder."""
     return nltk_data / "corpora" / "wordnet"
 
 
 def missing() -> str:
-    """Why METEOR cannot run here, or "". Looks for the files only: what is in them was checked when
-    they came."""
+    """Why METEOR cannot run here.
+
+    Looks for the files only: their content was checked when they came.
+
+    Returns:
+        The reason; "" where WordNet is installed in ``default_folder``.
+    """
     dictionary = dictionary_folder(default_folder())
     complete = all((dictionary / name).is_file() for name in (*DICTIONARY_FILES, "lexnames"))
     return "" if complete else MISSING
 
 
 def lexnames() -> str:
-    """The file ``lexnames``: number, name and syntactic category of the 45 lexicographer files,
-    lexnames(5WN)."""
+    """Content of the file ``lexnames``, lexnames(5WN).
+
+    Returns:
+        A line for each of the 45 lexicographer files: number, name and syntactic category,
+        separated by tabs.
+    """
     files = [(part, name) for part, names in _LEXICOGRAPHER_FILES for name in names.split()]
     return "".join(
         f"{number:02d}\t{part}.{name}\t{_SYNTACTIC_CATEGORY[part]}\n"
@@ -110,8 +124,11 @@ def lexnames() -> str:
 
 
 def verify(dictionary: Path) -> None:
-    """Raises ``NotWordNetError`` unless ``dictionary`` holds every file of WordNet 3.0, whole, and
-    ``lexnames``."""
+    """Check that a folder holds every file of WordNet 3.0, whole, and ``lexnames``.
+
+    Raises:
+        NotWordNetError: a file is missing, has another number of entries, or is another version.
+    """
     for name in (*DICTIONARY_FILES, "lexnames"):
         if not (dictionary / name).is_file():
             raise NotWordNetError(f"{name} is missing")
@@ -126,10 +143,17 @@ def verify(dictionary: Path) -> None:
 
 
 def provide(nltk_data: Path) -> str:
-    """Puts WordNet 3.0 into an NLTK data folder; returns one line that says what was done.
+    """Put WordNet 3.0 into an NLTK data folder. Harmless where it is there already.
 
-    Harmless where it is there already. Raises ``NotWordNetError`` with the reason of every source
-    that failed.
+    Args:
+        nltk_data: made where it does not exist.
+
+    Returns:
+        One line that says what was done.
+
+    Raises:
+        NotWordNetError: every source failed; the message has the reason of each.
+        OSError: the folder cannot be made or written.
     """
     dictionary = dictionary_folder(nltk_data)
     if _is_wordnet(dictionary):
@@ -318,6 +342,14 @@ def _expect(file: str, what: str, found: int, expected: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: of the command line; None for those of the process.
+
+    Returns:
+        Exit status: 0, or 1 where WordNet could not be provided.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m workers.metrics.wordnet", description="Provide WordNet 3.0."
     )
