@@ -73,11 +73,12 @@ def partial_from(xy: float, xz: float, yz: float) -> float:
         yz: Correlation of y and z, in [-1, 1].
 
     Returns:
-        A value in [-1, 1]; NaN where |xz| or |yz| is 1 (to 1e-12): z then determines x or y.
+        A value in [-1, 1]; NaN where |xz| or |yz| is 1 (to 1e-12), since z then determines x or y,
+        and where one of the three is NaN.
 
     Equation: (ρxy − ρxz ρyz) / √((1 − ρxz²)(1 − ρyz²)).
     """
-    if max(abs(xz), abs(yz)) > NEARLY_ONE:
+    if math.isnan(xy + xz + yz) or max(abs(xz), abs(yz)) > NEARLY_ONE:
         return math.nan
     return max(-1.0, min(1.0, (xy - xz * yz) / math.sqrt((1.0 - xz * xz) * (1.0 - yz * yz))))
 

@@ -99,3 +99,8 @@ def test_one_dialogue_gives_no_interval() -> None:
 
 def test_nan_without_variance_left() -> None:
     assert math.isnan(partial_from(0.3, 1.0, 0.3))
+
+
+def test_of_a_correlation_that_is_undefined_it_is_undefined() -> None:
+    assert math.isnan(partial_from(math.nan, 0.2, 0.3))
+    assert math.isnan(partial_from(0.1, math.nan, 0.3))
