@@ -32,7 +32,7 @@ def program(folder: Path, name: str, script: str = "exit 0") -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
+@pytest.mark.parametrize("name", ["chromium-headless-shell", "chromium", "google-chrome"])
 def test_a_chromium_on_the_path_is_enough(tmp_path: Path, name: str) -> None:
     program(tmp_path, name)
     finished = provided(tmp_path, ci="true")
@@ -54,16 +54,36 @@ def test_debians_package_is_installed_where_that_is_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "log"
-    made = f"printf '#!/bin/sh\\n' > {tmp_path}/chromium; /bin/chmod 755 {tmp_path}/chromium"
+    shell = tmp_path / "chromium-headless-shell"
+    made = f"printf '#!/bin/sh\\n' > {shell}; /bin/chmod 755 {shell}"
     program(tmp_path, "apt-get", f'echo "$*" >> {log}; case "$*" in *install*) {made};; esac')
     program(tmp_path, "env", 'shift; exec "$@"')
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert provide.main() == 0
-    assert log.read_text().splitlines() == [
-        "--quiet update",
-        "--quiet install --yes --no-install-recommends chromium",
-    ]
+    assert log.read_text().splitlines() == INSTALLED
+
+
+INSTALLED = [
+    "--quiet update",
+    "--quiet install --yes --no-install-recommends chromium-headless-shell",
+]
+
+
+@pytest.mark.parametrize(("ci", "asked"), [("true", INSTALLED), ("", [])])
+def test_ci_asks_for_the_quicker_one_where_there_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ci: str, asked: list[str]
+) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    program(tmp_path, "chromium")
+    program(tmp_path, "apt-get", f'echo "$*" >> {log}')
+    program(tmp_path, "env", 'shift; exec "$@"')
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert provide.main() == 0
+    assert log.read_text().splitlines() == asked
 
 
 def test_a_failed_install_is_said_with_its_last_words(
