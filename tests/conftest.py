@@ -69,6 +69,20 @@ def _bring_roles_back_after_a_flush() -> None:
     post_migrate.connect(make_roles, weak=False, dispatch_uid="roles of the tests")
 
 
+COMMITS, OF_A_MATRIX = "transaction=True", "_gets_what_the_matrix_says"
+"""What the text of a file says that has tests for SQLite; see ``pytest_collection_modifyitems``."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m sqlite`` no other file is loaded: to load all takes a processor a minute."""
+    if config.option.markexpr != "sqlite" or collection_path.suffix != ".py":
+        return None
+    if collection_path.relative_to(config.rootpath).as_posix() in ON_SQLITE:
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return None if COMMITS in text or OF_A_MATRIX in text else True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is collected, thousands of modules and tests, stays: nobody looks through it for
@@ -103,7 +117,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _looks_at_a_page(item: pytest.Item) -> bool:
     """A case of the matrices of permissions, of the role that may see everything: together they
     open every address once."""
-    of_a_matrix = getattr(item, "originalname", "").endswith("_gets_what_the_matrix_says")
+    of_a_matrix = getattr(item, "originalname", "").endswith(OF_A_MATRIX)
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     return of_a_matrix and (
         parameters.get("role") == "superuser" or parameters.get("caller") == "organiser"

@@ -22,8 +22,8 @@ from workers.metrics.with_model import account_of
 EMPTY_RESPONSE = Undefined("the response is empty")
 NO_CONTEXT = Undefined("the turn has no context")
 TARGET = "B"
-PARTNER = "A"
 """Whose responses are scored."""
+PARTNER = "A"
 CUT = "the beginning of the context was cut: the model takes no more tokens"
 COPIED = "repeats what was said or the persona, which this metric overrates"
 

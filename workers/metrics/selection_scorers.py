@@ -156,12 +156,7 @@ class DialogueReadings(Readings):
             are left out and remarked. ``Undefined`` where no response of the dialogue has a score.
         """
         turns = [example for dialogue in dialogues for example in dialogue]
-        reason = (
-            None
-            if progress is None
-            else lambda done: progress(done * len(dialogues) // max(1, len(turns)))
-        )
-        found = self.read(turns, reason)
+        found = self.read(turns, progress)
         account, scores = self._account, list[Score]()
         remarks: dict[int, str] = {}
         read: list[Read] = []

@@ -54,12 +54,14 @@ class SelfRepetition:
         """
         scores: list[Score] = []
         read: list[Read] = []
-        for done, dialogue in enumerate(dialogues, 1):
+        examples_done = 0
+        for dialogue in dialogues:
             responses = [self._tokenisation.analysis(example.response) for example in dialogue]
             read.append(Read(sum(map(len, responses))))
             scores.append(self._of_dialogue([list(text.ngrams(self._order)) for text in responses]))
+            examples_done += len(dialogue)
             if progress is not None:
-                progress(done)
+                progress(examples_done)
         self._account = Account(facts=self._tokenisation.facts, read=read)
         return scores
 

@@ -98,6 +98,13 @@ def test_self_repetition_counts_what_the_system_said_before() -> None:
     ]
 
 
+def test_progress_of_a_metric_of_dialogues_counts_responses() -> None:
+    seen: list[int] = []
+    dialogues = [said("u v w", "u v x"), said("u v w")]
+    parse("self_repetition").scorer().score_dialogues(dialogues, seen.append)
+    assert seen == [2, 3]
+
+
 def test_length_counts_tokens_by_language() -> None:
     scorer = parse("response_length").scorer()
     assert scorer.score([example("Well, the green tea!"), example("")]) == [3.0, 0.0]
