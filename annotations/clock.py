@@ -14,20 +14,20 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 _READ_EVERY_SECONDS = 30.0
-_asked: tuple[datetime, float] | None = None
+_last_reading: tuple[datetime, float] | None = None
 """What the database's clock said, and this process's monotonic one at that moment."""
 
 
 def now() -> datetime:
-    global _asked
+    global _last_reading
     if connection.vendor != "postgresql":
         return timezone.now()
-    known = _asked
+    known = _last_reading
     if known is None or time.monotonic() - known[1] > _READ_EVERY_SECONDS:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT clock_timestamp()")
-                known = _asked = (cursor.fetchone()[0], time.monotonic())
+                known = _last_reading = (cursor.fetchone()[0], time.monotonic())
         except DatabaseError:  # whoever wants to read or write there hears it soon enough
             if known is None:
                 return timezone.now()

@@ -29,7 +29,7 @@ class Task:
     """Of the request that caused it; empty where a sweep or a command did."""
 
 
-_asked: ContextVar[RequestContext | None] = ContextVar(
+_current: ContextVar[RequestContext | None] = ContextVar(
     "the request that is being answered", default=None
 )
 _task: Task | None = None
@@ -42,11 +42,11 @@ def new_id() -> str:
 
 
 def begin_request(request_id: str, request: Any) -> Token[RequestContext | None]:
-    return _asked.set(RequestContext(request_id, request))
+    return _current.set(RequestContext(request_id, request))
 
 
 def end_request(before: Token[RequestContext | None]) -> None:
-    _asked.reset(before)
+    _current.reset(before)
 
 
 def begin_task(task: Task) -> None:
@@ -62,7 +62,7 @@ def end_task() -> None:
 def request_id() -> str:
     """Of what is under way: the request, or the one that asked for this task. Empty where there is
     none."""
-    params = _asked.get()
+    params = _current.get()
     if params is not None:
         return params.id
     return _task.request_id if _task else ""
@@ -72,7 +72,7 @@ def fields() -> dict[str, Any]:
     """For a line of the log: ``request_id``, ``user_id``, ``task_id`` and ``row``, as far as there
     are any."""
     found: dict[str, Any] = {"request_id": request_id()}
-    params = _asked.get()
+    params = _current.get()
     if params is not None:
         found["user_id"] = _user_of(params.request)
     if _task is not None:

@@ -74,7 +74,7 @@ def checked() -> dict[str, Any]:
     deadline = time.monotonic() + LONGEST_SECONDS
     for look in looks.values():
         look.done.wait(max(0.0, deadline - time.monotonic()))
-    checks = {name: _told(looks[name]) for name in CHECKS}
+    checks = {name: _as_json(looks[name]) for name in CHECKS}
     return {
         "status": "ready" if all(one["ok"] for one in checks.values()) else "not ready",
         "version": settings.VERSION,
@@ -94,7 +94,7 @@ def _begun(name: str, check: Callable[[], Any]) -> _Check:
         return look
 
 
-def _told(check: _Check) -> dict[str, Any]:
+def _as_json(check: _Check) -> dict[str, Any]:
     if check.done.is_set():
         # A check that is well may have something to say, too.
         return {

@@ -40,10 +40,10 @@ class JSONSerializer:
 
 
 def _or_miss(operation: str, miss: Any) -> Any:
-    def asked(self: RedisCache, *args: Any, **options: Any) -> Any:
-        return self._asked(operation, miss, *args, **options)
+    def guarded(self: RedisCache, *args: Any, **options: Any) -> Any:
+        return self._call(operation, miss, *args, **options)
 
-    return asked
+    return guarded
 
 
 class RedisCache(django_redis.RedisCache):
@@ -64,17 +64,17 @@ class RedisCache(django_redis.RedisCache):
     clear = _or_miss("clear", False)
 
     def get(self, key: Any, default: Any = None, version: Any = None) -> Any:
-        return self._asked("get", default, key, default=default, version=version)
+        return self._call("get", default, key, default=default, version=version)
 
     def incr(self, key: Any, delta: int = 1, version: Any = None) -> int:
         """Raises ``ValueError`` where no number is stored under this key; then nothing is."""
-        count = self._asked("incr", None, key, delta=delta, version=version)
+        count = self._call("incr", None, key, delta=delta, version=version)
         if count is None:
             self.delete(key, version=version)
             raise ValueError(f"there is no number under {key!r}")
         return int(count)
 
-    def _asked(self, operation: str, miss: Any, *args: Any, **options: Any) -> Any:
+    def _call(self, operation: str, miss: Any, *args: Any, **options: Any) -> Any:
         """What Redis answers; ``miss`` where it holds something else than this cache writes. Where
         it does not answer, what the process's own cache does."""
         if self._breaker.allows():

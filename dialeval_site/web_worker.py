@@ -330,10 +330,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             else:
                 self._drop(conn)
         answers = sorted(self.waiting, key=lambda conn: conn.sock.stored)
-        kept = sum(conn.sock.stored for conn in answers)
-        while kept > MEMORY_BYTES:
+        stored = sum(conn.sock.stored for conn in answers)
+        while stored > MEMORY_BYTES:
             largest = answers.pop()
-            kept -= largest.sock.stored
+            stored -= largest.sock.stored
             self._drop(largest)
 
     def _is_late(self, conn: Connection, now: float) -> bool:

@@ -38,8 +38,8 @@ def systems_of(version: CorpusVersion, options: Mapping[str, Any]) -> tuple[list
             raise CommandError("--choice and --systems: give one of them")
         return select_systems(version, only), NAMED
     key = resolve_choice(version, choice)
-    kept = {system.pk for system in select_systems(version, exclude=exclude)}
-    systems = [system for system in chosen_systems(version, key) if system.pk in kept]
+    chosen = {system.pk for system in select_systems(version, exclude=exclude)}
+    systems = [system for system in chosen_systems(version, key) if system.pk in chosen]
     return systems, NAMED if exclude else key
 
 

@@ -271,39 +271,39 @@ def lookers_compute(patch: pytest.MonkeyPatch) -> None:
 
     # The package's name for it is the function's
     look = importlib.import_module("leaderboard.analyses.look")
-    asked = look._asked
+    requested = look._requested
 
     def computed(
         version: Any, kind: str, question: str, parameters: Any, row: Any, wanted: Any
     ) -> Any:
-        row = asked(version, kind, question, parameters, row, wanted)
+        row = requested(version, kind, question, parameters, row, wanted)
         if row is not None and not look.is_of(row, wanted):
             type(row).objects.filter(pk=row.pk, state="done").update(state="pending")
             computing.compute(row.pk)
             row = look._stored(version, kind, question)
         return row
 
-    patch.setattr(look, "_asked", computed)
+    patch.setattr(look, "_requested", computed)
 
 
 @pytest.fixture(autouse=True)
 def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A process keeps answers for all who look: who sorted one in place would sort it for
     everybody."""
-    kept = sys.modules.get("leaderboard.analyses.kept")
-    if kept is None:
+    answers = sys.modules.get("leaderboard.analyses.answer_cache")
+    if answers is None:
         yield
         return
     as_read: list[tuple[dict[str, Any], str]] = []
-    remember = kept._remember
+    remember = answers._remember
 
     def remembered(row: Any, found: Any) -> None:
         as_read.append((found.answer, json.dumps(found.answer)))
         remember(row, found)
 
-    monkeypatch.setattr(kept, "_remember", remembered)
+    monkeypatch.setattr(answers, "_remember", remembered)
     yield
-    kept.forget()
+    answers.forget()
     changed = [answer for answer, text in as_read if json.dumps(answer) != text]
     assert not changed, "a stored answer was changed by its reader"
 

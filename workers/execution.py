@@ -50,7 +50,7 @@ def compute(run: MetricRun, claims: list[Claim]) -> bool:
     # The database was away or locked: no fault of a metric's
     except (OperationalError, InterfaceError) as problem:
         log.warning("metric run %s and %d more wait again: %s", run.pk, len(claims) - 1, problem)
-        again = RetryJob(f"the database was away: {_said(problem)}")
+        again = RetryJob(f"the database was away: {_error_text(problem)}")
     raise ReleaseJob if calls_paid_here() > paid_before else again
 
 
@@ -87,7 +87,7 @@ def _computed(claims: Sequence[Claim]) -> bool:
     except Exception as problem:
         if len(claims) == 1:
             log.exception("metric run %s failed", claims[0].row_id)
-            MetricRun.objects.owned(*claims).fail(_said(problem))
+            MetricRun.objects.owned(*claims).fail(_error_text(problem))
             return False
         log.exception(
             "metric runs %s failed together; each is computed alone", [one.row_id for one in claims]
@@ -133,8 +133,8 @@ def _ended(claim: Claim, outcome: scoring.Outcome) -> bool:
     """Whether the run has a result now."""
     if isinstance(outcome, Exception):
         log.warning("metric run %s failed: %s", claim.row_id, outcome)
-        said = _judge_text(outcome) if isinstance(outcome, NoScore) else _said(outcome)
-        MetricRun.objects.owned(claim).fail(said)
+        error = _judge_text(outcome) if isinstance(outcome, NoScore) else _error_text(outcome)
+        MetricRun.objects.owned(claim).fail(error)
         return False
     return runs.finish(claim, outcome)
 
@@ -147,7 +147,7 @@ def _judge_text(problem: Exception) -> str:
     return f"{words}."
 
 
-def _said(problem: Exception) -> str:
+def _error_text(problem: Exception) -> str:
     return storable(f"{type(problem).__name__}: {problem}")[:2000]
 
 

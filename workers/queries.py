@@ -242,8 +242,8 @@ def turn_scores_at(
     scores: dict[int, list[TurnScore]] = {}
     for pk, system_id, configuration, score in rows:
         if score is not None or pk in reasons:  # a metric that has no turn scores has neither
-            said = TurnScore(configuration, score, reasons.get(pk, ""), remarks.get(pk, ""))
-            scores.setdefault(system_id, []).append(said)
+            turn_score = TurnScore(configuration, score, reasons.get(pk, ""), remarks.get(pk, ""))
+            scores.setdefault(system_id, []).append(turn_score)
     return scores
 
 
@@ -266,10 +266,10 @@ def dialogue_scores_at(
     )
     scores: dict[int, list[TurnScore]] = {}
     for system_id, configuration, score, undefined, remarks in rows:
-        said = TurnScore(
+        turn_score = TurnScore(
             configuration, score, undefined.get(str(place), ""), remarks.get(str(place), "")
         )
-        scores.setdefault(system_id, []).append(said)
+        scores.setdefault(system_id, []).append(turn_score)
     return scores
 
 

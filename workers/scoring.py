@@ -128,19 +128,21 @@ def _of_dialogues(
 
 def _whole_dialogues(task: Task) -> list[tuple[Example, ...] | Undefined]:
     version_id = task.run.system.version_id
-    said: dict[str, list[Example]] = {name: [] for name in queries.dialogue_ids_of(version_id)}
+    examples_of: dict[str, list[Example]] = {
+        name: [] for name in queries.dialogue_ids_of(version_id)
+    }
     silent: dict[str, int] = {}
     for turn, example in zip(queries.turns_of(version_id), task.by_turn, strict=True):
         if example is None:
             silent.setdefault(turn.dialogue_id, turn.turn)
         else:
-            said[turn.dialogue_id].append(example)
+            examples_of[turn.dialogue_id].append(example)
     nothing = Undefined(queries.NO_RESPONSE_IN_DIALOGUE)
     return [
         (Undefined(f"the system gave no response at turn {silent[name]}") if examples else nothing)
         if name in silent
         else tuple(examples) or Undefined("the dialogue has no turns")
-        for name, examples in said.items()
+        for name, examples in examples_of.items()
     ]
 
 
@@ -279,8 +281,8 @@ def _what_was_answered(reasons: Sequence[str], account: Account) -> str:
     """Why a judge has no score of anything that it was asked: the commonest reason, and an
     answer."""
     reason = Counter(reasons).most_common(1)[0][0]
-    said = next((one["said"] for one in account.traces.values() if one.get("said")), "")
-    quoted = f'; an answer: "{said}"' if said and said not in reason else ""
+    answer_text = next((one["said"] for one in account.traces.values() if one.get("said")), "")
+    quoted = f'; an answer: "{answer_text}"' if answer_text and answer_text not in reason else ""
     return f"the judge was asked and gave no score: {reason}{quoted}"
 
 

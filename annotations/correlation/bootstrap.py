@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.alike import CONSTANT_IN_EVERY_RESAMPLE, identical_dialogues
+from annotations.correlation.identical import CONSTANT_IN_EVERY_RESAMPLE, identical_dialogues
 from annotations.estimates import Estimate, Undefined
 
 MAX_UNDEFINED_SHARE = 0.10

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from annotations.correlation.alike import IDENTICAL_DIALOGUES, identical_dialogues
+from annotations.correlation.identical import IDENTICAL_DIALOGUES, identical_dialogues
 from annotations.correlation.scores import FloatArray, IntArray
 from annotations.estimates import Estimate, Undefined
 

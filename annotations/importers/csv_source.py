@@ -239,5 +239,5 @@ def _wrong_heading(cells: Sequence[str], columns: Sequence[str]) -> str:
 
 
 def _plain(error: csv.Error) -> str:
-    said = str(error)
-    return next((message for sign, message in _MESSAGES if sign in said), f"is no CSV: {said}")
+    text = str(error)
+    return next((message for sign, message in _MESSAGES if sign in text), f"is no CSV: {text}")

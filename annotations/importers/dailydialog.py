@@ -107,8 +107,8 @@ def _text_conversations(
         texts = tuple(utterance.strip() for utterance in utterances)
         faults = {
             place: wrong
-            for place, said in enumerate(texts, 1)
-            if (wrong := text_fault(said, MAX_RESPONSE))
+            for place, utterance in enumerate(texts, 1)
+            if (wrong := text_fault(utterance, MAX_RESPONSE))
         }
         for place, wrong in faults.items():
             problems.add(number, f"utterance {place}", wrong)

@@ -182,8 +182,8 @@ class JobQuerySet(models.QuerySet):
         queues = self.model.queues_of(list(keys))
         sent = notify_workers(self.model.TASK, queues.items(), self.model.PRIORITY)
         with optional_write("noting that workers were told"):
-            told = self.model.objects.filter(pk__in=sent)
-            told.update(hinted_at=clock.now(), hints=F("hints") + 1)
+            notified = self.model.objects.filter(pk__in=sent)
+            notified.update(hinted_at=clock.now(), hints=F("hints") + 1)
         return len(sent)
 
     def notify_on_commit(self, *keys: int) -> None:

@@ -66,9 +66,9 @@ def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str,
     """The answer for the present data: read where it is stored, else computed in this process, and
     stored where nobody else is at it. For workers and commands, whose answers are made from others;
     a page calls ``look``."""
-    asked = all_kinds()[kind]
-    parameters = asked.resolved(version, parameters)
-    wanted = wanted_of(asked, version, parameters)
+    registered_kind = all_kinds()[kind]
+    parameters = registered_kind.resolved(version, parameters)
+    wanted = wanted_of(registered_kind, version, parameters)
     row = _row(version, kind, parameters)
     if row is None or not is_of(row, wanted):
         found = look(version, kind, **parameters)
@@ -78,7 +78,7 @@ def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str,
     if row is not None and is_of(row, wanted) and row.answer is not None:
         answer: dict[str, Any] = row.answer
         return answer
-    return _as_json(asked.compute(version, **parameters))
+    return _as_json(registered_kind.compute(version, **parameters))
 
 
 def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analysis | None:

@@ -17,7 +17,7 @@ from annotations.jobs.notifications import MAX_NOTIFY_PAUSE
 from annotations.models import CorpusVersion
 from annotations.prepared import CompiledQuery, Given
 from annotations.read_only import was_refused_lately
-from leaderboard.analyses import kept, rows
+from leaderboard.analyses import answer_cache, rows
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted
 from leaderboard.models import Analysis
@@ -98,7 +98,7 @@ def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
     question = question_of(parameters)
     row = _stored(version, kind, question)
     if row is None or not is_of(row, wanted):
-        row = _asked(version, kind, question, parameters, row, wanted)
+        row = _requested(version, kind, question, parameters, row, wanted)
     else:
         rows.record_view(row)
     return _seen(kind, parameters, row, wanted)
@@ -109,10 +109,10 @@ def whole(found: Look) -> dict[str, Any] | None:
     replaced since."""
     if found.row is None or found.computed_at is None:
         return None
-    return kept.whole_answer(found.row, found.computed_at)
+    return answer_cache.whole_answer(found.row, found.computed_at)
 
 
-def _asked(
+def _requested(
     version: CorpusVersion,
     kind: str,
     question: str,
@@ -133,7 +133,9 @@ def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: W
         return Look(kind, parameters, "waiting", None, is_refused=was_refused_lately())
     # Another release's may have another form.
     answer = (
-        kept.answer_of(row, all_kinds()[kind].for_files) if row.made_by == wanted.made_by else None
+        answer_cache.answer_of(row, all_kinds()[kind].for_files)
+        if row.made_by == wanted.made_by
+        else None
     )
     return Look(
         kind,
@@ -162,9 +164,9 @@ def _state_of(row: Analysis, answer: dict[str, Any] | None, wanted: Wanted) -> S
 
 def _is_forgotten(row: Analysis) -> bool:
     run_maintenance = timedelta(seconds=settings.MAINTENANCE_SECONDS)
-    told = row.hinted_at or row.waits_since
+    notified_at = row.hinted_at or row.waits_since
     pause = min(run_maintenance * 2 ** min(row.hints, 16), MAX_NOTIFY_PAUSE)
-    return clock.now() - told > pause + SWEEPS_WAITED * run_maintenance
+    return clock.now() - notified_at > pause + SWEEPS_WAITED * run_maintenance
 
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:

@@ -21,12 +21,12 @@ def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         raise Http404(f"{slug} has no dialogue at place {position}")
     context = {
         **corpus_context(version, "dialogues", aspect),
-        **dialogue_context(version, found, aspect=aspect, **_asked(request)),
+        **dialogue_context(version, found, aspect=aspect, **_filters_of(request)),
     }
     return render(request, "leaderboard/dialogue.html", context)
 
 
-def _asked(request: HttpRequest) -> dict[str, str]:
+def _filters_of(request: HttpRequest) -> dict[str, str]:
     params = request.GET
     return {
         "turn": params.get("turn", ""),

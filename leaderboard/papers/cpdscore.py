@@ -57,8 +57,8 @@ def text_tables(document: dict[str, Any]) -> Iterator[tuple[str, list[str], list
 
 def _title(table: dict[str, Any]) -> str:
     reasons = dict.fromkeys(place["reason"] for place in table["places"] if "reason" in place)
-    said = f" ({'; '.join(reasons)})" if reasons else ""
-    return f"{_name(table)}{said}"
+    suffix = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"{_name(table)}{suffix}"
 
 
 def _name(table: dict[str, Any]) -> str:

@@ -119,13 +119,13 @@ def text_head(document: Mapping[str, Any]) -> list[str]:
 def text_notes(document: Mapping[str, Any]) -> list[str]:
     """The others, and what is not shown."""
     left_out = [title_of(document, table) for table in document["tables"] if not _has_ours(table)]
-    told = []
+    more_notes = []
     if left_out and len(left_out) < len(document["tables"]):
-        told = [
+        more_notes = [
             "Nothing is computed here of these; the paper's figures are in --format json and csv:",
             *left_out,
         ]
-    return [line for note in (*document["notes"][1:], *told) for line in wrap(note, WIDTH)]
+    return [line for note in (*document["notes"][1:], *more_notes) for line in wrap(note, WIDTH)]
 
 
 def _has_ours(table: Mapping[str, Any]) -> bool:
@@ -358,11 +358,11 @@ def to_latex(document: Mapping[str, Any]) -> str:
         theirs = ", ".join(short(value) for value in one["published"].values())
         here = _found(one["ours"], one["difference"])
         what = f"{one['claim']} ({one['of']})" if one["of"] else one["claim"]
-        said = (
+        note = (
             f"{what}, {one['corpus']}, {one['coefficient']}: theirs {theirs}, here {here}, "
             f"{one['said']}"
         )
-        lines.append(comment(said))
+        lines.append(comment(note))
     lines += [comment(note) for note in document["notes"]]
     lines += [
         comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]

@@ -109,7 +109,9 @@ def _of_turns(human: HumanSide, scores: MetricScores, level: str) -> Common | Un
         for system, turn in zip(items.system, items.turn, strict=True)
     ]
     measured = scores.turn[:, items.system, items.turn]
-    return _kept(scores, items.human_means(), measured, items.system, items.dialogue, places, level)
+    return _retained(
+        scores, items.human_means(), measured, items.system, items.dialogue, places, level
+    )
 
 
 def _of_dialogues(human: HumanSide, scores: MetricScores, level: str) -> Common | Undefined:
@@ -121,10 +123,10 @@ def _of_dialogues(human: HumanSide, scores: MetricScores, level: str) -> Common 
         (pks[system], int(human.order.dialogue_pks[dialogue]), None)
         for system, dialogue in zip(grid.system, grid.dialogue, strict=True)
     ]
-    return _kept(scores, grid.scores[0], measured, grid.system, grid.dialogue, places, level)
+    return _retained(scores, grid.scores[0], measured, grid.system, grid.dialogue, places, level)
 
 
-def _kept(
+def _retained(
     scores: MetricScores,
     people: FloatArray,
     measured: FloatArray,

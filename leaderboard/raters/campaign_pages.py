@@ -33,7 +33,7 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_or_404(slug)
     if campaign.kind == Campaign.Kind.COLLECTION:
         raise Http404("nothing is rated in a campaign that collects dialogues")
-    aspect, system, excluded, weighting = _asked(request, campaign)
+    aspect, system, excluded, weighting = _choices_of(request, campaign)
     found = look(
         campaign.version,
         KIND,
@@ -78,7 +78,7 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, template, context, tables.values())
 
 
-def _asked(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, str]:
+def _choices_of(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, str]:
     try:
         aspect = resolve_campaign_aspect(campaign, request.GET.get("aspect"))
         system = request.GET.get("system", "")

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import NO_ENDS
+from annotations.correlation.identical import NO_ENDS
 from annotations.estimates import Estimate, Undefined
 from leaderboard.statistics.share_over_dialogues import wilson
 

@@ -55,10 +55,10 @@ def compact_letters(
 
 
 def _split(groups: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
-    kept = [group for group in groups if not {first, second} <= group]
+    remaining = [group for group in groups if not {first, second} <= group]
     for group in groups:
         if {first, second} <= group:
             for part in (group - {first}, group - {second}):
-                if not any(part <= other for other in kept):
-                    kept = [other for other in kept if not other <= part] + [part]
-    return kept
+                if not any(part <= other for other in remaining):
+                    remaining = [other for other in remaining if not other <= part] + [part]
+    return remaining

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import agree_to_the_digit, why_no_spread
+from annotations.correlation.identical import agree_to_the_digit, why_no_spread
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray
 
@@ -128,8 +128,10 @@ def _unpaired(
         return Needed(
             mean, fewest, ratings, None, None, "the two systems have the same mean", is_paired=False
         )
-    if alike := [len(side) for side in sides if agree_to_the_digit(side)]:
-        return Needed(mean, fewest, ratings, None, None, why_no_spread(min(alike)), is_paired=False)
+    if identical := [len(side) for side in sides if agree_to_the_digit(side)]:
+        return Needed(
+            mean, fewest, ratings, None, None, why_no_spread(min(identical)), is_paired=False
+        )
     variances = [float(side.var(ddof=1)) for side in sides]
     total = sum(variances)
     # So many dialogues of each would leave the variance that today's leave.

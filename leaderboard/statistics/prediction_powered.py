@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from annotations.correlation.alike import ROUNDING, why_no_spread
+from annotations.correlation.identical import ROUNDING, why_no_spread
 from annotations.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from annotations.correlation.alike import (
+from annotations.correlation.identical import (
     IDENTICAL_DIALOGUES,
     NO_ENDS,
     agree_to_the_digit,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
-from annotations.correlation.alike import (
+from annotations.correlation.identical import (
     IDENTICAL_DIALOGUES,
     agree_to_the_digit,
     identical_dialogues,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from annotations.correlation.alike import (
+from annotations.correlation.identical import (
     IDENTICAL_DIALOGUES,
     agree_to_the_digit,
     identical_dialogues,

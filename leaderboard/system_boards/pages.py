@@ -142,8 +142,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
         "compare_form": COMPARE_FORM,
         "misleading_from": (misleading.look.stored,),
-        "kept_for_metric": _kept(request, "metric"),
-        "kept_for_profile": _kept(request, "profile"),
+        "kept_for_metric": _hidden_fields(request, "metric"),
+        "kept_for_profile": _hidden_fields(request, "profile"),
         "is_pair": len(document["systems"]) > 1,
         "has_systems": bool(document["systems"]),
     }
@@ -172,7 +172,7 @@ def _more(
     files."""
     document = board.answer
     assert document is not None  # there is a board
-    _fill_misleading(misleading, _kept(request, "metric"))
+    _fill_misleading(misleading, _hidden_fields(request, "metric"))
     profile = _profile(request, version, params)
     separating = (
         _separating(version, document["aspect"], params) if len(document["systems"]) > 1 else None
@@ -228,7 +228,7 @@ def _more_query(request: HttpRequest) -> str:
     return urlencode([*preserved, ("part", "more")])
 
 
-def _kept(request: HttpRequest, without: str) -> list[tuple[str, str]]:
+def _hidden_fields(request: HttpRequest, without: str) -> list[tuple[str, str]]:
     """What of the address stays in links and forms of a part of the page."""
     return [
         (name, value)

@@ -64,7 +64,7 @@ class Side:
 class Pair:
     """One item as the page shows it."""
 
-    said: ItemText
+    text: ItemText
     address: str
     sides: tuple[Side, Side]
 
@@ -88,7 +88,7 @@ class Pair:
         """Each turn with what either system said there."""
         return [
             (turn, list(zip(self.sides, (turn.first, turn.second), strict=True)))
-            for turn in self.said.turns
+            for turn in self.text.turns
         ]
 
 

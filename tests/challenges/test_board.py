@@ -10,8 +10,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from leaderboard.analyses import rows as analysis_rows
+from leaderboard.analyses.answer_cache import forget
 from leaderboard.analyses.computing import compute_waiting
-from leaderboard.analyses.kept import forget
 from leaderboard.challenges.board.split import split_dialogues
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import round_board

@@ -170,7 +170,7 @@ class TextEncoder:
             states=[found_states[index] for index in distinct.places],
             ids=[ids[index] for index in distinct.places],
             cut=frozenset(
-                asked for asked, index in enumerate(distinct.places) if inputs[index].cut
+                place for place, index in enumerate(distinct.places) if inputs[index].cut
             ),
         )
 
@@ -348,13 +348,13 @@ class TextEncoder:
 class _Distinct:
     """What was asked for, each once, and how many of those who asked are served."""
 
-    def __init__(self, asked: Sequence[str], progress: Progress | None) -> None:
+    def __init__(self, wanted: Sequence[str], progress: Progress | None) -> None:
         index_of: dict[str, int] = {}
-        self.places = [index_of.setdefault(key, len(index_of)) for key in asked]
+        self.places = [index_of.setdefault(key, len(index_of)) for key in wanted]
         self.keys = list(index_of)
         self._times = (
             np.bincount(self.places, minlength=len(self.keys))
-            if asked
+            if wanted
             else np.zeros(0, dtype=np.int64)
         )
         self._progress = progress

@@ -200,7 +200,9 @@ def _reasoning(known: Sequence[_Known], ratio: float, dialect: Dialect | None) -
         return 0.0
     if not known:
         return None
-    return sum(max(0.0, one.output_tokens - one.said / ratio) for one in known) / len(known)
+    return sum(max(0.0, one.output_tokens - one.text_characters / ratio) for one in known) / len(
+        known
+    )
 
 
 def _seconds(model: str, calls: int, tokens: int, latencies: Sequence[float]) -> float | None:
@@ -224,7 +226,7 @@ class _Known:
     characters: int
     input_tokens: int
     output_tokens: int
-    said: int
+    text_characters: int
     """Characters of its text, which holds no reasoning."""
     seconds: float
     is_similar: bool

@@ -291,5 +291,5 @@ class Trial(Job):
     @classmethod
     def reason(cls, error: str) -> str:
         """What a spent budget says ends with these words already, in its own way."""
-        said = super().reason(error).rstrip(". ")
-        return f"{said}." if "What was answered" in said else f"{said}. {cls.NOTHING_LOST}"
+        text = super().reason(error).rstrip(". ")
+        return f"{text}." if "What was answered" in text else f"{text}. {cls.NOTHING_LOST}"

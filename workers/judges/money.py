@@ -37,8 +37,8 @@ def charge_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
     charged what it may have cost at most, and a refusal nothing: endpoints do not charge for
     those."""
     if is_counted(answer):
-        sent, said = answer.input_tokens or 0, answer.output_tokens or 0
-        return Bill(sent + said, price.cost(sent, said))
+        input_tokens, output_tokens = answer.input_tokens or 0, answer.output_tokens or 0
+        return Bill(input_tokens + output_tokens, price.cost(input_tokens, output_tokens))
     if answer.state == "refused":
         return Bill(0, price.cost(0, 0))
     return Bill(estimate.tokens, estimate.cost)

@@ -78,7 +78,7 @@ def judge_prompt_new(request: HttpRequest) -> HttpResponse:
             prompt = form.cleaned_data
             version = actions.create(prompt["title"], prompt["slug"], prompt["text"], request.user)
         except actions.Refused as refusal:
-            _told(form, refusal)
+            _add_error(form, refusal)
         else:
             messages.success(
                 request, _("%(name)s is stored. Try it before you run it.") % {"name": version}
@@ -106,7 +106,7 @@ def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             saved = actions.write(prompt, form.cleaned_data["text"], request.user)
         except actions.Refused as refusal:
-            _told(form, refusal)
+            _add_error(form, refusal)
         else:
             if saved.is_new:
                 messages.success(request, _("%(name)s is stored.") % {"name": saved.version})
@@ -119,7 +119,7 @@ def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
     return _editor(request, form, prompt, status=422)
 
 
-def _told(form: WordingForm, refusal: actions.Refused) -> None:
+def _add_error(form: WordingForm, refusal: actions.Refused) -> None:
     if refusal.field == "text":
         form.refuse_faults()
     else:

@@ -256,7 +256,7 @@ class DatabaseResponseCache:
         now, ledger = clock.now(), BudgetLedger(self._paying, self.holder)
         self._note_lapse(now)
         places = self._positions_of([call for call, _ in answers])
-        said = {call.key: answer for call, answer in answers}
+        answer_of = {call.key: answer for call, answer in answers}
         bills = {
             call.key: charge_for(answer, self._estimate_of(call, answer.sent), self.price)
             for call, answer in answers
@@ -266,7 +266,7 @@ class DatabaseResponseCache:
             put_down(
                 {
                     places[key]: self._row(places[key], answer, bills[key], now)
-                    for key, answer in said.items()
+                    for key, answer in answer_of.items()
                 }
             )
             ledger.pay(list(bills.values()))

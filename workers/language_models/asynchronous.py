@@ -106,10 +106,10 @@ def reply_of(content: bytes) -> Reply:
     try:
         choice = read["choices"][0]
         message = choice["message"]
-        said, has_reasoned = _said(message)
+        content, has_reasoned = _content_of(message)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise UnreadableReply("its reply is no chat completion") from error
-    if not isinstance(said, str):
+    if not isinstance(content, str):
         raise UnreadableReply("its reply is no chat completion: its content is no text")
     usage = read.get("usage")
     usage = usage if isinstance(usage, dict) else {}
@@ -125,7 +125,7 @@ def reply_of(content: bytes) -> Reply:
             count_of(usage.get("completion_tokens")) or 0
         )
     has_reasoned = has_reasoned or _reasoning_tokens(usage) > 0
-    text, chances = storable(said)[:LONGEST_TEXT], _chances_of(choice.get("logprobs"))
+    text, chances = storable(content)[:LONGEST_TEXT], _chances_of(choice.get("logprobs"))
     return Reply(
         text=text,
         finish_reason=stored_name(choice.get("finish_reason"))[:40],
@@ -137,7 +137,7 @@ def reply_of(content: bytes) -> Reply:
     )
 
 
-def _said(message: dict[str, Any]) -> tuple[Any, bool]:
+def _content_of(message: dict[str, Any]) -> tuple[Any, bool]:
     """The answer without its reasoning, and whether there is any: in a field of its own, in a part
     of the content, or in the content between ``<think>`` and ``</think>``."""
     content = message.get("content")

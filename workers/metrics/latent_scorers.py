@@ -50,8 +50,8 @@ class LatentScores:
             for one in of_example
         ]
 
-        def of_model(distinct: list[Judged], told: Progress | None) -> list[CmnScore]:
-            return model.scores(distinct, self._settings, told)
+        def of_model(distinct: list[Judged], progress: Progress | None) -> list[CmnScore]:
+            return model.scores(distinct, self._settings, progress)
 
         found = iter(each_once(flat, of_model, progress, len(examples)))
         scores: list[Score] = []
@@ -61,7 +61,7 @@ class LatentScores:
                 continue
             best = max((next(found) for _ in of_example), key=lambda one: one.value)
             cut = model.is_cut(of_example[0].context, of_example[0].response)
-            remarks[index] = _told(best) + (f"; {CUT}" if cut else "")
+            remarks[index] = _remark_on(best) + (f"; {CUT}" if cut else "")
             scores.append(number(best.value))
         whole = [[] if isinstance(of_example, Undefined) else of_example for of_example in inputs]
         shown = [
@@ -119,7 +119,7 @@ class FollowScores:
         return scores
 
 
-def _told(score: CmnScore) -> str:
+def _remark_on(score: CmnScore) -> str:
     parts = f"I(c, x) = {score.with_context.value:.3f}, I(x, r) = {score.with_reference.value:.3f}"
     return f"{MONTE_CARLO_ERROR} {score.error:.3f}: {parts}, g = {score.follows:.3f}"
 

@@ -51,7 +51,7 @@ class Coherency:
         """
         model = causal_model_for(self._model_name)
         self._account = account_of(model, {})  # now, too: a run shows with what it is computed
-        inputs = self._asked(model, examples)
+        inputs = self._inputs_of(model, examples)
         continuations = [one for index in sorted(inputs) for one in inputs[index]]
         found = iter(
             model.likelihoods(
@@ -81,7 +81,7 @@ class Coherency:
         """Run metadata of the last call."""
         return self._account
 
-    def _asked(
+    def _inputs_of(
         self, model: CausalModel, examples: Sequence[Example]
     ) -> dict[int, list[Continuation]]:
         """By the example's place what is to be computed; nothing for one that has no score."""

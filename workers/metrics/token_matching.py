@@ -63,7 +63,7 @@ class TokenMatching:
         # unknown word counts.
         self._around = frozenset(encoder.token_states([""], layer, remember=True).ids[0].tolist())
         self._references = _ReferenceStates(self._encoded_references)
-        self._weigh = self._alike
+        self._weigh = self._identical
         self.namespace = f"bertscore/{encoder.namespace}/{layer}"
         if documents is not None:
             self.namespace = ""  # the weights are the corpus's, not the pair's
@@ -148,7 +148,7 @@ class TokenMatching:
     def _encoded_references(self, texts: list[str]) -> dict[str, _Encoded]:
         return self._encoded(texts, remember=True)
 
-    def _alike(self, ids: NDArray[np.int64]) -> FloatArray:
+    def _identical(self, ids: NDArray[np.int64]) -> FloatArray:
         return np.array([id_ not in self._around for id_ in ids.tolist()], dtype=np.float32)
 
     def _by_rarity(self, ids: NDArray[np.int64]) -> FloatArray:

@@ -116,11 +116,11 @@ class Tokenisation:
             Settings in which ``auto`` is replaced by a tokeniser's name, and ``unicode`` is
             ``none`` for the tokenisers of other packages (``AS_PUBLISHED``).
         """
-        asked = str(options["tokenize"])
+        chosen = str(options["tokenize"])
         return cls(
-            tokenize=_BY_LANGUAGE.get(language, "intl") if asked == "auto" else asked,
+            tokenize=_BY_LANGUAGE.get(language, "intl") if chosen == "auto" else chosen,
             normalize=bool(options["normalize"]),
-            unicode="none" if asked in AS_PUBLISHED else str(options["unicode"]),
+            unicode="none" if chosen in AS_PUBLISHED else str(options["unicode"]),
             language=language,
             has_articles=language in ("", "en"),
             has_dotless_i=language in ("tr", "az"),

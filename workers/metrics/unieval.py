@@ -62,7 +62,7 @@ class UniEval:
             remarks,
             (("max_tokens", str(model.max_tokens)), ("questions_hash", self._questions.revision)),
         )
-        inputs = [self._asked(example) for example in examples]
+        inputs = [self._questions_of(example) for example in examples]
         every = [
             question
             for of_one in inputs
@@ -87,7 +87,7 @@ class UniEval:
         """Run metadata of the last call."""
         return self._account
 
-    def _asked(self, example: Example) -> list[str] | Undefined:
+    def _questions_of(self, example: Example) -> list[str] | Undefined:
         for aspect in self._aspects:
             if self._questions.asks_persona(aspect) and not any(
                 line.strip() for line in example.persona

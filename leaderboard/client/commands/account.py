@@ -80,8 +80,8 @@ def _login(options: argparse.Namespace) -> int:
 def _made_before(server: str) -> Credentials | None:
     """What an earlier login made for this site, which nobody knows once it is replaced."""
     with contextlib.suppress(ClientError):  # a file that cannot be read is written anew
-        kept = credentials.credentials_from_login()
-        return kept if kept is not None and kept.was_made and kept.server == server else None
+        saved = credentials.credentials_from_login()
+        return saved if saved is not None and saved.was_made and saved.server == server else None
     return None
 
 
@@ -154,11 +154,11 @@ def _secret(prompt: str, from_stdin: bool) -> str:
 
 def _logout(options: argparse.Namespace) -> int:
     """Of the token that is kept here: one in the environment is somebody else's to revoke."""
-    kept, still_valid = None, ""
+    saved, still_valid = None, ""
     with contextlib.suppress(ClientError):  # a file that cannot be read is forgotten, too
-        kept = credentials.credentials_from_login()
-    if kept is not None and kept.token and not options.keep_token:
-        still_valid = _why_not_revoked(kept)
+        saved = credentials.credentials_from_login()
+    if saved is not None and saved.token and not options.keep_token:
+        still_valid = _why_not_revoked(saved)
     terminal.say("logged out" if credentials.forget() else "not logged in on this machine")
     if credentials.has_token():
         terminal.note(f"{credentials.TOKEN} is set, and stays in use")

@@ -234,11 +234,11 @@ class Command(ConsoleCommand):
     def _compute(self, training: Training, bar: Any) -> None:
         """One that a worker has is waited for, and taken over when that worker fell silent."""
 
-        def told(progress: Mapping[str, Any]) -> None:
+        def show_progress(progress: Mapping[str, Any]) -> None:
             _show(bar, progress)
 
         while Training.objects.filter(pk=training.pk, state__in=queries.UNDER_WAY).exists():
-            if not execution.compute(training.pk, told):
+            if not execution.compute(training.pk, show_progress):
                 Training.objects.reap()
                 time.sleep(POLL_SECONDS)
 

@@ -32,7 +32,7 @@ class CachedAnswer:
     answer: dict[str, Any]
 
 
-_kept: OrderedDict[int, CachedAnswer] = OrderedDict()
+_answers: OrderedDict[int, CachedAnswer] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -42,9 +42,9 @@ def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
     if row.computed_at is None:
         return None
     with _lock:
-        found = _kept.get(row.pk)
+        found = _answers.get(row.pk)
         if found is not None and found.computed_at == row.computed_at:
-            _kept.move_to_end(row.pk)
+            _answers.move_to_end(row.pk)
             return found.answer
     text = _text_of(row.pk, row.computed_at, without)
     # It was dropped or replaced in this moment: whoever looks again finds what there is
@@ -89,12 +89,12 @@ def _remember(pk: int, found: CachedAnswer) -> None:
     if found.size > MOST_TEXT // 2:
         return
     with _lock:
-        _kept[pk] = found
-        _kept.move_to_end(pk)
-        while sum(one.size for one in _kept.values()) > MOST_TEXT:
-            _kept.popitem(last=False)
+        _answers[pk] = found
+        _answers.move_to_end(pk)
+        while sum(one.size for one in _answers.values()) > MOST_TEXT:
+            _answers.popitem(last=False)
 
 
 def forget() -> None:
     with _lock:
-        _kept.clear()
+        _answers.clear()
