@@ -56,7 +56,7 @@ def hook(user: Any, url: str = "http://127.0.0.1:9/hook") -> Webhook:
 
 
 def due_now(notice: Notice) -> None:
-    Notice.objects.filter(pk=notice.pk).update(due_at=timezone.now())
+    Notice.objects.filter(pk=notice.pk).update(due_at=timezone.now() - timedelta(seconds=1))
 
 
 # --- who is told ----------------------------------------------------------------------------------

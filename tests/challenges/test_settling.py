@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 import pytest
 from django.utils import timezone
 
@@ -192,6 +193,6 @@ def test_a_run_that_the_sweep_gives_up_settles_it_too(round: Round, team: Team, 
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
     metric_execution.compute(first)
     MetricRun.objects.claim(last)
-    MetricRun.objects.filter(pk=last).update(lease_expires_at=timezone.now())
+    MetricRun.objects.filter(pk=last).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     MetricRun.objects.reap()
     assert now(submission).state == "failed"
