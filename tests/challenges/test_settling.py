@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
