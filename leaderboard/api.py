@@ -54,6 +54,27 @@ class CorrelationRow(Schema):
     pearson: Figure = Field(description="Pearson's r.")
     spearman: Figure = Field(description="Spearman's rho.")
     kendall: Figure = Field(description="Kendall's tau-b.")
+    per_input: dict[str, Any] | None = Field(
+        None, description="By coefficient: the mean of those within inputs, over systems."
+    )
+    per_dialogue: dict[str, Any] | None = Field(
+        None, description="By coefficient: the mean of those within dialogues."
+    )
+    per_system: dict[str, Any] | None = Field(
+        None, description="By coefficient: the mean of those within systems."
+    )
+    attenuation_corrected: dict[str, Any] | None = Field(
+        None, description="By coefficient: corrected for the ratings' reliability."
+    )
+    pairwise_accuracy: dict[str, Any] | None = Field(
+        None, description="Of systems: share of the pairs that the metric orders as people do."
+    )
+    soft_pairwise_accuracy: dict[str, Any] | None = Field(
+        None, description="Of systems: how near the p values of the pairs are to people's."
+    )
+    tie_calibrated_accuracy: dict[str, Any] | None = Field(
+        None, description="Of responses to one input: share of the pairs ordered or tied alike."
+    )
     note: str | None = Field(None, description="A remark on the numbers.")
     generalises_to: str | None = Field(
         None, description="At system level what the intervals speak of: these systems or new ones."
@@ -94,7 +115,7 @@ class Correlations(Computed):
     )
     human_ceiling: dict[str, dict[str, Any]] = Field(
         description="The old name of `leave_one_out_agreement`, which is no ceiling. It goes with "
-        "0.3.0."
+        "0.4."
     )
     rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
 

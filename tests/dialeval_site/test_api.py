@@ -286,6 +286,18 @@ class TestCorpora:
             == next(r for r in page["rows"] if r["level"] == "turn")["pearson"]["value"]
         )
 
+    def test_a_row_of_correlations_has_all_that_the_page_s_row_has(self) -> None:
+        """Its averages within inputs and its accuracies, too."""
+        document = Program().get(f"/corpora/{PUBLIC}/correlations").json()
+        page = Client().get(reverse("metric-leaderboard", args=[PUBLIC])).context["analysis"].answer
+        shown = {(row["metric"], row["level"]): row for row in page["rows"]}
+        assert {(row["metric"], row["level"]) for row in document["rows"]} == set(shown)
+        for row in document["rows"]:
+            own = shown[row["metric"], row["level"]]
+            assert own.keys() <= row.keys()
+            for key in own.keys() & {"per_input", "tie_calibrated_accuracy", "pairwise_accuracy"}:
+                assert row[key] == own[key]
+
     def test_agreement_names_no_rater(self) -> None:
         answer = Program().get(f"/corpora/{PUBLIC}/agreement")
         assert answer.json()["raters"] == 2
