@@ -56,7 +56,7 @@ def _get_ready(sender: Any, **_: Any) -> None:
     if "socket_timeout" in app.conf.broker_transport_options:
         # A worker waits for messages a second at a time: the answer may come later than that.
         options = {**app.conf.broker_transport_options, "socket_timeout": 5}
-        del options["max_retries"]
+        options.pop("max_retries", None)
         app.conf.broker_transport_options = options
     resources.use(replace(resources.at_hand(), processes=_processes_of(sender)))
     warm_up(set(sender.app.amqp.queues.consume_from))
