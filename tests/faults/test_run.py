@@ -67,11 +67,12 @@ needs_proc = pytest.mark.skipif(
 
 @needs_proc
 def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(running) -> None:
-    """PMI, the last in the queue of models, and the judge take minutes: they are stopped at
-    work."""
+    """All lexical metrics, and the first in the queue of models; the others and the judge take
+    minutes: they are stopped at work."""
     process, address, site = running
     runs = "from workers.models import MetricRun as M; print(M.objects.{}.count())"
-    left = "M.objects.exclude(state='done').exclude(metric__in=['pmi', 'cpdscore_detail']).count()"
+    later = ["simcse", "context_similarity", "fbd", "pmi", "cpdscore_detail"]
+    left = f"M.objects.exclude(state='done').exclude(metric__in={later}).count()"
     # Asked by one process, not by a new one each time: those would take the processor from the
     # workers.
     waits = (
