@@ -102,7 +102,7 @@ def sweep(owners: Path | None = None) -> list[Removed]:
     removed = []
     for entry in sorted(owners.glob(f"{PREFIX}*{OWNER}")) if owners and owners.is_dir() else ():
         with suppress(FileNotFoundError):
-            if (one := _collected(entry)) is not None:
+            if (one := _collect(entry)) is not None:
                 log.warning(
                     "removed %s: the process that wrote it ended early (%d bytes, %.0f s old)",
                     one.path, one.size, one.age,
@@ -122,7 +122,7 @@ def size_and_change(path: Path) -> tuple[int, float]:
     return size, changed
 
 
-def _collected(entry: Path) -> Removed | None:
+def _collect(entry: Path) -> Removed | None:
     if entry.lstat().st_uid != os.geteuid():
         return None
     lock = os.open(entry, os.O_RDWR | os.O_NOFOLLOW)

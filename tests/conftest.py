@@ -69,8 +69,10 @@ def _bring_roles_back_after_a_flush() -> None:
     post_migrate.connect(make_roles, weak=False, dispatch_uid="roles of the tests")
 
 
-COMMITS, OF_A_MATRIX = "transaction=True", "_gets_what_the_matrix_says"
-"""What the text of a file says that has tests for SQLite; see ``pytest_collection_modifyitems``."""
+OF_A_MATRIX = "_gets_what_the_matrix_says"
+FOR_SQLITE = ("transaction=True", OF_A_MATRIX, "mark.sqlite")
+"""One of these stands in each file that has tests for SQLite, see
+``pytest_collection_modifyitems``."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -80,7 +82,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.relative_to(config.rootpath).as_posix() in ON_SQLITE:
         return None
     text = collection_path.read_text(encoding="utf-8")
-    return None if COMMITS in text or OF_A_MATRIX in text else True
+    return None if any(sign in text for sign in FOR_SQLITE) else True
 
 
 @pytest.hookimpl(wrapper=True)

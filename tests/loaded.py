@@ -129,9 +129,7 @@ def main(home: str) -> None:
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         verb, *question = json.loads(line)
-        if verb == "start":
-            _load_what_stays(question[0])
-        answer = _start(*question) if verb == "start" else _status(*question)
+        answer = {"start": _start, "status": _status}[verb](*question)
         print(json.dumps(answer), file=answers, flush=True)
 
 
@@ -158,6 +156,7 @@ def _load_what_stays(command: list[str]) -> None:
 
 def _start(command: list[str], out: str, error: str) -> int:
     """Returns when the process leads a group of its own, and can be killed with what it starts."""
+    _load_what_stays(command)
     is_leader, leads = os.pipe()
     child = os.fork()
     if child:

@@ -118,10 +118,11 @@ class Site:
     def start(self, name: str, *command: str, **settings: str) -> Process:
         log = self.home / f"{name}-{len(self.processes)}.log"
         environment = {**self.environment, **settings}
-        process: Process
+        process: Process | None = None
         if not self.from_nothing:
-            process = self._loaded(environment).start(command, log, log)
-        else:
+            with suppress(EOFError):  # as in ``_run``
+                process = self._loaded(environment).start(command, log, log)
+        if process is None:
             with log.open("wb") as out:
                 process = subprocess.Popen(
                     [self.interpreter, *command],

@@ -27,8 +27,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from tests.ci import is_ci
-from tests.faults.chance import IS_LONG
+from tests.ci import IS_LONG, is_ci
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 BUSY = min(8, CORES)

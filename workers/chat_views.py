@@ -210,7 +210,7 @@ def _number(text: str | None) -> int:
 @organisers_page
 def chat_systems(request: HttpRequest) -> HttpResponse:
     form = ChatSystemForm(request.POST or None)
-    if request.method == "POST" and (saved := _saved(form)):
+    if request.method == "POST" and (saved := _save(form)):
         messages.success(
             request,
             _("%(name)s is registered. Try it before raters meet it.") % {"name": saved.name},
@@ -230,7 +230,7 @@ def chat_system(request: HttpRequest, pk: int) -> HttpResponse:
     if request.htmx and request.method != "POST":
         return render(request, "workers/_chat_trial.html", _trial_context(system, trial))
     form = ChatSystemForm(request.POST if request.method == "POST" else None, instance=system)
-    if request.method == "POST" and _saved(form):
+    if request.method == "POST" and _save(form):
         messages.success(request, _("Stored."))
         return redirect("chat-system", pk)
     return _system_page(request, pk, form, TrialForm(), trial)
@@ -249,7 +249,7 @@ def try_chat_system(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _saved(form: ChatSystemForm) -> ChatSystem | None:
+def _save(form: ChatSystemForm) -> ChatSystem | None:
     """The stored system; None, with the form saying why, where it cannot be stored."""
     if not form.is_valid():
         return None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import provide
+from tests.browser.chromium import NAMES
 from tests.site import PROJECT
 
 
@@ -32,7 +33,7 @@ def program(folder: Path, name: str, script: str = "exit 0") -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["chromium-headless-shell", "chromium", "google-chrome"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_chromium_on_the_path_is_enough(tmp_path: Path, name: str) -> None:
     program(tmp_path, name)
     finished = provided(tmp_path, ci="true")

@@ -14,6 +14,7 @@ from annotations.models import System
 from annotations.roles import ORGANISER, PARTICIPANT, RATER
 from leaderboard.challenges.models import Round, Submission
 from tests.api_client import Program
+from tests.ci import IS_LONG
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.challenge_matrix import OPERATIONS
 from tests.dialeval_site.challenge_pages import (
@@ -40,7 +41,6 @@ from tests.dialeval_site.small_challenges import (
     Stage,
 )
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
-from tests.faults.chance import IS_LONG
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import random
 
+from tests.ci import IS_LONG
+
 SEED = int(os.environ.get("DIALEVAL_TEST_SEED") or random.SystemRandom().randrange(10**6))
-IS_LONG = os.environ.get("DIALEVAL_LONG") == "1"
 
 
 def draw() -> random.Random:

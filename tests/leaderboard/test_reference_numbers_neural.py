@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from leaderboard.published import fbd as published
-from tests.faults.chance import IS_LONG
+from tests.ci import IS_LONG
 from tests.leaderboard.test_reference_numbers import CHOSEN_SYSTEMS, COEFFICIENTS, one_row
 from tests.site import Site
 

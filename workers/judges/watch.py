@@ -21,8 +21,8 @@ end."""
 class Watch:
     """Call it about every second; raises ``Stopped``. Made when the work begins."""
 
-    def __init__(self, budget: BillingContext | None) -> None:
-        self.budget = budget
+    def __init__(self, billing: BillingContext | None) -> None:
+        self.billing = billing
         self.begun_at = time.monotonic()
         self.paid_before = calls_paid_here()
         self.looked_at = 0.0
@@ -32,7 +32,7 @@ class Watch:
             raise Stopped(
                 "the time that a worker may take for one task (DIALEVAL_TASK_SECONDS) is nearly up"
             )
-        if not is_wanted(self.budget):
+        if not is_wanted(self.billing):
             raise Stopped("the run was stopped, or another worker has it")
         if self._a_rater_waits():
             raise Stopped("it makes way for people who rate")
