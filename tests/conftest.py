@@ -229,9 +229,12 @@ def no_corpus_of_another_test() -> Iterator[None]:
     """A worker process keeps the turns of versions, which never change and whose keys a database
     never gives twice.
 
-    A test's rollback gives them twice.
+    A test's rollback gives them twice. It doesn't take back what stands in the cache, such as how
+    many requests came from an address in this minute.
     """
     yield
+    if (django_cache := sys.modules.get("django.core.cache")) is not None:
+        django_cache.cache.clear()
     if (written_parts := sys.modules.get("annotations.fragment_cache")) is not None:
         written_parts.forget()
     if (memoize := sys.modules.get("annotations.memoize")) is not None:

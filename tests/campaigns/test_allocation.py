@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.core.cache import cache
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -156,7 +155,6 @@ def test_a_paused_campaign_is_not_looked_at() -> None:
 
 def test_raters_who_come_at_once_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    cache.clear()
     asked: list[int] = []
     monkeypatch.setattr(allocation, "look", lambda campaign: asked.append(campaign.pk))
     campaign = adaptive()

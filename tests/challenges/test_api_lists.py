@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -22,11 +21,6 @@ from tests.challenges.sets import (
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nobody_asked_before() -> None:
-    cache.clear()
 
 
 def queries_of(program: Program, path: str) -> int:

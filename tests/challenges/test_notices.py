@@ -6,12 +6,10 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
@@ -32,13 +30,6 @@ pytestmark = pytest.mark.django_db
 def _loopback_is_allowed(settings) -> None:
     settings.WEBHOOK_PRIVATE = True
     settings.SITE_URL = "https://dialeval.example.org"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_counted() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -15,11 +14,6 @@ from tests.challenges.pages import hand_in
 from tests.challenges.sets import good_file, open_round, submit, team_with_member
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nobody_asked_before() -> None:
-    cache.clear()
 
 
 @pytest.mark.parametrize(

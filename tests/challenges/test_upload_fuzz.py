@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
@@ -64,7 +63,6 @@ JSON = {"Accept": "application/json"}
 @pytest.fixture
 def sender(settings: Any, tmp_path: Path) -> AttemptSender:
     files_below(settings, tmp_path / "files")  # what other tests left must not count here
-    cache.clear()
     version = small_version(3, 2, SYSTEMS)
     Corpus.objects.filter(pk=version.corpus_id).update(is_public=True)
     round = open_round(version, daily_limit=IN_ONE_GO, total_limit=IN_ONE_GO)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from annotations.outgoing import AddressNotAllowed
 from leaderboard.challenges import notices as delivery
@@ -26,13 +24,6 @@ pytestmark = pytest.mark.django_db
 def _loopback_is_allowed(settings) -> None:
     settings.WEBHOOK_PRIVATE = True
     settings.SITE_URL = "https://dialeval.example.org"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_counted() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 
 from annotations.roles import ORGANISER
@@ -75,4 +74,3 @@ def offered(stage: Stage, django_db_blocker) -> dict[str, list[str]]:
 def often(settings) -> None:
     """Rates have tests of their own."""
     settings.API_RATE = 10**9
-    cache.clear()

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
-from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.test import Client
@@ -211,9 +210,7 @@ def test_where_two_factor_log_in_is_on_the_address_wants_a_code_too(
 
 
 @pytest.mark.django_db
-def test_guessing_the_password_beside_the_address_ends(
-    client: Client, ada: Any, nothing_counted: None
-) -> None:
+def test_guessing_the_password_beside_the_address_ends(client: Client, ada: Any) -> None:
     client.force_login(ada)
     for number in range(10):
         change_email(client, "eve@example.org", f"guess {number}")
@@ -224,9 +221,7 @@ def test_guessing_the_password_beside_the_address_ends(
 
 
 @pytest.fixture
-def letters_asked_for(
-    settings: Any, monkeypatch: pytest.MonkeyPatch, nothing_counted: None
-) -> list[list[str]]:
+def letters_asked_for(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What is put before the workers. The task itself is called by the test of the letter."""
     given: list[list[str]] = []
     settings.SENDS_EMAIL = True
@@ -306,7 +301,7 @@ def test_the_password_is_changed_with_the_old_one(client: Client, ada: Any) -> N
 
 @pytest.mark.django_db
 def test_a_password_that_is_stored_anew_while_it_is_checked_logs_its_owner_not_out(
-    client: Client, ada: Any, settings: Any, nothing_counted: None
+    client: Client, ada: Any, settings: Any
 ) -> None:
     """The right old password beside a new one that is refused: the hash is another, the session
     goes on."""
@@ -345,13 +340,6 @@ def test_a_log_in_that_all_visitors_of_the_demo_share_stays_as_it_is(client: Cli
 # --- guessing -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def nothing_counted() -> Any:
-    cache.clear()
-    yield
-    cache.clear()
-
-
 def log_in(client: Client, password: str, name: str = "ada", address: str = "login") -> Any:
     page = reverse("admin:login") if address == "admin" else reverse(address)
     return client.post(page, {"username": name, "password": password})
@@ -360,7 +348,7 @@ def log_in(client: Client, password: str, name: str = "ada", address: str = "log
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", ["login", "admin"])
 def test_after_ten_wrong_passwords_for_a_name_no_other_is_looked_at_from_there(
-    ada: Any, address: str, nothing_counted: None
+    ada: Any, address: str
 ) -> None:
     guesser = Client()
     for number in range(10):
@@ -373,9 +361,7 @@ def test_after_ten_wrong_passwords_for_a_name_no_other_is_looked_at_from_there(
 
 
 @pytest.mark.django_db
-def test_a_log_in_that_succeeds_forgets_the_wrong_passwords(
-    ada: Any, nothing_counted: None
-) -> None:
+def test_a_log_in_that_succeeds_forgets_the_wrong_passwords(ada: Any) -> None:
     for _ in range(3):
         client = Client()
         assert [log_in(client, "wrong").status_code for _ in range(9)] == [200] * 9
@@ -384,7 +370,7 @@ def test_a_log_in_that_succeeds_forgets_the_wrong_passwords(
 
 @pytest.mark.django_db
 def test_guessing_at_many_names_from_one_address_ends_too(
-    ada: Any, nothing_counted: None, monkeypatch: pytest.MonkeyPatch
+    ada: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backends, "GUESSES_OF_AN_ADDRESS", 20)
     for number in range(20):
@@ -393,9 +379,7 @@ def test_guessing_at_many_names_from_one_address_ends_too(
 
 
 @pytest.mark.django_db
-def test_who_signs_up_is_logged_in_whoever_guessed_before(
-    client: Client, nothing_counted: None
-) -> None:
+def test_who_signs_up_is_logged_in_whoever_guessed_before(client: Client) -> None:
     """At the name that is chosen now, or at any from this address."""
     for number in range(12):
         log_in(Client(), f"guess {number}", "ada")
@@ -404,9 +388,7 @@ def test_who_signs_up_is_logged_in_whoever_guessed_before(
 
 
 @pytest.mark.django_db
-def test_no_password_is_changed_to_a_demo_s(
-    client: Client, ada: Any, nothing_counted: None
-) -> None:
+def test_no_password_is_changed_to_a_demo_s(client: Client, ada: Any) -> None:
     client.force_login(ada)
     wish = {"old_password": PASSWORD, "new_password1": "demo-rater", "new_password2": "demo-rater"}
     answer = client.post(reverse("password-change"), wish)
@@ -416,9 +398,7 @@ def test_no_password_is_changed_to_a_demo_s(
 
 
 @pytest.mark.django_db
-def test_no_program_makes_accounts_without_end(
-    nothing_counted: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_program_makes_accounts_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts, "SIGN_UPS_AN_HOUR", 2)
     answers = [sign_up(Client(), f"ada{number}") for number in range(4)]
     assert [answer.status_code for answer in answers] == [302, 302, 429, 429]

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.cache import cache
 from django.http import HttpRequest, StreamingHttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -28,11 +27,6 @@ from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
 from tests.services import free_port
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nobody_asked_before() -> None:
-    cache.clear()
 
 
 # --- errors ---------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import schemathesis
 from django.contrib.auth import get_user_model
-from django.core.cache import cache
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
@@ -92,7 +91,6 @@ def _connections_stay(db: None) -> Iterator[None]:
 @pytest.fixture
 def schema(_connections_stay: None, settings: Any) -> Any:
     settings.API_RATE = 1_000_000
-    cache.clear()
     return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
 
 

@@ -11,7 +11,6 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.core.cache import cache
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
@@ -29,11 +28,6 @@ from tests.at_once import at_once
 from tests.dialeval_site.authenticator import code_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _nobody_asked_before() -> None:
-    cache.clear()
 
 
 @pytest.fixture

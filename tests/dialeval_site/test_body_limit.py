@@ -6,13 +6,12 @@ from __future__ import annotations
 import ast
 import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
@@ -37,13 +36,6 @@ PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
 PAGES = {"corpus-new", "campaign-checks", "round-submit", "metric-scores", "prompt-new"}
 OPERATIONS = {"submit", "submit_metric_scores"}
 OF_A_FORM = 1_000_000
-
-
-@pytest.fixture(autouse=True)
-def counts_of_its_own() -> Iterator[None]:
-    """Hundreds of requests a test: the ones after it must not be over the API's rate."""
-    yield
-    cache.clear()
 
 
 # --- each address ---------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import pytest
 from django.conf import settings as site_settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.tokens import default_token_generator
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client, RequestFactory
 from django.urls import NoReverseMatch, reverse
@@ -51,11 +50,6 @@ from workers.metrics.configuration import parse
 pytestmark = pytest.mark.django_db
 Users = get_user_model()
 OWN_PASSWORD = "a door of seven colours"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_counted() -> None:
-    cache.clear()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.tokens import default_token_generator
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -23,13 +22,6 @@ from tests.challenges.receivers import MailReceiver, mail_receiver
 pytestmark = pytest.mark.django_db
 PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
 Users = get_user_model()
-
-
-@pytest.fixture(autouse=True)
-def nothing_counted() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 from django.contrib.auth import authenticate, get_user_model
 from django.contrib.auth.models import Group
-from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -36,13 +34,6 @@ KEY = "3132333435363738393031323334353637383930"
 """RFC 6238's own: "12345678901234567890"."""
 LETTERS = base64.b32encode(bytes.fromhex(KEY)).decode()
 Users = get_user_model()
-
-
-@pytest.fixture(autouse=True)
-def nothing_counted() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

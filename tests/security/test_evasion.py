@@ -3,13 +3,11 @@ time that it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import MD5PasswordHasher
-from django.core.cache import cache
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -17,13 +15,6 @@ from annotations import rates
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a door of seven colours"
-
-
-@pytest.fixture(autouse=True)
-def nothing_counted() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def guess(client: Client, name: str = "ada", password: str = "wrong", **headers: str) -> int:
