@@ -54,8 +54,9 @@ HELD_SECONDS = 0.04
 and three times 25 ms, then every 50 and 100 ms: one who waits no longer than this still asks
 often enough to meet the pause."""
 PAUSE_SECONDS = 0.03
-"""At least so long the writer is free between two transactions. What is done meanwhile (reading
-the file) counts."""
+"""At least so long the writer is free between two transactions, and as long as the last one took:
+on a busy machine that is more than it should take, and who waits asks every 100 ms by then. What is
+done meanwhile (reading the file) counts."""
 FEWEST_ROWS, MOST_ROWS = 200, 5_000
 
 
@@ -69,7 +70,7 @@ class ShortTransactions:
 
     def __init__(self) -> None:
         self.rows = 500
-        self._free_since = 0.0
+        self._free_since, self._held = 0.0, 0.0
 
     @contextmanager
     def next(self, rows: int | None = None) -> Iterator[None]:
@@ -81,7 +82,8 @@ class ShortTransactions:
         self._free_since = time.perf_counter()
         # Of a busy machine's time only a part is ours: fewer rows would make more transactions of
         # it, not shorter ones, and the import would take for ever.
-        cost = max(time.thread_time() - worked, (self._free_since - begun) / 4)
+        self._held = self._free_since - begun
+        cost = max(time.thread_time() - worked, self._held / 4)
         wanted = (rows or self.rows) * HELD_SECONDS / cost
         most = min(MOST_ROWS, 2 * self.rows)
         self.rows = int(max(FEWEST_ROWS, self.rows / 2, min(wanted, most)))
@@ -89,7 +91,7 @@ class ShortTransactions:
     def _let_others_write(self) -> None:
         """PostgreSQL has many writers. In a caller's transaction the writer is not let go in any
         case."""
-        pause = self._free_since + PAUSE_SECONDS - time.perf_counter()
+        pause = self._free_since + max(PAUSE_SECONDS, self._held) - time.perf_counter()
         if connection.vendor == "sqlite" and not connection.in_atomic_block and pause > 0:
             time.sleep(pause)
 
