@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from annotations.models import DemoAccount
-from annotations.roles import PARTICIPANT
+from common.roles import PARTICIPANT
 
 
 def accounts_that_may_act() -> QuerySet[Any]:

@@ -15,9 +15,9 @@ from django.db.models import CASCADE, PROTECT, F, Max, Model, QuerySet
 from annotations import audit, staging
 from annotations.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.importers.canonical import Digest
-from annotations.importers.texts import text_fault
 from annotations.models import Corpus, CorpusVersion, System
 from annotations.records import Record
+from common.text import text_fault
 
 
 class CorpusExists(Exception):

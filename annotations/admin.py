@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from annotations import audit
 from annotations.models import Corpus, CorpusVersion, Rater, System
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 
 
 class OrganisersAdmin(admin.ModelAdmin):

@@ -11,10 +11,9 @@ from pydantic import Field
 
 from annotations import queries
 from annotations.models import Corpus, CorpusVersion, Dialogue, System
-from annotations.rest.access import Token
-from annotations.rest.paging import Page, Paging, page_of
-from annotations.rest.problems import Refused
-from annotations.rest.texts import Text
+from common.api.access import Token
+from common.api.problems import Refused
+from common.api.schemas import Page, Paging, Text, page_of
 
 router = Router(tags=["corpora"])
 

@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.conf import settings
 
-from annotations import temporary
+from common import temporary
 
 
 class AnnotationsConfig(AppConfig):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from annotations.tables.csv_text import csv_heading, csv_line, json_cell
+from common.tables.csv_text import csv_heading, csv_line, json_cell
 
 LONGEST_SHOWN = 300
 COLUMNS = ("id", "at", "actor", "actor_id", "action", "subject", "challenge", "campaign", "details")

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 from annotations import audit_queries as queries
 from annotations.audit_queries import Params
 from annotations.audit_text import as_csv, as_json, detail_items
-from annotations.integers import DIGITS_OF_A_KEY, parse_integer
-from annotations.page import organisers_page, stream_as_file
+from common.text import DIGITS_OF_A_KEY, parse_integer
+from common.web import organisers_page, stream_as_file
 
 FILES: dict[str, tuple[str, Callable[[Iterable[dict[str, Any]]], Iterator[str]]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),

@@ -21,8 +21,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotations import orphans, temporary
-from annotations.tables.dash import Dash
+from annotations import orphans
+from common import temporary
+from common.tables.dash import Dash
 
 MAX_DRAWS = 100_000
 """Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask

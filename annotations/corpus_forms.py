@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.importers.registry import importers, likely_format, what_to_do
-from annotations.importers.texts import text_fault
 from annotations.languages import language_fault
 from annotations.models import Corpus
+from common.text import text_fault
 
 EVERYBODY, ORGANISERS = "everybody", "organisers"
 SEEN_BY = [

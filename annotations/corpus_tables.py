@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion, Dialogue
 from annotations.queries import shown_systems
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 
 _COUNT = {"kind": "number", "decimals": 0}
 

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations import actions
 from annotations.corpus_forms import EVERYBODY, CorpusForm, SeenByForm
-from annotations.file_bodies import takes_file
 from annotations.importers.base import ImportFailed
 from annotations.importers.registry import importers
 from annotations.models import Corpus
-from annotations.page import organisers_alone, organisers_page
+from common.file_bodies import takes_file
+from common.web import organisers_alone, organisers_page
 
 ORGANISERS = ("home", gettext_lazy("only organisers add corpora and say who sees them"))
 organisers_only = organisers_page(*ORGANISERS)

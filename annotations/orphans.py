@@ -25,10 +25,11 @@ from django.db import DatabaseError
 from django.db.models import F
 from django.utils import timezone
 
-from annotations import site_identity, stored_files, temporary
+from annotations import site_identity
 from annotations.models import OrphanCount
 from annotations.site_identity import FileKind
-from annotations.stored_files import StoredFile
+from common import storage, temporary
+from common.storage import StoredFile
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ def collect_temporary() -> Collected:
 
 def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
     # Before the rows: what comes from here on is new
-    files = list(stored_files.listed(kind.folder))
+    files = list(storage.listed(kind.folder))
     today = datetime.fromtimestamp(now, UTC).date()
     inside = list(_quarantined(kind))
     known = kind.known([file.name for file in files] + [name for _, name, _ in inside])
@@ -127,11 +128,11 @@ def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
         place = f"{QUARANTINE}/{file.name}"
         with suppress(FileNotFoundError, FileExistsError):  # another worker was here
             if name in known:
-                stored_files.move(place, f"{kind.folder}/{name}")
+                storage.move(place, f"{kind.folder}/{name}")
                 log.warning("%s/%s is back from the quarantine: a row names it", kind.folder, name)
                 returned += 1
             elif day < today - timedelta(days=QUARANTINE_DAYS):
-                stored_files.remove(place)
+                storage.remove(place)
                 _log_removal(
                     f"{kind.folder}/{name}",
                     f"no row named it for {QUARANTINE_DAYS} days",
@@ -159,7 +160,7 @@ def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
     quarantined = 0
     for file in orphans:
         with suppress(FileNotFoundError, FileExistsError):
-            stored_files.move(
+            storage.move(
                 f"{kind.folder}/{file.name}", f"{QUARANTINE}/{today}/{kind.folder}/{file.name}"
             )
             log.warning(
@@ -172,7 +173,7 @@ def _of_kind(kind: FileKind, now: float, force: bool) -> Collected:
 
 def _quarantined(kind: FileKind) -> Iterator[tuple[date, str, StoredFile]]:
     """(day on which it was moved, its name within its kind, the file)"""
-    for file in stored_files.listed(QUARANTINE):
+    for file in storage.listed(QUARANTINE):
         day, _, rest = file.name.partition("/")
         folder, _, name = rest.partition("/")
         with suppress(ValueError):
@@ -214,15 +215,11 @@ def _removed(kind: str, paths: Iterable[Path], now: float, grace: float, why: st
 def _probes(now: float) -> Collected:
     """Files with which somebody asked whether the storage takes one (``storage_fault``)."""
     left = [
-        file
-        for file in stored_files.listed(stored_files.PROBES)
-        if file.written < now - INCOMING_SECONDS
+        file for file in storage.listed(storage.PROBES) if file.written < now - INCOMING_SECONDS
     ]
     for file in left:
-        stored_files.remove(f"{stored_files.PROBES}/{file.name}")
-        _log_removal(
-            f"{stored_files.PROBES}/{file.name}", "it was a test of the storage", file, now
-        )
+        storage.remove(f"{storage.PROBES}/{file.name}")
+        _log_removal(f"{storage.PROBES}/{file.name}", "it was a test of the storage", file, now)
     return Collected(TEMPORARY, removed=len(left), removed_bytes=sum(file.size for file in left))
 
 

@@ -22,8 +22,8 @@ from annotations.models import (
     Turn,
     pseudonym_of,
 )
-from annotations.prepared import CompiledQuery, Given
-from annotations.roles import is_organiser
+from common.database import CompiledQuery, Given
+from common.roles import is_organiser
 
 
 class NotFound(Exception):

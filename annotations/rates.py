@@ -18,8 +18,8 @@ from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
 
-from annotations import clock
 from annotations.models import AttemptCount
+from common import clock
 
 
 def counted(what: str, whom: str, seconds: int) -> int:

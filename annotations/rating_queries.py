@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
-from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
 from annotations.models import CorpusVersion, Rater, Rating, Response, System, Turn
 from annotations.queries import of_shown_systems, select_systems
 from annotations.records import Level, RaterKind
+from common.correlation.scores import DIGITS_OF_PARTS, settled
 
 
 @dataclass(frozen=True)

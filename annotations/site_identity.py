@@ -19,9 +19,9 @@ from secrets import token_hex
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from annotations import stored_files
 from annotations.models import SiteIdentity
-from annotations.stored_files import StorageAway
+from common import storage
+from common.storage import StorageAway
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class FileKind:
 
     def names(self) -> list[str]:
         if not self.in_home:
-            return stored_files.names_in(self.folder)
+            return storage.names_in(self.folder)
         folder = Path(settings.HOME) / self.folder
         entries = folder.iterdir() if folder.is_dir() else ()
         return [entry.name for entry in entries if not entry.name.startswith(".")]
@@ -158,13 +158,13 @@ class Place:
     is_home = False
 
     def read(self) -> str | None:
-        return _identity_in(stored_files.read(MARKER))
+        return _identity_in(storage.read(MARKER))
 
     def create(self, identity: str) -> None:
-        stored_files.create(MARKER, _content(identity))
+        storage.create(MARKER, _content(identity))
 
     def replace(self, identity: str) -> None:
-        stored_files.remove(MARKER)
+        storage.remove(MARKER)
         self.create(identity)
 
 
@@ -183,7 +183,7 @@ class Home(Place):
             return None
 
     def create(self, identity: str) -> None:
-        stored_files.create_on_disk(self._path, _content(identity))
+        storage.create_on_disk(self._path, _content(identity))
 
     def replace(self, identity: str) -> None:
         self._path.unlink(missing_ok=True)

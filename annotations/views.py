@@ -14,7 +14,8 @@ from annotations import queries
 from annotations.corpus_tables import corpora_table, dialogues_table, systems_table
 from annotations.languages import language_name
 from annotations.models import CorpusVersion
-from annotations.page import page, version_or_404
+from annotations.shortcuts import version_or_404
+from common.web import page
 
 DIALOGUES_A_PAGE = 50
 NextFor = Callable[[Any, list[CorpusVersion]], Iterable[object]]

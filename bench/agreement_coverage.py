@@ -20,7 +20,7 @@ import numpy as np
 
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 
 LEVELS = (1.0, 2.0, 3.0, 4.0, 5.0)
 TRUE_DIALOGUES = 20_000

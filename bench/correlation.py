@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from annotations.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
-from annotations.correlation.rounded_means import settled
+from common.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
+from common.correlation.scores import settled
 from leaderboard.statistics.grouped import within_dialogues, within_systems
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums

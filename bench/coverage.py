@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS
-from annotations.estimates import Estimate
 from bench import agreement_coverage
+from common.correlation import COEFFICIENTS
+from common.estimates import Estimate
 from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 from leaderboard.statistics.redraws import METHODS, Method

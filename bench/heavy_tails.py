@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from annotations.correlation import Redraws, cluster_resamples
-from annotations.correlation.pearson import pearson_between, pearson_scores
-from annotations.correlation.spearman import spearman_between, spearman_scores
-from annotations.estimates import Estimate
+from common.correlation import Redraws, cluster_resamples
+from common.correlation.pearson import pearson_between, pearson_scores
+from common.correlation.spearman import spearman_between, spearman_scores
+from common.estimates import Estimate
 from leaderboard.statistics.heavy_tails import MOST_KURTOSIS, excess_kurtosis
 
 FloatArray = NDArray[np.float64]

@@ -32,6 +32,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.made_corpus import (
     COMPERDIAL,
     MILLION,
@@ -41,6 +43,7 @@ from bench.made_corpus import (
     make_corpus,
     store_scores,
 )
+from tests.conftest import lookers_compute
 
 REQUESTS = 30
 WARM_LIMIT, COLD_LIMIT = 0.100, 2.0
@@ -233,8 +236,10 @@ def main() -> int:
     names = list(AT_A_MILLION if options.million else PAGES)
     if options.pages:
         names = [name.strip() for name in options.pages.split(",")]
-    with home_of_its_own(options.services) as home:
+    with home_of_its_own(options.services) as home, pytest.MonkeyPatch.context() as patch:
         from annotations.queries import counts_of
+
+        lookers_compute(patch)  # there is no worker: who looks computes
 
         seconds, version = timed(
             lambda: make_corpus(SLUG, MILLION if options.million else COMPERDIAL)

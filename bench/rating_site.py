@@ -178,7 +178,7 @@ def raters(campaign: Campaign, count: int) -> list[Participation]:
 
     from annotations.campaigns.actions.work_queue import join
     from annotations.campaigns.models import Invitation, Participation
-    from annotations.roles import RATER
+    from common.roles import RATER
 
     group = Group.objects.get_or_create(name=RATER)[0]
     invitation = Invitation.objects.create(campaign=campaign)

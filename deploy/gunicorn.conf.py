@@ -55,7 +55,7 @@ def on_starting(_server: object) -> None:
     """Each process counts requests in a file of its own, and any of them adds them up. A new folder
     for each start, so that counts begin at 0 together."""
     if not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-        from annotations import temporary
+        from common import temporary
         from dialeval_site.environment import home
 
         # Where the next start finds it, should this process be killed

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 
 from annotations import audit
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from dialeval_site import address_letter
 
 

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations import rates
 from annotations.accounts import NameTaken, is_demo_account, open_account
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from dialeval_site import two_factor
 from dialeval_site.account_actions import change_email
 from dialeval_site.account_forms import EmailForm, SignUpForm

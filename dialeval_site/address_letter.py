@@ -10,7 +10,7 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 
 from annotations import rates
-from annotations.jobs.notifications import send_once
+from common.jobs.notifications import send_once
 
 AN_HOUR = 3600
 EMAILS_PER_HOUR = 3

@@ -30,8 +30,8 @@ from ninja.params.models import FileModel, FormModel, QueryModel
 from ninja.parser import Parser
 
 from annotations.api import router as corpora
-from annotations.read_only import refuses_writes
-from annotations.rest.problems import Refused, problem_response
+from common.api.problems import Refused, problem_response
+from common.read_only import refuses_writes
 from dialeval_site.api_document import Document
 from dialeval_site.api_tokens import router as tokens
 from dialeval_site.error_pages import RETRY_SECONDS

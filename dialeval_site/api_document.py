@@ -10,9 +10,8 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from annotations.rest.access import SCOPES, Token
-from annotations.rest.document import WORDS, problem_response
-from annotations.rest.problems import Problem
+from common.api.access import SCOPES, Token
+from common.api.problems import WORDS, Problem, described_problem
 
 TAGS = {
     "tokens": "Tokens, and who one is.",
@@ -64,7 +63,7 @@ class Document(OpenAPISchema):
         details: dict[str, Any] = super().operation_details(operation)
         responses = {str(status): answer for status, answer in details["responses"].items()}
         for status in _refusals(details, operation):
-            responses.setdefault(str(status), problem_response(status))
+            responses.setdefault(str(status), described_problem(status))
         for answer in responses.values():
             answer.setdefault(
                 "headers", {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}

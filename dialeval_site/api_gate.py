@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotations import rates
-from annotations.rest.problems import MEDIA_TYPE, problem_response
+from common.api.problems import MEDIA_TYPE, problem_response
 from dialeval_site import log_context, tokens
 
 log = logging.getLogger(__name__)

@@ -12,11 +12,10 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from annotations import rates
-from annotations.rest.access import Token, caller_of
-from annotations.rest.document import refusals
-from annotations.rest.problems import Refused
-from annotations.rest.texts import Given, Text
-from annotations.roles import ROLES
+from common.api.access import Token, caller_of
+from common.api.problems import Refused, refusals
+from common.api.schemas import Given, Text
+from common.roles import ROLES
 from dialeval_site import tokens, two_factor
 from dialeval_site.models import ApiToken
 

@@ -26,9 +26,9 @@ from django.urls import ResolverMatch, resolve
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.access import wants_json
-from annotations.file_bodies import Admission, admission_of
-from annotations.integers import DIGITS_OF_A_KEY, parse_integer
-from annotations.rest.problems import problem_response
+from common.api.problems import problem_response
+from common.file_bodies import Admission, admission_of
+from common.text import DIGITS_OF_A_KEY, parse_integer
 from dialeval_site import tokens
 from dialeval_site.api import api, operations
 from leaderboard.challenges.upload_handler import ToDisk

@@ -1,5 +1,5 @@
 """Pages as gzip, quickly: a leaderboard of 800 kB takes 20 ms at Django's level, which a reader
-waits for. Parts that are kept (``annotations.fragment_cache``) are compressed once, and put between
+waits for. Parts that are kept (``common.cache``) are compressed once, and put between
 what is compressed for the reader."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.middleware.gzip import GZipMiddleware, re_accepts_gzip
 from django.utils.cache import patch_vary_headers
 from django.utils.text import _get_random_filename
 
-from annotations.fragment_cache import Part
+from common.cache import Part
 
 LARGE = 50_000
 LEVEL = 1

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 
 
 def site(request: HttpRequest) -> dict[str, Any]:

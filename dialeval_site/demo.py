@@ -18,7 +18,7 @@ from annotations import actions as corpus_actions
 from annotations.importers.registry import importers
 from annotations.models import CorpusVersion, DemoAccount
 from annotations.queries import select_systems
-from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.demo_campaigns import load_demo_campaigns
 from dialeval_site.demo_challenge import load_demo_challenge
 from workers import queries as run_queries

@@ -24,7 +24,7 @@ from annotations.campaigns.scale import DEFAULT_THRESHOLD
 from annotations.campaigns.starting_text import guidelines_to_start_from
 from annotations.demo.simulated_raters import PANEL, SimulatedRater, score_prefix
 from annotations.models import CorpusVersion, Rating
-from annotations.roles import ORGANISER, RATER
+from common.roles import ORGANISER, RATER
 
 SEED = 20261120
 SIMULATED_ACCOUNT = "simulated-rater-"

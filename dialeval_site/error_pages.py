@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
-from annotations.read_only import is_away, refuses_writes
+from common.read_only import is_away, refuses_writes
 from dialeval_site import log_context
 
 RETRY_SECONDS = 60

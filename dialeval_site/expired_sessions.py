@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from django.contrib.sessions.models import Session
 
-from annotations import clock
+from common import clock
 
 BATCH = 500
 """Rows of one statement: SQLite has one writer, who is not to be waited for."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from annotations.page import is_head_request
+from common.web import is_head_request
 
 
 class HeadMiddleware:

@@ -19,7 +19,7 @@ from django.utils.translation import ngettext
 from annotations.campaigns.queries.drafts_and_open import drafts_and_open_campaigns
 from annotations.campaigns.queries.work_queue import waiting_for
 from annotations.models import CorpusVersion
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.challenges.queries.standing import (
     OwnRound,
     an_open_challenge,

@@ -17,7 +17,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from annotations import rates
 from annotations.accounts import is_demo_account, may_act
-from annotations.jobs.notifications import send_once
+from common.jobs.notifications import send_once
 
 AN_HOUR = 3600
 EMAILS_PER_HOUR = 3

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from annotations import rates, site_identity
 from annotations.models import OrphanCount
-from annotations.read_only import is_busy, refuses_writes, takes_writes
+from common.read_only import is_busy, refuses_writes, takes_writes
 from dialeval_site.folder_broker import SCHEME
 from dialeval_site.storage import storage_answers
 from workers import presence

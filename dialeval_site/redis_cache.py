@@ -16,7 +16,7 @@ from django.core.cache.backends import redis as django_redis
 from django.core.cache.backends.locmem import LocMemCache
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
-from annotations.circuit_breaker import CircuitBreaker
+from common.circuit_breaker import CircuitBreaker
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from annotations.integers import DIGITS_OF_A_KEY, parse_integer
+from common.text import DIGITS_OF_A_KEY, parse_integer
 from dialeval_site import log_context
 
 HEADER = "X-Request-ID"

@@ -8,7 +8,7 @@ from pathlib import Path
 import plotly
 from csp.constants import NONE, SELF
 
-from annotations.version import VERSION as VERSION
+from common.version import VERSION
 from dialeval_site import environment, logs
 from dialeval_site.database_address import database_at
 from dialeval_site.mail_settings import mail_settings
@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "workers.trainings",
     "workers",
     "annotations.campaigns",
+    "common",
     "annotations",
     "dialeval_site.admin_site.Config",
     "django.contrib.auth",

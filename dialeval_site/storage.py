@@ -86,6 +86,6 @@ def _client(addressing_style: str) -> Any:
 def storage_answers() -> bool:
     """Whether a small file can be put into the storage of files now; the log says why not. For the
     readiness check."""
-    from annotations.stored_files import storage_fault
+    from common.storage import storage_fault
 
     return not storage_fault()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from annotations import rates, staging
 from annotations.campaigns.actions import setup
+from common.jobs.tasks import row_task
 from dialeval_site import address_letter, expired_sessions, password_reset
-from workers.celery_rules import row_task
 
 
 @row_task

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from dialeval_site.tokens import LONGEST_NAME, USUAL_DAYS, NotMade, check
 from dialeval_site.two_factor_forms import AsksWhoIsThere
 

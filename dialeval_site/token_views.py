@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotations.page import own_form
+from common.web import own_form
 from dialeval_site import tokens as token_rows
 from dialeval_site.api_pages import pages_of
 from dialeval_site.reauthentication import is_reauthenticated, page_with

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.accounts import may_act
-from annotations.importers.texts import text_fault
-from annotations.read_only import optional_write
-from annotations.rest.access import SCOPES, Caller
-from annotations.roles import is_organiser
+from common.api.access import SCOPES, Caller
+from common.read_only import optional_write
+from common.roles import is_organiser
+from common.text import text_fault
 from dialeval_site.models import ApiToken
 
 PREFIX = "dial_"

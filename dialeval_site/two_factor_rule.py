@@ -1,6 +1,6 @@
 """``DIALEVAL_TWO_FACTOR=organisers``: who runs things here logs in with two factors.
 
-Until one has set it up one is no organiser (``annotations.roles``) and has no admin
+Until one has set it up one is no organiser (``common.roles``) and has no admin
 (``dialeval_site.admin_site``). This middleware leads to the page where it is set up, instead of a
 403 for every page.
 """
@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotations.roles import has_organisers_role
+from common.roles import has_organisers_role
 from dialeval_site import two_factor
 
 ACCOUNTS, API = "/accounts/", "/api/"

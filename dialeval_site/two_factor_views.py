@@ -21,7 +21,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from annotations.accounts import is_demo_account
-from annotations.page import own_form
+from common.web import own_form
 from dialeval_site import second_step, two_factor
 from dialeval_site.reauthentication import is_reauthenticated, page_with, password_fits
 from dialeval_site.two_factor_forms import CodeForm, ReauthenticationForm, SetUpForm

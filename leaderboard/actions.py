@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotations.actions import data_changed
-from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
+from common.text import text_fault
 from leaderboard.analyses.rows import drop
 from leaderboard.models import SubmittedMetric, SubmittedScores
 

@@ -13,12 +13,12 @@ from pydantic import Field
 
 from annotations.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
 from annotations.models import CorpusVersion
-from annotations.page import is_head_request
 from annotations.queries import NotFound
-from annotations.rest.access import Token
-from annotations.rest.problems import Refused
-from annotations.rest.texts import Figure, Text
-from annotations.roles import is_organiser
+from common.api.access import Token
+from common.api.problems import Refused
+from common.api.schemas import Figure, Text
+from common.roles import is_organiser
+from common.web import is_head_request
 from leaderboard import queries
 from leaderboard.analyses import look, whole
 from leaderboard.analyses.rest import NotYet, not_yet

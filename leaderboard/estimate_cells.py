@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from annotations.tables import Cell, Column
+from common.tables import Cell, Column
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
 COEFFICIENT_NAMES = {

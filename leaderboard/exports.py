@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from annotations.exporters.registry import exporters
 from annotations.models import CorpusVersion
-from annotations.read_snapshot import read_snapshot
 from annotations.record_stream import records_of
-from annotations.temporary import temporary_folder
+from common.database import read_snapshot
+from common.temporary import temporary_folder
 from leaderboard.queries.exported_scores import exported_scores
 
 CHUNK = 256 * 1024

@@ -9,9 +9,9 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-from annotations.jobs.models import Job
-from annotations.jobs.notifications import WHEN_NOTHING_ELSE_WAITS
 from annotations.models import CorpusVersion, System
+from common.jobs.models import Job
+from common.jobs.notifications import WHEN_NOTHING_ELSE_WAITS
 
 
 class Analysis(Job):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 
 
 def estimate_of(document: dict[str, Any]) -> Estimate:

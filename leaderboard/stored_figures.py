@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.figures import Figure
 
 FIGURE_DIGITS, ALL_DIGITS = 9, 17

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from common.jobs.tasks import row_task
 from leaderboard.analyses import computing, refresh, rows
-from workers.celery_rules import row_task
 
 
 @row_task

@@ -58,7 +58,7 @@ def _bring_roles_back_after_a_flush() -> None:
         from django.contrib.auth.models import Group
 
         from annotations.models import SiteIdentity
-        from annotations.roles import ROLES
+        from common.roles import ROLES
 
         for name in ROLES:
             Group.objects.get_or_create(name=name)
@@ -155,7 +155,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     trigger of a row; its clock is read once, here: amid a test it would be one query more."""
     from django.db import connection
 
-    from annotations import clock
+    from common import clock
 
     with django_db_blocker.unblock():
         if connection.vendor == "sqlite":
@@ -235,16 +235,14 @@ def no_corpus_of_another_test() -> Iterator[None]:
     yield
     if (django_cache := sys.modules.get("django.core.cache")) is not None:
         django_cache.cache.clear()
-    if (written_parts := sys.modules.get("annotations.fragment_cache")) is not None:
-        written_parts.forget()
-    if (memoize := sys.modules.get("annotations.memoize")) is not None:
-        memoize.forget()
+    if (cache := sys.modules.get("common.cache")) is not None:
+        cache.forget()
     queries = sys.modules.get("workers.queries")
     if queries is not None:
         queries.forget()
-    if (read_only := sys.modules.get("annotations.read_only")) is not None:
+    if (read_only := sys.modules.get("common.read_only")) is not None:
         read_only.takes_writes()
-    if (hints := sys.modules.get("annotations.jobs.notifications")) is not None:
+    if (hints := sys.modules.get("common.jobs.notifications")) is not None:
         hints._breaker.succeeded()  # a broker that was away in one test is there in the next
 
 
@@ -258,7 +256,7 @@ def notified(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         told.extend(sent)
         return sent
 
-    monkeypatch.setattr("annotations.jobs.models.notify_workers", tell)
+    monkeypatch.setattr("common.jobs.models.notify_workers", tell)
     return told
 
 
@@ -324,7 +322,7 @@ def a_dash_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table that a command prints, in every test: "–" stands with its reason beneath, or in
     its cell."""
     from annotations.console import ConsoleCommand
-    from annotations.tables.dash import Dash
+    from common.tables.dash import Dash
 
     print_table = ConsoleCommand.print_table
 

@@ -102,7 +102,7 @@ def _what_the_site_holds() -> str:
     found.update(
         " ".join(sorted(one.name for one in Path(get_path("purelib")).glob("*.dist-info"))).encode()
     )
-    for package in ("annotations", "dialeval_site", "leaderboard", "workers"):
+    for package in ("annotations", "common", "dialeval_site", "leaderboard", "workers"):
         for file in sorted((PROJECT / package).rglob("*.py")):
             found.update(f"{file.relative_to(PROJECT)} {file.stat().st_size}\n".encode())
             found.update(file.read_bytes())

@@ -26,7 +26,7 @@ from cyclonedx.model.license import License
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
-from annotations.version import VERSION
+from common.version import VERSION
 from tests import lock
 
 

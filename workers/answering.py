@@ -15,7 +15,7 @@ from annotations.accounts import may_act
 from annotations.campaigns.models import ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
-from annotations.jobs.models import Claim
+from common.jobs.models import Claim
 from workers import charges
 from workers.jobs import FailJob, RetryJob, works_on
 from workers.judging.retries import may_be_charged, may_pass, pause_before

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from annotations.rest.access import Token
+from common.api.access import Token
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotations.campaigns.actions.chat import spoken_text
 from annotations.campaigns.models import ChatSystem
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 from workers.language_models.chat_prompt import DEFAULT_INSTRUCTIONS, PERSONA_PLACEHOLDER
 
 KEY = re.compile(r"\A[A-Za-z0-9_-]{1,64}\Z")

@@ -30,7 +30,7 @@ from annotations.campaigns.models import (
     Participation,
 )
 from annotations.campaigns.queries import chat as queries
-from annotations.integers import parse_integer
+from common.text import parse_integer
 from workers.chat_forms import HIGHEST_NUMBER, ChatSystemForm, SayForm, TrialForm
 
 HEARTBEATS_A_LEASE = 4

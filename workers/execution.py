@@ -17,8 +17,8 @@ from typing import Any
 from billiard.exceptions import SoftTimeLimitExceeded
 from django.db import InterfaceError, OperationalError
 
-from annotations.importers.texts import storable
-from annotations.jobs.models import Claim
+from common.jobs.models import Claim
+from common.text import storable
 from workers import resources, runs, scoring
 from workers.jobs import FailJob, LeaseLost, ReleaseJob, RetryJob, took_too_long, works_on
 from workers.judges import wording

@@ -15,7 +15,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from annotations.jobs.models import Job, JobQuerySet, Reaped
+from common.jobs.models import Job, JobQuerySet, Reaped
 from workers import presence
 
 log = logging.getLogger(__name__)

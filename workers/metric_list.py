@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, written_value
 from workers.metrics.not_available import NOT_AVAILABLE, NotAvailable

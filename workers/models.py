@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from django.db import models, transaction
 from django.db.models import Q
 
-from annotations import clock
-from annotations.jobs.models import Job
 from annotations.models import System
+from common import clock
+from common.jobs.models import Job
 from workers.signals import run_ended
 
 

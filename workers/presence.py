@@ -15,7 +15,7 @@ from celery import current_app
 from django.conf import settings
 from django.db.models import Max
 
-from annotations import clock
+from common import clock
 from workers.models import MetricRun, QueueSeen
 
 QUEUES = ("cpu", "gpu", "llm")

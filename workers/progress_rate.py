@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from workers import queries
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, Sum
 
 from annotations.models import CorpusVersion
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from workers import progress_rate as pace
 from workers import queries
 from workers.metric_list import page_of

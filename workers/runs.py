@@ -16,8 +16,8 @@ from django.db.models import F, FloatField, PositiveIntegerField, Q
 from django.db.models.functions import Cast, Floor
 
 from annotations.actions import scores_changed
-from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System
+from common.jobs.models import Claim
 from workers import new_runs
 from workers.judges.models import JudgeRun
 from workers.metrics.configuration import Configuration

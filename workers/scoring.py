@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, SupportsFloat
 
-from annotations.estimates import Undefined
-from annotations.importers.texts import storable
 from annotations.queries import language_of
+from common.estimates import Undefined
+from common.text import storable
 from workers import queries
 from workers.judging.response_cache import NoScore
 from workers.metrics import configuration as configurations

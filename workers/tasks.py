@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from annotations import orphans
+from common.jobs.tasks import row_task
 from workers import answering, execution, presence
-from workers.celery_rules import row_task
 from workers.jobs import reap_all
 from workers.models import MetricRun
 from workers.signals import run_begins

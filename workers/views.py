@@ -17,9 +17,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.models import CorpusVersion
-from annotations.page import page, version_or_404
 from annotations.queries import select_systems
-from annotations.roles import is_organiser
+from annotations.shortcuts import version_or_404
+from common.roles import is_organiser
+from common.web import page
 from workers import queries, runs
 from workers.forms import LONGEST_MORE, ScoreForm
 from workers.language_fit import recommended_metrics

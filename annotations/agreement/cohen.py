@@ -21,8 +21,8 @@ import numpy as np
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
-from annotations.correlation.jackknife import jackknife_intervals
-from annotations.estimates import Estimate, Undefined
+from common.correlation.jackknife import jackknife_intervals
+from common.estimates import Estimate, Undefined
 
 Weighting = Literal["unweighted", "linear", "quadratic"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)

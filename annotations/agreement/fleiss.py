@@ -13,7 +13,7 @@ import numpy as np
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import FloatArray, Tabulation
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 
 
 @dataclass(frozen=True, slots=True)

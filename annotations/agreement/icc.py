@@ -29,7 +29,7 @@ from scipy.sparse.csgraph import connected_components
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 
 RELATIVE_ZERO = 1e-9
 """Variances that add up to less than this share of the scores' own are nothing but rounding."""

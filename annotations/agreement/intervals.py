@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from annotations.agreement.tabulation import FloatArray, IntArray
-from annotations.correlation import left_out_weights, with_jackknife_interval
-from annotations.correlation.jackknife import Scale, group_of_cluster
-from annotations.estimates import Estimate
+from common.correlation import left_out_weights, with_jackknife_interval
+from common.correlation.jackknife import Scale, group_of_cluster
+from common.estimates import Estimate
 
 METHOD = "jackknife-t95-over-dialogues"
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import FloatArray, Tabulation
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)

@@ -15,8 +15,8 @@ import numpy as np
 from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
-from annotations.correlation import COEFFICIENTS, correlation_replicates, left_out_weights
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS, correlation_replicates, left_out_weights
+from common.estimates import Estimate
 
 FEWEST_ITEMS = 3
 DECIMALS = 9

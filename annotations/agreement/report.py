@@ -14,8 +14,8 @@ from annotations.agreement.krippendorff import MEASUREMENTS, Measurement, krippe
 from annotations.agreement.leave_one_out import LeaveOneOut, leave_one_out
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import Tabulation, tabulate
-from annotations.correlation import COEFFICIENTS
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS
+from common.estimates import Estimate
 
 AGGREGATE = "the file holds mean scores, not raters"
 NOBODY = "nobody rated"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation.rounded_means import settled
+from common.correlation.scores import settled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -14,16 +14,16 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from annotations import page
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.outbox import is_of_somebody_else
+from common import web
 
 View = Callable[..., HttpResponse]
 
 
 ORGANISERS = ("campaigns", _("only organisers set up rating campaigns"))
-organisers_page = page.organisers_page(*ORGANISERS)
-organisers_alone = page.organisers_alone(*ORGANISERS)
+organisers_page = web.organisers_page(*ORGANISERS)
+organisers_alone = web.organisers_alone(*ORGANISERS)
 
 
 def campaign_or_404(slug: str) -> Campaign:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import done_and_wanted
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 
 
 def campaigns_table(campaigns: Iterable[Campaign]) -> Table:

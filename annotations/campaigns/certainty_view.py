@@ -8,8 +8,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotations.campaigns.models import Campaign, Look
 from annotations.campaigns.queries.allocation import Certainty, SystemNow, certainty_of
-from annotations.tables import Cell
-from annotations.tables.to_html import whisker_svg
+from common.tables import Cell
+from common.tables.to_html import whisker_svg
 
 
 @dataclass(frozen=True, slots=True)

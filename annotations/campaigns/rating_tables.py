@@ -12,8 +12,8 @@ from annotations.campaigns.models import Assignment, Campaign, Item, Participati
 from annotations.campaigns.queries.quality import RaterQuality
 from annotations.campaigns.rater_statistics.checks import ChecksPassed
 from annotations.campaigns.scale import SCORES
-from annotations.tables import Cell, Column, Row, Table, estimate_cell
-from annotations.tables.numerals import written
+from common.tables import Cell, Column, Row, Table, estimate_cell
+from common.tables.numerals import written
 
 _COUNT = {"kind": "number", "decimals": 0}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotations.records import Record
-from annotations.temporary import put_in_place, temporary_folder
+from common.temporary import put_in_place, temporary_folder
 
 
 class ExportFailed(Exception):

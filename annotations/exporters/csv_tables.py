@@ -9,7 +9,7 @@ from pathlib import Path
 from annotations.exporters.base import Exporter, MetricScoresRecord
 from annotations.exporters.score_rows import SubmittedRow, score_rows, submitted_row
 from annotations.records import DialogueRecord, RatingRecord, Record, ResponseRecord
-from annotations.tables.csv_text import csv_heading, csv_line, json_cell
+from common.tables.csv_text import csv_heading, csv_line, json_cell
 
 Cell = str | int | float | None
 

@@ -24,7 +24,7 @@ from annotations.records import (
     SystemRecord,
     TurnRecord,
 )
-from annotations.tables.csv_text import guarded
+from common.tables.csv_text import guarded
 
 PAIR = "context-response"
 """What stands where mt-metrics-eval has a language pair."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exporters.csv_tables import Cell
-from annotations.tables.csv_text import csv_heading, csv_line
+from common.tables.csv_text import csv_heading, csv_line
 
 LOW_AXIS = "low_"
 """What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not

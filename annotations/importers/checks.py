@@ -8,14 +8,6 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from annotations.importers.problems import Problems, Where
-from annotations.importers.texts import (
-    MAX_ASPECT,
-    MAX_NAME,
-    MAX_RESPONSE,
-    MAX_UTTERANCE,
-    name_fault,
-    text_fault,
-)
 from annotations.languages import language_fault
 from annotations.records import (
     CorpusRecord,
@@ -26,6 +18,7 @@ from annotations.records import (
     ResponseRecord,
     SystemRecord,
 )
+from common.text import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, name_fault, text_fault
 
 SPEAKERS = ("A", "B")
 LARGEST_SCORE = 1e100

@@ -15,8 +15,8 @@ from annotations.importers.checks import SPEAKERS
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import array_elements
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, storable
 from annotations.records import TARGET_SPEAKER, CorpusRecord, DialogueRecord, TurnRecord, Utterance
+from common.text import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, storable
 
 TURNS = tuple(f"turn_{number}" for number in range(7))
 

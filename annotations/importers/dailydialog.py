@@ -16,8 +16,8 @@ from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.human_dialogues import count_fault, human_dialogue
 from annotations.importers.json_source import decode_line, file_lines, json_lines
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, text_fault
 from annotations.records import CorpusRecord
+from common.text import MAX_NAME, MAX_RESPONSE, text_fault
 
 END = "__eou__"
 """The end of an utterance."""

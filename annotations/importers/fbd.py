@@ -18,7 +18,6 @@ from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import json_lines
 from annotations.importers.problems import Problems
 from annotations.importers.scales import USR_SCALES
-from annotations.importers.texts import MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -29,6 +28,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
+from common.text import MAX_RESPONSE, MAX_UTTERANCE
 
 RATER = "mean of raters"
 # The number of scores tells which questionnaire was used: the files name none.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from annotations.importers.problems import Problems, Where
-from annotations.importers.texts import MAX_NAME, storable, text_fault
+from common.text import MAX_NAME, storable, text_fault
 
 T = TypeVar("T")
 

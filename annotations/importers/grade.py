@@ -19,7 +19,6 @@ from annotations.importers.contexts import alternating
 from annotations.importers.fields import JsonObject, kind_of
 from annotations.importers.json_source import array_elements
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -30,6 +29,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
+from common.text import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 
 ASPECT = "overall"
 MAX_PARTS = 100

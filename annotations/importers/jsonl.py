@@ -12,7 +12,6 @@ from annotations.importers.base import Importer, Placed
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import json_lines
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -26,6 +25,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
+from common.text import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 
 T = TypeVar("T")
 

@@ -18,8 +18,8 @@ from annotations.importers.base import Importer, Placed
 from annotations.importers.human_dialogues import MAX_UTTERANCES, count_fault, human_dialogue
 from annotations.importers.json_source import decode_line, file_lines
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_RESPONSE, text_fault
 from annotations.records import CorpusRecord, DialogueRecord
+from common.text import MAX_RESPONSE, text_fault
 
 SILENCE = "__SILENCE__"
 """Stands in place of A's first words where B begins: each conversation of ConvAI2 is told once from

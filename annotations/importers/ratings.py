@@ -26,7 +26,7 @@ from annotations.records import (
     SystemRecord,
     TurnRecord,
 )
-from annotations.tables.csv_text import without_guard
+from common.tables.csv_text import without_guard
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "dialog_id": ("dialog_id", "dialogue_id", "dialog", "dialogue", "conversation_id"),

@@ -16,7 +16,6 @@ from annotations.importers.fields import JsonObject
 from annotations.importers.json_source import array_elements
 from annotations.importers.problems import MAX_PROBLEMS, Problems
 from annotations.importers.scales import USR_SCALES
-from annotations.importers.texts import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import (
     CorpusRecord,
     DialogueRecord,
@@ -28,6 +27,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
+from common.text import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
 
 GOLD = "Original Ground Truth"
 MAIN_ASPECT = "Overall"

@@ -16,7 +16,7 @@ from typing import Any
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import array_elements
 from annotations.importers.problems import Problems
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 
 ASPECTS = tuple(
     f"{aspect}{relation}"

@@ -40,7 +40,7 @@ def known(site_address: str) -> Known:
 
 
 def people(raters: int) -> dict[str, Any]:
-    from annotations.roles import ORGANISER
+    from common.roles import ORGANISER
     from leaderboard.challenges.models import Member
     from tests.campaigns.http_rater import sessions_of
 
@@ -102,7 +102,7 @@ def _campaign(raters: int) -> tuple[str, list[str]]:
     from annotations.campaigns.actions.work_queue import join
     from annotations.campaigns.models import Campaign, Guidelines, Invitation
     from annotations.models import CorpusVersion
-    from annotations.roles import RATER
+    from common.roles import RATER
 
     Campaign.objects.filter(slug__startswith="mixed-").exclude(state="closed").update(
         state="closed"

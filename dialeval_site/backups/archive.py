@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
-from annotations.temporary import temporary_folder
+from common.temporary import temporary_folder
 
 FORMAT = 1
 KIND = "dialeval backup"

@@ -16,9 +16,9 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
-from annotations import stored_files
-from annotations.read_snapshot import read_snapshot
-from annotations.version import VERSION
+from common import storage
+from common.database import read_snapshot
+from common.version import VERSION
 from dialeval_site.backups import apart, archive, portable
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import stored_name
@@ -180,7 +180,7 @@ def _add_uploads(
 ) -> None:
     for name in names:
         try:
-            with stored_files.opened(stored_name(name)) as source:
+            with storage.opened(stored_name(name)) as source:
                 _add(file, f"files/uploads/{name}", source)
         except FileNotFoundError:
             made.missing.append(f"uploads/{name}")

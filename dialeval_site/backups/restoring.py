@@ -27,11 +27,12 @@ from django.db import DatabaseError, connection
 from django.db.migrations.exceptions import IrreversibleError
 from django.db.migrations.executor import MigrationExecutor
 
-from annotations import audit, site_identity, stored_files
+from annotations import audit, site_identity
 from annotations.console import one_migrates
 from annotations.site_identity import ForeignFiles
-from annotations.stored_files import StorageAway
-from annotations.temporary import temporary_folder
+from common import storage
+from common.storage import StorageAway
+from common.temporary import temporary_folder
 from dialeval_site.backups import apart, archive, loading, portable
 from dialeval_site.backups.archive import ArchiveError, Member
 from leaderboard.challenges.uploads import incoming_folder, stored_name
@@ -306,7 +307,7 @@ def _take_in(member: Member) -> None:
     unfinished = incoming_folder() / token_hex(16)
     try:
         _write(member, unfinished)
-        stored_files.take_in(unfinished, stored_name(member.parts[2]))
+        storage.take_in(unfinished, stored_name(member.parts[2]))
     finally:
         unfinished.unlink(missing_ok=True)
 

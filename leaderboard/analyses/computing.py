@@ -11,9 +11,9 @@ from typing import Any
 from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 
-from annotations import clock
-from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion
+from common import clock
+from common.jobs.models import Claim
 from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.core.signing import Signer
 from django.urls import reverse
 
-from annotations import clock
-from annotations.jobs.notifications import MAX_NOTIFY_PAUSE
 from annotations.models import CorpusVersion
-from annotations.prepared import CompiledQuery, Given
-from annotations.read_only import was_refused_lately
+from common import clock
+from common.database import CompiledQuery, Given
+from common.jobs.notifications import MAX_NOTIFY_PAUSE
+from common.read_only import was_refused_lately
 from leaderboard.analyses import answer_cache, rows
 from leaderboard.analyses.kinds import Kind, all_kinds
 from leaderboard.analyses.rows import Wanted

@@ -12,8 +12,8 @@ from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.page import organisers_page
-from annotations.roles import is_organiser
+from common.roles import is_organiser
+from common.web import organisers_page
 from leaderboard.analyses import rows
 from leaderboard.analyses.look import KEYS, Look, look
 from leaderboard.models import Analysis

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Q
 
-from annotations import clock
+from common import clock
 from leaderboard.analyses import rows
 from leaderboard.analyses.kinds import REFRESHED_FOR, all_kinds
 from leaderboard.analyses.look import is_of, wanted_of

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from ninja import Schema, Status
 from pydantic import Field
 
-from annotations.rest.problems import Refused
+from common.api.problems import Refused
 from leaderboard.analyses.look import Look
 
 RETRY_SECONDS = 2

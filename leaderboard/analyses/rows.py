@@ -12,10 +12,10 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Count
 
-from annotations import clock
-from annotations.jobs.models import NO_LEASE
 from annotations.models import CorpusVersion
-from annotations.read_only import optional_write
+from common import clock
+from common.jobs.models import NO_LEASE
+from common.read_only import optional_write
 from leaderboard.analyses.kinds import kinds_of_pairs
 from leaderboard.models import Analysis
 

@@ -7,11 +7,11 @@ from typing import Any
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
-from annotations import page
-from annotations.roles import is_organiser
+from common import web
+from common.roles import is_organiser
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 
-organisers_page = page.organisers_page("challenges", _("only organisers run challenges"))
+organisers_page = web.organisers_page("challenges", _("only organisers run challenges"))
 
 
 def challenge_or_404(user: Any, slug: str) -> Challenge:

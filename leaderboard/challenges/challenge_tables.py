@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Challenge, Round, Submission
 from leaderboard.challenges.queries.organising import TeamRow
 

@@ -8,8 +8,8 @@ import logging
 from billiard.exceptions import SoftTimeLimitExceeded
 
 from annotations.accounts import may_act
-from annotations.jobs.models import Claim
-from annotations.stored_files import StorageAway
+from common.jobs.models import Claim
+from common.storage import StorageAway
 from leaderboard.challenges import validation
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.actions.finalising import UnknownMetric

@@ -25,7 +25,7 @@ from django.conf import settings
 
 from annotations.campaigns.models import ChatSystem
 from annotations.importers.problems import ImportFailed
-from annotations.jobs.models import Claim
+from common.jobs.models import Claim
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import SavedResponse
 from leaderboard.challenges.models import LogLine, Round, Submission

@@ -20,8 +20,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations.accounts import may_act
-from annotations.jobs.models import Claim
-from annotations.outgoing import AddressNotAllowed
+from common.jobs.models import Claim
+from common.outgoing import AddressNotAllowed
 from leaderboard.challenges.models import Member, Notice, Submission
 from leaderboard.challenges.pinned_http import Answer, NotReached, post
 from leaderboard.challenges.queries import submissions

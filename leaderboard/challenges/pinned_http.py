@@ -19,8 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from annotations import outgoing
-from annotations.outgoing import AddressNotAllowed
+from common import outgoing
+from common.outgoing import AddressNotAllowed
 
 SECONDS = 10.0
 ANSWER_BYTES = 2000

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotations.importers.problems import Problem
-from annotations.jobs.models import Claim
 from annotations.queries import select_systems
 from annotations.rating_queries import turn_order
+from common.jobs.models import Claim
 from leaderboard import actions as meta_evaluation
 from leaderboard.actions import Described, NameTaken
 from leaderboard.challenges.actions import work

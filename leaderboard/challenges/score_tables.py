@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotations.models import CorpusVersion
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.models import SubmittedMetric
 from leaderboard.queries.submitted import HandedIn
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Submission
 from leaderboard.challenges.queries.submissions import Part, ScoreLine
 

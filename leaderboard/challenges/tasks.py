@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from common.jobs.tasks import row_task
 from leaderboard.challenges import execution, notices
 from leaderboard.challenges.actions.maintenance import settle_all
-from workers.celery_rules import row_task
 
 
 @row_task

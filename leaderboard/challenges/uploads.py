@@ -23,9 +23,10 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
-from annotations import site_identity, stored_files
+from annotations import site_identity
 from annotations.importers.file_kinds import not_text
 from annotations.site_identity import FileKind, ForeignFiles
+from common import storage
 from leaderboard.challenges.models import Submission
 
 log = logging.getLogger(__name__)
@@ -93,13 +94,13 @@ def stored_name(stored_as: str) -> str:
 
 def opened(submission: Submission) -> IO[bytes]:
     """The bytes that were handed in. Raises ``FileNotFoundError``, ``StorageAway``."""
-    return stored_files.opened(stored_name(submission.stored_as))
+    return storage.opened(stored_name(submission.stored_as))
 
 
 def at_hand(submission: Submission) -> AbstractContextManager[Path]:
     """Where the file can be read by path, for as long as it is needed; what comes from a storage
     elsewhere is held against the row's digest. Raises as ``stored_files.at_hand`` does."""
-    return stored_files.at_hand(stored_name(submission.stored_as), submission.sha256)
+    return storage.at_hand(stored_name(submission.stored_as), submission.sha256)
 
 
 def move_in(upload: Upload) -> str:
@@ -111,7 +112,7 @@ def move_in(upload: Upload) -> str:
     except ForeignFiles as refusal:
         log.error("an upload is refused: %s", refusal)
         raise
-    stored_files.take_in(upload.path, stored_name(upload.path.name))
+    storage.take_in(upload.path, stored_name(upload.path.name))
     return upload.path.name
 
 

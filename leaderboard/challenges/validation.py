@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System, Turn
 from annotations.rating_queries import answered_turns, turn_order
+from common.jobs.models import Claim
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import check_responses, read_responses

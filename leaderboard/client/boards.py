@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.tables.csv_text import csv_line
+from common.tables.csv_text import csv_line
 from leaderboard.client import terminal
 from leaderboard.client.texts import WHOLE, one_line
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotations.temporary import temporary_folder
+from common.temporary import temporary_folder
 from leaderboard.client.errors import ClientError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from annotations.version import VERSION
+from common.version import VERSION
 from leaderboard.client import terminal
 from leaderboard.client.commands import account, challenges, export, submissions
 from leaderboard.client.errors import ClientError

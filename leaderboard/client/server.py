@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from annotations.integers import parse_integer
-from annotations.temporary import temporary_folder
-from annotations.version import VERSION
+from common.temporary import temporary_folder
+from common.text import parse_integer
+from common.version import VERSION
 from leaderboard.client.credentials import Credentials
 from leaderboard.client.errors import ClientError, Refused
 from leaderboard.client.texts import one_line

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 
-from annotations.integers import parse_integer
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.queries import (
     RatingInput,
@@ -20,6 +19,7 @@ from annotations.queries import (
     shown_systems,
 )
 from annotations.records import TARGET_SPEAKER
+from common.text import parse_integer
 from leaderboard.judges.links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
 

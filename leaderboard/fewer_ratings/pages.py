@@ -8,8 +8,9 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.page import aspect_or_404, page, version_or_404
-from annotations.tables import Table
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.tables import Table
+from common.web import page
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context

@@ -6,8 +6,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import written
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import written
 from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.fewer_ratings import TwoMeans, WidthAt
 from leaderboard.plots import estimate_of

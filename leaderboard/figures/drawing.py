@@ -11,9 +11,9 @@ from html import escape
 from math import floor, isfinite, log10
 from typing import Any, TypeVar
 
-from annotations.estimates import Estimate
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written, written_interval
+from common.estimates import Estimate
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written, written_interval
 
 Row = TypeVar("Row")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from annotations.estimates import Estimate
-from annotations.tables.arrange import with_details
-from annotations.tables.table import Table
-from annotations.tables.to_html import TableWriter
+from common.estimates import Estimate
+from common.tables.arrange import with_details
+from common.tables.table import Table
+from common.tables.to_html import TableWriter
 
 Level = Literal["turn", "dialogue", "system"]
 CorrelationName = Literal["Pearson r", "Spearman ρ", "Kendall τ"]

@@ -9,8 +9,8 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from annotations.estimates import Estimate
-from annotations.tables.numerals import MINUS, written, written_interval, written_p
+from common.estimates import Estimate
+from common.tables.numerals import MINUS, written, written_interval, written_p
 
 STEPS = 8
 """Shades, from none (0) to the deepest (7)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.figures.figure import CorrelationName, Figure, Level
 from leaderboard.figures.forest import ForestRow, forest
 

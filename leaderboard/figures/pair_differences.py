@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Estimate
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written, written_interval
-from annotations.tables.table import Cell, Column, Row, Table
+from common.estimates import Estimate
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written, written_interval
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables.markers import colour, colour_number
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.tables.markers import colour, colour_number
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 

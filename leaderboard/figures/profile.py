@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.estimates import Estimate
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written, written_interval
-from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
+from common.estimates import Estimate
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written, written_interval
+from common.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 

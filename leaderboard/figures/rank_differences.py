@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.table import Cell, Column, Row, Table
+from common.tables.markers import colour, colour_number, shape
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import escape_latex, rows_layout, step_of_ranks
 from leaderboard.figures.figure import Figure
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import GREY, chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 

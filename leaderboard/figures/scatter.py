@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.estimates import Estimate
-from annotations.tables.numerals import written
+from common.estimates import Estimate
+from common.tables.numerals import written
 from leaderboard.figures.drawing import chart_layout, format_estimate
 from leaderboard.figures.figure import CorrelationName, Figure, Level, Point
 from leaderboard.figures.scatter_lines import (

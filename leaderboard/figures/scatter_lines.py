@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotations.estimates import Estimate
-from annotations.tables.numerals import written, written_interval
+from common.estimates import Estimate
+from common.tables.numerals import written, written_interval
 from leaderboard.figures.drawing import GREY
 from leaderboard.figures.figure import CorrelationName, Point
 from leaderboard.statistics.regression_band import regression_band

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written
 from leaderboard.figures.drawing import escape_latex, places, whiskers
 from leaderboard.figures.figure import Level, Point
 from leaderboard.figures.scatter_names import middle_score, name_of_reference

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.figure import Level, Point
 
 ROWS_BENEATH = 200

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotations.estimates import Estimate
-from annotations.tables.markers import colour, colour_number
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.estimates import Estimate
+from common.tables.markers import colour, colour_number
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import (
     ROWS_DRAWN,
     chart_layout,

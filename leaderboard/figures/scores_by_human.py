@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotations.tables.markers import colour, colour_number
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.tables.markers import colour, colour_number
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure, Level
 from leaderboard.statistics.scores_by_human import ScoresAt

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from annotations.tables.markers import LOOKS
+from common.tables.markers import LOOKS
 
 
 class OfASystem(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table, estimate_cell
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table, estimate_cell
 from leaderboard.figures.drawing import (
     dot_and_whisker,
     escape_latex,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 

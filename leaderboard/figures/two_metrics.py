@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotations.estimates import Estimate
-from annotations.tables.markers import colour, colour_number, shape
-from annotations.tables.numerals import written
-from annotations.tables.table import Cell, Column, Row, Table
+from common.estimates import Estimate
+from common.tables.markers import colour, colour_number, shape
+from common.tables.numerals import written
+from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import chart_layout, escape_latex, format_estimate, places
 from leaderboard.figures.figure import Figure, Level
 from leaderboard.figures.scatter_points import MAX_POINTS

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from annotations.tables.csv_text import csv_heading, csv_line, json_cell
+from common.tables.csv_text import csv_heading, csv_line, json_cell
 from leaderboard.queries.judge_answers import JudgeAnswerText
 from leaderboard.queries.judge_rows import AnsweredRow
 

@@ -13,11 +13,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.integers import parse_integer
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, page, stream_as_file, version_or_404
 from annotations.queries import select_systems
-from annotations.roles import is_organiser
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.roles import is_organiser
+from common.text import parse_integer
+from common.web import page, stream_as_file
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.judges.export import FILES, as_documents

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import written, written_interval
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import written, written_interval
 from leaderboard.estimate_cells import cell_of
 
 Document = Mapping[str, Any]

@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.memoize import memoize
-from annotations.page import aspect_or_404, page, version_or_404
-from annotations.table_frame import page_writer
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.web import page
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context

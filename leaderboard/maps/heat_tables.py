@@ -8,9 +8,9 @@ from typing import Any, Literal
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from annotations.estimates import Estimate
-from annotations.tables import Cell, Column, Row, Table, estimate_cell
-from annotations.tables.numerals import written
+from common.estimates import Estimate
+from common.tables import Cell, Column, Row, Table, estimate_cell
+from common.tables.numerals import written
 from leaderboard.figures.heat_table import HeatTable, correlation_heat, significance_heat
 from leaderboard.plots import estimate_of
 

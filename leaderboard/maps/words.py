@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from annotations.tables.numerals import written
+from common.tables.numerals import written
 from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.maps.heat_tables import SIGNIFICANT, Comparisons, Correlations
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.table import estimate_cell
+from common.tables import Cell, Column, Row, Table
+from common.tables.table import estimate_cell
 from leaderboard.board_text import board_signature, design_text, who_handed_in
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.tables.numerals import written
+from common.tables.numerals import written
 from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.metric_boards.board import chosen_estimate
 from leaderboard.metric_boards.filters import GLOBAL, VARIANTS, BoardParams

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables.numerals import letter
+from common.tables.numerals import letter
 
 LEVEL_OF_TESTS = 0.05
 SHARED_LETTER = "Two metrics that share a letter are not significantly different."

@@ -10,11 +10,12 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.memoize import memoize
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, page, version_or_404
-from annotations.table_frame import page_writer
-from annotations.tables.to_html import TableWriter
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables.to_html import TableWriter
+from common.web import page
 from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.corpus_context import corpus_context

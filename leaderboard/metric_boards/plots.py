@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotations.estimates import Estimate
-from annotations.tables.numerals import written_interval
+from common.estimates import Estimate
+from common.tables.numerals import written_interval
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, Response
+from common.estimates import Estimate
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered

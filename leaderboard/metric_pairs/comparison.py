@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from annotations.estimates import Estimate
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import written, written_p
+from common.estimates import Estimate
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import written, written_p
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS, cell_of
 from leaderboard.figures import Figure

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.memoize import memoize
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, page, version_or_404
-from annotations.table_frame import page_writer
-from annotations.tables import Table
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables import Table
+from common.web import page
 from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from annotations.rating_queries import turn_order
+from common.estimates import Undefined
 from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level

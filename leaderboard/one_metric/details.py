@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.figures import Figure
 from leaderboard.figures.precision_recall import Curve, precision_recall_figure
 from leaderboard.queries import DetailsOf

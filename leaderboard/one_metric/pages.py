@@ -10,10 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from annotations.memoize import memoize
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, page
-from annotations.roles import is_organiser
+from annotations.shortcuts import aspect_or_404
+from common.cache import memoize
+from common.roles import is_organiser
+from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import Look, look
 from leaderboard.figures import Figure, score_histogram, system_scores

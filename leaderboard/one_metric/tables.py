@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotations.models import CorpusVersion
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.table import estimate_cell
+from common.tables import Cell, Column, Row, Table
+from common.tables.table import estimate_cell
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,

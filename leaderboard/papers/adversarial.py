@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from annotations.console import figure_with_interval
-from annotations.tables.csv_text import csv_line
-from annotations.tables.dash import Dash
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.csv_text import csv_line
+from common.tables.dash import Dash
+from common.tables.latex_text import comment, escaped, row_of
 from workers.training.adversarial import KINDS
 
 COLUMNS = ("kind", "pairs", "dialogues", "higher", "equal", "undefined")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotations.tables.dash import Dash
+from common.tables.dash import Dash
 from leaderboard.papers import trained
 from leaderboard.papers.trained import NOT_RECORDED, TextTable, recorded, short
 

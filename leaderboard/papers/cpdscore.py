@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables.csv_text import csv_table
-from annotations.tables.dash import Dash
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.csv_text import csv_table
+from common.tables.dash import Dash
+from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import LATEX_SYMBOLS

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotations.tables.dash import Dash
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.dash import Dash
+from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.papers import trained
 from leaderboard.papers.trained import NOT_RECORDED, TextTable, recorded
 

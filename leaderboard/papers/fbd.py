@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from annotations.tables.csv_text import csv_table
-from annotations.tables.dash import Dash
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.csv_text import csv_table
+from common.tables.dash import Dash
+from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.papers.estimate_columns import estimate_values
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))

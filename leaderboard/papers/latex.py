@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_text, is_partial
 
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", escaped("ρ")), ("kendall", escaped("τ")))

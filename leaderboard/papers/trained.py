@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
-from annotations.tables.csv_text import csv_table
-from annotations.tables.dash import Dash
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.csv_text import csv_table
+from common.tables.dash import Dash
+from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
 from leaderboard.papers.latex import LATEX_SYMBOLS

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from leaderboard.statistics.share_over_dialogues import share_over_dialogues
 from workers.metrics.base import Account, Example, Score
 from workers.metrics.configuration import Configuration, MetricUnavailableError

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS
-from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
 from annotations.rating_queries import RatedItems
+from common.correlation import COEFFICIENTS
+from common.estimates import Estimate
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
 from leaderboard.queries.coverage import coverage
 from leaderboard.queries.defaults import RESAMPLES, SEED

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Max, Sum
 
-from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
+from common.estimates import Estimate
 from workers.judges.models import JudgeRun, Purse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Undefined
 from annotations.models import CorpusVersion, Dialogue, Response
 from annotations.queries import shown_systems
+from common.estimates import Undefined
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores

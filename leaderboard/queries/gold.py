@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from annotations.memoize import memoize
 from annotations.models import CorpusVersion, Response, System
+from common.cache import memoize
 from leaderboard.queries.compared import ComparedMetric
 from workers.metrics.configuration import Configuration
 

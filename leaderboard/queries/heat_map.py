@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS, cluster_resamples
 from annotations.models import CorpusVersion
 from annotations.rating_queries import answered_turns, turn_order
+from common.correlation import COEFFICIENTS, cluster_resamples
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Estimate, Undefined
 from annotations.models import CorpusVersion, Response
+from common.estimates import Estimate, Undefined
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.judge_items import JudgedItems, injections_of, judged_items

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
+from common.correlation.scores import DIGITS_OF_PARTS, settled
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide, human_grid, metric_grid
 from leaderboard.statistics.placed_scores import FloatArray, IntArray

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
+from common.estimates import Undefined
 from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.metric_pair_items import Common, common_at, means_of, pair_sides

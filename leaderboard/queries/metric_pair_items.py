@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
+from common.estimates import Undefined
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.queries.comparisons import default_test, method_text, population_text
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.metric_pair_items import Common, means_of

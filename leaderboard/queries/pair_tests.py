@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, System
+from common.estimates import Estimate
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.comparisons import (
     aligned,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.models import CorpusVersion, System
-from annotations.prepared import CompiledQuery, Given
 from annotations.queries import NotFound, select_systems
+from common.database import CompiledQuery, Given
 from leaderboard.queries.gold import gold_systems
 
 ALL, WITHOUT_GOLD, WITHOUT_PEOPLE = "all", "without-gold", "without-people"

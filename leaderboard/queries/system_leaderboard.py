@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Estimate
 from annotations.models import CorpusVersion
+from common.estimates import Estimate
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.correlations import metric_means
 from leaderboard.queries.defaults import RESAMPLES, SEED

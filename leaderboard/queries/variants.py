@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import (
     HumanSide,

@@ -7,11 +7,12 @@ from functools import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.memoize import memoize
-from annotations.page import aspect_or_404, page, version_or_404
-from annotations.table_frame import page_writer
-from annotations.tables import Table
-from annotations.tables.to_html import TableWriter
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables import Table
+from common.tables.to_html import TableWriter
+from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import look, whole
 from leaderboard.analyses.pages import waiting_page

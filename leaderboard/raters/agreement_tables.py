@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.board_text import board_signature
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,

@@ -15,8 +15,8 @@ from annotations.campaigns.queries.ratings import (
     resolve_campaign_aspect,
     select_rated_systems,
 )
-from annotations.page import page
 from annotations.queries import NotFound
+from common.web import page
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.queries.agreement_pairs import PAIRS_SHOWN

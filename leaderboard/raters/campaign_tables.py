@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import letter
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import letter
 from leaderboard.estimate_cells import cell_of
 from leaderboard.raters.agreement_tables import agreement_tables
 

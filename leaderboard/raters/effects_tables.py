@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import written
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import written
 from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rater_effects import RaterRow
 from leaderboard.plots import estimate_of

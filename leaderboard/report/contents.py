@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from annotations.queries import counts_of
-from annotations.tables import Row, Table, choose_columns, sort_table
-from annotations.tables.numerals import written
-from annotations.tables.to_latex import table_to_latex
+from common.tables import Row, Table, choose_columns, sort_table
+from common.tables.numerals import written
+from common.tables.to_latex import table_to_latex
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.tables.numerals import written
+from common.tables.numerals import written
 from leaderboard.board_text import design_text
 
 Document = Mapping[str, Any]

@@ -13,8 +13,8 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotations.tables import Table
-from annotations.tables.to_html import table_to_html
+from common.tables import Table
+from common.tables.to_html import table_to_html
 from leaderboard.figures import Figure
 from leaderboard.report.contents import Contents
 

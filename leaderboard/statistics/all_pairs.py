@@ -16,9 +16,9 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
-from annotations.correlation.pearson import pearson_estimate
-from annotations.estimates import Estimate
+from common.correlation.pearson import pearson_estimate
+from common.correlation.resampling import MAX_UNDEFINED_SHARE
+from common.estimates import Estimate
 from leaderboard.statistics.permutation import (
     DECIMALS,
     ESTIMATE,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 
 NO_TAU = "the correction is of r and ρ: there is none for τ"
 

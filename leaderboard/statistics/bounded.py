@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from scipy.special import stdtrit
 
-from annotations.correlation.identical import NO_ENDS
-from annotations.estimates import Estimate, Undefined
+from common.correlation.identical import NO_ENDS
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.share_over_dialogues import wilson
 
 Bounds = tuple[float | None, float | None]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annotations.correlation.pearson import pearson_estimate
-from annotations.estimates import Estimate
+from common.correlation.pearson import pearson_estimate
+from common.estimates import Estimate
 from leaderboard.statistics.all_pairs import PairTests, correlation_of_means, means_of, tied_pairs
 from leaderboard.statistics.clustered_differences import (
     DeleteOne,

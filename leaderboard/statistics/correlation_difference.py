@@ -3,7 +3,7 @@ dialogue at a time.
 
 The difference of two correlations that share the human side, the items and the dialogues varies
 less than either of them: intervals of the two that overlap do not say that they are equal. The
-delete-one jackknife with Student's t (``annotations.correlation.jackknife``) speaks of other
+delete-one jackknife with Student's t (``common.correlation.jackknife``) speaks of other
 dialogues and the same systems, as the test over dialogues does (``clustered_differences``).
 """
 
@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation import COEFFICIENTS, correlation_estimates, correlation_replicates
-from annotations.correlation.jackknife import left_out_weights, with_jackknife_interval
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS, correlation_estimates, correlation_replicates
+from common.correlation.jackknife import left_out_weights, with_jackknife_interval
+from common.estimates import Estimate
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side

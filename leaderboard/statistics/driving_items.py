@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from leaderboard.statistics.over_under import z_scores
 from leaderboard.statistics.placed_scores import FloatArray
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotations.correlation import COEFFICIENTS, with_jackknife_interval
-from annotations.correlation.jackknife import MOST_GROUPS, group_of_cluster
-from annotations.correlation.scores import MIN_PAIRS
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS, with_jackknife_interval
+from common.correlation.jackknife import MOST_GROUPS, group_of_cluster
+from common.correlation.scores import MIN_PAIRS
+from common.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.redraws import numbered
 from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side

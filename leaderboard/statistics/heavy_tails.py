@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotations.tables.numerals import written
+from common.tables.numerals import written
 from leaderboard.statistics.placed_scores import FloatArray
 
 MOST_KURTOSIS = 4.0

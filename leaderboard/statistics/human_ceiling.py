@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from annotations.estimates import Estimate
-from annotations.tables.numerals import written
+from common.estimates import Estimate
+from common.tables.numerals import written
 
 CeilingLevel = Literal["turn", "dialogue", "system"]
 LEVELS: tuple[CeilingLevel, ...] = ("turn", "dialogue", "system")

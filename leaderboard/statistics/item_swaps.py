@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotations.correlation import COEFFICIENTS
-from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS
+from common.correlation.resampling import MAX_UNDEFINED_SHARE
+from common.estimates import Estimate
 from leaderboard.statistics.permutation import ROUNDING, Swapped, standardised, toss
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.rowwise import FixedScores, compiled_rows, correlate_rows, fixed_side

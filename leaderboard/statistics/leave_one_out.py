@@ -16,10 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation import COEFFICIENTS, THREADS, Redraws, correlation_replicates
-from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
-from annotations.correlation.scores import why_undefined
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS, THREADS, Redraws, correlation_replicates
+from common.correlation.scores import DIGITS_OF_PARTS, settled, why_undefined
+from common.estimates import Estimate
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums, system_sums

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annotations.correlation import THREADS, correlation_estimates_of_many
-from annotations.estimates import Estimate
+from common.correlation import THREADS, correlation_estimates_of_many
+from common.estimates import Estimate
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.heavy_tails import heavy_tail_remark
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums

@@ -10,16 +10,16 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation import cluster_resamples, with_interval
-from annotations.correlation.kendall import kendall_estimate
-from annotations.correlation.pearson import (
+from common.correlation import cluster_resamples, with_interval
+from common.correlation.kendall import kendall_estimate
+from common.correlation.pearson import (
     PearsonScores,
     pearson_between,
     pearson_estimate,
     pearson_scores,
 )
-from annotations.correlation.spearman import spearman_estimate
-from annotations.estimates import Estimate
+from common.correlation.spearman import spearman_estimate
+from common.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 BoolArray = NDArray[np.bool_]

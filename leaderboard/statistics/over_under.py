@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.correlation.rounded_means import settled
-from annotations.estimates import Undefined
+from common.correlation.scores import settled
+from common.estimates import Undefined
 from leaderboard.statistics.placed_scores import FloatArray
 
 DECIMALS = 9

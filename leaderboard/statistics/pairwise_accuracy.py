@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotations.correlation import cluster_resamples, with_interval
-from annotations.estimates import Estimate
+from common.correlation import cluster_resamples, with_interval
+from common.estimates import Estimate
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 

@@ -7,15 +7,15 @@ import math
 
 import numpy as np
 
-from annotations.correlation import cluster_resamples, with_interval
-from annotations.correlation.scores import why_undefined
-from annotations.correlation.spearman import (
+from common.correlation import cluster_resamples, with_interval
+from common.correlation.scores import why_undefined
+from common.correlation.spearman import (
     SpearmanScores,
     spearman_between,
     spearman_estimate,
     spearman_scores,
 )
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 NEARLY_ONE = 1.0 - 1e-12

@@ -25,11 +25,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annotations.correlation.bootstrap import MAX_UNDEFINED_SHARE
-from annotations.correlation.kendall import kendall_between, kendall_estimate, kendall_scores
-from annotations.correlation.pearson import pearson_between, pearson_estimate, pearson_scores
-from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_scores
-from annotations.estimates import Estimate
+from common.correlation.kendall import kendall_between, kendall_estimate, kendall_scores
+from common.correlation.pearson import pearson_between, pearson_estimate, pearson_scores
+from common.correlation.resampling import MAX_UNDEFINED_SHARE
+from common.correlation.spearman import spearman_between, spearman_estimate, spearman_scores
+from common.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
 

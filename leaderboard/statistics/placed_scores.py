@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
+from common.correlation.scores import DIGITS_OF_PARTS, settled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation.identical import agree_to_the_digit, why_no_spread
+from common.correlation.identical import agree_to_the_digit, why_no_spread
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray
 

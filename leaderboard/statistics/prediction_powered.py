@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from annotations.correlation.identical import ROUNDING, why_no_spread
-from annotations.estimates import Estimate
+from common.correlation.identical import ROUNDING, why_no_spread
+from common.estimates import Estimate
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 LEAST_DIALOGUES = 10

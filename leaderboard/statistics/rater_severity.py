@@ -21,8 +21,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtrit
 
-from annotations.correlation.identical import agree_to_the_digit, why_no_spread
-from annotations.estimates import Estimate, Undefined
+from common.correlation.identical import agree_to_the_digit, why_no_spread
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
 from leaderboard.statistics.placed_scores import FloatArray
 

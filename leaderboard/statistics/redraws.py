@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from annotations.correlation import Redraws, cluster_resamples
-from annotations.correlation.jackknife import group_of_cluster
+from common.correlation import Redraws, cluster_resamples
+from common.correlation.jackknife import group_of_cluster
 from leaderboard.statistics.design import Design, Kind
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 

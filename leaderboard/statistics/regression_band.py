@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation import cluster_resamples
+from common.correlation import cluster_resamples
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 PLACES = 25

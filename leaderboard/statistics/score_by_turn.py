@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.estimates import Estimate, Undefined
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.standardised_gaps import mean_gap, standardised_gaps
 

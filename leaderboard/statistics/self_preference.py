@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.estimates import Estimate, Undefined
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.standardised_gaps import (
     difference_of_means,

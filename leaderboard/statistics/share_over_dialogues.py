@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation.jackknife import ONE_CLUSTER, left_out_weights
-from annotations.estimates import Estimate
+from common.correlation.jackknife import ONE_CLUSTER, left_out_weights
+from common.estimates import Estimate
 
 NOTHING = "there is no pair"
 ROUNDING = 1e-24

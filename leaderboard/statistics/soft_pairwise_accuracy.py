@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.placed_scores import FloatArray, PlacedScores, system_sums
 

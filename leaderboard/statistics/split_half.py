@@ -25,13 +25,12 @@ from numpy.typing import ArrayLike
 
 from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation import COEFFICIENTS, THREADS, Redraws, left_out_weights
-from annotations.correlation.jackknife import group_of_cluster
-from annotations.correlation.pearson import pearson_between, pearson_scores
-from annotations.correlation.rounded_means import DIGITS_OF_PARTS, settled
-from annotations.correlation.scores import why_undefined
-from annotations.correlation.spearman import spearman_between, spearman_scores
-from annotations.estimates import Estimate
+from common.correlation import COEFFICIENTS, THREADS, Redraws, left_out_weights
+from common.correlation.jackknife import group_of_cluster
+from common.correlation.pearson import pearson_between, pearson_scores
+from common.correlation.scores import DIGITS_OF_PARTS, settled, why_undefined
+from common.correlation.spearman import spearman_between, spearman_scores
+from common.estimates import Estimate
 from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
 from leaderboard.statistics.rowwise import (

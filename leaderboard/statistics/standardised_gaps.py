@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.correlation import cluster_resamples, with_interval
-from annotations.estimates import Estimate, Undefined
+from common.correlation import cluster_resamples, with_interval
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.over_under import z_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 

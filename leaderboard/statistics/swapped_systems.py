@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from annotations.correlation import THREADS
+from common.correlation import THREADS
 from leaderboard.statistics.permutation import DECIMALS, Coins
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.ranked_rows import human_order, spearman_and_kendall

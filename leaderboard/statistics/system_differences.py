@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from annotations.correlation.identical import (
+from common.correlation.identical import (
     IDENTICAL_DIALOGUES,
     NO_ENDS,
     agree_to_the_digit,
     identical_dialogues,
 )
-from annotations.correlation.rounded_means import settled
-from annotations.estimates import Estimate, Undefined
+from common.correlation.scores import settled
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import (
     UNBOUNDED,
     Bounds,

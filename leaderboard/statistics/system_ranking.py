@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from annotations.correlation import cluster_resamples, jackknife_interval, percentile_interval
-from annotations.correlation.identical import (
+from common.correlation import cluster_resamples, jackknife_interval, percentile_interval
+from common.correlation.identical import (
     IDENTICAL_DIALOGUES,
     agree_to_the_digit,
     identical_dialogues,
     rows_agree,
 )
-from annotations.estimates import Estimate, Undefined
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import (
     UNBOUNDED,
     Bounds,

@@ -8,15 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from annotations.correlation import (
+from common.correlation import (
     COEFFICIENTS,
     Redraws,
     correlation_estimates,
     percentile_interval,
     percentile_p,
 )
-from annotations.correlation.redraws import IN_ONE_DIALOGUE
-from annotations.estimates import Estimate, Undefined
+from common.correlation.resampling import IN_ONE_DIALOGUE
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.placed_scores import FloatArray, IntArray, SystemSums
 from leaderboard.statistics.redraws import (
     FEWEST_SYSTEMS,

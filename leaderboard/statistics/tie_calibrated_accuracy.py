@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from annotations.correlation.identical import (
+from common.correlation.identical import (
     IDENTICAL_DIALOGUES,
     agree_to_the_digit,
     identical_dialogues,
 )
-from annotations.estimates import Estimate, Undefined
+from common.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import interval_of_identical
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 

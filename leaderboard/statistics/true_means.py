@@ -31,8 +31,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.jackknife import CONSTANT_WITHOUT_ONE
-from annotations.estimates import Undefined
+from common.correlation.jackknife import CONSTANT_WITHOUT_ONE
+from common.estimates import Undefined
 from leaderboard.statistics.normal_scores import normal_scores
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 

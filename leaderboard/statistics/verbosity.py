@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.correlation import cluster_resamples, with_interval
-from annotations.correlation.spearman import spearman_between, spearman_estimate, spearman_scores
-from annotations.estimates import Estimate
+from common.correlation import cluster_resamples, with_interval
+from common.correlation.spearman import spearman_between, spearman_estimate, spearman_scores
+from common.estimates import Estimate
 from leaderboard.statistics.partial_rank import partial_spearman
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from annotations.correlation.pearson import pearson_estimate
-from annotations.estimates import Estimate
+from common.correlation.pearson import pearson_estimate
+from common.estimates import Estimate
 
 LEAST_PAIRS = 4
 """n − 3 degrees of freedom must be positive."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table, mark_best
-from annotations.tables.numerals import letter
-from annotations.tables.to_html import TableWriter
+from common.tables import Cell, Column, Row, Table, mark_best
+from common.tables.numerals import letter
+from common.tables.to_html import TableWriter
 from leaderboard.board_text import board_signature, design_text, is_unmarked, who_handed_in
 from leaderboard.estimate_cells import cell_of
 from leaderboard.figures.rank_differences import RankDifference

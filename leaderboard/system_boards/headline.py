@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotations.tables.numerals import written
+from common.tables.numerals import written
 
 NAMED = 3
 """More systems than these are counted, not named."""

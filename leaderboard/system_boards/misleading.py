@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from leaderboard.board_text import board_signature
 from leaderboard.figures import Figure
 from leaderboard.figures.rank_differences import RankDifference, rank_differences

@@ -10,13 +10,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.integers import parse_integer
-from annotations.memoize import memoize
 from annotations.models import CorpusVersion
-from annotations.page import aspect_or_404, page, version_or_404
-from annotations.table_frame import page_writer
-from annotations.tables import Table
-from annotations.tables.to_html import TableWriter
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables import Table
+from common.tables.to_html import TableWriter
+from common.text import parse_integer
+from common.web import page
 from leaderboard.analyses import Look, all_kinds, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.board_text import board_signature
 from leaderboard.figures import Figure, SystemMean, system_means
 from leaderboard.figures.profile import ProfileAspect, system_profile

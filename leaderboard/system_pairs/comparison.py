@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from annotations.tables import Cell, Column, Row, Table
-from annotations.tables.numerals import MINUS, written, written_p
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import MINUS, written, written_p
 from leaderboard.estimate_cells import cell_of
 from leaderboard.queries.system_pair_texts import ItemText
 from leaderboard.system_pairs.rows import PEOPLE, PairRows

@@ -13,11 +13,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from annotations.integers import parse_integer
 from annotations.models import CorpusVersion, System
-from annotations.page import aspect_or_404, page, version_or_404
 from annotations.queries import NotFound, select_systems
-from annotations.tables import Table
+from annotations.shortcuts import aspect_or_404, version_or_404
+from common.tables import Table
+from common.text import parse_integer
+from common.web import page
 from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.rounded_means import settled
+from common.correlation.scores import settled
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 PEOPLE = ""

@@ -16,7 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rating
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from leaderboard.challenges.uploads import incoming_folder
 from tests.at_once import at_once
 

@@ -39,7 +39,7 @@ from annotations.records import (
     ResponseRecord,
     SystemRecord,
 )
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from dialeval_site.tasks import sweep
 from tests.annotations.stored import dialogue, stored, two_systems
 from tests.at_once import at_once

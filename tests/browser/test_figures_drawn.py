@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Browser, Locator
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.figures import (
     ForestRow,
     MapPoint,

@@ -12,7 +12,7 @@ from django.template import Context, engines
 from django.test import RequestFactory
 from playwright.sync_api import Page, Route, expect
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from tests.browser.visit import Visit
 
 ROWS = 250

@@ -34,7 +34,7 @@ def wait_for_a_trial(stage: Stage, title: str) -> int:
     """A trial of which no worker is told within ten minutes (``hints.due``)."""
     made = stage.python(
         "from workers.judges import trials, trial_queries\n"
-        "from annotations.jobs import models as jobs\n"
+        "from common.jobs import models as jobs\n"
         "jobs.notify_workers = lambda task, rows, priority: []\n"
         "from workers.judges.models import PromptVersion, Trial\n"
         "from workers.metrics.configuration import parse\n"

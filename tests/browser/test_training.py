@@ -19,7 +19,7 @@ from tests.workers.trainings.small import encoder_in_hub, talk_file
 
 ORGANISER = """
 from django.contrib.auth.models import Group, User
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 user = User.objects.create_user("organiser", password="demo-organiser")
 user.groups.add(Group.objects.get_or_create(name=ORGANISER)[0])
 """

@@ -11,7 +11,7 @@ from django.template import engines
 from django.test import RequestFactory
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from tests.browser.gallery import gallery
 from tests.browser.visit import NARROW, WIDE, Visit, visitors
 

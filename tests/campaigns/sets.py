@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotations.campaigns.models import Campaign, ChatSystem, Guidelines, Item, Participation, Slot
 from annotations.campaigns.plan.layout import interleave
 from annotations.models import Corpus, CorpusVersion, Dialogue, Response, System, Turn
-from annotations.roles import RATER
+from common.roles import RATER
 
 _numbers = count(1)
 

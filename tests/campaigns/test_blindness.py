@@ -40,7 +40,7 @@ from annotations.campaigns.models import (
     Slot,
 )
 from annotations.models import CorpusVersion
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from tests.campaigns.secret_corpus import (
     ANSWERS,
     ATTENTION_TEXT,

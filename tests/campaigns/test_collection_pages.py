@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotations.campaigns.actions import collection as rooms
 from annotations.campaigns.models import Campaign, Guidelines, Participation, Room
 from annotations.models import Corpus
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.campaigns.test_collection import HOSTILE, age, finished, pair, write
 

@@ -28,7 +28,7 @@ from annotations.campaigns.models import (
 from annotations.models import CorpusVersion, Rater, Rating
 from annotations.queries import counts_of, dialogue_ratings_in, ratings_of
 from annotations.record_stream import records_of
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from dialeval_site.tasks import sweep
 from tests.at_once import at_once
 from tests.campaigns.judged import items_of, rated_and_closed

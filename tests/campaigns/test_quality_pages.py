@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotations.campaigns.models import Campaign, Conflict, Participation
 from annotations.models import CorpusVersion, Rating
-from annotations.roles import ORGANISER, RATER
+from common.roles import ORGANISER, RATER
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.models import Analysis
 from tests.campaigns.judged import items_of, judge, table

@@ -25,7 +25,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import URLPattern, get_resolver
 
 from annotations.models import Corpus
-from annotations.prepared import CompiledQuery, Given
+from common.database import CompiledQuery, Given
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import board_answer
 from tests.challenges import hidden_stage

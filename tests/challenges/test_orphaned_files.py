@@ -315,7 +315,7 @@ def test_a_database_has_one_identity() -> None:
 def test_two_who_claim_a_place_at_once_do_not_both_have_it(tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    from annotations import stored_files
+    from common import storage as stored_files
 
     for number in range(20):
         names = [b"%032d\n" % claim for claim in range(8)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.outgoing import AddressNotAllowed
+from common.outgoing import AddressNotAllowed
 from leaderboard.challenges import notices as delivery
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.models import Notice, Webhook

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from annotations.version import VERSION
+from common.version import VERSION
 from tests import lock
 from tests.sbom import sbom
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import AuditEntry, System
-from annotations.roles import ORGANISER, PARTICIPANT
+from common.roles import ORGANISER, PARTICIPANT
 from dialeval_site import tokens
 from dialeval_site.models import ApiToken
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team, Webhook

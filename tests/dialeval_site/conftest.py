@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.urls import reverse
 
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from tests.conftest import lookers_compute
 from tests.dialeval_site.addresses import STATISTICS, client_of
 from tests.dialeval_site.challenge_pages import files, pages_of_all, pages_of_the_hidden_corpus

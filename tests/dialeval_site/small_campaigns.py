@@ -19,7 +19,7 @@ from annotations.campaigns.models import (
     Participation,
 )
 from annotations.models import Corpus, CorpusVersion
-from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from common.roles import ORGANISER, PARTICIPANT, RATER
 from tests.campaigns.sets import made_campaign
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC
 from tests.workers.chats import answered

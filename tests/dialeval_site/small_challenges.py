@@ -13,7 +13,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from annotations.models import Corpus, CorpusVersion, System
-from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.models import ApiToken
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team, Webhook
 from leaderboard.models import SubmittedMetric, SubmittedScores

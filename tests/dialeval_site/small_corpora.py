@@ -14,7 +14,7 @@ from annotations import actions
 from annotations.importers.registry import importers
 from annotations.models import AuditEntry, Corpus, CorpusVersion
 from annotations.queries import select_systems
-from annotations.roles import ORGANISER, PARTICIPANT, RATER, ROLES
+from common.roles import ORGANISER, PARTICIPANT, RATER, ROLES
 from workers import execution, runs
 from workers.metrics.configuration import parse
 from workers.models import MetricRun

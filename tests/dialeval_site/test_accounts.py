@@ -17,7 +17,7 @@ from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.accounts import NameTaken, open_account
-from annotations.jobs import notifications
+from common.jobs import notifications
 from dialeval_site import accounts, address_letter, backends, environment
 from dialeval_site import settings as site_settings
 from dialeval_site.demo import DEMO_ACCOUNTS, make_account

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from dialeval_site import tokens
 from dialeval_site.demo import DEMO_ACCOUNTS
 from dialeval_site.models import ApiToken

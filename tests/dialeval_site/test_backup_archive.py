@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations import temporary
+from common import temporary
 from dialeval_site.backups import archive
 from dialeval_site.backups.archive import ArchiveError
 from tests.own_home import HOME

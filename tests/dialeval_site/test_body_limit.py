@@ -18,9 +18,9 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, resolve
 from ninja.params.models import FileModel
 
-from annotations.file_bodies import admission_of
 from annotations.models import Corpus
-from annotations.roles import ORGANISER
+from common.file_bodies import admission_of
+from common.roles import ORGANISER
 from dialeval_site import body_limit
 from dialeval_site.api import operations
 from leaderboard.challenges import uploads
@@ -32,7 +32,7 @@ from tests.challenges.sets import open_challenge, open_round, small_version, tea
 from tests.site import PROJECT
 from tests.stored_uploads import files_below
 
-PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
+PACKAGES = ("common", "annotations", "workers", "leaderboard", "dialeval_site")
 PAGES = {"corpus-new", "campaign-checks", "round-submit", "metric-scores", "prompt-new"}
 OPERATIONS = {"submit", "submit_metric_scores"}
 OF_A_FORM = 1_000_000

@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
-from annotations.fragment_cache import Part
+from common.cache import Part
 from dialeval_site import compression
 from dialeval_site.compression import QuickGZip, gzipped
 

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
 from annotations.models import AuditEntry
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 
 pytestmark = pytest.mark.django_db
 

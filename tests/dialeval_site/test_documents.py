@@ -33,7 +33,7 @@ from tests.dialeval_site.documents import (
 from tests.dialeval_site.example_checks import CHECKS, check_make, parser_of
 from tests.site import PROJECT
 
-PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
+PACKAGES = ("common", "annotations", "workers", "leaderboard", "dialeval_site")
 APPS = (*PACKAGES, "annotations.campaigns")
 
 

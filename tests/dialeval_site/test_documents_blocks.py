@@ -27,10 +27,10 @@ from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models.campaign import Campaign
-from annotations.correlation import correlation_estimates
-from annotations.correlation.redraws import Redraws
 from annotations.personas.knowledge import load_knowledge
 from annotations.queries import version_of
+from common.correlation import correlation_estimates
+from common.correlation.resampling import Redraws
 from leaderboard.actions import Described, store_submitted_metric
 from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from scipy import stats
 
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from dialeval_site import demo_challenge
 from leaderboard.challenges import generation
 from leaderboard.challenges.actions import plan
@@ -178,7 +178,7 @@ ACTION = re.compile(r"[a-z]+\.(?!html$|jsonl?$|csv$)[a-z][a-z_-]+")
 def actions_recorded() -> Iterator[str]:
     """What stands in the code as the action of an ``audit.record``, or as a name that is handed to
     one."""
-    for package in ("annotations", "workers", "leaderboard", "dialeval_site"):
+    for package in ("common", "annotations", "workers", "leaderboard", "dialeval_site"):
         for path in (PROJECT / package).rglob("*.py"):
             source = path.read_text(encoding="utf-8")
             if "audit.record(" not in source and "import record" not in source:

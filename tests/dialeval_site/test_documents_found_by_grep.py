@@ -13,7 +13,7 @@ ROWS = re.findall(
     (PROJECT / "docs" / "design.md").read_text(encoding="utf-8"),
     flags=re.MULTILINE,
 )
-PACKAGES = ("annotations", "dialeval_site", "leaderboard", "workers")
+PACKAGES = ("annotations", "common", "dialeval_site", "leaderboard", "workers")
 AT_A_GLANCE = 5
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, metadata
 import pytest
 import yaml
 
-from annotations.version import VERSION
+from common.version import VERSION
 from tests import lock
 from tests.dialeval_site.documents import code_words, table_rows
 from tests.site import PROJECT

@@ -216,7 +216,14 @@ def test_one_file_and_one_line_make_it_a_metric_of_the_project(
     """In a copy of the project: the file goes where the page says, its module's name into the
     list."""
     copy = tmp_path / "project"
-    for package in ("annotations", "workers", "leaderboard", "dialeval_site", "templates"):
+    for package in (
+        "common",
+        "annotations",
+        "workers",
+        "leaderboard",
+        "dialeval_site",
+        "templates",
+    ):
         shutil.copytree(
             PROJECT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__")
         )

@@ -117,7 +117,7 @@ def test_scopes_and_parameters_of_the_table_are_the_api_s() -> None:
 def test_every_code_of_a_refusal_is_documented() -> None:
     sources = [
         *(PROJECT / "dialeval_site").glob("*.py"),
-        *(PROJECT / "annotations" / "rest").glob("*.py"),
+        *(PROJECT / "common" / "api").glob("*.py"),
         *(PROJECT / package / "api.py" for package in ("annotations", "workers", "leaderboard")),
         PROJECT / "leaderboard" / "analyses" / "rest.py",
         *(PROJECT / "leaderboard" / "challenges" / "api").glob("*.py"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from annotations.campaigns.models.campaign import Campaign
-from annotations.importers.texts import MAX_RESPONSE
+from common.text import MAX_RESPONSE
 from dialeval_site.demo import DEMO_CORPUS
 from dialeval_site.environment import SETTINGS
 from tests.conftest import made_site
@@ -25,7 +25,7 @@ ROLES = ("organiser", "rater", "participant")
 
 
 def words_of_pages() -> str:
-    folders = ("templates", "annotations", "workers", "leaderboard", "dialeval_site")
+    folders = ("templates", "common", "annotations", "workers", "leaderboard", "dialeval_site")
     files = [
         path
         for folder in folders

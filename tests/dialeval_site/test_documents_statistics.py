@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from annotations.correlation.jackknife import MOST_GROUPS
+from common.correlation.jackknife import MOST_GROUPS
 from leaderboard.statistics.grouped import MOST_LEFT_OUT
 from tests.dialeval_site.documents import flat, sections, table_rows, text_of
 from tests.site import PROJECT

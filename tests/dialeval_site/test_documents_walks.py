@@ -28,7 +28,8 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 PACKAGES = tuple(
-    f"{PROJECT / name}/" for name in ("annotations", "dialeval_site", "leaderboard", "workers")
+    f"{PROJECT / name}/"
+    for name in ("annotations", "common", "dialeval_site", "leaderboard", "workers")
 )
 
 

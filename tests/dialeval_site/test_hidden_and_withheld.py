@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import System
-from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from common.roles import ORGANISER, PARTICIPANT, RATER
 from leaderboard.challenges.models import Round, Submission
 from tests.api_client import Program
 from tests.ci import IS_LONG

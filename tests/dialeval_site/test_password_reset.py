@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from annotations.jobs import notifications
+from common.jobs import notifications
 from dialeval_site import password_reset, password_views, tokens
 from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from tests.challenges.receivers import MailReceiver, mail_receiver

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Corpus
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person, write_corpus

@@ -25,7 +25,7 @@ from annotations.campaigns.models import (
     Participation,
     RatingRevision,
 )
-from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from common.roles import ORGANISER, PARTICIPANT, RATER
 from tests.dialeval_site.addresses import METHODS, client_of, outcome
 from tests.dialeval_site.campaign_matrix import MATRIX, Address
 from tests.dialeval_site.small_campaigns import (

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotations.roles import ORGANISER, PARTICIPANT, RATER
+from common.roles import ORGANISER, PARTICIPANT, RATER
 from leaderboard.challenges.models import Member, Team
 from tests.api_client import Program
 from tests.dialeval_site.addresses import METHODS, client_of, outcome

@@ -22,7 +22,7 @@ from annotations.campaigns.actions import work_queue
 from annotations.campaigns.actions.work_queue import Judgement
 from annotations.campaigns.models import Campaign, ChatSystem, Guidelines, Item, Participation, Room
 from annotations.models import Corpus, Dialogue, Response, System, Turn
-from annotations.roles import ORGANISER
+from common.roles import ORGANISER
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.dialeval_site.visible_words import words_of_html
 

@@ -24,7 +24,7 @@ from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
-from annotations.roles import ORGANISER, is_organiser
+from common.roles import ORGANISER, is_organiser
 from dialeval_site import environment, second_step, tokens, two_factor
 from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from tests.dialeval_site.authenticator import code_of, key_on, recovery_codes_on

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import pytest
 from django.conf import settings
 
-from annotations.version import VERSION
+from common.version import VERSION
 from leaderboard.client.main import main
 
 
@@ -20,7 +20,5 @@ def test_site_and_command_name_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_package_takes_it_from_there() -> None:
     project = tomllib.loads((settings.PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert (
-        project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "annotations.version.VERSION"
-    )
+    assert project["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "common.version.VERSION"
     assert version("dialeval") == VERSION, "install the project anew: make"

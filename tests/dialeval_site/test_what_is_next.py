@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotations.campaigns.models import Campaign, Participation
 from annotations.models import Corpus
-from annotations.roles import ORGANISER, RATER
+from common.roles import ORGANISER, RATER
 from dialeval_site.next_actions import MOST, Next, next_actions
 from tests.campaigns.sets import made_campaign, made_user, made_version
 from tests.challenges.sets import open_challenge, open_round, submit, team_with_member

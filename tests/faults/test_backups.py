@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from annotations.version import VERSION
+from common.version import VERSION
 from tests.conftest import ON_SERVICES, made_site
 from tests.migrated import fresh_database
 from tests.site import PROJECT, Site

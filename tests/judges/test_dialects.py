@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.campaigns.sets import made_version
 from tests.judges.speaking_endpoint import Server, score_of, speaking
 from tests.workers.metrics.judges import turn

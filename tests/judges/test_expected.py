@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.judges.prompts import DETAIL, OF_THREE, SIMPLE, prompt
 from workers.judging.calls import Answer, TokenChance
 from workers.judging.expected import expected

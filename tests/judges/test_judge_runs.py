@@ -14,10 +14,11 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from annotations.models import AuditEntry, CorpusVersion, Turn
+from common.jobs import tasks
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user, made_version
 from tests.judges.loopback_server import KEY, Loopback
-from workers import deadlines, execution, runs, scoring
+from workers import execution, runs, scoring
 from workers.judges import actions, watch
 from workers.judges.actions import Refused, resume, set_budget, start_judge_run, stop
 from workers.judges.budgets import judge_run_of
@@ -294,9 +295,9 @@ def test_it_stops_in_time_for_its_task_to_end(
     payer: BillingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = Watch(payer)
-    with deadlines.task_of(100):
+    with tasks.task_of(100):
         looks()
-        monkeypatch.setattr(deadlines, "_begun_at", deadlines._begun_at - 81)
+        monkeypatch.setattr(tasks, "_begun_at", tasks._begun_at - 81)
         with pytest.raises(Stopped, match="nearly up"):
             looks()
     looks()  # a command has as much time as it takes
@@ -307,7 +308,7 @@ def test_it_makes_way_for_raters_after_its_share(
 ) -> None:
     monkeypatch.setattr(watch, "raters_wait", lambda seconds: True)
     looks = Watch(payer)
-    with deadlines.task_of(1000):
+    with tasks.task_of(1000):
         looks()  # it has not had its 20 s
         looks.begun_at -= 21
         looks()  # nothing came of it yet

@@ -9,7 +9,7 @@ import httpx2
 import openai
 import pytest
 
-from annotations.outgoing import AddressNotAllowed
+from common.outgoing import AddressNotAllowed
 from workers.judging.retries import (
     MAX_RETRY_AFTER,
     Again,

@@ -9,9 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from annotations.correlation.fisher import with_fisher_interval
-from annotations.correlation.pearson import pearson_estimate
-from annotations.estimates import Estimate
+from common.correlation.pearson import pearson_estimate, with_fisher_interval
+from common.estimates import Estimate
 from workers.judging.trial_draw import Rated, drawn
 
 # --- the draw -------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotations.jobs.models import JobQuerySet
 from annotations.models import AuditEntry, Rating, Response, System
+from common.jobs.models import JobQuerySet
 from tests.at_once import at_once
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from tests.judges.written import MODEL, configuration_of, forget, organiser, rated_version, written

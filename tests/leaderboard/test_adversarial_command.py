@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.training.latent_talk import about_one_thing
 from tests.workers.training.made import make_model, trained_in

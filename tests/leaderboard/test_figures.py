@@ -6,7 +6,7 @@ import random
 import pytest
 from scipy import stats
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.figures import (
     MAX_POINTS,
     SYSTEMS_NAMED,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.figures import (
     MapPoint,
     Point,

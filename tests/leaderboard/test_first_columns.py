@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotations.tables import Column, Table
+from common.tables import Column, Table
 from leaderboard.system_boards.board import shown_columns
 from leaderboard.system_boards.misleading import nearest_to_people
 

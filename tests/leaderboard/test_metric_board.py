@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from annotations.tables.to_csv import table_to_csv
-from annotations.tables.to_html import table_to_html
-from annotations.tables.to_json import table_to_json
-from annotations.tables.to_latex import table_to_latex
-from annotations.tables.to_markdown import table_to_markdown
+from common.tables.to_csv import table_to_csv
+from common.tables.to_html import table_to_html
+from common.tables.to_json import table_to_json
+from common.tables.to_latex import table_to_latex
+from common.tables.to_markdown import table_to_markdown
 from leaderboard.metric_boards.board import metric_board, shown_columns
 from leaderboard.metric_boards.filters import (
     BoardParams,

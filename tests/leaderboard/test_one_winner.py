@@ -20,7 +20,7 @@ from scipy.stats import pearsonr
 
 from annotations.models import CorpusVersion
 from annotations.queries import version_of
-from annotations.tables.numerals import written
+from common.tables.numerals import written
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.report.contents import contents_of
 from tests.annotations.importers.helpers import real_file

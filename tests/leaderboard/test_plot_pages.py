@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotations.models import CorpusVersion, System
-from annotations.tables.to_csv import table_to_csv
+from common.tables.to_csv import table_to_csv
 from leaderboard.analyses.computing import answer_of
 from leaderboard.metric_boards.scatter_plots import scatter_figures
 from leaderboard.models import Analysis

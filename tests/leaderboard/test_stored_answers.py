@@ -12,8 +12,8 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from annotations.actions import data_changed
-from annotations.jobs.models import Claim
 from annotations.models import CorpusVersion, System
+from common.jobs.models import Claim
 from leaderboard.analyses import Kind, drop, kinds, look, refresh, registered, rows, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.models import Analysis

@@ -2,8 +2,8 @@
 
 import json
 
-from annotations.estimates import Estimate
-from annotations.tables.to_json import table_to_json
+from common.estimates import Estimate
+from common.tables.to_json import table_to_json
 from leaderboard.figures import ROWS_BENEATH, Point, metric_vs_human_scatter
 from leaderboard.stored_figures import document_of, figure_of, long_points, table_for_file
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from annotations.records import RatingRecord, SystemRecord
-from annotations.tables.to_html import TableWriter
+from common.tables.to_html import TableWriter
 from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
 from leaderboard.queries.system_profile import system_profile
 from leaderboard.system_boards.board import system_board, with_ranks

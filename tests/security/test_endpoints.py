@@ -14,7 +14,7 @@ import httpx2
 import openai
 import pytest
 
-from annotations.outgoing import AddressNotAllowed
+from common.outgoing import AddressNotAllowed
 from workers.language_models.asynchronous import AsyncModel, request_body
 from workers.language_models.client import Endpoint, LanguageModel, Message
 

@@ -29,9 +29,9 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
-from annotations.tables.csv_text import csv_line, csv_table, guarded, json_cell, without_guard
-from annotations.tables.table import Cell, Column, Row, Table
-from annotations.tables.to_csv import table_to_csv
+from common.tables.csv_text import csv_line, csv_table, guarded, json_cell, without_guard
+from common.tables.table import Cell, Column, Row, Table
+from common.tables.to_csv import table_to_csv
 from leaderboard.client.boards import as_csv as board_as_csv
 from tests.security.test_what_is_read import MODULES
 

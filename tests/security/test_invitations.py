@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.campaigns.models import Invitation
-from annotations.roles import ORGANISER, is_organiser
+from common.roles import ORGANISER, is_organiser
 from tests.campaigns.sets import made_campaign
 from tests.challenges.sets import open_round, team_with_member
 

@@ -12,7 +12,7 @@ import pytest
 from dialeval_site.celery import app
 from tests.site import PROJECT
 
-PACKAGES = ("annotations", "workers", "leaderboard", "dialeval_site")
+PACKAGES = ("common", "annotations", "workers", "leaderboard", "dialeval_site")
 MODULES = [
     path
     for package in PACKAGES

@@ -243,7 +243,7 @@ def numbers_in(document: Any, name: str = "") -> dict[str, float]:
 
 
 PAGES = """
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 pages = ["/", "/corpora/old/", "/corpora/old/metrics/", "/corpora/old/systems/", "/corpora/old/agreement/",
     "/corpora/old/dialogues/0/", "/metrics/", "/api/v1/corpora", "/accounts/password/"]
 found = {}

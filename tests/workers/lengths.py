@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option
 from workers.metrics.human_side import HUMAN
 

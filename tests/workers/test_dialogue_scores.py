@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotations.estimates import Undefined
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
 from annotations.rating_queries import turn_order
+from common.estimates import Undefined
 from leaderboard.challenges.queries.board_entries import _board_metric, _by_turn
 from leaderboard.dialogues.contents import dialogue_context
 from leaderboard.queries.finished_runs import metric_scores

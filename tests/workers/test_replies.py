@@ -1,4 +1,4 @@
-"""Answers of chat systems as jobs, beside what ``tests.jobs`` says of every kind: who is told when,
+"""Answers of chat systems as jobs, beside what ``tests.common.jobs`` says of every kind: who is told when,
 and what a rater's words and the end of a chat mean for them."""
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from annotations.queries import select_systems
-from annotations.tables import Table
+from common.tables import Table
 from tests.campaigns.sets import made_user
 from workers import runs, views
 from workers.forms import ScoreForm

@@ -15,8 +15,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from annotations.importers.problems import ImportFailed
-from annotations.importers.texts import MAX_RESPONSE
-from annotations.temporary import temporary_folder
+from common.temporary import temporary_folder
+from common.text import MAX_RESPONSE
 from workers.baselines.base import Baseline
 from workers.baselines.dialogue_file import RequestedDialogue, known_answers_of, read_dialogues
 from workers.baselines.dull import Dull

@@ -14,8 +14,8 @@ from pathlib import Path
 from annotations.importers.fields import JsonObject, all_or_none
 from annotations.importers.json_source import array_elements
 from annotations.importers.problems import Problems
-from annotations.importers.texts import MAX_RESPONSE, MAX_UTTERANCE
 from annotations.records import TARGET_SPEAKER, Utterance
+from common.text import MAX_RESPONSE, MAX_UTTERANCE
 from workers.baselines.base import Place
 from workers.baselines.retrieval import KnownAnswer
 

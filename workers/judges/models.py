@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotations.jobs.models import Job
 from annotations.models import CorpusVersion
+from common.jobs.models import Job
 
 COST = {"max_digits": 16, "decimal_places": 8}
 """In USD: a call to a small model costs a hundred-thousandth."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Q, prefetch_related_objects
 
-from annotations.jobs.leases import lease_end
+from common.jobs.leases import lease_end
 from workers.judges.budgets import ChargedCall
 from workers.judges.ledger import Balance, Charge, balance_of, sum_of
 from workers.judges.models import Hold, Purse

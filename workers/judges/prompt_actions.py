@@ -11,8 +11,8 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.importers.texts import text_fault
 from annotations.models import AuditEntry
+from common.text import text_fault
 from workers.judges import prompt_check, prompt_queries
 from workers.judges.budget_form import plain
 from workers.judges.models import JudgePrompt, PromptVersion, Purse, Trial

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations import page
-from annotations.integers import parse_integer
+from common import web
+from common.text import parse_integer
 from workers import queries
 from workers.judges import prompt_actions as actions
 from workers.judges import prompt_queries, trial_queries
@@ -37,9 +37,7 @@ CHARACTERS_A_TOKEN = 4
 MOST_TRIALS = 20
 """Listed on a prompt's page."""
 
-organisers_page = page.organisers_page(
-    "judge-prompts", gettext_lazy("only organisers write judges")
-)
+organisers_page = web.organisers_page("judge-prompts", gettext_lazy("only organisers write judges"))
 
 
 def prompt_or_404(slug: str) -> JudgePrompt:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from annotations.clock import seconds
+from common.clock import seconds
 from workers.judges.models import Pace
 from workers.judges.rows import stored_text
 from workers.judging.rates import corrected, paused, reserve, seconds_for

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeVar
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 
-from annotations import clock
-from annotations.jobs.leases import has_ended, lease_end
+from common import clock
+from common.jobs.leases import has_ended, lease_end
 from workers.judges.budgets import ChargedCall
 from workers.judges.models import StoredAnswer
 from workers.judges.money import Bill, BudgetLedger, charge_for

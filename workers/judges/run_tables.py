@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotations.models import CorpusVersion
-from annotations.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table
 from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
 from workers.judges.run_progress import JudgeProgress

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from django.db.models import Avg, Count, Exists, OuterRef, QuerySet
 
-from annotations.correlation.fisher import with_fisher_interval
-from annotations.correlation.pearson import pearson_estimate
-from annotations.correlation.spearman import spearman_estimate
-from annotations.estimates import Estimate
 from annotations.models import CorpusVersion, Rating, Response
 from annotations.queries import newest_visible_versions, shown_ratings
+from common.correlation.pearson import pearson_estimate, with_fisher_interval
+from common.correlation.spearman import spearman_estimate
+from common.estimates import Estimate
 from workers import queries
 from workers.judges import prompt_check
 from workers.judges.models import StoredAnswer, StoredRequest, Trial

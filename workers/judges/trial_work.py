@@ -7,9 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from annotations.estimates import Undefined
-from annotations.importers.texts import storable
-from annotations.jobs.models import Claim
+from common.estimates import Undefined
+from common.jobs.models import Claim
+from common.text import storable
 from workers import scoring
 from workers.jobs import FailJob, LeaseLost, ReleaseJob, RetryJob, works_on
 from workers.judges import trial_queries

@@ -16,9 +16,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.models import CorpusVersion
-from annotations.page import page, version_or_404
 from annotations.queries import select_systems
-from annotations.roles import is_organiser
+from annotations.shortcuts import version_or_404
+from common.roles import is_organiser
+from common.web import page
 from workers.judges import actions
 from workers.judges.budget_form import BudgetForm
 from workers.judges.budgets import judge_run_of

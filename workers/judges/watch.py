@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from workers import deadlines
+from common.jobs import tasks
 from workers.judges.models import Trial
 from workers.judges.response_cache import calls_paid_here
 from workers.judging.judge_client import BillingContext
@@ -28,7 +28,7 @@ class Watch:
         self.looked_at = 0.0
 
     def __call__(self) -> None:
-        if deadlines.used() > SHARE_OF_TASK:
+        if tasks.used() > SHARE_OF_TASK:
             raise Stopped(
                 "the time that a worker may take for one task (DIALEVAL_TASK_SECONDS) is nearly up"
             )
@@ -40,11 +40,7 @@ class Watch:
     def _a_rater_waits(self) -> bool:
         now = time.monotonic()
         has_its_share = now - self.begun_at > LEAST_SECONDS and calls_paid_here() > self.paid_before
-        if (
-            not deadlines.is_within_a_task()
-            or not has_its_share
-            or now - self.looked_at < LOOK_SECONDS
-        ):
+        if not tasks.is_within_a_task() or not has_its_share or now - self.looked_at < LOOK_SECONDS:
             return False
         self.looked_at = now
         return raters_wait(LOOK_SECONDS)

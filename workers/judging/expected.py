@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.judging.calls import Answer, TokenChance
 from workers.judging.parsing import loose_statements, places, statements
 from workers.judging.prompt_file import JudgePromptFile

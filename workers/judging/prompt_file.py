@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Literal
 
 from annotations.importers.problems import ImportFailed, Problem, Problems
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 from workers.judging.placeholders import placeholders_in
 
 Step = Literal["turn", "dialogue"]

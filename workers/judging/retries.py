@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotations.outgoing import AddressNotAllowed
+from common.outgoing import AddressNotAllowed
 from workers.language_models.asynchronous import UnreadableReply
 from workers.language_models.client import Endpoint
 from workers.language_models.refusals import reason_of, storable_error, why_not_taken

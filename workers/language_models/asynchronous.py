@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.importers.texts import storable
+from common.text import storable
 from workers.language_models.client import Endpoint, count_of, stored_name
 
 LONGEST_TEXT = 100_000

@@ -14,7 +14,7 @@ from typing import Any
 import httpcore2
 import httpx2
 
-from annotations import outgoing
+from common import outgoing
 
 LARGEST_REPLY = 2**24
 """Bytes; a chat completion has some thousands."""

@@ -19,7 +19,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from annotations.temporary import put_in_place, temporary_folder
+from common.temporary import put_in_place, temporary_folder
 from workers import resources
 from workers.model_files import ModelFiles
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from annotations.outgoing import AddressNotAllowed
+from common.outgoing import AddressNotAllowed
 from workers.language_models.client import Endpoint
 
 REMOVED = "[key removed]"

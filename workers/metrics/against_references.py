@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import regex
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Account, Example, OptionValue, Progress, Read, Score
 from workers.metrics.readability import ANOTHER_ORDER
 from workers.metrics.texts import TokenisedText

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 
 Level = Literal["turn", "dialogue", "system"]
 Need = Literal["reference", "context", "persona", "human_corpus"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, preparation
 from workers.metrics.named_files import named_file

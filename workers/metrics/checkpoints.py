@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Option, OptionValue, Progress, Score
 from workers.metrics.with_model import missing_model
 

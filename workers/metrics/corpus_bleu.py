@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.against_references import NO_READABLE_REFERENCE
 from workers.metrics.base import (
     Account,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, get_args, get_type_hints
 
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 from workers.metrics.base import (
     SCORING_METHODS,
     Level,

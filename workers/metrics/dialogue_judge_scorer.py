@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.judging import judge_client
 from workers.judging.calls import Answer, Call
 from workers.judging.judge_client import BillingContext

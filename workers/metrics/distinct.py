@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Read, Score
 from workers.metrics.tokenisation import OPTIONS, Tokenisation
 

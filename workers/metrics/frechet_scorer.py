@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import OptionValue
 from workers.metrics.frechet import MeanTerm, frechet_distance
 from workers.metrics.normality import normality

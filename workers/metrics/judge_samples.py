@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.judging.calls import MOST_ASKS, Answer, Call, ChatRequest
 from workers.judging.dialects import Learner, is_begun
 from workers.judging.expected import expected

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.judging import injection, judge_client
 from workers.judging.calls import Call
 from workers.judging.judge_client import BillingContext

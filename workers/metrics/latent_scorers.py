@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.checkpoints import each_once, number

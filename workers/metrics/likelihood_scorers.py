@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.language_models.likelihood import (
     CausalModel,
     Continuation,

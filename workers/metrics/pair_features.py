@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.encoders.encoder import TextEncoder, encoder_for
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.readability import (

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.encoders.feature_store import FeatureStore
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Read, Score

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import OptionValue
 from workers.metrics.pair_features import AgainstPeople, Comparison, Points
 from workers.metrics.precision_recall import CLUSTERS, RUNS, Curves, precision_recall_curves

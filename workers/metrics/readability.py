@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Read, Score
 
 MOST_UNKNOWN = 0.2

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.encoders.encoder import encoder_for
 from workers.metrics.base import Account, Example, Progress, Score
 from workers.metrics.checkpoints import number

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Progress, Read, Score
 from workers.metrics.checkpoints import each_once, number
 from workers.metrics.readability import read_of_responses, sum_of

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import (
     Account,
     Example,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.encoders.encoder import Pooling, TextEncoder, encoder_for
 from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Progress, Read, Score, SignatureFields

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
 from workers.metrics.checkpoints import (
     SYSTEMS_AT_ONCE,

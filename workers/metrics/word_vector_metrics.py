@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from workers.metrics.base import Option, OptionValue
 from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, preparation
 from workers.metrics.named_files import named_file

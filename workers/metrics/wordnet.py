@@ -24,7 +24,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from annotations.temporary import temporary_folder
+from common.temporary import temporary_folder
 
 PROJECT = Path(__file__).resolve().parents[2]
 MISSING = "WordNet 3.0 is not installed: run make setup"

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotations.temporary import put_in_place, temporary_folder
+from common.temporary import put_in_place, temporary_folder
 
 if TYPE_CHECKING:
     import torch

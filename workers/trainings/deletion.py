@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.temporary import REPLACED, temporary_folder
+from common.temporary import REPLACED, temporary_folder
 from workers.models import MetricRun
 from workers.training.trained import NAME
 from workers.trainings import queries, remote, uses

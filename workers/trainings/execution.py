@@ -19,10 +19,10 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, OperationalError, connection
 
-from annotations.jobs.models import Claim
-from annotations.stored_files import StorageAway
-from annotations.temporary import temporary_folder
-from workers import deadlines
+from common.jobs import tasks
+from common.jobs.models import Claim
+from common.storage import StorageAway
+from common.temporary import temporary_folder
 from workers.jobs import FailJob, LeaseLost, ReleaseJob, RetryJob, took_too_long, works_on
 from workers.model_files import ModelError
 from workers.training import processes
@@ -303,5 +303,5 @@ class _Reporter:
 
     @staticmethod
     def _pause_in_time() -> None:
-        if deadlines.is_within_a_task() and deadlines.used() > USED_AT_MOST:
+        if tasks.is_within_a_task() and tasks.used() > USED_AT_MOST:
             raise Paused

@@ -10,9 +10,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from annotations import clock
-from annotations.jobs.models import Job
 from annotations.models import CorpusVersion
+from common import clock
+from common.jobs.models import Job
 
 
 class Training(Job):

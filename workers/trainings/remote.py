@@ -16,10 +16,11 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotations import site_identity, stored_files
+from annotations import site_identity
 from annotations.site_identity import FileKind
-from annotations.stored_files import StorageAway
-from annotations.temporary import temporary_folder
+from common import storage
+from common.storage import StorageAway
+from common.temporary import temporary_folder
 from workers.model_files import ModelError
 from workers.training import checkpoint, trained
 from workers.training.trained import TrainedModel
@@ -72,7 +73,7 @@ class OnStorage:
                 unfinished.mkdir()
                 for name in (*model.config["files"], checkpoint.CONFIG):
                     with (unfinished / Path(name).name).open("xb") as target:
-                        stored_files.copied(f"{_place(model.name, model.revision)}/{name}", target)
+                        storage.copied(f"{_place(model.name, model.revision)}/{name}", target)
                 if checkpoint.read(unfinished).revision != model.revision:
                     raise ModelError(
                         f"what the storage has of the trained model {model.name} is another one"
@@ -89,7 +90,7 @@ class OnStorage:
 
 
 def are_shared() -> bool:
-    return not stored_files.lies_on_disk()
+    return not storage.lies_on_disk()
 
 
 def send(name: str, folder: Path, revision: str) -> None:
@@ -100,7 +101,7 @@ def send(name: str, folder: Path, revision: str) -> None:
     site_identity.check()
     files = [path for path in folder.iterdir() if path.is_file()]
     for path in sorted(files, key=lambda path: path.name == checkpoint.CONFIG):
-        stored_files.put(path, f"{_place(name, revision)}/{path.name}")
+        storage.put(path, f"{_place(name, revision)}/{path.name}")
 
 
 def send_all() -> None:
@@ -121,9 +122,9 @@ def forget(name: str, revision: str) -> None:
     path = _place(name, revision)
     try:
         site_identity.check()
-        stored_files.remove(f"{path}/{checkpoint.CONFIG}")
-        for file in stored_files.names_in(path):
-            stored_files.remove(f"{path}/{file}")
+        storage.remove(f"{path}/{checkpoint.CONFIG}")
+        for file in storage.names_in(path):
+            storage.remove(f"{path}/{file}")
     except StorageAway as fault:
         log.warning("the deleted model %s stays on the storage: %s", name, fault)
 
@@ -174,7 +175,7 @@ def _described(name: str, revision: str) -> TrainedModel | None:
             with temporary_folder(beside=cached) as folder:
                 unfinished = folder / cached.name
                 with unfinished.open("xb") as target:
-                    stored_files.copied(f"{_place(name, revision)}/{checkpoint.CONFIG}", target)
+                    storage.copied(f"{_place(name, revision)}/{checkpoint.CONFIG}", target)
                 unfinished.replace(cached)
         model = TrainedModel(
             name, cached.with_suffix("") / name, json.loads(cached.read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workers.celery_rules import row_task
+from common.jobs.tasks import row_task
 from workers.trainings import execution
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import least_utterances
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 
 TRIAL_RETENTION = timedelta(hours=1)
 State = Message.State

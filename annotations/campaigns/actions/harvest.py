@@ -22,7 +22,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
-from annotations.temporary import temporary_folder
+from common.temporary import temporary_folder
 
 DESCRIPTION = "Dialogues written by pairs of raters. Each knew only the own persona."
 

@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q
 
-from annotations import clock
 from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
+from common import clock
 
 RATERS_PER_SWEEP = 20
 LONGEST_LEASE = timedelta(hours=1)

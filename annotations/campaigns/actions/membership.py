@@ -17,7 +17,7 @@ from annotations.campaigns.actions.terms import CannotJoin
 from annotations.campaigns.models import Campaign, Invitation, Participation, Slot
 from annotations.campaigns.models.campaign import random_seed
 from annotations.models import Corpus
-from annotations.roles import RATER
+from common.roles import RATER
 
 
 def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) -> Participation:

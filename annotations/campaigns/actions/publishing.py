@@ -16,8 +16,8 @@ from annotations.actions import data_changed
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL, counted_ratings, ratings_data_version
 from annotations.campaigns.scale import HIGHEST, LOWEST
-from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion, Rater, Rating
+from common.text import text_fault
 
 LONGEST_ASPECT = 100
 

@@ -27,8 +27,8 @@ from annotations.campaigns.models import (
     Room,
     Slot,
 )
-from annotations.importers.texts import text_fault
 from annotations.models import System
+from common.text import text_fault
 
 LONGEST_REASON = 500
 ROWS_AT_A_TIME = 500

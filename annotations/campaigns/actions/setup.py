@@ -34,8 +34,8 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.models.campaign import random_seed
 from annotations.campaigns.scale import default_axes, default_labels
-from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion, System
+from common.text import text_fault
 
 RESERVED_SLUGS = frozenset({"new"})
 """Addresses below /campaigns/ that are not campaigns."""

@@ -11,7 +11,6 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from annotations import clock
 from annotations.campaigns.actions import leases
 from annotations.campaigns.actions.allocation import run_interim_analysis_if_due
 from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
@@ -30,6 +29,7 @@ from annotations.campaigns.actions.terms import (
 )
 from annotations.campaigns.models import Assignment, Item, Participation, Slot
 from annotations.campaigns.plan.draw import RECENT_ITEMS
+from common import clock
 
 __all__ = [
     "HELD_AT_ONCE",

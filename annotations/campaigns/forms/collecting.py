@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
-from annotations.importers.texts import text_fault
 from annotations.models import Corpus
+from common.text import text_fault
 
 KEY = RegexValidator(
     re.compile(r"^[A-Za-z0-9_-]{8,64}\Z"), _("This page is out of date. Load it again.")

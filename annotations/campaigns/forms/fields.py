@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.queries.ratings import OVERALL
-from annotations.importers.texts import text_fault
-from annotations.integers import DIGITS_OF_A_KEY, parse_integer
+from common.text import DIGITS_OF_A_KEY, parse_integer, text_fault
 
 MOST_AXES = 12
 LONGEST_AXIS_NAME, LONGEST_QUESTION = 60, 200

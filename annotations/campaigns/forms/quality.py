@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotations.campaigns.actions.quality import LONGEST_REASON
 from annotations.campaigns.models import Campaign
-from annotations.importers.texts import text_fault
 from annotations.models import System
+from common.text import text_fault
 
 LONGEST_ASPECT = 100
 

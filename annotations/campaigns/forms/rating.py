@@ -14,8 +14,7 @@ from annotations.campaigns.actions.work_queue import Judgement
 from annotations.campaigns.models import Campaign, Guidelines
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.scale import HIGHEST, LOWEST
-from annotations.importers.texts import text_fault
-from annotations.integers import DIGITS_OF_A_KEY, parse_integer
+from common.text import DIGITS_OF_A_KEY, parse_integer, text_fault
 
 LONGEST_SKIP_REASON = 500
 LONGEST_MS = 2**31 - 1

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.campaigns.models.assignment import Assignment, public_id
-from annotations.jobs.models import Job, JobQuerySet
+from common.jobs.models import Job, JobQuerySet
 
 LONGEST_MESSAGE = 2000
 KEY_VARIABLE_PREFIX = "DIALEVAL_CHAT_KEY_"

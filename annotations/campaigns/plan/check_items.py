@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from annotations.campaigns.scale import HIGHEST, LOWEST
-from annotations.importers.texts import MAX_RESPONSE, text_fault
+from common.text import MAX_RESPONSE, text_fault
 
 CheckedLevel = Literal["turn", "dialogue"]
 ROLES = ("training", "attention")

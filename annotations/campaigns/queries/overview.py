@@ -40,9 +40,9 @@ from annotations.campaigns.queries.planning import (
     question_of,
 )
 from annotations.campaigns.queries.work_queue import current_guidelines
-from annotations.importers.texts import text_fault
 from annotations.models import CorpusVersion
-from annotations.steps import Step, with_the_next
+from common.text import text_fault
+from common.web import Step, with_the_next
 
 RATE_WINDOW_DAYS = 7
 RATE_WINDOW_RATINGS = 1000

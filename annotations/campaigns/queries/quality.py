@@ -24,8 +24,8 @@ from annotations.campaigns.rater_statistics.scale_use import ScaleUse, scale_use
 from annotations.campaigns.rater_statistics.second_thoughts import SecondThoughts, second_thoughts
 from annotations.campaigns.rater_statistics.straight_lining import longest_run
 from annotations.campaigns.scale import SCORES
-from annotations.estimates import Estimate
 from annotations.models import System
+from common.estimates import Estimate
 
 RESAMPLES, SEED = 1000, 0
 NOTHING_RATED = BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefined(NOBODY_ELSE))

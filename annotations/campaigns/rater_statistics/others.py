@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.agreement.leave_one_out import DECIMALS, why_undefined
-from annotations.correlation import cluster_resamples, with_interval
-from annotations.correlation.pearson import pearson_estimate, replicates
-from annotations.estimates import Estimate
+from common.correlation import cluster_resamples, with_interval
+from common.correlation.pearson import pearson_estimate, replicates
+from common.estimates import Estimate
 
 NOBODY_ELSE = "nobody else judged this rater's items"
 

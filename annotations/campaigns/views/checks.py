@@ -23,7 +23,7 @@ from annotations.campaigns.plan.check_items import (
 )
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import answers_in
-from annotations.file_bodies import takes_file
+from common.file_bodies import takes_file
 
 CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
 

@@ -26,8 +26,8 @@ from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
 from annotations.campaigns.queries.work_queue import current_guidelines
 from annotations.importers.problems import ImportFailed
-from annotations.page import page
 from annotations.queries import NotFound
+from common.web import page
 
 # --- raters ---------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import first_item, question_of
 from annotations.campaigns.queries.work_queue import item_view
-from annotations.page import page
+from common.web import page
 
 
 @require_safe

@@ -35,9 +35,9 @@ from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.exporters import mt_metrics_eval
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
-from annotations.page import is_head_request, page, stream_as_file
-from annotations.read_snapshot import read_snapshot
-from annotations.temporary import temporary_folder
+from common.database import read_snapshot
+from common.temporary import temporary_folder
+from common.web import is_head_request, page, stream_as_file
 
 RATINGS_A_PAGE = 100
 FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")

@@ -24,7 +24,7 @@ from annotations.campaigns.models import Campaign, Guidelines, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
 from annotations.campaigns.scale import SCORES
-from annotations.integers import parse_integer
+from common.text import parse_integer
 
 
 @require_safe

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from annotations.jobs.models import NO_LEASE
+from common.jobs.models import NO_LEASE
 from leaderboard.challenges.actions.notices import tell
 from leaderboard.challenges.actions.slots import GIVEN_BACK
 from leaderboard.challenges.models import LogLine, Round, Submission

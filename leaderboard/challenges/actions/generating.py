@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotations.jobs.models import Claim
 from annotations.models import System
+from common.jobs.models import Claim
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import GeneratedResponse, LogLine, Round, Submission
 from leaderboard.challenges.prompts.budget import cost_of

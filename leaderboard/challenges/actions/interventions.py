@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.actions import data_changed
-from annotations.jobs.models import NO_LEASE
 from annotations.models import System
-from annotations.roles import is_organiser
+from common.jobs.models import NO_LEASE
+from common.roles import is_organiser
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.finalising import UnknownMetric, configurations_of, settle

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotations.jobs.notifications import NOTIFICATIONS_PER_SWEEP
+from common.jobs.notifications import NOTIFICATIONS_PER_SWEEP
 from leaderboard.challenges.actions.finalising import settle
 from leaderboard.challenges.models import Submission
 from workers.models import MetricRun

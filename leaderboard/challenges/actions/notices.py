@@ -16,9 +16,10 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotations import clock, rates
+from annotations import rates
 from annotations.accounts import accounts_that_may_act
-from annotations.importers.texts import text_fault
+from common import clock
+from common.text import text_fault
 from leaderboard.challenges.models import MailChoice, Notice, Submission, Webhook
 from leaderboard.challenges.models.challenge import public_id
 from leaderboard.challenges.models.notice import signing_secret

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.importers.problems import ImportFailed
-from annotations.importers.texts import text_fault
-from annotations.stored_files import StorageAway
+from common.storage import StorageAway
+from common.text import text_fault
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.slots import QuotaExceeded, free_slots, lock_team
 from leaderboard.challenges.models import COUNTED, LogLine, Member, Round, Submission, Team, Track

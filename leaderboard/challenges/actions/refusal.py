@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 
 LONGEST_REASON = 500
 

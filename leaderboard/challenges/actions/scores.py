@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.models import CorpusVersion
 from annotations.queries import corpora_with_hidden_references
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard import actions as meta_evaluation
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, Received, refuse_unreadable, store

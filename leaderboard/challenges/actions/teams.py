@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.names import fold, name_fault, tidied
-from annotations.roles import PARTICIPANT, is_organiser
+from common.roles import PARTICIPANT, is_organiser
 from leaderboard.challenges.actions.conflicts_of_interest import exclude_members_from_rating
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, checked_text
 from leaderboard.challenges.models import Ban, Challenge, Member, Submission, Team

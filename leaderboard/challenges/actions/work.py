@@ -14,8 +14,8 @@ from django.db.models import F, Max
 from django.utils import timezone
 
 from annotations.importers.problems import Problem
-from annotations.jobs.models import NO_LEASE, Claim
 from annotations.models import CorpusVersion, Response, System
+from common.jobs.models import NO_LEASE, Claim
 from leaderboard.challenges.actions.conflicts_of_interest import exclude_members_from_rating
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.actions.finalising import configurations_of, settle

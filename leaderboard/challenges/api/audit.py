@@ -10,9 +10,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from annotations.models import AuditEntry
-from annotations.rest.access import Token
-from annotations.rest.paging import Page, Paging, page_of
-from annotations.rest.texts import Text
+from common.api.access import Token
+from common.api.schemas import Page, Paging, Text, page_of
 
 router = Router(tags=["audit"])
 

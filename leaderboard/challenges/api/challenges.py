@@ -8,10 +8,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from ninja import Path, Query, Router, Status
 
-from annotations.rest.access import Token
-from annotations.rest.document import refusals
-from annotations.rest.paging import Page, Paging, page_of
-from annotations.rest.problems import Refused
+from common.api.access import Token
+from common.api.problems import Refused, refusals
+from common.api.schemas import Page, Paging, page_of
 from leaderboard.challenges.actions import teams
 from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import challenge_at, own_team

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.queries import visible_corpora
-from annotations.rest.paging import Paging, page_of
+from common.api.schemas import Paging, page_of
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.actions.work import may_cancel
 from leaderboard.challenges.models import Challenge, LogLine, Round, Submission, Team, Track

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
-from annotations.rest.problems import Refused
+from common.api.problems import Refused
 from leaderboard.challenges import access
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from leaderboard.challenges.queries.listing import challenges_seen_by

@@ -12,12 +12,10 @@ from ninja import File, Form, Path, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from pydantic import Field
 
-from annotations.file_bodies import takes_file
-from annotations.rest.access import Token
-from annotations.rest.document import refusals
-from annotations.rest.paging import Page, Paging
-from annotations.rest.problems import Refused
-from annotations.rest.texts import Text
+from common.api.access import Token
+from common.api.problems import Refused, refusals
+from common.api.schemas import Page, Paging, Text
+from common.file_bodies import takes_file
 from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.challenges import access, uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive

@@ -9,7 +9,7 @@ from typing import Literal
 from ninja import Schema
 from pydantic import Field
 
-from annotations.rest.texts import Figure, Given, Text
+from common.api.schemas import Figure, Given, Text
 
 TrackName = Literal["gpu", "prompt"]
 Phase = Literal["upcoming", "open", "closed"]

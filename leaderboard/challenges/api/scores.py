@@ -10,10 +10,10 @@ from ninja.files import UploadedFile
 from pydantic import Field
 
 from annotations.api import CorpusPath, VersionParams, version_of
-from annotations.file_bodies import takes_file
-from annotations.rest.access import Token
-from annotations.rest.document import refusals
-from annotations.rest.texts import Text
+from common.api.access import Token
+from common.api.problems import refusals
+from common.api.schemas import Text
+from common.file_bodies import takes_file
 from leaderboard.challenges import uploads
 from leaderboard.challenges.access import submission_or_404
 from leaderboard.challenges.actions.receiving import NotTaken

@@ -10,11 +10,10 @@ from django.utils.translation import gettext as _
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from annotations.rest.access import Token, caller_of
-from annotations.rest.document import refusals
-from annotations.rest.paging import Page, Paging, page_of
-from annotations.rest.problems import Refused
-from annotations.roles import is_organiser
+from common.api.access import Token, caller_of
+from common.api.problems import Refused, refusals
+from common.api.schemas import Page, Paging, page_of
+from common.roles import is_organiser
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.api import documents
 from leaderboard.challenges.api.finding import submission_at

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.correlation.rounded_means import settled
-from annotations.estimates import Estimate
+from common.correlation.scores import settled
+from common.estimates import Estimate
 from leaderboard.challenges.board.split import Part
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds
 from leaderboard.statistics.placed_scores import PlacedScores

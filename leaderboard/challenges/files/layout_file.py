@@ -12,7 +12,7 @@ from annotations.importers.csv_source import csv_rows
 from annotations.importers.fields import JsonObject
 from annotations.importers.json_source import array_elements, json_lines
 from annotations.importers.problems import Problems
-from annotations.tables.csv_text import without_guard
+from common.tables.csv_text import without_guard
 from leaderboard.challenges.files.formats import format_of
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import COLUMNS

@@ -14,8 +14,8 @@ from annotations.importers.csv_source import csv_rows
 from annotations.importers.fields import kind_of
 from annotations.importers.json_source import array_elements, json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
-from annotations.importers.texts import MAX_RESPONSE, text_fault
-from annotations.tables.csv_text import without_guard
+from common.tables.csv_text import without_guard
+from common.text import MAX_RESPONSE, text_fault
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some

@@ -20,7 +20,7 @@ from annotations.importers.csv_source import csv_rows, decimal_number, delimiter
 from annotations.importers.fields import kind_of
 from annotations.importers.json_source import json_lines
 from annotations.importers.problems import ImportFailed, Problem, Problems, Where
-from annotations.tables.csv_text import without_guard
+from common.tables.csv_text import without_guard
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import PROGRESS_EVERY, Progress

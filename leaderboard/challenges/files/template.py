@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from annotations.tables.csv_text import csv_heading, csv_line
+from common.tables.csv_text import csv_heading, csv_line
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.layout import Layout, key_of
 from leaderboard.challenges.files.responses import COLUMNS

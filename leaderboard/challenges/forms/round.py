@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.fields import PlainText, moment_field
 from annotations.campaigns.models import ChatSystem
-from annotations.integers import DIGITS_OF_A_KEY, parse_integer
 from annotations.models import CorpusVersion
+from common.text import DIGITS_OF_A_KEY, parse_integer
 from leaderboard.challenges.actions.plan import DAILY_LIMIT, TOTAL_LIMIT, metrics_to_start_from
 from leaderboard.challenges.actions.rounds import (
     NOTED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 from leaderboard.actions import LONGEST_WITHDRAWAL
 from leaderboard.challenges.actions.scores import LONGEST_LINK, LONGEST_NAME
 from leaderboard.models import SubmittedMetric

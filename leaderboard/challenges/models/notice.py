@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 
-from annotations import clock
-from annotations.jobs.models import Job, JobQuerySet
+from common import clock
+from common.jobs.models import Job, JobQuerySet
 from leaderboard.challenges.models.submission import Submission
 
 PAUSES = tuple(

@@ -12,9 +12,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotations.importers.texts import storable
-from annotations.jobs.models import Claim, Job, JobQuerySet, Reaped
 from annotations.models import CorpusVersion, System, Turn
+from common.jobs.models import Claim, Job, JobQuerySet, Reaped
+from common.text import storable
 from leaderboard.challenges.models.challenge import Round, Track, public_id
 from leaderboard.challenges.models.team import Team
 from leaderboard.models import SubmittedMetric

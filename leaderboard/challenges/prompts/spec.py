@@ -17,7 +17,7 @@ from typing import Any
 
 from annotations.importers.fields import JsonObject, kind_of
 from annotations.importers.problems import ImportFailed, Problems
-from annotations.importers.texts import text_fault
+from common.text import text_fault
 from leaderboard.challenges.prompts.document import one_document
 
 LONGEST_TEXT = 20_000

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.analyses import look
 from leaderboard.analyses.kinds import registered
 from leaderboard.challenges.access import team_of

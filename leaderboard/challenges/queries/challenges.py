@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotations.accounts import accounts_that_may_act
 from annotations.campaigns.models import Participation
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.challenges.models import Ban, Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
 

@@ -9,7 +9,7 @@ from annotations.models import CorpusVersion, Dialogue, Turn
 from annotations.queries import corpora_with_hidden_references, visible_corpora
 from annotations.record_stream import turn_record
 from annotations.records import DialogueRecord
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.challenges.files.dialogues import dialogues_document
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.layout import Layout

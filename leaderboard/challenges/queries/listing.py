@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotations.models import Turn
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.challenges.models import Challenge, Round, Submission
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion, Turn
 from annotations.queries import public_corpora
-from annotations.steps import Step, with_the_next
+from common.web import Step, with_the_next
 from leaderboard.challenges.actions.setup import what_is_missing
 from leaderboard.challenges.models import (
     AT_WORK,

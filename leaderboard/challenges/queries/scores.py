@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from annotations.models import CorpusVersion
 from annotations.queries import corpora_with_hidden_references, select_systems
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.scores import MetricLevel
 from leaderboard.challenges.files.template import score_template

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotations.roles import is_organiser
+from common.roles import is_organiser
 from leaderboard.analyses import look
 from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotations.models import CorpusVersion
-from annotations.prepared import CompiledQuery, Given
+from common.database import CompiledQuery, Given
 from leaderboard.challenges.models import Challenge, Submission, Track
 from leaderboard.queries.system_choice import SystemChoice
 

@@ -10,8 +10,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations.tables import Cell, Column, Row, Table, mark_best
-from annotations.tables.numerals import letter
+from common.tables import Cell, Column, Row, Table, mark_best
+from common.tables.numerals import letter
 from leaderboard.challenges.models import Track
 
 RANKING = "ranking"

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations.page import page
-from annotations.roles import is_organiser
+from common.roles import is_organiser
+from common.web import page
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.board.split import PARTS

@@ -17,8 +17,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.page import page
-from annotations.roles import is_organiser
+from common.roles import is_organiser
+from common.web import page
 from leaderboard.challenges.access import challenge_or_404, organisers_page, submission_or_404
 from leaderboard.challenges.actions import interventions, judging, teams
 from leaderboard.challenges.actions.interventions import CannotDo

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.file_bodies import takes_file
+from common.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, submission_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
 from leaderboard.challenges.forms.prompt import (

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations import page
 from annotations.campaigns.access import login_needed, wants_json
-from annotations.file_bodies import takes_file
 from annotations.queries import counts_of, visible_corpora
+from common import web
+from common.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
 from leaderboard.challenges.files.formats import FORMATS
@@ -47,7 +47,7 @@ CONTENT_TYPES = {
 def round(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     one = round_or_404(request.user, slug, round_slug)
     context = round_context(request, one)
-    return page.page(request, "challenges/round.html", context, [context["table"]])
+    return web.page(request, "challenges/round.html", context, [context["table"]])
 
 
 def round_context(

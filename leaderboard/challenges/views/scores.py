@@ -17,11 +17,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations import page
+from annotations import shortcuts
 from annotations.campaigns.access import login_needed, wants_json
-from annotations.file_bodies import takes_file
 from annotations.models import CorpusVersion
 from annotations.queries import shown_systems, visible_corpora
+from common import web
+from common.file_bodies import takes_file
 from leaderboard.challenges.actions.receiving import NotTaken, Received
 from leaderboard.challenges.actions.scores import (
     NotYours,
@@ -43,7 +44,7 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjso
 
 
 def _log_in_first(request: HttpRequest, slug: str) -> HttpResponse | None:
-    page.version_or_404(request, slug)
+    shortcuts.version_or_404(request, slug)
     if request.user.is_authenticated:
         return None
     return (
@@ -57,11 +58,11 @@ def _log_in_first(request: HttpRequest, slug: str) -> HttpResponse | None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_file(_log_in_first)
 def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
-    version = page.version_or_404(request, slug)
+    version = shortcuts.version_or_404(request, slug)
     if request.method == "POST":
         return _log_in_first(request, slug) or _hand_in(request, version)
     context = _context(request, version)
-    return page.page(request, "challenges/metric_scores.html", context, [context["table"]])
+    return web.page(request, "challenges/metric_scores.html", context, [context["table"]])
 
 
 def _context(
@@ -146,7 +147,7 @@ def _refused(
 
 @require_safe
 def template(request: HttpRequest, slug: str) -> HttpResponse:
-    version = page.version_or_404(request, slug)
+    version = shortcuts.version_or_404(request, slug)
     level, format = request.GET.get("level", "turn"), request.GET.get("format", "csv")
     if level not in COLUMNS_OF_LEVEL or format not in CONTENT_TYPES:
         raise Http404("templates are of turns, dialogues or systems, as csv or jsonl")

@@ -16,9 +16,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotations import page
-from annotations.roles import is_organiser
-from annotations.stored_files import StorageAway
+from common import web
+from common.roles import is_organiser
+from common.storage import StorageAway
 from leaderboard.challenges.access import submission_or_404, team_of
 from leaderboard.challenges.actions.work import may_cancel
 from leaderboard.challenges.forms.challenge import ReasonForm
@@ -41,7 +41,7 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
     found = queries.own_submissions(request.user)
     table = submissions_table(found, _("Submissions"), with_round=True)
     context = {"section": "challenges", "submissions": found, "table": table}
-    return page.page(request, "challenges/my_submissions.html", context, [table])
+    return web.page(request, "challenges/my_submissions.html", context, [table])
 
 
 @never_cache
@@ -51,7 +51,7 @@ def submission(request: HttpRequest, public_id: str) -> HttpResponse:
         return redirect_to_login(request.get_full_path())
     one = submission_or_404(request.user, public_id)
     context = _context(request, one)
-    return page.page(request, "challenges/submission.html", context, context["tables"])
+    return web.page(request, "challenges/submission.html", context, context["tables"])
 
 
 @never_cache

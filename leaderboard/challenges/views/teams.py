@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations import page
+from common import web
 from leaderboard.challenges.access import challenge_or_404, team_of
 from leaderboard.challenges.actions import teams
 from leaderboard.challenges.forms.team import TeamForm
@@ -54,7 +54,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
         "submissions": handed_in,
         "table": submissions_table(handed_in, _("Submissions of your team"), with_round=True),
     }
-    return page.page(request, "challenges/team.html", context, [context["table"]])
+    return web.page(request, "challenges/team.html", context, [context["table"]])
 
 
 @require_POST

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotations.page import own_form
+from common.web import own_form
 from leaderboard.challenges.actions import notices
 from leaderboard.challenges.forms.webhook import WebhookForm
 from leaderboard.challenges.models import Webhook

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotations.temporary import temporary_folder
+from common.temporary import temporary_folder
 from leaderboard.client import terminal, watching
 from leaderboard.client.commands.arguments import Subparsers, add_format, command, part, round_path
 from leaderboard.client.errors import ClientError

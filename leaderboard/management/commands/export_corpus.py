@@ -9,8 +9,8 @@ from annotations.console import ConsoleCommand
 from annotations.exporters.base import ExportFailed
 from annotations.exporters.registry import exporters
 from annotations.queries import NotFound, version_of
-from annotations.read_snapshot import read_snapshot
 from annotations.record_stream import records_of
+from common.database import read_snapshot
 from leaderboard.queries.exported_scores import exported_scores
 
 

@@ -6,9 +6,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.queries import NotFound, version_of
-from annotations.tables.csv_text import csv_line
-from annotations.tables.dash import Dash
-from annotations.tables.latex_text import comment, escaped, row_of
+from common.tables.csv_text import csv_line
+from common.tables.dash import Dash
+from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.published.fbd import NORMALITY
 from leaderboard.queries.normality_table import PEOPLE, normality_table
 from workers.metrics.configuration import ConfigurationError, MetricUnavailableError

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
-from annotations.correlation import cluster_resamples
+from common.correlation import cluster_resamples
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

@@ -7,7 +7,7 @@ import pytest
 
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
-from annotations.correlation import correlation_estimates
+from common.correlation import correlation_estimates
 
 EXACT = np.array([0.3, 0.6, 0.7, 0.3, 0.6, 0.7, 0.1, 0.8])
 SUMMED = np.array([0.1 + 0.2, 0.1 + 0.5, 0.1 + 0.6, 0.3, 0.6, 0.7000000000000001, 0.1, 0.1 + 0.7])

@@ -15,7 +15,7 @@ from annotations.agreement.krippendorff import (
 )
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from tests.annotations.agreement.matrices import (
     _,
     golden,

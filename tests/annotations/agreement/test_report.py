@@ -12,7 +12,7 @@ import pytest
 
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import AGGREGATE, ANONYMOUS, agreement_report
-from annotations.correlation import jackknife_interval
+from common.correlation import jackknife_interval
 from tests.annotations.agreement.matrices import (
     _,
     golden,

@@ -142,7 +142,7 @@ def test_there_is_one_reader_of_csv() -> None:
     reading = re.compile(r"csv\.(reader|DictReader)\(|read_csv\(")
     found = {
         str(path.relative_to(PROJECT))
-        for folder in ("annotations", "workers", "leaderboard", "dialeval_site")
+        for folder in ("common", "annotations", "workers", "leaderboard", "dialeval_site")
         for path in (PROJECT / folder).rglob("*.py")
         if reading.search(path.read_text(encoding="utf-8"))
     }

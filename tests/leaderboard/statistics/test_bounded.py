@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.statistics.bounded import (
     bounds_of_difference,
     cut_to,

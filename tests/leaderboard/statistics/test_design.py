@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotations.correlation import cluster_resamples
+from common.correlation import cluster_resamples
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.levels import correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores

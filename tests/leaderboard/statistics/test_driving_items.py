@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from leaderboard.statistics.driving_items import driving_items
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.correlation import COEFFICIENTS
+from common.correlation import COEFFICIENTS
 from leaderboard.statistics.grouped import within_dialogues, within_systems
-from tests.annotations.correlation.resampled import SCIPY
+from tests.common.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.statistics.human_ceiling import correlation_ceiling
 from leaderboard.statistics.leave_one_out import leave_one_out_agreement
 from leaderboard.statistics.split_half import split_half

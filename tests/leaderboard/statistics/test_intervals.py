@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.correlation import COEFFICIENTS, cluster_resamples
-from annotations.estimates import Undefined
+from common.correlation import COEFFICIENTS, cluster_resamples
+from common.estimates import Undefined
 from leaderboard.statistics import system_side
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.redraws import Recipe
 from leaderboard.statistics.system_ranking import rank_systems
 from leaderboard.statistics.true_means import SeenMeans, _chance, _errors, plausible_means
-from tests.annotations.correlation.resampled import SCIPY
+from tests.common.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 from tests.leaderboard.statistics.made_corpora import Spreads, World
 

@@ -13,7 +13,7 @@ import pytest
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.campaigns.rater_statistics.others import beside_others
-from annotations.estimates import BESIDE_ITS_INTERVAL, Estimate, Undefined
+from common.estimates import BESIDE_ITS_INTERVAL, Estimate, Undefined
 from leaderboard.statistics.attenuation import corrected_for_unreliability
 from leaderboard.statistics.correlation_difference import (
     difference_over_items,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from leaderboard.statistics.score_by_turn import by_turn_number
 from leaderboard.statistics.self_preference import SelfPreference, self_preference
 from leaderboard.statistics.standardised_gaps import (
@@ -94,7 +94,7 @@ def test_undefined_in_the_words_of_what_was_compared() -> None:
 
 
 def test_the_interval_of_the_plain_coefficient_is_over_dialogues() -> None:
-    from annotations.correlation import cluster_resamples
+    from common.correlation import cluster_resamples
 
     random = np.random.default_rng(2)
     dialogue, words = np.repeat(np.arange(10), 4), random.integers(1, 30, 40).astype(float)

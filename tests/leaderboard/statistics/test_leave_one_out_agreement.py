@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.correlation import COEFFICIENTS, cluster_resamples
+from common.correlation import COEFFICIENTS, cluster_resamples
 from leaderboard.statistics.leave_one_out import leave_one_out_agreement
-from tests.annotations.correlation.resampled import SCIPY, drawn_items
+from tests.common.correlation.resampled import SCIPY, drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from annotations.correlation import COEFFICIENTS, cluster_resamples
+from common.correlation import COEFFICIENTS, cluster_resamples
 from leaderboard.statistics.levels import SYSTEM_ONLY_NOTE, correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores
-from tests.annotations.correlation.resampled import SCIPY, drawn_items
+from tests.common.correlation.resampled import SCIPY, drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotations.correlation import COEFFICIENTS
+from common.correlation import COEFFICIENTS
 from leaderboard.statistics.levels import correlate_items, correlate_systems
 from leaderboard.statistics.placed_scores import PlacedScores
 

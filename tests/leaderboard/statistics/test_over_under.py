@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from leaderboard.statistics.over_under import OverUnder, widest_gaps
 
 NAN = math.nan

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from annotations.correlation import cluster_resamples
+from common.correlation import cluster_resamples
 from leaderboard.statistics.pairwise_accuracy import (
     pairwise_accuracy,
     pairwise_accuracy_over_dialogues,
 )
 from leaderboard.statistics.placed_scores import PlacedScores
-from tests.annotations.correlation.resampled import drawn_items
+from tests.common.correlation.resampled import drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 
 

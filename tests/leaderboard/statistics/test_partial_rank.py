@@ -56,7 +56,7 @@ def test_what_a_third_ranking_explains_is_gone() -> None:
 def test_the_interval_redraws_dialogues() -> None:
     """The replicates are the formula on the resampled coefficients: here made one by one, by
     writing resamples out."""
-    from annotations.correlation import cluster_resamples
+    from common.correlation import cluster_resamples
 
     random = np.random.default_rng(11)
     dialogue = np.repeat(np.arange(12), 5)

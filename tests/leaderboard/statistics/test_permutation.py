@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.statistics import permutation
 from leaderboard.statistics.permutation import permutation_test
-from tests.annotations.correlation.resampled import SCIPY
+from tests.common.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 
 

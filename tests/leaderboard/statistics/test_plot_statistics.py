@@ -41,7 +41,7 @@ def test_the_band_is_where_polyfit_of_each_redraw_says():
         np.repeat(np.arange(8), 5),
     )
     band = regression_band(human, metric, dialogue, resamples=50)
-    from annotations.correlation import cluster_resamples
+    from common.correlation import cluster_resamples
 
     lines = []
     for weights in cluster_resamples(8, 50, 0):

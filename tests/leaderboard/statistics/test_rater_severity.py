@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
 from leaderboard.statistics.rater_severity import correct_severity
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
-from tests.annotations.correlation.resampled import SCIPY
+from tests.common.correlation.resampled import SCIPY
 
 
 @pytest.mark.parametrize("systems", [3, 20, 128, 129, 300])

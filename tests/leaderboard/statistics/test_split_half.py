@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.estimates import Estimate
+from common.estimates import Estimate
 from leaderboard.statistics.attenuation import corrected_for_unreliability
 from leaderboard.statistics.split_half import split_half, stepped_up
 from tests.leaderboard.statistics.made_corpora import World, made_corpus

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from annotations.correlation import cluster_resamples
+from common.correlation import cluster_resamples
 from leaderboard.statistics.placed_scores import PlacedScores
 from leaderboard.statistics.system_ranking import rank_systems
-from tests.annotations.correlation.resampled import drawn_items
+from tests.common.correlation.resampled import drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 
 DIALOGUES = 12

@@ -3,7 +3,7 @@ they have seen."""
 
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, score
 from workers.metrics import wordnet
 from workers.metrics.configuration import parse

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.checkpoints import WORDS, save_bert, save_t5
 from workers import resources
 from workers.metrics.base import Example, Score

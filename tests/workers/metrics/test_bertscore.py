@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, fbd_systems, golden, score, usr_examples
 from tests.workers.metrics.word_encoder import WordEncoder
 from workers.encoders import encoder as encoders

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.workers.checkpoints import SEED, save_bert, save_t5, word_tokenizer
 from workers.encoders.sequence_scorer import SequenceScorer, cut_longer
 from workers.metrics.base import Example

@@ -8,7 +8,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, score
 from workers.metrics.base import Example
 from workers.metrics.configuration import parse

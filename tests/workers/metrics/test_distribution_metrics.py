@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.metrics.pairs import data_folder, golden
 from workers.encoders.encoder import Vectors
 from workers.metrics import pair_features

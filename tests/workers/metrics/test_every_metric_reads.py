@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.causal import make_causal
 from tests.workers.checkpoints import save_bert, save_t5
 from tests.workers.training.made import make_model, trained_in

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.workers.metrics.judges import Desk, chances, said, turn, written
 from workers.judging.calls import Answer, Call
 from workers.judging.judge_client import BillingContext

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.training.latent_talk import load_scorer
 from tests.workers.training.made import make_model, trained_in
 from workers.metrics.base import Example, Score

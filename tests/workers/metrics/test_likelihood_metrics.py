@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.causal import alone, make_causal
 from workers.language_models.likelihood import Continuation, causal_model_for
 from workers.metrics.base import Example

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.training.made import make_model, trained_in
 from workers.encoders.encoder import encoder_for
 from workers.metrics.base import Example, Score

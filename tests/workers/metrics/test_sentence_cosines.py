@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.metrics.pairs import data_folder, example, golden, score
 from tests.workers.metrics.word_encoder import WordEncoder
 from workers.metrics import sentence_cosines

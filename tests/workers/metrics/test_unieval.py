@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.checkpoints import save_bert, save_t5
 from workers.encoders.boolean_model import BooleanModel
 from workers.metrics.base import Example

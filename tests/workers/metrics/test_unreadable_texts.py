@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotations.estimates import Undefined
+from common.estimates import Undefined
 from tests.workers.metrics.pairs import example, score
 from workers.metrics.base import Read
 from workers.metrics.configuration import parse

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotations.estimates import Undefined
 from annotations.records import Utterance
+from common.estimates import Undefined
 from tests.workers.checkpoints import save_bert, save_roberta, word_tokenizer
 from workers.encoders.masked_model import Continued, MaskedModel
 from workers.metrics.base import Example

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotations import orphans
-from annotations.stored_files import StorageAway
+from common.storage import StorageAway
 from dialeval_site.storage import file_storage
 from tests.object_storage import BUCKET, KEYS, ObjectStorage, object_storage, storage_url
 from tests.workers.trainings.small import started

@@ -10,8 +10,8 @@ import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 
 from annotations.models import AuditEntry
+from common.jobs import tasks
 from tests.workers.trainings.small import STEPS, started, talk_file
-from workers import deadlines
 from workers.training import checkpoint as checkpoints
 from workers.training.selection import load_selection
 from workers.trainings import actions, execution, queries
@@ -80,9 +80,9 @@ def test_a_run_whose_task_ends_waits_with_its_checkpoint_and_no_attempt_used(
 ) -> None:
     whole, cut = started(tmp_path, "whole"), started(tmp_path, "cut")
     assert execution.compute(whole.pk)
-    monkeypatch.setattr(deadlines, "is_within_a_task", lambda: True)
+    monkeypatch.setattr(tasks, "is_within_a_task", lambda: True)
     share = [0.0]
-    monkeypatch.setattr(deadlines, "used", lambda: share[0])
+    monkeypatch.setattr(tasks, "used", lambda: share[0])
     assert not execution.compute(cut.pk, at_step(7, lambda: share.__setitem__(0, 0.9)))
     cut.refresh_from_db()
     assert (cut.state, cut.attempts, cut.lease_token) == (State.PENDING, 0, "")
@@ -95,8 +95,8 @@ def test_a_run_that_comes_no_step_further_in_its_tasks_fails_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     training = started(tmp_path)
-    monkeypatch.setattr(deadlines, "is_within_a_task", lambda: True)
-    monkeypatch.setattr(deadlines, "used", lambda: 0.9)
+    monkeypatch.setattr(tasks, "is_within_a_task", lambda: True)
+    monkeypatch.setattr(tasks, "used", lambda: 0.9)
     states = []
     for _ in range(3):
         execution.compute(training.pk)

@@ -15,7 +15,7 @@ from django.db import OperationalError
 
 from annotations import actions as corpora
 from annotations.importers.registry import importers
-from annotations.jobs.models import JobQuerySet
+from common.jobs.models import JobQuerySet
 from tests.workers.trainings.small import started, talk_file
 from tests.workers.trainings.test_execution import at_step, model_digest
 from workers.training import checkpoint as checkpoints

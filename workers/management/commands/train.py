@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, figure, parse_integer
 from annotations.queries import NotFound, version_of
-from annotations.tables.dash import Dash
+from common.tables.dash import Dash
 from workers.training import processes
 from workers.training.settings import Precision, TrainingError
 from workers.trainings import actions, execution, queries

@@ -14,7 +14,7 @@ from annotations.exporters import mt_metrics_eval
 from annotations.exporters.base import ExportFailed, whole_folder
 from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from annotations.queries import NotFound
-from annotations.read_snapshot import read_snapshot
+from common.database import read_snapshot
 
 FORMATS = {
     "csv": "ratings.csv (current values) and revisions.csv (all of them)",
